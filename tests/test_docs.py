@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Generator, Iterator
@@ -115,12 +116,38 @@ def files_of(document: Path, folder: Path) -> Generator[None]:
     yield
 
 
+BEGINNINGS = ("graphneg load everyday\ngraphneg parse\n", "graphneg load everyday\n")
+"""Commands with which many documents begin. Each is run once, and its store is copied: the longest first."""
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Stores that a beginning of a document has made, keyed by its commands; filled as they are needed."""
+    return {commands: tmp_path_factory.mktemp("begun") / "graphneg-store" for commands in BEGINNINGS}
+
+
+def after_beginning(code: list[Block], begun: dict[str, Path]) -> list[Block]:
+    """Run the commands with which the first bash block begins, or copy the store that they have made before."""
+    at = next((at for at, block in enumerate(code) if block.language == "bash"), None)
+    commands = next((one for one in BEGINNINGS if at is not None and code[at].code.startswith(one)), None)
+    if at is None or commands is None:
+        return code
+    if not begun[commands].exists():
+        ended = run_bash(f"cd {begun[commands].parent}\n{commands}")
+        assert ended.returncode == 0, f"{commands} ended with {ended.returncode}: {ended.stderr}"
+    shutil.copytree(begun[commands], "graphneg-store")
+    return [*code[:at], replace(code[at], code=code[at].code.removeprefix(commands)), *code[at + 1 :]]
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_the_code_of_a_document_runs_in_its_order(document: Path, folder: Path) -> None:
+def test_the_code_of_a_document_runs_in_its_order(
+    document: Path, folder: Path, begun: dict[str, Path]
+) -> None:
     code = [block for block in blocks(document) if runs(block)]
     if not code:
         pytest.skip(f"{document.name} has no code that runs here")
     variables: dict[str, Any] = {"__name__": "documentation"}
+    code = after_beginning(code, begun)
     with files_of(document, folder), graphneg.open("graphneg-store") as store:
         for block in code:
             run(block, document, variables, store)

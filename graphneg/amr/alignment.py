@@ -1,15 +1,17 @@
 """Align the nodes of an AMR graph with the tokens of its sentence.
 
-AMR graphs do not record which words express their nodes, but decoders and features need to know. This module
-contains a rule-based aligner that needs no download. amrlib's aligner RBW is available as an alternative.
+AMR graphs do not record which words express their nodes, but decoders and features need this information.
+This module contains a rule-based aligner that needs no download. amrlib's aligner RBW is available as an
+alternative.
 
 If the graph has spans already, from alignment marks or from a parser, these spans are returned and no other
 node is aligned. Otherwise the aligner looks for tokens that match the concept of each node by lemma,
 derivation or number. It first aligns the nodes with a single good candidate. It then aligns the ambiguous
-nodes, and prefers tokens near those of neighbouring nodes. A token belongs to one node, with three
+nodes, and prefers tokens near the tokens of neighbouring nodes. A token belongs to one node, with three
 exceptions. A name shares its tokens with the entity that has the name. *Teacher* is the token of both
-``person`` and ``teach-01``. A negative word such as *unlucky* is the token of the negation and of the concept
-that it negates. `align` takes a graph and its tokens, and returns the token span of each aligned node.
+``person`` and ``teach-01``. A negative word such as *unlucky* is the token of the negation and of the
+concept that it negates. `align` takes a graph and its tokens, and returns the token span of each aligned
+node.
 
 >>> from graphneg.amr.penman import parse_graph
 >>> align(parse_graph("(w / work-01 :ARG0 (i / i) :ARG2 (b / bank))"), "I work at a bank .".split())
@@ -42,8 +44,8 @@ Span = tuple[int, int]
 # Concepts that have no token of their own and share the token of a child. For *teacher*, the graph is
 # ``(p / person :ARG0-of (t / teach-01))``: ``person`` shares the token of ``teach-01``.
 _SHARES = re.compile(r"^(?:person|thing|have-(?:rel|org)-role-91|.*-(?:entity|quantity))$")
-# The question words that express ``amr-unknown``. The first table lists them by the concept of its parent,
-# the second by its role. For example, ``:location amr-unknown`` is expressed by *where*.
+# The question words that express ``amr-unknown``. The first table is keyed by the concept of its parent, the
+# second by the role of ``amr-unknown``. For example, ``:location amr-unknown`` is expressed by *where*.
 _WH_BY_PARENT = {"cause-01": ("why", "how"), "be-located-at-91": ("where",)}
 _WH_BY_ROLE = {
     "location": ("where",),
@@ -72,22 +74,22 @@ def align(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
     If the graph and the sentence have nothing in common, the alignment is empty; this is not an error.
 
     Args:
-        graph: The graph.
+        graph: The graph to align.
         tokens: The tokens of its sentence.
 
     Returns:
-        Token spans by node number. Nodes that no token expresses are missing.
+        Token spans, keyed by node number. Nodes that no token expresses are missing.
     """
     return _given_spans(graph, tokens) or _Alignment(graph, tokens).settled()
 
 
 def _given_spans(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
-    """Return the token spans that the graph states for its nodes, without invalid ones."""
+    """Return the token spans that the graph itself gives for its nodes, without spans outside the text."""
     return {k: span for k, span in graph.spans.items() if 0 <= span[0] < span[1] <= len(tokens)}
 
 
 class _Alignment:
-    """An alignment in progress: an index of the tokens by lemma, stem and number, and the spans so far."""
+    """An alignment in progress: the tokens, indexed by lemma, stem and number, and the spans so far."""
 
     def __init__(self, graph: AmrGraph, tokens: Sequence[str]) -> None:
         self.graph = graph
@@ -107,8 +109,8 @@ class _Alignment:
                     self.stems[stem].append(at)
         self.around: defaultdict[int, list[int]] = defaultdict(list)
         for node in graph.nodes:
-            # The neighbours of a node are its parent and its children. If it is mentioned elsewhere in the
-            # graph (a reentrancy), the parents of the mentions are neighbours, too.
+            # The neighbours of a node are its parent and its children. If the node is mentioned elsewhere in
+            # the graph (a reentrancy), the parents of the mentions are neighbours, too.
             if node.parent is not None:
                 self.around[node.position].append(node.parent)
                 self.around[node.parent].append(node.position)
@@ -116,7 +118,7 @@ class _Alignment:
             self.around[mention.target].append(mention.parent)
 
     def settled(self) -> dict[int, Span]:
-        """Align all nodes and return their spans, by node number."""
+        """Align all nodes, and return their token spans, keyed by node number."""
         for node in self.graph.nodes:
             # Align names first, so that no other node takes their words.
             if node.concept == "name":
@@ -128,8 +130,8 @@ class _Alignment:
         }
         for k, candidates in list(pending.items()):
             span, score = candidates[0]
-            # If a node has only one candidate and its score is high, align it now. The ambiguous nodes around
-            # it then prefer tokens near this one.
+            # If a node has only one candidate and its score is high, align it now. For the ambiguous nodes
+            # around it, tokens near this span are then preferred.
             if len(candidates) == 1 and score >= 7 and self._is_free(span):
                 self._take(k, span)
                 del pending[k]
@@ -148,7 +150,7 @@ class _Alignment:
         """Align the node whose best free candidate scores highest, and return the node's number.
 
         Returns:
-            The number; None if no node has a free candidate.
+            The number of the aligned node; None if no node has a free candidate.
         """
         ranked = (
             (score - self._distance(k, span), k, span)
@@ -169,14 +171,14 @@ class _Alignment:
         self.taken.update(range(*span))
 
     def _distance(self, k: int, span: Span) -> float:
-        """Return the penalty for the distance to the tokens of neighbouring nodes.
+        """Return the penalty for the distance between a span and the tokens of neighbouring nodes.
 
         The penalty is one point for every four tokens of distance, and at most three points. A small amount
         that grows with the position is added, so that the first of several equally good tokens is chosen.
         """
         near = [self.spans[other] for other in self.around[k] if other in self.spans]
-        # If no neighbour is aligned yet, the penalty is a medium one. Candidates near an aligned neighbour
-        # then have a lower penalty, and are chosen first.
+        # If no neighbour is aligned yet, the penalty is medium. Candidates near an aligned neighbour then
+        # have a lower penalty, and are chosen first.
         if not near:
             return 1.5 + span[0] / (len(self.tokens) + 1)
         # Only the two nearest neighbours count, because those farther away are often in other clauses.
@@ -201,7 +203,7 @@ class _Alignment:
         return [((at, at + 1), weight) for key, weight in keys for at in self.lemmas.get(key, ())]
 
     def _candidates(self, node: AmrNode) -> list[Candidate]:
-        """Return the candidates of a node, the best first. Each span occurs once, with its highest score."""
+        """Return the candidate spans of a node, best first. Each span occurs once, with its best score."""
         if node.concept is not None:
             found = self._concept_candidates(node, node.concept)
         else:
@@ -217,7 +219,8 @@ class _Alignment:
         scores: dict[Span, float] = {}
         for span, score in found:
             scores[span] = max(score, scores.get(span, 0.0))
-        # Keep the best 24: in a very long text, a frequent word such as *the* occurs hundreds of times.
+        # Keep the best 24 candidates: in a very long text, a frequent word such as *the* occurs hundreds of
+        # times.
         return sorted(scores.items(), key=lambda candidate: -candidate[1])[:24]
 
     def _share_negated_word(self, node: AmrNode, candidates: list[Candidate]) -> None:
@@ -230,7 +233,7 @@ class _Alignment:
                 self.spans[node.position] = span
 
     def _concept_candidates(self, node: AmrNode, concept: str) -> list[Candidate]:
-        """Return the candidates of a node with a concept."""
+        """Return the candidate spans of a node that has a concept and is not a constant."""
         lemma = lexeme(concept)
         parts = lemma.split(" ")
         found = self._runs(parts) if len(parts) > 1 or "-" in concept else []
@@ -310,7 +313,7 @@ class _Alignment:
 
 
 def _numbers(tokens: Sequence[str]) -> dict[float, list[Span]]:
-    """Return the spans of all numbers in the text, by value: *two hundred* is one span for 200."""
+    """Return the spans of all numbers in the text, keyed by value: *two hundred* is one span for 200."""
     spans: defaultdict[float, list[Span]] = defaultdict(list)
     place = 0
     while place < len(tokens):
@@ -333,22 +336,22 @@ def _numbers(tokens: Sequence[str]) -> dict[float, list[Span]]:
     return spans
 
 
-# Parts of speech by priority. RBW takes one lemma for each token. If a word has several parts of speech, take
-# its lemma for the first of them in this list.
+# Parts of speech, highest priority first. RBW takes one lemma for each token. If a word has several parts of
+# speech, take its lemma for the first of them in this list.
 _UPOS = ("VERB", "AUX", "NOUN", "ADJ", "ADV")
 
 
 def align_rbw(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
-    """Align the nodes of a graph with tokens by ``amrlib.alignments.rbw_aligner``.
+    """Align the nodes of a graph with tokens, using ``amrlib.alignments.rbw_aligner``.
 
     If the graph already has spans, they are returned, as in `align`.
 
     Args:
-        graph: The graph.
+        graph: The graph to align.
         tokens: The tokens of its sentence.
 
     Returns:
-        Token spans by node number. Nodes that no token expresses are missing.
+        Token spans, keyed by node number. Nodes that no token expresses are missing.
 
     Raises:
         DecoderError: amrlib is not installed.
@@ -388,21 +391,22 @@ def align_rbw(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
 
 
 Aligner = Callable[[AmrGraph, Sequence[str]], dict[int, Span]]
-"""Function that takes a graph and the tokens of its sentence, and returns token spans by node number."""
+"""Function that takes a graph and the tokens of its sentence, and returns token spans keyed by node number.
+"""
 _ALIGNERS: dict[str, Aligner] = {"rules": align, "rbw": align_rbw}
 
 
 def get_aligner(name: str) -> Aligner:
-    """Return an aligner by its name.
+    """Return the aligner with a given name.
 
     Args:
         name: ``rules`` (built in) or ``rbw`` (amrlib).
 
     Returns:
-        The aligner.
+        The function that aligns a graph with tokens.
 
     Raises:
-        DecoderError: There is no aligner of that name.
+        DecoderError: There is no aligner with that name.
     """
     if name not in _ALIGNERS:
         raise DecoderError(f"no aligner named {name!r}; choose one of {', '.join(_ALIGNERS)}")

@@ -20,7 +20,7 @@ from graphneg.english.noun_kinds import OTHER
 LONG = 11
 """A clause with at least this many nodes below its head is too long to become a natural question."""
 PORTABLE = range(3, 20)
-"""The numbers of nodes that a sentence may have below its top, to be copied to another dialogue."""
+"""How many nodes a sentence may have below its top if it is to be copied into another dialogue."""
 # Roles of subordinate clauses, which may come before the main clause: "When it rained, ..."
 _CLAUSAL = frozenset({"time", "condition", "concession"})
 # Roles of circumstances: when, where, how and why.
@@ -41,21 +41,22 @@ class Clauses:
     """The clauses of a graph.
 
     Args:
-        reading: The graph.
+        reading: The graph, indexed for look-ups.
 
     Attributes:
-        heads: The numbers of the heads of all clauses, in written order.
-        main: The numbers of the heads of main clauses. The only nodes above these heads are coordinators such
-            as ``and``.
+        heads: The node numbers of the heads of all clauses, in written order.
+        main: The node numbers of the heads of main clauses. The only nodes above these heads are
+            coordinators such as ``and``.
     """
 
     def __init__(self, reading: AmrView) -> None:
         """Find the heads by a search that starts at the top of the graph."""
         self._of = reading
         self.heads: list[int] = []
-        """The numbers of all heads, in written order."""
+        """The node numbers of the heads of all clauses, in written order."""
         self.main: set[int] = set()
-        """The numbers of the heads of main clauses. Only coordinators such as ``and`` are above them."""
+        """The node numbers of the heads of main clauses. Only coordinators such as ``and`` are above them.
+        """
         pending = [(0, True)]
         while pending:
             k, is_main = pending.pop()
@@ -81,7 +82,7 @@ class Clauses:
 
     @cached_property
     def clause_of(self) -> list[int | None]:
-        """For each node, the number of the head of its clause, or None if the node is above all clauses."""
+        """For each node, the node number of its clause's head; None if the node is above all clauses."""
         heads = set(self.heads)
         found: list[int | None] = []
         for node in self._of.nodes:
@@ -98,10 +99,11 @@ class Clauses:
         """Return the properties of the head of a clause.
 
         Args:
-            k: The number of the head.
+            k: Number of the head node of the clause.
 
         Returns:
-            The properties by name. Those that do not apply are None or False.
+            The values, keyed by property name such as ``negated``. Properties that do not apply are None or
+            False.
         """
         reading, below, clause = self._of, self._of.children[k], self.clause_type(k)
         modal = reading.is_a(k, "modal")
@@ -138,15 +140,15 @@ class Clauses:
         the graph can get them.
 
         Returns:
-            Some of ``tell``, ``ask``, ``order``, ``doubt``, ``agree`` and ``refuse``.
+            A list with some of the acts ``tell``, ``ask``, ``order``, ``doubt``, ``agree`` and ``refuse``; it
+            may be empty.
         """
         reading, below = self._of, self._of.children[k]
         # A question can become a statement: "Do you go?" -> "You go."
         if known["question_position"] is not None:
             return ["tell"]
         # An order can become a statement or a request: "Go" -> "You go", "Will you go?" A negative order
-        # ("Don't go") cannot become a question, because the mark of the question would be a second
-        # ``:polarity``.
+        # ("Don't go") cannot become a question, because the question would need a second ``:polarity``.
         if known["imperative_position"] is not None:
             return ["tell"] if any(child.role == "polarity" for child in below) else ["tell", "ask"]
         agent = next((child.concept for child in below if child.role == "ARG0"), None)
@@ -179,7 +181,7 @@ class Clauses:
         """Return the type of a clause.
 
         Args:
-            k: The number of the head.
+            k: Number of the head node of the clause.
 
         Returns:
             ``question``, ``order``, ``exclamation``, ``formula`` ("Thank you"), ``wish`` ("I hope ..."),
@@ -215,22 +217,23 @@ class Clauses:
         )
 
     def _nots(self, k: int) -> list[int]:
-        """Return the numbers of the negations directly under a node."""
+        """Return the node numbers of the negations (``:polarity -``) directly under a node."""
         return [c.position for c in self._of.children[k] if c.role == "polarity" and c.value == "-"]
 
     def _is_simple(self, k: int) -> bool:
-        """Return whether a clause is short, has no verb of speech and no long subordinate clause."""
+        """Return whether a clause is short and has neither a verb of speech nor a long subclause."""
         node = self._of.nodes[k]
         # "When it rained I stayed" does not become a question: the subordinate clause would come before it.
         heavy = any(c.role in _CLAUSAL and c.subtree_last > c.position + 1 for c in self._of.children[k])
         return node.subtree_last - k < LONG and not self._of.is_a(k, "speech") and not heavy
 
     def _stands(self, k: int) -> str | None:
-        """Return where the sentence of a clause could be said again in a later turn.
+        """Return where the sentence that contains a clause could be repeated in a later turn.
 
         Returns:
-            ``anywhere`` if it can be repeated anywhere in the dialogue. ``nearby`` if it contains an anaphor
-            such as "she" or "there", so that it must be repeated soon. None if it cannot be repeated.
+            ``anywhere`` if the sentence can be repeated anywhere in the dialogue. ``nearby`` if it contains
+            an anaphor such as "she" or "there", so that it must be repeated soon. None if it cannot be
+            repeated.
         """
         reading = self._of
         top = reading.sentences[k]
@@ -248,7 +251,7 @@ class Clauses:
         # The meaning of "I do" depends on the question before it, so it cannot be repeated elsewhere.
         if any(reading.is_a(head, "answer") and len(reading.inside(head)) < 3 for head in heads):
             return None
-        # Two coordinated clauses are not repeated: if one of them is changed, the other one remains true.
+        # Two coordinated clauses are not repeated: if one clause is changed, the other clause remains true.
         # Asides such as "I mean" are not statements.
         if sum(head in self.main for head in heads) > 1 or any(reading.is_a(at, "aside") for at in heads):
             return None
@@ -262,7 +265,7 @@ class Clauses:
         """Return whether a clause is about an event, which happens at some time.
 
         Args:
-            k: The number of the head.
+            k: Number of the head node of the clause.
 
         Returns:
             True for an event; False for a state such as *know*.
@@ -272,16 +275,16 @@ class Clauses:
         return happens and bool(reading.inside(k)) and self.clause_type(k) in ("statement", "report", "wish")
 
     def is_portable(self, k: int) -> bool:
-        """Return whether a sentence could be said in any dialogue.
+        """Return whether a sentence makes sense in any dialogue.
 
         Such a sentence is not a question, an order or an answer, and it does not refer to an earlier
         sentence.
 
         Args:
-            k: The number of the top of the sentence.
+            k: Number of the top node of the sentence.
 
         Returns:
-            True if the sentence can be copied to any dialogue.
+            True if the sentence can be copied into any dialogue.
         """
         reading = self._of
         if len(reading.inside(k)) not in PORTABLE or not reading.is_frame[k] or reading.is_a(k, "phrasal"):
@@ -312,7 +315,7 @@ class Clauses:
         """Return whether a node expresses a circumstance of the main predicate: when, where, how or why.
 
         Args:
-            k: The node number.
+            k: Number of the node in the graph.
 
         Returns:
             True if the node has the role of a circumstance, is at most two roles below the top, and contains

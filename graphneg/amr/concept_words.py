@@ -1,9 +1,10 @@
 """List the words that may express a concept or constant of an AMR graph.
 
-The aligner looks for these words in the sentence. The weight of a word says how likely it expresses the
-concept: the lemma itself has weight 10, other words have lower weights. Derived words (*decision* for
-``decide-01``) are not listed here; the aligner finds them by their stems. The tables follow the AMR
-guidelines (Banarescu et al. 2019, version 1.2.6) for modals, polarity, connectives and ``-91`` frames.
+The aligner looks for these words in the sentence. The weight of a word shows how likely it is that the word
+expresses the concept: the lemma itself has weight 10, other words have lower weights. Derived words
+(*decision* for ``decide-01``) are not listed here; the aligner finds them by their stems. The tables follow
+the AMR guidelines (Banarescu et al. 2019, version 1.2.6) for modals, polarity, connectives and ``-91``
+frames.
 
 >>> concept_keys("obligate-01")[:3]
 (('obligate', 10.0), ('must', 8.0), ('have', 7.9))
@@ -26,9 +27,9 @@ def _read_table(name: str) -> dict[str, tuple[str, ...]]:
 
 
 PRONOUNS = _read_table("pronoun_forms")
-"""The words that may express each pronoun concept, the most likely first."""
+"""The words that may express each pronoun concept, most likely word first."""
 NEGATIVES = word_list("denials")
-"""The words that may express ``:polarity -``, the most likely first."""
+"""The words that may express ``:polarity -``, most likely word first."""
 NEGATIVE_PREFIX = re.compile(r"^(?:un|in|im|ir|il|dis|non-?)(?=[a-z]{3})|less(?:ly)?$")
 """Pattern of the negative prefixes (*un-*, *dis-*) and of the suffix *-less*."""
 _TABLE = _read_table("concept_words")
@@ -41,7 +42,7 @@ def concept_keys(concept: str) -> tuple[tuple[str, float], ...]:
     """Return the lemmas that may express a concept.
 
     Args:
-        concept: The concept.
+        concept: The concept, such as ``take-away-05``.
 
     Returns:
         Pairs of a lemma in American spelling and its weight. A higher weight is better.
@@ -77,11 +78,11 @@ def value_keys(graph: AmrGraph, node: AmrNode) -> tuple[tuple[str, float], ...]:
     number's value with the values of number words.
 
     Args:
-        graph: The graph of the constant.
-        node: The node of the constant.
+        graph: The graph that contains the constant.
+        node: The constant, which is a node of the graph.
 
     Returns:
-        Pairs of a lemma and its weight. They cover strings, months, weekdays, ordinals, hours and negations.
+        Pairs of a lemma and its weight, for strings, months, weekdays, ordinals, hours and negations.
     """
     value = (node.value or "").strip('"')
     parent = graph.nodes[node.parent] if node.parent is not None else None

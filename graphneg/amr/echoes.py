@@ -2,9 +2,9 @@
 
 A negative that contradicts a claim or swaps a word is harder to recognise if the dialogue mentions the claim
 or the word elsewhere. To find such places, this module reduces each node to what it says (`Statement`): a
-word, its arguments and its polarity. A predicate repeats an earlier one if both have the same polarity, if
-their arguments are equal after *I* and *you* were resolved to speakers, and if the later one adds no
-argument. A noun, name, number or time repeats an equal one.
+word, its arguments and its polarity. A predicate repeats an earlier predicate if both have the same
+polarity, if their arguments are equal after *I* and *you* were resolved to speakers, and if the later
+predicate adds no argument. A noun, name, number or time repeats an equal expression.
 
 Example: A says "I work at a bank." Later B says "You work?". The node ``work-01`` of B's turn repeats the
 ``work-01`` of A's turn, and its list of echoes is ``["other"]``, because another speaker said it first. "You
@@ -22,14 +22,14 @@ from graphneg.english.noun_kinds import lexeme
 OWN, OTHER, ASKED, TURN = "own", "other", "asked", "turn"
 """The places where the content of a node may have been said before.
 
-`OWN`: in an earlier turn of the same speaker. `ASKED`: as a question of another speaker. `OTHER`: in a
-different form by another speaker. `TURN`: in another sentence of the same turn.
+`OWN`: in an earlier turn of the same speaker. `ASKED`: in a question of another speaker. `OTHER`: in any
+other sentence of another speaker. `TURN`: in another sentence of the same turn.
 """
 
 Arguments = Mapping[str, frozenset[str]]
-"""The words of each numbered argument, by role such as ``ARG0``."""
+"""The words of each numbered argument, keyed by role such as ``ARG0``."""
 Echoes = dict[int, list[str]]
-"""The places where a repeated node was said before (`OWN`, `ASKED`, ...), by the number of the node."""
+"""The places where a repeated node was said before (`OWN`, `ASKED`, ...), keyed by node number."""
 
 _NUMBERED = frozenset({"ARG0", "ARG1", "ARG2", "ARG3", "ARG4"})
 # Placeholder for an argument that cannot be resolved, such as a third-person pronoun. It matches any word.
@@ -41,9 +41,9 @@ class Statement:
     """The part of a node's meaning that is compared with other turns: a word and its arguments.
 
     Attributes:
-        position: The number of the node.
+        position: The number of the node in its graph.
         word: The lexeme of the node, or the words of a name or number.
-        sentence: The number of the top of the sentence that contains the node.
+        sentence: The node number of the top of the sentence that contains the node.
         arguments: The words of the node's arguments. *i*, *you* and *we* are kept; other pronouns become
             ``*``.
         denied: Whether the node is negated.
@@ -62,8 +62,8 @@ def sayings(reading: AmrView, known: Sequence[Mapping[str, object]]) -> list[Sta
     """Return the statements of a graph's nodes, for comparison with other turns.
 
     Args:
-        reading: The graph.
-        known: The properties of each node, by node number, as `graphneg.amr.facts` computes them.
+        reading: The graph, indexed for look-ups.
+        known: The properties of each node, as `graphneg.amr.facts` computes them, indexed by node number.
 
     Returns:
         The statements in the order of their nodes. Nodes whose content cannot be repeated, such as ``and``,
@@ -99,7 +99,7 @@ def _arguments(reading: AmrView, k: int) -> Arguments:
     The subject of a noun or adjective, and the noun that a modifier belongs to, count as its ``ARG1``.
 
     Returns:
-        The words by numbered role.
+        The words, keyed by numbered role.
     """
     found: dict[str, set[str]] = {}
     for role, below in reading.roles_out[k]:
@@ -114,8 +114,9 @@ def _arguments(reading: AmrView, k: int) -> Arguments:
 
 
 def _word(reading: AmrView, k: int) -> str:
-    """Return the text by which an argument is compared with other arguments."""
-    # Pronouns for the speakers are compared as they are. Other pronouns and question words match anything.
+    """Return the text that represents an argument in comparisons with other arguments."""
+    # The pronouns *i*, *you* and *we* are compared as they are. Other pronouns and question words match any
+    # word.
     if reading.is_a(k, "speaking"):
         return reading.labels[k]
     if reading.is_a(k, "anaphor") or k in reading.asked:
@@ -141,7 +142,8 @@ def repetitions(turns: Sequence[tuple[str, Sequence[Statement]]]) -> list[Echoes
         turns: The turns of the dialogue, in order: the speaker, and the statements of the nodes of its graph.
 
     Returns:
-        For each turn, the places where its repeated nodes were said before, by node number.
+        For each turn, a dictionary from the number of each repeated node to the places where it was said
+        before.
     """
     speakers = sorted({speaker for speaker, _ in turns})
     said: dict[str, list[tuple[str, Statement]]] = {}
@@ -176,15 +178,15 @@ def _of_turn(
 
 
 def repeats(one: Statement, earlier: Statement) -> bool:
-    """Return whether a node has the same meaning as an earlier one and adds no argument.
+    """Return whether a node has the same meaning as an earlier node and adds no argument.
 
     Args:
         one: The statement of the later node.
         earlier: The statement of the earlier node, whose word must be the same.
 
     Returns:
-        True if the later node repeats the earlier one. At least one argument must be equal; placeholders for
-        unknown arguments do not count.
+        True if the later node repeats the earlier node. At least one argument must be equal; placeholders
+        for unknown arguments do not count.
     """
     if not one.arguments:
         return True
@@ -195,8 +197,8 @@ def repeats(one: Statement, earlier: Statement) -> bool:
     shared = 0
     for role, words in one.arguments.items():
         others = earlier.arguments.get(role)
-        # If the later node has an argument that the earlier one lacks, or other words in the same role, it is
-        # not a repetition.
+        # If the later node has an argument that the earlier node lacks, or other words in the same role, it
+        # is not a repetition.
         if others is None or not (words & others or _ANYTHING in words or _ANYTHING in others):
             return False
         shared += bool(words & others - {_ANYTHING})
@@ -204,7 +206,7 @@ def repeats(one: Statement, earlier: Statement) -> bool:
 
 
 def _resolved(one: Statement, speaker: str, speakers: Sequence[str]) -> Statement:
-    """Replace *i* by the speaker, and *you* by the other speaker, or by ``*`` if there are several."""
+    """Replace *i* with the speaker, and *you* with the other speaker (``*`` if there are several)."""
     if not one.arguments:
         return one
     others = [other for other in speakers if other != speaker]

@@ -2,8 +2,9 @@
 
 Transforms are Cypher patterns. They need to know more about a node than its concept, for example whether it
 heads a clause that can be denied. When a graph is written to the store, this module computes such features,
-and they are stored as properties of ``AmrNode``; docs/schema.md lists them. They depend only on the graph,
-the lexicon and the text, so they are computed again when a store is exported and loaded into a new one.
+and they are stored as properties of ``AmrNode``; docs/schema.md lists them. The properties depend only on
+the graph, the lexicon and the text, so they are computed again when a store is exported and loaded into a
+new one.
 
 Example: "I can't go" is ``(p / possible-01 :polarity - :ARG1 (g / go-02 :ARG0 (i / i)))``. Node 0 is the head
 of the only clause. It gets ``clause_type: statement``, ``negated: true``, ``negation_position: 1`` and
@@ -27,7 +28,7 @@ from graphneg.hashing import fingerprint
 from graphneg.model import AmrGraph
 
 Facts = dict[str, Any]
-"""The property values of a node, by property name."""
+"""The property values of a node, keyed by property name."""
 
 NAMES = (
     "classes", "sentence_top", "clause_head", "clause_type", "main_clause", "negated", "negation_position",
@@ -42,24 +43,24 @@ NAMES = (
 """The names of all properties of ``AmrNode`` that this module computes."""
 
 FACTS_VERSION = 1
-"""Version of the code that computes facts about graphs, terms and antonyms.
+"""Version of the code that computes the properties (facts) of nodes, terms and antonyms in a store.
 
-Raise it by one when a change of the code changes a fact. A change of a word table needs no new version,
-because `facts_fingerprint` covers the tables.
+Raise it by one when a change of the code changes the value of a property. A change of a word table needs no
+new version, because `facts_fingerprint` covers the tables.
 """
 TABLES = (
     "lexicon/moves.tsv", "lexicon/opposites.tsv", "lexicon/predicates.tsv", "lexicon/words.tsv",
     "nouns.tsv", "takes.tsv", "word_classes.tsv",
 )  # fmt: skip
-"""The tables of `graphneg.english` from which facts are computed."""
+"""The tables of `graphneg.english` from which these properties are computed."""
 
 
 @cache
 def facts_fingerprint() -> str:
-    """Return a fingerprint of the code version and the word tables that determine the facts in a store.
+    """Return a fingerprint of the code version and word tables from which node properties are computed.
 
-    It covers `FACTS_VERSION` and the rows of `TABLES`, without their comments and blank lines. It does not
-    cover the graphs and the lexicon in the store, which determine the facts, too.
+    The fingerprint covers `FACTS_VERSION` and the rows of `TABLES`, without their comments and blank lines.
+    It does not cover the graphs and the lexicon in the store, from which the properties are computed as well.
 
     Returns:
         32 hexadecimal digits.
@@ -72,12 +73,12 @@ def facts(graph: AmrGraph, text: str = "", lexicon: Lexicon | None = None) -> li
     """Compute the properties of each node of a graph.
 
     Args:
-        graph: The graph.
+        graph: The graph whose nodes are described.
         text: The text that the graph represents. It determines the tense, which AMR does not represent.
-        lexicon: The lexicon; None uses the English one.
+        lexicon: The lexicon with the word classes; None uses the English one.
 
     Returns:
-        The properties of each node, by node number. Properties whose value is False or None are left out.
+        One dictionary per node, indexed by node number. Properties whose value is False or None are left out.
     """
     return facts_and_sayings(graph, text, lexicon or english())[0]
 
@@ -86,12 +87,12 @@ def facts_and_sayings(graph: AmrGraph, text: str, lexicon: Lexicon) -> tuple[lis
     """Compute the properties of each node, and the statements for the comparison with other turns.
 
     Args:
-        graph: The graph.
+        graph: The graph whose nodes are described.
         text: The text that the graph represents.
-        lexicon: The lexicon.
+        lexicon: The lexicon with the word classes.
 
     Returns:
-        The properties of each node, by node number, and the statements of the nodes (see
+        The properties of each node, indexed by node number, and the statements of the nodes (see
         `graphneg.amr.echoes`).
     """
     known = _Facts(graph, text, lexicon)
@@ -111,7 +112,7 @@ class _Facts:
         self._heads = frozenset(self._clauses.heads)
 
     def all(self) -> list[Facts]:
-        """Return the properties of each node. Top nodes also get those of their sentence or graph."""
+        """Return the properties of each node. Tops also get the properties of their sentence or graph."""
         found = [self._node(node.position) for node in self.reading.nodes]
         for top in sorted({0, *self.reading.sentences}):
             found[top] |= self._sentence(top)
@@ -143,7 +144,7 @@ class _Facts:
         """Return the properties of the head of a clause."""
         dated = self._times.is_dated(k)
         # The property ``undated_event`` marks clauses to which a time can be added. A clause that already has
-        # a time does not get it.
+        # a time does not get this property.
         event = self._clauses.is_event(k) and not dated
         known = self._clauses.facts(k) | {
             "tense": self._times.tense,
@@ -153,7 +154,7 @@ class _Facts:
         return drop_false(known)
 
     def _word(self, k: int) -> Facts:
-        """Return the properties for antonym substitution: use, described kinds and roles."""
+        """Return the properties for antonym substitution: the word's use, its roles, what it describes."""
         asserts = self._nouns.asserts(k)
         if asserts is None:
             return {}
@@ -208,7 +209,7 @@ class _Facts:
             {
                 "top_branches": [child.position for child in self.reading.children[0]] or None,
                 "question_sentences": (questions if len(questions) < len(sentences) else []) or None,
-                # Short graphs of up to three nodes, such as "Why?", do not get this property.
+                # Short graphs of up to three nodes, such as "Why?", do not get ``only_questions``.
                 "only_questions": all_ask and self.reading.size > 3,
                 "depth": self.reading.graph.depth,
                 "reentrant_top": tied,
@@ -232,7 +233,7 @@ def drop_false(facts: Mapping[str, Any]) -> Facts:
     """Return the properties whose values are neither None nor False.
 
     Args:
-        facts: The values by property name.
+        facts: The values, keyed by property name.
 
     Returns:
         The properties without those that are None or False. Zeros, empty strings and empty lists are kept.

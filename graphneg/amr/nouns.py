@@ -52,7 +52,7 @@ class Nouns:
     """The nouns, pronouns, names and numbers of a graph.
 
     Args:
-        reading: The graph.
+        reading: The graph, indexed for look-ups.
     """
 
     def __init__(self, reading: AmrView) -> None:
@@ -70,7 +70,7 @@ class Nouns:
         """Return whether a node is a noun that another noun could replace.
 
         Args:
-            k: The node number.
+            k: Number of the node in the graph.
 
         Returns:
             True for nouns of a known kind. False for frames, closed-class nouns and concepts such as
@@ -87,7 +87,7 @@ class Nouns:
         """Return the kind of a noun, after merging all kinds of things into one.
 
         Args:
-            k: The node number.
+            k: Number of the node in the graph.
 
         Returns:
             ``thing`` for objects, clothes, food, vehicles and similar kinds. For other nouns the kind itself,
@@ -102,7 +102,7 @@ class Nouns:
         Arguments with the same role and the same key can be swapped.
 
         Args:
-            k: The node number.
+            k: Number of the node in the graph.
 
         Returns:
             The key: a kind of noun, ``deed`` for an action, or an entity concept such as ``date-entity``. If
@@ -120,13 +120,13 @@ class Nouns:
         return None if filler is None else filler + only
 
     def _is_argument(self, k: int) -> bool:
-        """Return whether a node is an argument, or a conjunct within an argument, with a word of its own.
+        """Return whether a node is an argument, or a conjunct in one, that a separate word expresses.
 
         The graph of *lamplighter* is a ``person`` with ``light-01`` and ``lamp``. This ``lamp`` is only a
         part of a word, so the method returns False for it.
 
         Returns:
-            True if the node is an argument or a conjunct, and a separate word of the text expresses it.
+            True if the node is such an argument or conjunct, and not a part of a word.
         """
         reading, role, up = self._of, self._of.roles[k], self._of.nodes[k].parent
         if reading.nodes[k].concept is None or up is None:
@@ -182,7 +182,7 @@ class Nouns:
         """Return the kind of noun that may replace a node, if the noun comes from another dialogue.
 
         Args:
-            k: The node number.
+            k: Number of the node in the graph.
 
         Returns:
             The kind, or ``any`` if nouns of all kinds fit ("I like ..."). None if the node must be kept. This
@@ -205,7 +205,7 @@ class Nouns:
         """Return whether a node has a name.
 
         Args:
-            k: The node number.
+            k: Number of the node in the graph.
 
         Returns:
             True if the node has the role ``:name``.
@@ -216,11 +216,11 @@ class Nouns:
         """Return whether a noun can be a topic that later turns mention again.
 
         Args:
-            k: The node number.
+            k: Number of the node in the graph.
 
         Returns:
-            True if it can. False for modifiers, times, units, quantities, nouns with a name, and vague nouns
-            such as *thing*.
+            True for a possible topic. False for modifiers, times, units, quantities, nouns with a name, and
+            vague nouns such as *thing*.
         """
         said = self._of.roles[k] not in _ASIDE and not self._of.is_a(k, "vague")
         return said and not self.is_named(k)
@@ -229,10 +229,10 @@ class Nouns:
         """Return whether a node is a thing that somebody has, buys or sees.
 
         Args:
-            k: The node number.
+            k: Number of the node in the graph.
 
         Returns:
-            True if it is. Any other thing can then replace it.
+            True for such a thing, which can be replaced with any other thing.
         """
         takes = any(self._of.is_a(above, "handling") for _, above in self._of.roles_in[k])
         return takes and self._of.roles[k] == "ARG1" and self.general_kind(k) == "thing"
@@ -241,7 +241,7 @@ class Nouns:
         """Return the labels of a subtree in written order, as one string.
 
         Args:
-            k: The number of the top of the subtree.
+            k: Number of the top node of the subtree.
 
         Returns:
             The labels, separated by spaces.
@@ -252,7 +252,7 @@ class Nouns:
         """Return whether at most one node is below a noun: a possessor, a number or a modifier.
 
         Args:
-            k: The node number.
+            k: Number of the node in the graph.
 
         Returns:
             True if nothing else is below the noun. A modifier is accepted only if the noun is an argument
@@ -270,11 +270,11 @@ class Nouns:
         Verbs that occur with some nouns of a cluster usually accept all of them.
 
         Args:
-            k: The node number.
+            k: Number of the node in the graph.
 
         Returns:
-            The cluster, which is named after one of its nouns (``like food``). None if no cluster contains
-            the noun.
+            The name of the cluster, which contains one of its nouns (``like food``). None if no cluster
+            contains the noun.
         """
         return noun_cluster(self._of.labels[k])
 
@@ -285,7 +285,7 @@ class Nouns:
         first. The preferences for its subject follow.
 
         Args:
-            k: The node number of the noun.
+            k: Number of the noun's node in the graph.
 
         Returns:
             Names of clusters, and single nouns whose cluster is too rare with this predicate. The list is
@@ -311,7 +311,7 @@ class Nouns:
         """Return how the word of a node is used, which determines the antonyms that can replace it.
 
         Args:
-            k: The node number.
+            k: Number of the node in the graph.
 
         Returns:
             The frame itself (``love-01``), ``noun`` or ``modifier``. None if no antonym may replace the word.
@@ -338,13 +338,13 @@ class Nouns:
         return "modifier" if role in _MODIFYING or role.endswith("-of") else "noun"
 
     def said_of(self, k: int) -> list[str]:
-        """Return the kinds of what a word describes: the noun that the word modifies, or its subject.
+        """Return the kinds of the things that a word describes: the noun that it modifies, or its subject.
 
         Args:
-            k: The node number.
+            k: Number of the node in the graph.
 
         Returns:
-            The kinds in alphabetical order.
+            The kinds, such as ``person``, in alphabetical order.
         """
         # *tall* describes a person both in "the tall man" and in "The man is tall."
         things = [above for role, above in self._of.roles_in[k] if role == "mod"]
@@ -356,10 +356,10 @@ class Nouns:
         """Return the numbered roles that a frame has in this graph.
 
         Args:
-            k: The node number.
+            k: Number of the node in the graph.
 
         Returns:
-            The roles in alphabetical order.
+            The roles, such as ``ARG0``, in alphabetical order.
         """
         return sorted({role for role, _ in self._of.roles_out[k] if role.startswith("ARG")})
 
@@ -370,7 +370,7 @@ class Nouns:
         there", "It's getting late".
 
         Args:
-            k: The node number.
+            k: Number of the node in the graph.
 
         Returns:
             True for such an *it*; False for any other *it* and for other words.
@@ -402,7 +402,7 @@ class Nouns:
         """Return the function of *I*, *you* or *we* in its sentence.
 
         Args:
-            k: The node number.
+            k: Number of the node in the graph.
 
         Returns:
             ``actor`` for an argument of a predicate, ``other`` for other functions. None for other words, and
@@ -423,11 +423,11 @@ class Nouns:
         the second sentence contains only a reentrancy.
 
         Args:
-            k: The node number.
+            k: Number of the node in the graph.
 
         Returns:
-            The node numbers of the tops. The top of the node's own sentence is the first. None for other
-            words.
+            The node numbers of the tops, starting with the top of the node's own sentence. None for words
+            other than these pronouns.
         """
         if self.deixis(k) is None:
             return None

@@ -4,8 +4,8 @@ There are five operations. ``set`` replaces a concept or constant, ``add`` adds 
 subtree, ``graft`` copies a subtree from another graph, and ``wrap`` inserts a new node above a node. Each
 operation keeps the graph well formed or raises an error: the graph stays one tree with unique variables,
 every reentrancy keeps its target, and ``:sntN`` and ``:opN`` are numbered without gaps. The graph is
-converted to a tree of mutable nodes, edited, and converted back. `apply_edits` takes a graph, the edits, and
-the graphs from which subtrees are copied.
+converted into a tree of mutable nodes, edited, and converted back. `apply_edits` takes a graph, the edits,
+and the graphs from which subtrees are copied.
 
 >>> from graphneg.amr.penman import format_graph, parse_graph
 >>> graph = parse_graph("(w / work-01 :ARG0 (i / i) :ARG2 (b / bank))", "a")
@@ -71,7 +71,7 @@ class MutableNode:
         """Add a child.
 
         Args:
-            child: The child.
+            child: The node or mention to add.
             at: The position among the children; None adds the child at the end.
         """
         child.parent = self
@@ -111,13 +111,14 @@ class MutableNode:
 
 
 def mutable_nodes(graph: AmrGraph) -> dict[tuple[str, int], MutableNode]:
-    """Convert a graph to a mutable tree that contains its nodes and mentions.
+    """Convert a graph into a mutable tree that contains its nodes and mentions.
 
     Args:
-        graph: The graph.
+        graph: The graph to convert.
 
     Returns:
-        The nodes by graph id and node number. Mentions are not included, but are in `below` of their parents.
+        The nodes, keyed by graph id and node number. Mentions have no key, but are in `below` of their
+        parents.
     """
     spans = graph.spans
     mutable = [
@@ -141,7 +142,7 @@ def mutable_nodes(graph: AmrGraph) -> dict[tuple[str, int], MutableNode]:
 
 
 def freeze(original: AmrGraph, top: MutableNode) -> tuple[AmrGraph, dict[tuple[str, int], int]]:
-    """Convert a mutable tree to an immutable graph.
+    """Convert a mutable tree into an immutable graph.
 
     Nodes are numbered in written order, and new nodes get variables.
 
@@ -214,10 +215,10 @@ def letter(concept: str) -> str:
     """Return the first letter of a concept's lemma, which is also the first letter of its variable.
 
     Args:
-        concept: The concept.
+        concept: The concept, such as ``like-01``.
 
     Returns:
-        The letter; ``x`` if the lemma contains none.
+        The letter; ``x`` if the lemma contains no letter.
 
     Example:
         >>> letter("like-01"), letter("2-3")
@@ -237,18 +238,18 @@ def apply_edits(graph: AmrGraph, edits: Sequence[Edit], sources: Mapping[str, Am
     """Apply edits to a graph.
 
     Args:
-        graph: The graph.
+        graph: The graph to edit; it stays unchanged.
         edits: The edits in the order in which to apply them. Their node numbers refer to the graph before all
             edits.
-        sources: The graphs from which ``graft`` copies subtrees, by id.
+        sources: The graphs from which ``graft`` copies subtrees, keyed by id.
 
     Returns:
         The edited graph. Its nodes are renumbered, and its comment lines are dropped, because they describe
-        the original. If there are no edits, ``graph`` itself is returned.
+        the original graph. If there are no edits, ``graph`` itself is returned.
 
     Raises:
-        TransformError: An edit names a node that does not exist, an edit would make the graph ill-formed (for
-            example, a constant would get children), or the edited graph has a defect.
+        TransformError: An edit refers to a node that does not exist, an edit would make the graph ill-formed
+            (for example, a constant would get children), or the edited graph has a defect.
     """
     after = apply_edits_unchecked(graph, edits, sources)[0]
     for defect in check(after) if edits else ():
@@ -262,13 +263,13 @@ def apply_edits_unchecked(
     """Apply edits as `apply_edits` does, without the final check.
 
     Args:
-        graph: The graph.
+        graph: The graph to edit; it stays unchanged.
         edits: The edits in the order in which to apply them.
-        sources: The graphs from which ``graft`` copies subtrees, by id.
+        sources: The graphs from which ``graft`` copies subtrees, keyed by id.
 
     Returns:
-        The edited graph, and the new number of each node by its graph id and its old number. For a copied
-        node, the graph id and the old number are those of the source graph.
+        The edited graph, and the new node numbers, keyed by graph id and old node number. For a copied node,
+        the graph id and the old number are those in the source graph.
     """
     if not edits:
         return graph, {(graph.id, node.position): node.position for node in graph.nodes}
@@ -289,10 +290,10 @@ class _Tree:
     def under(
         self, edits: Sequence[Edit], sources: Mapping[str, AmrGraph]
     ) -> tuple[AmrGraph, dict[tuple[str, int], int]]:
-        """Apply edits and convert the result to a graph.
+        """Apply edits, and convert the edited tree into a graph.
 
         Returns:
-            The graph, and the new number of each node by its graph id and its old number.
+            The edited graph, and the new node numbers, keyed by graph id and old node number.
 
         Raises:
             TransformError: An edit has an unknown operation.
@@ -314,7 +315,7 @@ class _Tree:
         """Return the node that an edit refers to.
 
         Raises:
-            TransformError: There is no such node.
+            TransformError: The graph has no such node.
         """
         # The number -1 stands for the current top, which may be a new node above the original top.
         if edit.position == -1:
@@ -342,7 +343,7 @@ class _Tree:
             raise TransformError(f"{_name(edit)}: the node has a concept: give its new 'concept'")
         elif edit.concept != node.concept:
             # Delete a variable that began with the first letter of the old concept, so that `freeze` chooses
-            # another.
+            # a new variable.
             if node.var is not None and node.var[0] == letter(node.concept or ""):
                 node.var = None
             node.concept = _atom(edit.concept, edit)
@@ -360,7 +361,7 @@ class _Tree:
         if edit.role is None or (edit.concept is None) == (edit.value is None):
             raise TransformError(f"{_name(edit)}: 'add' needs a role and a concept or a value")
         _refuse_constant(node, edit)
-        # Refuse a second polarity or mode, because it would contradict the first one.
+        # Refuse a second polarity or mode, because it would contradict the existing polarity or mode.
         if edit.role in ("polarity", "mode") and any(child.role == edit.role for child in node.below):
             raise TransformError(f"{_name(edit)}: the node already has :{edit.role}")
         leaf = MutableNode(edit.role, edit.concept, edit.value)
@@ -497,7 +498,7 @@ class _Tree:
                     node.attach(child.copied())
 
     def _replace(self, old: MutableNode, new: MutableNode) -> None:
-        """Replace the subtree ``old`` by ``new``, and redirect mentions of the node ``old`` to ``new``.
+        """Replace the subtree ``old`` with ``new``, and redirect mentions of the node ``old`` to ``new``.
 
         Raises:
             TransformError: A constant would replace a variable.

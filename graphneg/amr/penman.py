@@ -1,10 +1,10 @@
 """Read and write PENMAN notation without loss, with line and column in error messages.
 
-The notation is that of the ``penman`` package (Goodman 2020, "Penman: An Open-Source Library and Tool for AMR
-Graphs", ACL demos), which also formats the output. graphneg has its own parser, because error messages must
-name a line and a column. ``penman`` no longer knows them when it builds the graph, where an error such as a
-variable that is introduced twice could be noticed. Comment lines, alignment marks and the order of branches
-are kept, so that reading and writing a graph loses nothing.
+The notation is that of the ``penman`` package (Goodman 2020, "Penman: An Open-Source Library and Tool for
+AMR Graphs", ACL demos), which also formats the output. graphneg has its own parser, because error messages
+must name a line and a column. ``penman`` has already discarded this information when it builds the graph,
+which is when an error such as a variable that is introduced twice could be noticed. Comment lines, alignment
+marks and the order of branches are kept, so that reading and writing a graph loses nothing.
 
 >>> graph = parse_graph("(l / like-01 :ARG0 (i / i) :polarity -)")
 >>> [node.label for node in graph.nodes], format_graph(graph).splitlines()[1]
@@ -157,7 +157,8 @@ class _GraphReader:
             if tokens[at][:1] == "~":
                 align, at = tokens[at], at + 1
             nodes.append([k, k, variable, concept, value, up, role, pos, align, role_align])
-            # Each closing parenthesis closes a node. The highest number so far is the last of its subtree.
+            # Each closing parenthesis closes a node. The highest node number so far is the last number in
+            # its subtree.
             while tokens[at] == ")":
                 nodes[open_nodes.pop()][1] = len(nodes) - 1
                 branches.pop()
@@ -174,7 +175,7 @@ class _GraphReader:
                 role_align, at = tokens[at], at + 1
 
     def _mentioned(self) -> set[int]:
-        """Return the numbers of the atoms that equal a variable. They are mentions, not constants."""
+        """Return the node numbers of the atoms that equal a variable: they are mentions, not constants."""
         return {k for k in self._atoms if self._nodes[k][4] in self._variables}
 
     def _finished(self) -> AmrGraph:
@@ -236,7 +237,7 @@ class _GraphReader:
         code: str = "unclosed",
         message: str = "the graph ends inside a parenthesis",
     ) -> None:
-        """Raise `PenmanError` if the text ends here, or if a comment begins here, inside the graph."""
+        """Raise `PenmanError` if the text ends at this token, or if the token is a comment in the graph."""
         self._refuse_unreadable(at)
         if at == self._unreadable:
             raise self._error(code, message, at - 1)
@@ -321,11 +322,11 @@ def parse_graph(text: str, id: str = "", first_line: int = 1) -> AmrGraph:
 
     Args:
         text: The graph in PENMAN notation.
-        id: The id of the graph.
+        id: The id that the graph gets.
         first_line: The number of the text's first line in its file, for error messages.
 
     Returns:
-        The graph.
+        The graph, with its comment lines in ``metadata``.
     """
     return _GraphReader(text, id, first_line).read()
 
@@ -335,7 +336,7 @@ def parse_located(text: str, id: str = "", first_line: int = 1) -> tuple[AmrGrap
 
     Args:
         text: The graph in PENMAN notation.
-        id: The id of the graph.
+        id: The id that the graph gets.
         first_line: The number of the text's first line in its file.
 
     Returns:
@@ -349,7 +350,7 @@ def format_graph(graph: AmrGraph) -> str:
     """Write a graph in the layout of the ``penman`` package, after its comment lines.
 
     Args:
-        graph: The graph.
+        graph: The graph to write.
 
     Returns:
         The text, without a final line end.
@@ -370,10 +371,10 @@ def flat_graph(graph: AmrGraph) -> str:
     The generation models of amrlib 0.8.1 (``models/generate_xfm``) were trained on graphs in this form.
 
     Args:
-        graph: The graph.
+        graph: The graph to write.
 
     Returns:
-        The text.
+        The graph as one line of text, without a line end.
 
     Example:
         >>> flat_graph(parse_graph("# ::id 1\n(l / like-01~e.1\n   :ARG0 (i / i))"))
@@ -389,10 +390,10 @@ def flat_graph(graph: AmrGraph) -> str:
 
 
 def tree_node(graph: AmrGraph) -> tuple[str, list[Any]]:
-    """Convert a graph to a node of a ``penman`` tree.
+    """Convert a graph into the top node of a ``penman`` tree.
 
     Args:
-        graph: The graph.
+        graph: The graph to convert.
 
     Returns:
         A tuple ``(variable, [(role, target), ...])``, in which a target is a string or such a tuple.
@@ -425,10 +426,11 @@ def metadata(lines: Sequence[str]) -> dict[str, str]:
     """Return the ``::key value`` pairs of comment lines.
 
     Args:
-        lines: The comment lines.
+        lines: The comment lines of a graph.
 
     Returns:
-        The values by key. If a key occurs several times, the last value is returned.
+        The values, keyed by the key without its colons. If a key occurs several times, the result has its
+        last value.
 
     Example:
         >>> metadata(["# ::id lpp.1 ::date today", "# ::snt Chapter 1 ."])

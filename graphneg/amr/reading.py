@@ -1,4 +1,4 @@
-"""Index a graph for look-ups: concepts, children, word classes and edges by node number.
+"""Index a graph, so that concepts, children, word classes and edges can be looked up by node number.
 
 The modules that compute node properties (`graphneg.amr.clauses`, `graphneg.amr.nouns`, `graphneg.amr.times`)
 look up the same properties of a graph many times. `AmrView` computes these properties once.
@@ -23,13 +23,13 @@ class AmrView:
     """A graph with the word classes that a lexicon gives its concepts. All lists are indexed by node number.
 
     Args:
-        graph: The graph.
-        lexicon: The lexicon.
+        graph: The graph to index.
+        lexicon: The lexicon with the word classes.
 
     Attributes:
         graph: The graph.
         nodes: The nodes of the graph.
-        lexicon: The lexicon.
+        lexicon: The lexicon with the word classes.
         size: The number of nodes.
         labels: The concept or constant of each node.
         roles: The role of each node as it is written; an empty string for the top.
@@ -65,11 +65,11 @@ class AmrView:
         ]
 
     def is_a(self, k: int | None, *names: str) -> bool:
-        """Return whether the concept of a node belongs to at least one of the word classes.
+        """Return whether the concept of a node belongs to at least one of the given word classes.
 
         Args:
-            k: The node number; for None the result is False.
-            *names: The names of the classes.
+            k: Number of the node; for None the result is False.
+            *names: Names of word classes, such as ``joining``.
 
         Returns:
             True if one of the classes contains the concept.
@@ -80,10 +80,10 @@ class AmrView:
         """Return the numbers of all nodes below a node.
 
         Args:
-            k: The node number.
+            k: Number of the node in the graph.
 
         Returns:
-            The numbers, without ``k`` itself.
+            The node numbers, without ``k`` itself.
         """
         return range(k + 1, self.nodes[k].subtree_last + 1)
 
@@ -91,10 +91,10 @@ class AmrView:
         """Return the numbers of a node and of all nodes below it.
 
         Args:
-            k: The node number.
+            k: Number of the node in the graph.
 
         Returns:
-            The numbers; the first is ``k``.
+            The node numbers; the first is ``k``.
         """
         return range(k, self.nodes[k].subtree_last + 1)
 

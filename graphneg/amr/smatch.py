@@ -103,7 +103,7 @@ class Triples(NamedTuple):
 
     @property
     def concepts(self) -> Mapping[str, str]:
-        """The concept of each node, by the name of the node."""
+        """The concept of each node, keyed by the name of the node."""
         return {node: concept for _, node, concept in self.instances}
 
 
@@ -112,8 +112,8 @@ class Compared(NamedTuple):
 
     Attributes:
         number: The number of the pair.
-        tallies: The counts for each measure, by its name; None if the gold graph cannot be parsed.
-        unread: The error messages of graphs that cannot be parsed, by side (``predicted`` or ``gold``).
+        tallies: The counts, keyed by the name of the measure; None if the gold graph cannot be parsed.
+        unread: The error messages of graphs that cannot be parsed, keyed by ``predicted`` or ``gold``.
     """
 
     number: int
@@ -131,7 +131,7 @@ def matcher(seed: int, measures: Sequence[str] = MEASURES) -> Callable[[Sequence
         measures: The names of the measures to compute.
 
     Returns:
-        A function that takes pairs of graphs and returns their results in the same order.
+        A function that takes pairs of graphs and returns one result per pair, in the same order.
     """
     package = _Package(seed, measures)
     return lambda pairs: [package.compared(pair) for pair in pairs]
@@ -189,7 +189,7 @@ def _triples(graph: AmrGraph, inverses: Mapping[str, str]) -> Triples:
 
 
 class _Package:
-    """Wrapper of the module ``smatch`` that makes its results reproducible and suppresses its messages."""
+    """Wrapper around the module ``smatch`` that makes its results reproducible and hides its messages."""
 
     def __init__(self, seed: int, measures: Sequence[str]) -> None:
         """Import the package and replace its random generator and its log.
@@ -209,7 +209,7 @@ class _Package:
         self._measures = measures
         self._random = random.Random()
         self._smatch: Any = smatch
-        # The package seeds the module ``random`` from the clock. Replace this module in the package by a
+        # The package seeds the module ``random`` from the clock. Replace this module in the package with a
         # generator that is seeded for each pair, so that results are reproducible.
         self._smatch.random = SimpleNamespace(seed=lambda: None, randint=self._random.randint)
         for module in (amr, smatch):
@@ -257,7 +257,7 @@ def _readings(line: str) -> tuple[Triples, Triples]:
 
 
 def unlabelled(graph: Triples) -> Triples:
-    """Replace all role names of a graph by one name, except for the role that marks the top.
+    """Replace all role names of a graph with one name, except for the role that marks the top.
 
     Args:
         graph: The triples of a graph.
@@ -315,7 +315,7 @@ def named(graph: Triples) -> set[str]:
         graph: The triples of a graph.
 
     Returns:
-        The concepts, each once.
+        The set of these concepts.
     """
     return {graph.concepts[source] for role, source, _ in graph.relations if role == "name"}
 
@@ -327,7 +327,7 @@ def negated(graph: Triples) -> set[str]:
         graph: The triples of a graph.
 
     Returns:
-        The concepts, each once.
+        The set of these concepts.
     """
     branches = (*graph.attributes, *graph.relations)
     return {graph.concepts[source] for role, source, _ in branches if role == "polarity"}
@@ -384,8 +384,8 @@ class MeasureScores:
         pairs: The number of pairs in which at least one graph has a triple that the measure counts.
         micro: The score computed from the summed counts of all pairs.
         macro: The mean of the scores of the counted pairs (see ``pairs``).
-        micro_interval: The lower and the upper bound of the micro F1.
-        macro_interval: The lower and the upper bound of the macro F1.
+        micro_interval: Lower and upper bound of the confidence interval of the micro F1.
+        macro_interval: Lower and upper bound of the confidence interval of the macro F1.
     """
 
     pairs: int
@@ -423,7 +423,7 @@ def measured(tallies: Sequence[Tally], resamples: int, seed: int) -> MeasureScor
         seed: Seed for drawing the resamples.
 
     Returns:
-        The scores. If there are no pairs or no resamples, the intervals are ``(0.0, 0.0)``.
+        The scores of the measure. If there are no pairs or no resamples, the intervals are ``(0.0, 0.0)``.
     """
     import numpy as np
 
@@ -440,7 +440,7 @@ def measured(tallies: Sequence[Tally], resamples: int, seed: int) -> MeasureScor
     table = np.array(counts, dtype=float)
     random = np.random.default_rng(seed)
     sums = np.concatenate(
-        # Draw the resamples in chunks, so that the memory needed does not grow with their number.
+        # Draw the resamples in chunks, so that the memory needed does not grow with the number of resamples.
         [
             resampled_counts(len(tallies), min(_CHUNK, resamples - start), random).astype(float) @ table
             for start in range(0, resamples, _CHUNK)

@@ -1,8 +1,8 @@
 """Find the time expressions of a graph, the clauses that have a time, and the tense of a text.
 
-The transform ``time_shift`` replaces one time by another, or adds one. It needs to know which nodes express a
-time, which of them can be replaced, and which tense the sentence has. AMR does not represent tense, so the
-tense is taken from the text.
+The transform ``time_shift`` replaces one time with another, or adds a time. It needs to know which nodes
+express a time, which of them can be replaced, and which tense the sentence has. AMR does not represent
+tense, so the tense is taken from the text.
 
 >>> from graphneg.english.lexicon import english
 >>> tense_of("She walked home.", english())
@@ -36,7 +36,7 @@ class Times:
     """The time expressions of a graph.
 
     Args:
-        reading: The graph.
+        reading: The graph, indexed for look-ups.
         text: The text that the graph represents.
 
     Attributes:
@@ -58,10 +58,10 @@ class Times:
         """Return whether a subtree contains a time, a condition, a negation or a mood.
 
         Args:
-            k: The number of the top node of the subtree.
+            k: Number of the top node of the subtree.
 
         Returns:
-            True if it does. A time added to the subtree might then clash with it.
+            True if the subtree contains one of these. A time added to the subtree might then clash with it.
         """
         labels = self._of.labels
         return any(
@@ -73,7 +73,7 @@ class Times:
         """Return whether a node expresses when, how often or for how long something happens.
 
         Args:
-            k: The node number.
+            k: Number of the node in the graph.
 
         Returns:
             True for a time expression or a part of one.
@@ -91,10 +91,10 @@ class Times:
         return role == "mod" and label in _RELATIVE
 
     def is_fixed(self, k: int) -> bool:
-        """Return whether a time cannot be replaced by a different time.
+        """Return whether a time cannot be replaced with a different time.
 
         Args:
-            k: The node number.
+            k: Number of the node in the graph.
 
         Returns:
             True for such a time, for example *before* in "two days before the party" and *now* in "from now
@@ -110,7 +110,7 @@ class Times:
         """Return the number that a node contributes to a date or a duration.
 
         Args:
-            k: The node number.
+            k: Number of the node in the graph.
 
         Returns:
             The number; for a clock time the hour (17 for "17:30"). None if the node contributes no number.
@@ -129,7 +129,7 @@ def tense_of(text: str, lexicon: Lexicon) -> str:
     """Return the tense of a text.
 
     Args:
-        text: The text.
+        text: The text of an utterance.
         lexicon: The lexicon. Its classes ``past-form`` and ``future-form`` list the words that show a tense,
             except for regular past forms.
 

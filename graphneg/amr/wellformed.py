@@ -53,7 +53,7 @@ class Defect:
 
     Attributes:
         code: The type of the defect, a key of `CODES`.
-        position: The number of the node that has the defect.
+        position: The number of the node that has the defect, in its graph.
         message: A description of the defect.
     """
 
@@ -85,8 +85,8 @@ def check(graph: AmrGraph, frames: Container[str] | None = None) -> list[Defect]
     """Return the defects of a graph.
 
     Args:
-        graph: The graph.
-        frames: The inventory of known frames; None accepts all frames.
+        graph: The graph to check.
+        frames: The ids of all known frames; None accepts all frames.
 
     Returns:
         The defects in the order of the nodes; an empty list for a well-formed graph.
@@ -124,7 +124,7 @@ def check_file(path: str | Path, frames: Container[str] | None = None) -> Iterat
 
     Args:
         path: The path of the file.
-        frames: The inventory of known frames; None accepts all frames.
+        frames: The ids of all known frames; None accepts all frames.
 
     Yields:
         The defects in the order of the graphs.
@@ -167,7 +167,7 @@ def file_blocks(path: str | Path) -> list[tuple[int, str | None, str]]:
 
 
 def _node_defects(node: AmrNode, frames: Container[str] | None) -> Iterator[tuple[str, str]]:
-    """Yield the defects of a single node."""
+    """Yield the code and message of each defect of a single node."""
     role, value = node.role or "", node.value or ""
     if node.concept is not None:
         if frames is not None and is_frame(node.concept) and node.concept not in frames:
@@ -184,7 +184,7 @@ def _node_defects(node: AmrNode, frames: Container[str] | None) -> Iterator[tupl
 
 
 def _role_defects(node: AmrNode, roles: list[str], graph: AmrGraph) -> Iterator[tuple[str, str]]:
-    """Yield the defects that concern the roles of a node's children."""
+    """Yield the code and message of each defect that concerns the roles of a node's children."""
     if roles.count("polarity") > 1:
         # A node may have both ``:polarity -`` and ``:polarity amr-unknown``: "Don't you like it?"
         negations = sum(

@@ -19,7 +19,7 @@ CITIES = word_class("cities")
 CONTINENTS = word_class("continents")
 STATES = word_class("states")
 MONTHS = {name: number for number, name in enumerate(word_list("months"), 1)}
-"""The number of each month, from 1 to 12, by the name of the month."""
+"""The number of each month, from 1 to 12, keyed by the name of the month."""
 WEEKDAYS = word_class("weekdays")
 FESTIVALS = word_class("festivals")
 LANGUAGES = word_class("languages")

@@ -1,9 +1,9 @@
 r"""The lexicon: classes of words and frames, moves along scales, and pairs of opposites.
 
-Transforms use the lexicon to decide which words may be edited and which words replace them. A move replaces a
-word by another word on the same scale, for example *today* by *yesterday* on the scale ``time``. The lexicon
-also limits the use of antonyms from ConceptNet: `usable_antonyms` decides which antonyms may replace a word,
-and in which uses of the word.
+Transforms use the lexicon to decide which words may be edited and which words replace them. A move replaces
+a word with another word on the same scale, for example *today* with *yesterday* on the scale ``time``. The
+lexicon also limits the use of antonyms from ConceptNet: `usable_antonyms` decides which antonyms may replace
+a word, and in which uses of the word.
 
 The lexicon is read from the tables in ``lexicon/``, and users may add lines in the same format. Cells are
 separated by tabs. A line that starts with ``#`` is a comment. There are three types of lines:
@@ -42,7 +42,7 @@ _SHAPE = {"class": 3, "move": 4, "opposite": 4}
 
 @dataclass(frozen=True, eq=False)
 class Lexicon:
-    """The contents of the lexicon tables.
+    """The contents of the lexicon tables: word classes, moves and opposites.
 
     Attributes:
         classes: For each concept, the names of the classes that contain it.
@@ -72,7 +72,7 @@ class Lexicon:
         return self.classes.get(concept, frozenset())
 
     def members(self, name: str) -> frozenset[str]:
-        """Return the concepts of a class.
+        """Return the concepts of a word class.
 
         Args:
             name: Name of the class, such as ``modal``.
@@ -103,11 +103,11 @@ class Lexicon:
     def extended(self, entries: Iterable[LexiconEntry]) -> Lexicon:
         """Return a copy of the lexicon with additional entries.
 
-        A new entry for a pair of opposites replaces the old one. A new move replaces the old move of the same
-        word on the same scale.
+        A new entry for a pair of opposites replaces the old entry. A new move replaces the old move of the
+        same word on the same scale.
 
         Args:
-            entries: Entries, as `entry_of` returns them. If two entries conflict, the later one counts.
+            entries: Entries, as `entry_of` returns them. If two entries conflict, the later entry counts.
 
         Returns:
             The new lexicon. This lexicon does not change.
@@ -128,7 +128,7 @@ class Lexicon:
                 moves.setdefault(cells[1], {})[cells[0]] = cells[2]
             else:
                 # A pair is looked up in both orders. An old entry in the other order would be found before
-                # the new one, so it is removed.
+                # the new entry, so it is removed.
                 opposites.pop((cells[1], cells[0]), None)
                 opposites[cells[0], cells[1]] = () if cells[2] == "-" else tuple(cells[2].split())
         return Lexicon(
@@ -260,8 +260,8 @@ def usable_antonyms(
 
     Args:
         word: The word to replace, in lower case.
-        weights: ConceptNet's weight for each antonym of the word.
-        frames: PropBank frames by lemma.
+        weights: ConceptNet's weights of the word's antonyms, keyed by antonym.
+        frames: PropBank frames, keyed by lemma.
         lexicon: The lexicon; its opposites and its class ``no-opposite`` are used.
 
     Yields:

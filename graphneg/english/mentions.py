@@ -1,6 +1,6 @@
 """Find keywords in a text in any inflected form, and recognise the end of a sentence.
 
-Generated texts must contain given keywords, and must be cut at the end of a sentence. A keyword that consists
+Generated texts must contain given keywords, and must end with a complete sentence. A keyword that consists
 of several words counts as mentioned if each of its words shares a lemma with a word of the text.
 
 >>> contains_keyword("She borrowed two ladders.", "ladder"), contains_keyword("She climbed it.", "ladder")

@@ -36,7 +36,7 @@ NEAR = 0.8
 # If two texts have the Jaccard index s, they agree in at least one of the 6 bands with the probability
 # 1 - (1 - s**4)**6. This probability is 96% for s = 0.8 and 32% for s = 0.5.
 BANDS, _ROWS = 6, 4
-"""Number of bands in a signature, and number of values per band."""
+"""Number of bands in a MinHash signature, and number of values per band."""
 _PRIME = np.uint64((1 << 31) - 1)
 _FACTORS, _TERMS = np.random.Generator(np.random.PCG64(0)).integers(
     1, (1 << 31) - 1, (2, BANDS * _ROWS), dtype=np.uint64
@@ -66,7 +66,7 @@ def are_near(words: Collection[int], others: Collection[int]) -> bool:
         others: Word hashes of the other text.
 
     Returns:
-        True if the texts are near-duplicates; False if they have no word in common.
+        True if the texts are near-duplicates; always False for texts without a common word.
     """
     common = len(set(words).intersection(others))
     return common > 0 and common >= NEAR * (len(words) + len(others) - common)
@@ -122,7 +122,7 @@ class NearDuplicates:
         """Add a text, unless it has no words or is a near-duplicate of a text in the index.
 
         Args:
-            text: The text.
+            text: The text to add.
 
         Returns:
             True if the text was added.

@@ -1,4 +1,4 @@
-"""Return the lexeme of an AMR concept, and the semantic kind of a noun.
+"""Look up the lexeme of an AMR concept and the semantic kind of a noun.
 
 A lexeme is a lemma or a phrase in lower case. Lexemes allow concepts to be compared with keywords and with
 terms of ConceptNet: ``give-up-07`` has the lexeme *give up*. A noun kind, such as ``food``, is a semantic
@@ -19,7 +19,7 @@ from graphneg.english.words import table_rows
 
 _SENSE = re.compile(r"-\d\d+$")
 OTHER = "other"
-"""The kind of words that are not nouns, and of nouns that few others can replace: amounts, parts, shapes."""
+"""The kind of words that are not nouns, and of nouns that few nouns can replace: amounts, parts, shapes."""
 
 
 @lru_cache(maxsize=65536)

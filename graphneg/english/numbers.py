@@ -1,7 +1,7 @@
 """Read numbers and ordinals that are written in words or digits.
 
-The parser writes numbers as AMR constants, and transforms compare numbers by value. Both accept forms such as
-*two hundred and twenty-two*, *1,000* and *21st*.
+The parser writes numbers as AMR constants, and transforms compare numbers by value. This module reads forms
+such as *two hundred and twenty-two*, *1,000* and *21st* for both of them.
 
 >>> value_of(["two", "hundred", "and", "six"]), number_value("1,000"), ordinal_value("21st")
 (206.0, '1000', '21')
@@ -20,7 +20,7 @@ NUMBERS: dict[str, int] = {
 }
 """The value of each number word: 0 to 19, and the tens up to 90."""
 SCALES = {word: int(value) for word, value in word_map("scales").items()}
-"""The factor of each multiplier: ``dozen``, ``hundred``, ``thousand`` and larger ones."""
+"""The factor of each multiplier: ``dozen``, ``hundred``, ``thousand`` and larger multipliers."""
 ORDINALS: dict[str, int] = {
     **{word: value for value, word in enumerate(word_list("ordinals"))},
     **{word[:-1] + "ieth": 10 * value for value, word in enumerate(word_list("tens"), start=2)},
@@ -34,7 +34,7 @@ _ORDINAL = re.compile(r"(\d+)(st|nd|rd|th)")
 
 
 def value_of(words: Sequence[str]) -> float | None:
-    """Return the value of a number from its words.
+    """Return the value of a number that is given as a list of words.
 
     >>> value_of(["twenty", "-", "one"]), value_of(["two", "hundreds"]), value_of(["a", "few"])
     (21.0, 200.0, None)

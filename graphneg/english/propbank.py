@@ -47,7 +47,7 @@ class Alias(NamedTuple):
     """A word to which a roleset applies.
 
     Attributes:
-        word: The lemma; a particle is joined by ``_``, as in ``give_up``.
+        word: The lemma; a particle is joined with ``_``, as in ``give_up``.
         pos: Part of speech: ``v``, ``n``, ``j``, or another string from the file.
     """
 
@@ -112,7 +112,7 @@ class Roleset:
 
 
 class ReadError(NamedTuple):
-    """A problem because of which a part of a frame file was not read.
+    """A problem that prevented a part of a frame file from being read.
 
     Attributes:
         line: Line number in the file, counted from 1.
@@ -149,7 +149,7 @@ def read_rolesets(data: bytes) -> list[Roleset | ReadError]:
 def _alone(data: bytes, match: re.Match[bytes]) -> list[Roleset | ReadError]:
     """Read one roleset separately, because the file is not well-formed."""
     above = data.count(b"\n", 0, match.start())
-    # Keep the indentation, so that the column numbers in error messages are those of the file.
+    # Keep the indentation, so that the column numbers in error messages are the column numbers in the file.
     indent = b" " * (match.start() - data.rfind(b"\n", 0, match.start()) - 1)
     try:
         return _rolesets(indent + match[0], above)
@@ -240,11 +240,11 @@ class FrameEntry:
 
     Attributes:
         id: Frame id in AMR, such as ``give-01``.
-        functions: Function tags by role number: ``{"0": "PAG"}``.
+        functions: Function tags, keyed by role number: ``{"0": "PAG"}``.
         verbal: Whether one of the words of the frame is a verb.
         examples: Number of annotated examples of the frame in PropBank.
-        seen: How often an argument had each role in the examples, by the signature of the argument, such as
-            ``dobj`` or ``prep_to``. A role is a number, or ``M`` for a modifier.
+        seen: How often an argument had each role in the examples, keyed by the signature of the argument,
+            such as ``dobj`` or ``prep_to``. A role is a number, or ``M`` for a modifier.
     """
 
     id: str
@@ -259,8 +259,8 @@ class FrameTable:
     """PropBank frames, which can be looked up by id, and by word.
 
     Attributes:
-        frames: Frames by id.
-        aliases: Frame ids by word class and lemma, such as ``("v", "give_up")``.
+        frames: The frames, keyed by id.
+        aliases: Frame ids, keyed by word class and lemma, such as ``("v", "give_up")``.
     """
 
     frames: dict[str, FrameEntry] = field(default_factory=dict[str, FrameEntry])
@@ -292,7 +292,7 @@ class FrameTable:
         """Return the frames that a word can have, in PropBank's order.
 
         Args:
-            lemma: The lemma; a particle is joined by ``_``, as in ``give_up``.
+            lemma: The lemma of the word; a particle is joined with ``_``, as in ``give_up``.
             kind: The word class: ``v``, ``n``, ``j`` or ``r`` (adverb).
 
         Returns:

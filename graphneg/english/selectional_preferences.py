@@ -3,8 +3,8 @@
 If a transform replaces a noun, the new noun should be one that is used with the verb. ``takes.tsv``, which
 ``python -m tools.takes`` creates, counts how often each noun occurs with each verb and role in parsed
 dialogues. The dialogues do not contain every possible combination of a noun and a verb. Therefore the counts
-are summed over sorts of nouns. A sort consists of the similar nouns in one row of ``nouns.tsv``, which can
-replace each other.
+are summed over clusters of nouns. A cluster consists of the similar nouns in one row of ``nouns.tsv``, which
+can replace each other.
 
 >>> "like food" in preferred_nouns("eat-01", "ARG1"), noun_cluster("soup")
 (True, 'like food')
@@ -20,16 +20,16 @@ from graphneg.english.noun_kinds import OTHER, kind_of, lexeme
 from graphneg.english.words import table_rows
 
 MIN_COUNT = 2
-"""Minimum count of a sort with a verb. If a sort reaches it, the verb accepts all nouns of the sort."""
+"""Minimum count of a noun cluster with a verb, from which the verb accepts all nouns of the cluster."""
 MAX_PREFERENCES = 48
-"""Maximum number of sorts and single nouns that a verb can prefer. If a verb occurs with more, it accepts
-almost any noun, so it counts as a verb without preferences.
+"""Maximum number of clusters and single nouns that a verb can prefer in a role. If a verb occurs with more
+of them, it accepts almost any noun, so it counts as a verb without preferences.
 """
 
 
 @lru_cache(maxsize=65536)
 def noun_cluster(concept: str) -> str | None:
-    """Return the sort of a noun, which is named after the first noun in its row of the table.
+    """Return the cluster of similar nouns that contains a noun, named after its first noun in ``nouns.tsv``.
 
     >>> noun_cluster("cat"), noun_cluster("apple-pie"), noun_cluster("quick")
     ('like horse', 'like food', None)
@@ -38,7 +38,7 @@ def noun_cluster(concept: str) -> str | None:
         concept: An AMR concept or a term. If it has several words, the last word counts.
 
     Returns:
-        The name of the sort, ``like NOUN``; ``None`` if the table does not list the noun.
+        The name of the cluster, ``like NOUN``; ``None`` if the table does not list the noun.
     """
     head = _heads().get(lexeme(concept).rpartition(" ")[2])
     return None if head is None else f"like {head}"
@@ -58,7 +58,7 @@ def noun_counts() -> Mapping[tuple[str, str], Mapping[str, int]]:
     True
 
     Returns:
-        The counts of the nouns, for each pair of a verb and a role such as ``("drink", "ARG1")``.
+        For each pair of a verb and a role such as ``("drink", "ARG1")``, the counts, keyed by noun.
     """
     return {
         (verb, role): {noun: int(n) for noun, _, n in (pair.partition(":") for pair in nouns.split(" "))}
@@ -68,7 +68,7 @@ def noun_counts() -> Mapping[tuple[str, str], Mapping[str, int]]:
 
 @lru_cache(maxsize=8192)
 def preferred_nouns(frame: str, role: str, kinds: frozenset[str] | None = None) -> tuple[str, ...]:
-    """Return the sorts and single nouns that are used with a frame in a role, most frequent first.
+    """Return the clusters and single nouns that are used with a frame in a role, most frequent first.
 
     >>> "like food" in preferred_nouns("eat-01", "ARG1")
     True
@@ -78,11 +78,11 @@ def preferred_nouns(frame: str, role: str, kinds: frozenset[str] | None = None) 
     Args:
         frame: Id of the frame. Its sense number is ignored.
         role: ``ARG0`` or ``ARG1``.
-        kinds: Noun kinds to consider; ``None`` considers all.
+        kinds: Noun kinds to consider; ``None`` considers all kinds.
 
     Returns:
-        The sorts that occur at least `MIN_COUNT` times, and the single nouns of rarer sorts. Empty if both
-        together are more than `MAX_PREFERENCES`.
+        The clusters that occur at least `MIN_COUNT` times, and the single nouns of rarer clusters. Empty if
+        there are more than `MAX_PREFERENCES` of both together.
     """
     found, sorts = Counter[str](), Counter[str]()
     for noun, n in noun_counts().get((lexeme(frame), role), {}).items():
@@ -92,8 +92,8 @@ def preferred_nouns(frame: str, role: str, kinds: frozenset[str] | None = None) 
             found[noun] += n
             sorts[noun_cluster(noun) or noun] += n
     often = {sort: n for sort, n in sorts.items() if n >= MIN_COUNT}
-    # If few nouns of a sort were seen with the predicate, the other nouns of the sort may not fit. Return
-    # only the nouns that were seen.
+    # If few nouns of a cluster were seen with the predicate, the other nouns of the cluster may not fit.
+    # Return only the nouns that were seen.
     rare = {noun: n for noun, n in found.items() if noun_cluster(noun) not in often}
     ranked = sorted({**often, **rare}.items(), key=lambda item: (-item[1], item[0]))
     return tuple(name for name, _ in ranked) if len(ranked) <= MAX_PREFERENCES else ()

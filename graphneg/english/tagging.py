@@ -30,7 +30,7 @@ from functools import lru_cache
 from graphneg.english.words import inflections, readings, table_rows, word_class
 
 Costs = dict[str, float]
-"""Costs by tag. A cost of 0 means that the tag is usual, 6 that it is almost impossible."""
+"""Costs, keyed by tag. A cost of 0 means that the tag is usual, a cost of 6 that it is almost impossible."""
 
 NOUNS = frozenset({"NN", "NNS", "NNP"})
 """Tags of nouns."""
@@ -56,7 +56,7 @@ _BY_ENDING = (
 
 
 def _read_costs() -> tuple[dict[str, Costs], dict[str, Costs]]:
-    """Read the table. Return the tag costs of closed-class words, and the transition costs between tags."""
+    """Read ``tagging.tsv``. Return the tag costs of closed-class words and the costs between two tags."""
     words: dict[str, Costs] = {}
     follows: dict[str, Costs] = {}
     for kind, name, cells in table_rows("graphneg.english", "tagging.tsv"):
@@ -78,9 +78,9 @@ def tag(tokens: Sequence[str], frames: Mapping[int, str]) -> list[str]:
 
     Args:
         tokens: The tokens, as `graphneg.english.tokens.tokenize` splits them.
-        frames: Evidence from the graph, by token index. ``verb``: the token is a form of the verb after which
-            its frame is named. ``predicate``: the token has a different frame. ``plain``: the token has a
-            concept that is not a frame. Tokens without evidence are left out.
+        frames: Evidence from the graph, keyed by token index. ``verb``: the token is a form of the verb
+            after which its frame is named. ``predicate``: the token has a different frame. ``plain``: the
+            token has a concept that is not a frame. Tokens without evidence are left out.
 
     Returns:
         One tag per token.
@@ -160,7 +160,7 @@ def _emissions(token: str, sentence_start: bool) -> Costs:
         # A closed-class word is rarely used as an open-class word: "will" is more often a modal than a noun.
         costs.setdefault(candidate, cost + (2.0 if known else 0.0))
     if token[0].isupper() and low not in CLOSED:
-        # Every word is capitalised at the start of a sentence, so there a capital is weak evidence.
+        # At the start of a sentence, every word is capitalised, so a capital letter there is weak evidence.
         if sentence_start:
             costs.setdefault("NNP", 1.0 if not costs else 2.5)
         else:

@@ -4,9 +4,9 @@
 forms of a text give the same tokens; only the character offsets differ.
 
 Corpora differ in their spacing. DailyDialog, for example, writes ``I ’ ll come , then .`` A language model
-that reads such text writes worse, and imitates the spacing. Therefore models get text in standard spacing
-(`detokenize`). Their output then gets the spacing of the corpus (`spaced_as`, `space_apostrophes`), since
-otherwise a ranker could recognise generated responses by their spacing.
+that reads such text generates worse text, and imitates the spacing. Therefore models get text in standard
+spacing (`detokenize`). Their output then gets the spacing of the corpus (`spaced_as`, `space_apostrophes`),
+since otherwise a ranker could recognise generated responses by their spacing.
 
 >>> [token.text for token in tokenize("I don't know, sir.")]
 ['I', 'do', "n't", 'know', ',', 'sir', '.']
@@ -73,7 +73,7 @@ _JOINED = re.compile(r" ?(['’])(s|m|re|ll|ve|d)\b", re.IGNORECASE)
 # Spaces before a punctuation mark are removed, except before emoticons such as " :)" and " :-(".
 _BEFORE_MARK = re.compile(r"\s+(?=[,.!?;:)%…])(?![:;]-?[()DP](?:\s|$))")
 # A space is added after a punctuation mark that is directly followed by a word: "then .Is it". After a full
-# stop, a space is added only between two small letters and a capital, so that "U.S." is kept.
+# stop, a space is added only between two lower-case letters and a capital letter, so that "U.S." is kept.
 _BEHIND_MARK = re.compile(r"[?!,;](?=[A-Za-z])|(?<=[a-z]{2})\.(?=[A-Z])")
 _CUT_UP = re.compile(r"\w [,.?!;:](?=\s|$)|\w ['’] ?(?:s|m|d|t|ll|re|ve)\b|\w n['’] ?t\b|``", re.IGNORECASE)
 # "8 : 30" and "10 , 000" are single numbers, so the spaces in them are removed.
@@ -91,7 +91,7 @@ _CODE = re.compile(
 )
 # U+FDD0 is a noncharacter, which no text should contain.
 _CODE_MARK = "\ufdd0"
-# French and some other texts have a space before these marks: "Où est la gare ?"
+# French texts, and some others, have a space before these punctuation marks: "Où est la gare ?"
 _SPACED_IN_FRENCH = re.compile(r"(?<=\w)[ \u00a0\u202f](?=[?!;:»](?:\s|$))")
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "´": "'", "`": "'", "“": '"', "”": '"'})
 _PLAIN_MARKS = _QUOTES | str.maketrans({"–": "-", "—": "-", "…": "..."})
@@ -173,7 +173,7 @@ def words_of(text: str) -> list[str]:
     ["don't", 'she', 'said']
 
     Args:
-        text: The text.
+        text: Raw or tokenised text.
 
     Returns:
         The words. Numbers and hyphenated compounds also count as words.
@@ -188,7 +188,7 @@ def word_count(text: str) -> int:
     4
 
     Args:
-        text: The text.
+        text: Text on one or several lines.
 
     Returns:
         The number of space-separated parts that contain a letter or a digit.
@@ -224,8 +224,8 @@ def typed_sentences(text: str) -> list[SentenceSpan]:
     """Split informal text, such as a chat message, into sentences.
 
     In such text, capital letters are not reliable. A sentence always ends after ``!`` and ``?``. It ends
-    after dots, or after an end mark inside quotes, only if the next word does not start with a small letter.
-    A token is never split, so the tokens of the sentences are exactly the tokens of the text.
+    after dots, or after an end mark inside quotes, only if the next word does not start with a lower-case
+    letter. A token is never split, so the tokens of the sentences are exactly the tokens of the text.
 
     >>> [sentence.text for sentence in typed_sentences("Mr. Wu left... why? i asked him .")]
     ['Mr. Wu left... why?', 'i asked him .']
@@ -261,13 +261,13 @@ def _begins(token: str, quoting: bool) -> bool:
 
 
 def one_line(text: str) -> str:
-    """Replace each run of white space in a text by one space.
+    """Replace each run of white space in a text with one space.
 
     >>> one_line(" Oh,  really? ")
     'Oh, really?'
 
     Args:
-        text: The text.
+        text: Text with any white space.
 
     Returns:
         The text on one line, without white space at the start and end.
@@ -313,7 +313,7 @@ def with_clitics(text: str) -> str:
 
 
 def detokenize(text: str) -> str:
-    r"""Convert a text to standard spacing, with joined clitics and straight quotes, on one line.
+    r"""Convert a text into standard spacing, with joined clitics and straight quotes, on one line.
 
     A text that already has standard spacing is not changed, except for its quotes and line breaks. Applying
     the function a second time changes nothing. Code in Markdown is kept as it is, with its line breaks.
@@ -339,7 +339,7 @@ def detokenize(text: str) -> str:
 
 
 def _without_code(text: str) -> tuple[str, list[str]]:
-    """Replace each code span of a text by a mark. Also return the spans."""
+    """Replace each code span of a text with `_CODE_MARK`. Return the new text and the code spans."""
     if ("`" not in text and "~~~" not in text) or _CODE_MARK in text:
         return text, []
     pieces: list[str] = []
@@ -381,7 +381,7 @@ def is_cut_up(text: str) -> bool:
     (False, True)
 
     Args:
-        text: The text.
+        text: The text to test, which may contain code in Markdown.
 
     Returns:
         True if the spacing should be corrected with `detokenize`.
@@ -421,7 +421,7 @@ def spaced_as(text: str, others: Sequence[str]) -> str:
 
 
 def with_closed_clitics(text: str) -> tuple[str, dict[str, str]]:
-    """Join the separated clitics of a text, and also return how each was written.
+    """Join the separated clitics of a text, and also return how each word with a clitic was written.
 
     >>> with_closed_clitics("Here' s the money. It's late, don ’ t go.")
     ("Here's the money. It's late, don’t go.", {"Here's": "Here' s", 'don’t': 'don ’ t'})
@@ -430,7 +430,7 @@ def with_closed_clitics(text: str) -> tuple[str, dict[str, str]]:
         text: A text in standard spacing, in which some clitics are separated.
 
     Returns:
-        The text with joined clitics, and the original form of each word that was changed.
+        The text with joined clitics, and the original forms of the changed words, keyed by their new forms.
     """
     written: dict[str, str] = {}
 
@@ -451,7 +451,7 @@ def has_spaced_apostrophes(text: str) -> bool:
     (True, False)
 
     Args:
-        text: The text.
+        text: Raw or tokenised text.
 
     Returns:
         True if there is at least one contraction, and all contractions are written with the spaces.

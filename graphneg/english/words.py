@@ -1,8 +1,8 @@
 """Look up English words in a dictionary: readings, inflections, lemmas, stems and word classes.
 
-The inflections are those of lemminflect (`readings`, `inflections`). `lemma_of` returns the most likely lemma
-of a word. `lemmas` and `stems` return several forms of a word, by which words are compared. `word_class`,
-`word_list` and `word_map` read ``word_classes.tsv``.
+The inflections are those of lemminflect (`readings`, `inflections`). `lemma_of` returns the most likely
+lemma of a word. `lemmas` and `stems` return several forms of a word, which are used to compare words.
+`word_class`, `word_list` and `word_map` read ``word_classes.tsv``.
 
 >>> readings("saw")["VERB"], inflections("see", "VERB")["VBD"]
 (('see', 'saw'), ('saw',))
@@ -67,7 +67,7 @@ def unique_rows(rows: list[list[str]], table: str) -> dict[str, str]:
         table: File name of the table, for error messages.
 
     Returns:
-        The second cell of each row by its first cell.
+        The second cell of each row, keyed by the first cell.
 
     Raises:
         InputError: Two rows have the same first cell, or a row does not have exactly two cells.
@@ -83,7 +83,7 @@ def unique_rows(rows: list[list[str]], table: str) -> dict[str, str]:
 
 
 def word_list(name: str) -> list[str]:
-    """Return the words of a class in the order of the table.
+    """Return the words of a class in ``word_classes.tsv``, in the order of the table.
 
     Args:
         name: Name of the class, such as ``months``.
@@ -96,26 +96,26 @@ def word_list(name: str) -> list[str]:
 
 @cache
 def word_class(name: str) -> frozenset[str]:
-    """Return the words of a class, as a set.
+    """Return the words of a class in ``word_classes.tsv``, as a set.
 
     Args:
         name: Name of the class, such as ``months``.
 
     Returns:
-        The words.
+        The words of the class, such as ``january``.
     """
     return frozenset(word_list(name))
 
 
 @cache
 def word_map(name: str) -> dict[str, str]:
-    """Return the words of a class with their values.
+    """Return the words of a class in ``word_classes.tsv`` with their values.
 
     Args:
-        name: Name of a class whose words have values, written as ``word:value``.
+        name: Name of a class whose words have values, written as ``word:value``, such as ``scales``.
 
     Returns:
-        The value of each word.
+        The values, keyed by word: ``12`` for ``dozen``.
     """
     return dict(cell.split(":") for cell in word_list(name))
 
@@ -147,14 +147,14 @@ def _lemminflect() -> tuple[Any, Any]:
 
 @lru_cache(maxsize=1 << 17)
 def readings(word: str) -> dict[str, tuple[str, ...]]:
-    """Return the lemmas that a word can have, by universal part of speech.
+    """Return the lemmas that a word can have, keyed by universal part of speech.
 
     Args:
         word: A lower-case word.
 
     Returns:
-        The lemmas by part of speech: ``NOUN``, ``VERB``, ``ADJ``, ``ADV``, ``AUX`` or ``PROPN``. For example,
-        *saw* is a form of one noun and of two verbs. Empty for an unknown word.
+        The lemmas, keyed by part of speech: ``NOUN``, ``VERB``, ``ADJ``, ``ADV``, ``AUX`` or ``PROPN``. For
+        example, *saw* is a form of one noun and of two verbs. Empty for an unknown word.
     """
     lemmas: dict[str, tuple[str, ...]] = _lemminflect()[0].getAllLemmas(word)
     return lemmas
@@ -162,14 +162,14 @@ def readings(word: str) -> dict[str, tuple[str, ...]]:
 
 @lru_cache(maxsize=1 << 16)
 def is_past(word: str) -> bool:
-    """Return whether a word form can only be a past tense, such as *took* and *went*.
+    """Return whether a word can only be a past-tense form, such as *took* and *went*.
 
     Args:
         word: A lower-case word.
 
     Returns:
-        True if it can only be a past tense. False for *cut*, which is also the base form, and for *taken*,
-        which is a participle.
+        True if the word can only be a past-tense form. False for *cut*, which is also the base form, and for
+        *taken*, which is a participle.
     """
     # Words such as "goes", "going" and "given" are forms of verbs, but they are not past tenses.
     if word in CLOSED or word.endswith(("s", "ing", "en")):
@@ -187,7 +187,7 @@ def lemmas_as(word: str, upos: str) -> tuple[str, ...]:
         upos: Universal part of speech, such as ``VERB``.
 
     Returns:
-        The lemmas of the word.
+        The lemmas of the word, in the order of lemminflect.
     """
     lemmas: tuple[str, ...] = _lemminflect()[0].getLemma(word, upos=upos)
     return lemmas
@@ -195,14 +195,14 @@ def lemmas_as(word: str, upos: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=65536)
 def inflections(lemma: str, upos: str) -> dict[str, tuple[str, ...]]:
-    """Return the inflected forms of a lemma, by Penn tag.
+    """Return the inflected forms of a lemma, keyed by Penn tag.
 
     Args:
         lemma: A lemma in lower case.
         upos: Universal part of speech, such as ``VERB``.
 
     Returns:
-        The forms by tag, such as ``{"VBD": ("saw",), ...}``.
+        The forms, keyed by tag, such as ``{"VBD": ("saw",), ...}``.
     """
     forms: dict[str, tuple[str, ...]] = _lemminflect()[1].getAllInflections(lemma, upos)
     return forms
@@ -232,7 +232,7 @@ def lemmas(word: str) -> frozenset[str]:
         word: A word in any case, or a clitic.
 
     Returns:
-        The forms, also in American spelling.
+        The word and its lemmas, also in American spelling.
 
     Example:
         >>> sorted(lemmas("Colours"))
@@ -257,7 +257,8 @@ def stems(word: str) -> frozenset[str]:
         word: A word in any case.
 
     Returns:
-        The stems, of at least three letters each. For example, *decision* and *decide* have one in common.
+        The stems, of at least three letters each. For example, *decision* and *decide* have a stem in
+        common.
 
     Example:
         >>> stems("decision") & stems("decide")
@@ -322,12 +323,12 @@ def is_foreign(text: str) -> bool:
     """Return whether a text is written in a language other than English.
 
     Only the first 200 words are used. A text is foreign if most of its letters are not Latin. A text of at
-    least four words is also foreign in two other cases. In the first, few of its words are in the English
-    dictionary and few are English function words. In the second, at least as many words are function words of
-    another European language as of English, and many words are not in the dictionary.
+    least four words is also foreign in two other cases. In the first case, few of its words are in the
+    English dictionary and few are English function words. In the second case, at least as many words are
+    function words of another European language as of English, and many words are not in the dictionary.
 
     Args:
-        text: The text.
+        text: The text to judge.
 
     Returns:
         True if the text is foreign; always False for a text of fewer than four words in the Latin script.
@@ -391,7 +392,7 @@ def _tagged_lemma(word: str, tag: str) -> str:
     """Return the lemma of a word with a Penn tag."""
     if tag == "POS":
         return word
-    # In "he'd gone", 'd has the tag VBD and the lemma "have". In "he'd go", it has the tag MD.
+    # In "he'd gone", 'd has the tag VBD and the lemma "have". In "he'd go", 'd has the tag MD.
     if word == "'d" and tag == "VBD":
         return "have"
     # Irregular forms such as "does" and "thought" can also be nouns, which are inflected regularly.

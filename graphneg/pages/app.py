@@ -94,7 +94,7 @@ class Pages:
                 request.
 
         Returns:
-            The response.
+            The HTML response.
         """
         shown = {"views": self.views, "path": request.url.path, **values}
         return HTMLResponse(self._templates.get_template(template).render(shown), status)
@@ -118,7 +118,7 @@ class Pages:
         return Starlette(routes=routes, exception_handlers=faults)
 
     def close(self) -> None:
-        """Close the views."""
+        """Close the files of all views."""
         for view in self.views:
             view.close()
 
@@ -161,11 +161,11 @@ def guarded(pages: Pages, access: Access) -> ASGIApp:
     """Return the application behind a `Gate`, which checks whether a visitor may see the pages.
 
     Args:
-        pages: The pages.
+        pages: The web application with its views.
         access: The address of the pages, and the secrets that give access to them.
 
     Returns:
-        The ASGI application.
+        The ASGI application to serve.
     """
     return Gate(pages.application(), access)
 
@@ -178,7 +178,7 @@ def bound(host: str, port: int) -> socket.socket:
         port: The port; 0 uses any free port.
 
     Returns:
-        The socket.
+        The listening socket.
 
     Raises:
         InputError: The port is in use, or the host is not an address of this machine.
@@ -203,7 +203,7 @@ def serve(pages: Pages, access: Access, listening: socket.socket) -> None:
     """Serve the pages until Ctrl-C.
 
     Args:
-        pages: The pages, which are closed at the end.
+        pages: The web application, whose views are closed at the end.
         access: The address of the pages, and the secrets that give access to them.
         listening: The socket that `bound` returned, which is closed at the end.
     """

@@ -2,11 +2,11 @@
 
 By default, uvicorn closes a connection only if it is idle between two requests. A client that sends a few
 hundred incomplete requests could therefore use up all the sockets that the process may open.
-`LimitedProtocol` prevents this: the headers and the body of a request must arrive in time, a response must be
-read in time, and the number of connections is limited, per address and in total. If the maximum number is
-reached, the server makes room for a new connection: it closes the connection on which it has waited longest
-for a complete request. Ordinary browsers send complete requests immediately, so their connections are not
-closed.
+`LimitedProtocol` prevents this: the headers and the body of a request must arrive in time, a response must
+be read in time, and the number of connections is limited, per address and in total. If there are too many
+connections, the server makes room for a new connection: it closes the connection on which it has waited
+longest for a complete request. Ordinary browsers send complete requests immediately, so their connections
+are not closed.
 """
 
 from __future__ import annotations
@@ -27,13 +27,15 @@ The limit per address is generous, because several visitors may share the addres
 """
 PATIENCE_SECONDS = 1.0
 """Minimum number of seconds that the server waits for a complete request before the connection may be closed
-to make room for others."""
+to make room for another connection.
+"""
 HEAD_SECONDS = 10.0
 """Maximum number of seconds until the headers of a request have arrived, counted from the start of the
 connection or from the end of the previous response."""
 BODY_SECONDS = 300.0
-"""Maximum number of seconds until the body of a request has arrived. It is enough to upload the largest file
-of judgements at 2 Mbit/s."""
+"""Maximum number of seconds until the body of a request has arrived. This is enough to upload the largest
+file of judgements at 2 Mbit/s.
+"""
 LINGER_SECONDS = 2.0
 """Number of seconds to wait for the rest of a request whose response was already sent. After that, the
 connection is closed."""
@@ -61,7 +63,7 @@ class LimitedProtocol(H11Protocol):
     """The part of the IP address that identifies the visitor; see `address_key`."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Accept the connection, unless there are too many others and none of them can be closed.
+        """Accept the connection, unless there are too many other connections and none can be closed.
 
         Args:
             transport: The transport of the connection.
@@ -120,25 +122,26 @@ class LimitedProtocol(H11Protocol):
         return self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
 
     def _has_room(self) -> bool:
-        """Return whether this connection may stay open. If there are too many, try to close another."""
+        """Return whether this connection may stay open. If there are too many others, try to close one."""
         others = [
             one
             for one in self.connections
             if one is not self and isinstance(one, LimitedProtocol) and not one.transport.is_closing()
         ]
         mine = [one for one in others if one.key == self.key]
-        # If this address has too many connections, close one of them and not one of another visitor.
+        # If this address has too many connections, close one of these and not a connection of another
+        # visitor.
         if len(mine) >= MOST_OF_ONE:
             return self._make_room(mine)
         if len(others) >= MOST:
             # If all addresses together have too many connections, close a connection of the address that has
-            # the most. It is probably an attacker's.
+            # the most connections. This address is probably an attacker's.
             commonest = Counter(one.key for one in others).most_common(1)[0][0]
             return self._make_room([one for one in others if one.key == commonest])
         return True
 
     def _make_room(self, among: list[LimitedProtocol]) -> bool:
-        """Close the connection whose request is incomplete for longest. Return whether one exists."""
+        """Close the connection whose request has been incomplete longest. Return whether one was closed."""
         last = self.loop.time() - PATIENCE_SECONDS
         waiting = [one for one in among if one.is_incomplete and one._since <= last]
         if not waiting:

@@ -124,7 +124,7 @@ def align_nodes(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
 
     The children of two aligned nodes are aligned with each other in three passes: first those with the same
     variable, concept and role, then those with the same variable and concept, then those with the same role.
-    If an edit has inserted a new root above the old one, or has removed the root, the root of the smaller
+    If an edit has inserted a new root above the old root, or has removed the root, the root of the smaller
     graph is aligned with the same node inside the larger graph.
 
     Args:
@@ -160,7 +160,7 @@ def align_nodes(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
 
 
 def _starts(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
-    """Align the root of one graph with the same node in the other graph or, if missing, with its root."""
+    """Align the root of one graph with the same node in the other graph, or else align the two roots."""
     tops = before.nodes[0], after.nodes[0]
     # Look for the old root in the edited graph. It may have a new parent: "I like it" -> "I may like it".
     inside = next((node.position for node in after.nodes if _named(node) == _named(tops[0])), None)
@@ -197,8 +197,8 @@ def _drawn(graph: AmrGraph, other: AmrGraph, pairs: Mapping[int, int], alone: St
     edges: list[DrawnEdge] = []
     for number, (above, role, below) in enumerate(_triples(graph)):
         is_shared = (pairs.get(above, -1), role, pairs.get(below, -1)) in theirs
-        # The first edges are those of the tree, of which there is one for each node except the root. Draw
-        # them as lines. The other edges are reentrancies, which are drawn as arrows.
+        # The first edges are the edges of the tree, one for each node except the root. Draw them as lines.
+        # The other edges are reentrancies, which are drawn as arrows.
         draw = _branch if number < len(graph.nodes) - 1 else _arrow
         edges.append(draw(boxes[above], boxes[below], role, "kept" if is_shared else alone))
     width = max(box.x + box.width for box in boxes) + MARGIN
@@ -207,7 +207,7 @@ def _drawn(graph: AmrGraph, other: AmrGraph, pairs: Mapping[int, int], alone: St
 
 
 def _triples(graph: AmrGraph) -> list[tuple[int, str, int]]:
-    """Return all edges as triples (parent, role, child): first those of the tree, then the reentrancies."""
+    """Return all edges as triples (parent, role, child): first the edges of the tree, then reentrancies."""
     tree = [(node.parent, node.role or "", node.position) for node in graph.nodes if node.parent is not None]
     return [*tree, *((mention.parent, mention.role, mention.target) for mention in graph.mentions)]
 
@@ -245,7 +245,7 @@ def _places(graph: AmrGraph) -> tuple[list[int], list[float]]:
 
 
 def _lefts(graph: AmrGraph, depths: list[int]) -> list[float]:
-    """Return the left edge of the boxes at each depth, with enough room for the boxes and roles before it."""
+    """Return the left edge of the boxes at each depth, with room for the boxes and roles to the left."""
     lefts = [MARGIN]
     for depth in range(1, max(depths) + 1):
         widest = max(_width(node.label) for node in graph.nodes if depths[node.position] == depth - 1)

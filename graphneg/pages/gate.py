@@ -47,8 +47,9 @@ STATIC = "/static/"
 MOST_BYTES = 64_000_000
 """Maximum length of the body of a request in bytes. The body may be an uploaded file of judgements."""
 FORM_BYTES = 256_000
-"""Maximum length of a form in bytes. It is enough for a comment of 10,000 characters, each of which can take
-12 bytes."""
+"""Maximum length of a form in bytes. This is enough for a comment of 10,000 characters, each of which can
+take 12 bytes.
+"""
 LOGIN_BYTES = 4_000
 """Maximum length of the login form in bytes."""
 FORM_FIELDS = 200
@@ -128,10 +129,10 @@ class Access:
     def knows_host(self, header: str) -> bool:
         """Return whether a ``Host`` header refers to this server.
 
-        A wrong host is a sign of DNS rebinding: another web site has made its own name point to this machine,
-        and the browser takes the pages for a part of that site. The header then contains the name of the
-        site. The header must therefore contain a name of this server or, if a password is required, any IP
-        address, because the machine may have several.
+        A wrong host is a sign of DNS rebinding: another web site has made its own name point to this
+        machine, and the browser takes the pages for a part of that site. The header then contains the name
+        of the site. The header must therefore contain a name of this server or, if a password is required,
+        any IP address, because the machine may have several addresses.
 
         Args:
             header: The value of the header.
@@ -156,7 +157,7 @@ class Access:
         """Return whether a request has the cookie with the token.
 
         Args:
-            request: The request.
+            request: The request to check.
 
         Returns:
             True if the cookie is present and correct.
@@ -270,8 +271,8 @@ class Gate:
     def _let_in(self, request: Request) -> Response:
         """Redirect to the same page without the token, and set the cookie."""
         query = urlencode([pair for pair in request.query_params.multi_items() if pair[0] != TOKEN])
-        # Reduce several slashes at the beginning to one, because "//example.org" would redirect to another
-        # host.
+        # Reduce several slashes at the beginning to a single slash, because "//example.org" would redirect
+        # to another host.
         path = "/" + request.url.path.lstrip("/")
         return self._with_cookie(RedirectResponse(path + (f"?{query}" if query else ""), 303))
 
@@ -336,12 +337,12 @@ async def body(request: Request, most: int = MOST_BYTES, seconds: float = UPLOAD
     """Read the body of a request.
 
     Args:
-        request: The request.
+        request: The request with the body.
         most: Maximum length of the body in bytes. If ``Content-Length`` is larger, nothing is read.
         seconds: Maximum number of seconds until the body has arrived.
 
     Returns:
-        The body.
+        The complete body.
 
     Raises:
         HTTPException: The body is too long (413), or arrives too slowly (408).
@@ -370,7 +371,7 @@ _KEY = secrets.token_bytes(32)
 
 
 def _same(given: str, secret: str) -> bool:
-    """Compare two texts, in a time from which an attacker cannot learn anything about the secret."""
+    """Return whether two texts are equal, in a time that tells an attacker nothing about the secret."""
     # Compare digests, because the duration then does not depend on the lengths of the texts. The random key
     # prevents an attacker from predicting the digest of a text.
     digests = (

@@ -74,7 +74,7 @@ class GraphView:
     """The view that shows the shift graph of a store and runs queries.
 
     Args:
-        stores: Provides the store. It opens the store again if the server of the store has stopped.
+        stores: Provides the store, and opens it again if the server of the store has stopped.
         seconds: Time limit of a query in seconds.
     """
 
@@ -107,7 +107,7 @@ class GraphView:
         """Return the routes of the view.
 
         Args:
-            pages: The pages, which render templates.
+            pages: The web application, which renders the templates.
 
         Returns:
             The routes for a topic, for the utterances of a shift, for the drawing of all topics and its data,
@@ -167,7 +167,8 @@ class GraphView:
         return {"hubs": hubs, "has_dialogues": bool(hubs) or bool(info_of(store).corpora)}
 
     def _all_data(self, request: Request) -> Response:
-        # Read the graph only once. Requests that arrive while the first one is reading it wait for the lock.
+        # Read the graph only once. Requests that arrive while the first request reads the graph wait for the
+        # lock.
         with self._reading:
             version = content_version(self._store)
             # Read the graph again if a command has changed the store, as `graphneg shift build` does.
@@ -246,7 +247,7 @@ class GraphView:
 
     def _too_slow(self, seconds: float) -> str:
         said = f"no answer in {seconds:g} s"
-        # If the time limit was shorter than the configured one, the query was in a quick slot. The message
+        # If the time limit was shorter than the configured limit, the query was in a quick slot. The message
         # then says that the server is busy.
         if seconds < self._seconds:
             return f"{said}, and other slow queries are running: try again later"
@@ -297,7 +298,7 @@ def values_of(query: NamedQuery, given: Mapping[str, str]) -> dict[str, Any]:
     """Parse the values of a named query's parameters, which a visitor has typed into a form.
 
     Args:
-        query: The query.
+        query: The named query, with its parameters.
         given: A dictionary from the names of the form's fields to what was typed.
 
     Returns:
@@ -313,13 +314,13 @@ def values_of(query: NamedQuery, given: Mapping[str, str]) -> dict[str, Any]:
 
 
 def around_drawn(around: Neighbourhood) -> Drawn:
-    """Draw a topic with its shifts: from the topics on the left to it, and from it to those on the right.
+    """Draw a topic with its shifts: shifts to the topic start at the left, shifts from it end at the right.
 
     Args:
         around: The topic and its shifts.
 
     Returns:
-        The drawing, with the topic in the middle. Shifts lead to it from the left, and from it to the right.
+        The drawing as JSON values, with the topic in the middle.
     """
     sides = {shift.focus: -1 for shift in around.comes_from}
     # A topic with shifts in both directions is drawn on the right.
@@ -338,7 +339,7 @@ def commonest_drawn(edges: Iterable[Edge], topics: int) -> Drawn:
         topics: Maximum number of topics.
 
     Returns:
-        The drawing, with at most `MOST_SHIFTS` shifts.
+        The drawing as JSON values, with at most `MOST_SHIFTS` shifts.
     """
     edges = list(edges)
     pairs = Counter[str]()
@@ -358,10 +359,11 @@ def rows_drawn(rows: Rows) -> Drawn | None:
     and ``counts`` describes a path of several shifts.
 
     Args:
-        rows: The rows.
+        rows: The rows of a query's result.
 
     Returns:
-        The drawing; None if there is nothing to draw. At most `DRAWN` rows or nodes are drawn.
+        The drawing as JSON values; None if there is nothing to draw. At most `DRAWN` rows or nodes are
+        drawn.
     """
     # Remove duplicates. `fromkeys` keeps the order of the edges.
     edges = list(dict.fromkeys(edge for row in rows[:DRAWN] for edge in _told(row)))
@@ -385,7 +387,7 @@ def rows_drawn(rows: Rows) -> Drawn | None:
 
 
 def _told(row: Mapping[str, Any]) -> Iterator[Edge]:
-    """Yield the shifts in a row: from ``focus`` to ``perspective``, or along the path ``topics``."""
+    """Yield the shifts in a row of a result: ``focus`` to ``perspective``, or along the path ``topics``."""
     ends, count = (row.get("focus"), row.get("perspective")), row.get("count", 1)
     if all(isinstance(end, str) for end in ends) and isinstance(count, int):
         yield str(ends[0]), str(ends[1]), count
@@ -405,7 +407,7 @@ def written(value: Any) -> str:
     """Format a value of a row as text.
 
     Args:
-        value: The value.
+        value: The value, such as a string, a list or a node of the store.
 
     Returns:
         The text. Nodes and relationships are written similarly to Cypher patterns, such as ``(:Term tea)``.
@@ -425,7 +427,7 @@ def written(value: Any) -> str:
 
 
 def _drawn(edges: Sequence[Edge], sides: Mapping[str, int] | None = None) -> Drawn:
-    """Draw shifts. ``sides`` has the topics in drawing order with -1 (left), 0 (middle) or 1 (right)."""
+    """Draw shifts. ``sides`` maps the topics, in drawing order, to -1 (left), 0 (middle) or 1 (right)."""
     amounts = Counter[str]()
     for focus, perspective, count in edges:
         amounts[focus] += count

@@ -13,7 +13,7 @@ Example::
     # Records of the transform polarity_flip with a context overlap of at least 0.5:
     asked = Filter(labels={"transform": "polarity_flip"}, ranges={"context_overlap": (0.5, None)})
     index.count(asked)
-    # The first 50 of them, those with the highest overlap first:
+    # The 50 records with the highest overlap, highest overlap first:
     index.page(asked, 0, 50, "context_overlap", descending=True)
 """
 
@@ -46,13 +46,15 @@ from graphneg.records.runs import atomic_file
 from graphneg.records.scores import measured
 
 LAYOUT = "1"
-"""Version of the database schema. An index with a different version is not used but written again."""
+"""Version of the database schema. An index with a different version is written again."""
 STEPS = 100
 """Number of intervals between the thresholds of a `ScoreDistribution`."""
 LABELS = ("corpus", "split", "transform", "category", "generator")
 """The kinds of labels by which records can be filtered."""
 OFFERED = 200
-"""Maximum number of labels of a kind that the page offers to choose from. The most frequent are offered."""
+"""Maximum number of labels of a kind that the page offers to choose from. The most frequent labels are
+offered.
+"""
 BATCH = 2_000
 """Number of records that are inserted into the database at a time."""
 SCORE = "score"
@@ -170,7 +172,7 @@ class NegativesIndex:
             return True
 
     def labels(self, kind: str) -> list[tuple[str, int]]:
-        """Return the labels of a kind.
+        """Return the labels of one kind, such as the names of all transforms in the file.
 
         Args:
             kind: One of the kinds in `LABELS`.
@@ -200,10 +202,10 @@ class NegativesIndex:
         """Count the records that match a filter.
 
         Args:
-            asked: The filter.
+            asked: The conditions for the records.
 
         Returns:
-            The number of records.
+            The number of matching records.
         """
         if asked == Filter():
             return self.total
@@ -216,7 +218,7 @@ class NegativesIndex:
         """Return one page of the records that match a filter.
 
         Args:
-            asked: The filter.
+            asked: The conditions for the records.
             start: Number of records to skip.
             amount: Maximum number of records.
             order: The score by which to sort; empty for the order of the file. Records without the score come
@@ -224,7 +226,7 @@ class NegativesIndex:
             descending: Whether to sort in descending order.
 
         Returns:
-            The records, in the given order.
+            The records of the page, in the requested order.
         """
         where, values = _where(asked)
         way = "DESC" if descending else "ASC"
@@ -241,7 +243,7 @@ class NegativesIndex:
         return self._numbered(query, [*values, amount, start])
 
     def at(self, n: int) -> Negative:
-        """Return a record by its number.
+        """Return the record with a given number.
 
         Args:
             n: The position of the record in the file, starting at 1.
@@ -343,7 +345,7 @@ class NegativesIndex:
 
     @contextmanager
     def _readable(self) -> Generator[None]:
-        """Convert the errors that a damaged index causes to an `InputError`."""
+        """Convert the errors that a damaged index causes into an `InputError`."""
         damage = (
             sqlite3.Error,
             zlib.error,
@@ -390,7 +392,7 @@ def write_index(path: Path, state: str, negatives: Iterable[Negative], progress:
         path: The path of the index.
         state: A text that identifies the state of the file of negatives, and changes when the file changes;
             see `_state`.
-        negatives: The records.
+        negatives: The records to index, in the order of the file.
         progress: Progress display; advanced by the number of indexed records.
         name: The name of the file of negatives, for the progress display.
 
@@ -420,7 +422,7 @@ def _fill(index: sqlite3.Connection, negatives: Iterable[Negative], progress: Pr
     amounts = Counter[int]()
     total = 0
 
-    # Store each label and each name of a score only once. Records refer to it by a number.
+    # Store each label and each name of a score only once. Records refer to labels and names by number.
     def named(kind: str, value: str) -> int:
         name = names.setdefault((kind, value), len(names) + 1)
         amounts[name] += 1
@@ -530,7 +532,7 @@ def _words(negative: Negative) -> str:
 
 
 def _where(asked: Filter) -> tuple[str, list[Any]]:
-    """Convert a filter to an SQL condition on the table of negatives and the values of its placeholders."""
+    """Convert a filter into an SQL condition on the table of negatives, and the values of placeholders."""
     parts: list[str] = ["1"]
     values: list[Any] = []
     for kind, value in asked.labels.items():
@@ -566,7 +568,7 @@ def _place(source: Path) -> Path:
 
 
 def _state(source: Path) -> str:
-    """Return a string that changes whenever the file, the database schema or the version changes."""
+    """Return a string that changes with the file of negatives, the database schema and the version."""
     try:
         known = source.stat()
         return f"{LAYOUT} {__version__} {known.st_size} {known.st_mtime_ns} {files_digest([source])}"

@@ -46,8 +46,8 @@ drawing. There is no drawing (None) if the graph cannot be parsed."""
 ROWS = 50
 """Number of negatives on a page of the table."""
 NEIGHBOURS = 8
-"""The page of a negative shows at most this many other negatives with the same edit, and at most this many
-from the same dialogue."""
+"""Maximum number of other negatives with the same edit on the page of a negative, and also the maximum number
+of other negatives from the same dialogue."""
 BARS = 50
 """Number of bars in a histogram."""
 LEAST, MOST = "least", "most"
@@ -102,7 +102,7 @@ THRESHOLDS: Mapping[str, Threshold] = {
 }
 """The scores to which ``graphneg select`` can apply a threshold, keyed by name."""
 UNKNOWN = Threshold("a score of the generator", LEAST)
-"""The description that is used for all other scores."""
+"""The description of scores that are not in `THRESHOLDS`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class Row:
 
     Attributes:
         n: The position of the record in the file, starting at 1.
-        negative: The record.
+        negative: The negative, as a record of the file.
         pieces: For each edited turn, its name (such as "turn 2") and the pieces of its text. A piece consists
             of words that the edit changed, or of words that it did not change. If a generator has written the
             whole response, the list has only the response, as a single piece.
@@ -174,7 +174,7 @@ class NegativesView:
         """Return the routes of the view.
 
         Args:
-            pages: The pages, which render templates.
+            pages: The web application, which renders the templates.
 
         Returns:
             The routes for the table, for the number of negatives that a threshold keeps (as JSON), and for
@@ -284,7 +284,7 @@ _IN_PATH = (("file", "file"), ("n", "negative"))
 
 
 def _filter(state: Mapping[str, str], scores: Sequence[str]) -> Filter:
-    """Convert the parameters of a URL, such as ``least.context_overlap=0.5``, to a filter."""
+    """Convert the parameters of a URL, such as ``least.context_overlap=0.5``, into a filter."""
     ranges: dict[str, tuple[float | None, float | None]] = {}
     for name in state:
         side, _, score = name.partition(".")

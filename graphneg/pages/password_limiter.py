@@ -1,9 +1,9 @@
 """Limit how often passwords may be tried, per address and for all addresses together.
 
-Both limits are token buckets: several attempts are allowed at once, and then attempts at a constant rate. An
-attempt is counted before the password is compared, so an attacker with a list of passwords cannot try them
-faster than the limit allows. If there are too many attempts, further ones are refused immediately, with the
-number of seconds to wait, so that they do not keep connections open.
+Both limits are token buckets: several attempts are allowed at once, and further attempts at a constant rate.
+An attempt is counted before the password is compared, so an attacker with a list of passwords cannot try
+them faster than the limit allows. If there are too many attempts, further attempts are refused immediately,
+with the number of seconds to wait, so that they do not keep connections open.
 
 A single address can use at most a tenth of the rate that is allowed for all addresses. Attacks from one or a
 few addresses therefore do not prevent visitors with different addresses from logging in.
@@ -50,7 +50,7 @@ OF_ALL = Rate(20, 2.0)
 
 @dataclass(slots=True)
 class Bucket:
-    """A token bucket, which limits how many attempts are allowed per time.
+    """A token bucket, which limits the number and the rate of attempts.
 
     Attributes:
         rate: The size of the bucket and the rate at which it is refilled.
@@ -73,12 +73,12 @@ class Bucket:
 
     @property
     def seconds_to_wait(self) -> float:
-        """Number of seconds until an attempt is allowed; 0 if one is allowed now."""
+        """Number of seconds until an attempt is allowed; 0 if an attempt is allowed now."""
         return max(0.0, (1 - self.left) / self.rate.per_second)
 
 
 class PasswordLimiter:
-    """Counts attempts to log in, and says when the next one is allowed.
+    """Counts attempts to log in, and says when the next attempt is allowed.
 
     An instance must be used from a single thread.
 
@@ -99,7 +99,8 @@ class PasswordLimiter:
             address: The IP address of the visitor.
 
         Returns:
-            0 if the attempt is allowed and was counted; otherwise the number of seconds until one is allowed.
+            0 if the attempt is allowed and was counted; otherwise the number of seconds until an attempt is
+            allowed.
         """
         now = self._clock()
         own = self._bucket(address_key(address), now)
@@ -119,7 +120,7 @@ class PasswordLimiter:
         return self._by_address.setdefault(key, Bucket(OF_ONE, OF_ONE.burst, now))
 
     def _forget(self, now: float) -> None:
-        """Forget the addresses with a full bucket. If there are none, forget the least recent address."""
+        """Forget the addresses with a full bucket; if there are none, the address that was idle longest."""
         full_after = OF_ONE.burst / OF_ONE.per_second
         self._by_address = {
             key: bucket for key, bucket in self._by_address.items() if now - bucket.at < full_after

@@ -1,10 +1,10 @@
-"""Limit how many queries of visitors run at the same time, without letting slow queries block fast ones.
+"""Limit how many queries of visitors run at the same time, without letting slow queries block fast queries.
 
-Each running query occupies a slot. There are two kinds of slots. In a *patient* slot, a query may run as long
-as the time limit of the pages allows. If all patient slots are occupied, a query gets a *quick* slot, in
-which it is stopped after `QUICK_SECONDS`. Quick slots therefore soon become free again, and a fast query such
-as ``RETURN 1`` does not have to wait for slow ones. If a query gets no slot within `WAIT_SECONDS`, it is
-refused, and the visitor is asked to try again.
+Each running query occupies a slot. There are two kinds of slots. In a *patient* slot, a query may run as
+long as the time limit of the pages allows. If all patient slots are occupied, a query gets a *quick* slot,
+in which it is stopped after `QUICK_SECONDS`. Quick slots therefore soon become free again, and a fast query
+such as ``RETURN 1`` does not have to wait for slow queries. If a query gets no slot within `WAIT_SECONDS`,
+it is refused, and the visitor is asked to try again.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ FILES_AT_ONCE = 2
 """Maximum number of uploaded files that are processed at the same time. The limit saves memory, because
 uploaded files are kept in memory."""
 _ANSWER = "answer."
-"""Prefix of the form fields that contain answers. It is followed by the name of the question."""
+"""Prefix of the form fields that contain answers. The name of the question follows the prefix."""
 _FILES: Mapping[str, Callable[[Results], str]] = {
     "judgements.csv": csv_of,
     "judgements.jsonl": jsonl_of,
@@ -81,15 +81,15 @@ class ReviewView:
 
     @property
     def judged(self) -> Judgements:
-        """The judgements. They are opened when they are needed for the first time."""
-        # Use a lock: a second request may arrive while the first one samples the items, and must wait.
+        """The judgements of all annotators. They are opened when they are needed for the first time."""
+        # Use a lock: a second request may arrive while the first request samples the items, and must wait.
         with self._opening:
             if self._judgements is None:
                 self._judgements = self._opened()
             return self._judgements
 
     def close(self) -> None:
-        """Close the judgements."""
+        """Close the file of judgements, if it was opened."""
         if self._judgements is not None:
             self._judgements.close()
 
@@ -97,10 +97,10 @@ class ReviewView:
         """Return the routes of the view.
 
         Args:
-            pages: The pages, which render templates.
+            pages: The web application, which renders the templates.
 
         Returns:
-            The routes.
+            The routes for judging items, for results and their files, for imports and for disagreements.
         """
 
         def read(path: str, answer: Callable[[Pages, Request], Response]) -> Route:
@@ -183,8 +183,8 @@ class ReviewView:
     async def _imported(self, request: Request) -> Response:
         """Store the judgements from an uploaded file, whose name and format are in the URL."""
         name, annotator = request.query_params.get("name", ""), request.query_params.get("annotator", "")
-        # Refuse the upload if too many others are running. If it had to wait instead, it would keep a
-        # connection open.
+        # Refuse the upload if too many other uploads are running. If the upload had to wait instead, it
+        # would keep a connection open.
         if self._sending.locked():
             raise BusyError("other files are being imported: try again in a few seconds")
         async with self._sending:
@@ -203,7 +203,7 @@ class ReviewView:
             try:
                 found = read_judgements(self.judged.set, path, annotator or READER)
             except InputError as error:
-                # In the message, replace the path of the temporary file by the name of the uploaded file.
+                # In the message, replace the path of the temporary file with the name of the uploaded file.
                 raise InputError(str(error).replace(str(path), name)) from error
         return self.judged.put(found)
 

@@ -6,8 +6,8 @@ visitor.
 
 Example::
 
-    integer_value({"start": "50"}, "start", 0, least=0)         # 50
-    integer_value({"start": "1e300"}, "start", 0, least=0)      # start: '1e300' is not a whole number from 0
+    integer_value({"start": "50"}, "start", 0, least=0)    # 50
+    integer_value({"start": "1e30"}, "start", 0, least=0)  # start: '1e30' is not a whole number of at least 0
 """
 
 from __future__ import annotations

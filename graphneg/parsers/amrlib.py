@@ -1,9 +1,10 @@
 """The ``amrlib`` parser: run an AMR parse model on the sentences of a text and join their graphs.
 
 amrlib models parse one sentence at a time and may produce ill-formed graphs. This module splits each text
-into sentences and lets the model propose several graphs per sentence. It repairs small defects and takes the
-best proposal that is well-formed. It aligns the nodes with tokens, and joins the graphs of a text under
-``multi-sentence``. Warnings report truncated sentences, repaired graphs and sentences without a graph.
+into sentences and lets the model propose several graphs per sentence. It repairs small defects in the
+proposed graphs and keeps the best graph that is well-formed. It aligns the nodes with tokens, and joins the
+graphs of a text under ``multi-sentence``. Warnings report truncated sentences, repaired graphs and sentences
+without a graph.
 
 The text *Go. Good!* gives:
 
@@ -74,13 +75,14 @@ class AmrlibParser:
     ) -> None:
         """Initialize the parser and load its model.
 
-        Raises `ParserError` also if the model directory does not exist or contains no parse model, if the
+        `ParserError` is also raised if the model directory does not exist or contains no parse model, if the
         model cannot be loaded, or if a package is missing.
 
         Args:
             model: Directory of the model.
             device: ``cpu``, ``cuda`` or ``mps``; ``None`` takes the best available device.
-            batch: Number of sentences per batch. The parser halves it if memory runs out.
+            batch: Number of sentences per batch. If memory runs out, the parser uses batches of half this
+                size.
             beams: Beam size, which is also the number of graphs proposed per sentence.
             offline: Whether to refuse to download a tokenizer from the Hugging Face hub.
 
@@ -96,13 +98,14 @@ class AmrlibParser:
         self.version = f"{checkpoint.version}.{beams}"
 
     def parse_batch(self, texts: Sequence[str]) -> list[Parsed]:
-        """Parse texts.
+        """Parse texts with the model.
 
         Args:
-            texts: The texts.
+            texts: The texts to parse. Each may have several sentences.
 
         Returns:
-            One result per text, in order. A result without a graph has a warning with the reason.
+            One result per text, in the order of the texts. A result without a graph has a warning with the
+            reason.
         """
         split = [typed_sentences(text) for text in texts]
         # A sentence that occurs several times ("Yes.") is passed to the model only once.
@@ -148,7 +151,7 @@ class ParseCandidates(NamedTuple):
     """All graphs that the model proposes for a sentence.
 
     Attributes:
-        candidates: The proposed graphs, best first; ``None`` if the memory did not suffice to parse the
+        candidates: The proposed graphs, best first; ``None`` if there was not enough memory to parse the
             sentence.
         tokens: Number of model tokens in the sentence.
         cut: Number of tokens that were cut off at the end of the sentence, because of the input limit.
@@ -171,7 +174,8 @@ def choose_graph(proposal: ParseCandidates, number: int, longest: int) -> Parsed
         longest: Output limit of the model in tokens, for warnings.
 
     Returns:
-        The graph and its warnings. If no proposal is usable, no graph and a warning with the reason.
+        The chosen graph and its warnings. If no proposal is usable, the result has no graph, and a warning
+        gives the reason.
     """
     where = f"sentence {number}"
     warnings: list[str] = []
@@ -198,7 +202,7 @@ def choose_graph(proposal: ParseCandidates, number: int, longest: int) -> Parsed
 
 
 def _repaired(candidate: Hypothesis) -> tuple[AmrGraph | None, int]:
-    """Return the repaired graph (``None`` if it is still invalid) and the number of repairs."""
+    """Repair a proposed graph. Return it (``None`` if it is still invalid) and the number of repairs."""
     try:
         graph = replace(parse_graph(candidate.penman or ""), metadata=())
     except PenmanError:
@@ -218,8 +222,8 @@ def joined(graphs: Sequence[AmrGraph]) -> AmrGraph:
        :snt2 (g2 / good))
 
     Args:
-        graphs: The graphs of the sentences; at least one. Their spans must count the tokens of the whole
-            text, not those of the sentence.
+        graphs: The graphs of the sentences; at least one. Their spans must be token ranges in the whole
+            text, not in the sentence.
 
     Returns:
         One graph with unique variables. A single graph is returned unchanged.
@@ -250,7 +254,7 @@ def joined(graphs: Sequence[AmrGraph]) -> AmrGraph:
 
 
 def _unique(variable: str | None, taken: set[str]) -> str | None:
-    """Return the variable, or a numbered variant if it is already taken. Add the result to ``taken``."""
+    """Return the variable, with a number (``b2``) if it is in ``taken``. Add the result to ``taken``."""
     if variable is None:
         return None
     stem = variable.rstrip("0123456789") or "x"
@@ -284,7 +288,7 @@ def repair_graph(graph: AmrGraph) -> AmrGraph | None:
                :polarity -))
 
     Args:
-        graph: A graph that `tree_node` can convert to a PENMAN tree.
+        graph: A graph that `tree_node` can convert into a PENMAN tree.
 
     Returns:
         The repaired graph, or ``None`` if a defect remains.
@@ -305,8 +309,8 @@ def _mended(node: tuple[str, list[Branch]], variables: set[str]) -> tuple[str, l
     kept: list[Branch] = []
     seen: set[Branch] = set()
     for role, target in branches:
-        # A node may have only one polarity and one mode, so `key` does not contain their target. Any other
-        # role may occur twice with different targets.
+        # A node may have only one polarity and one mode, so `key` does not contain the target of these two
+        # roles. Any other role may occur twice with different targets.
         key = role, "" if role in {":polarity", ":mode"} or isinstance(target, tuple) else target
         if isinstance(target, tuple):
             kept.append((role if _ROLE.fullmatch(role) else ":mod", _mended(target, variables)))
@@ -347,22 +351,22 @@ SEQUENCE_TO_SEQUENCE = ("parse_xfm", "parse_t5")
 
 _INFERENCE = re.compile(r"\.(parse_\w+)\.inference")
 _TASKS = ("parse_amr", "translation_amr_to_text")
-"""Keys under which ``config.json`` may store the training settings. The first released model stored them
-under the key of another task.
+"""Keys under which ``config.json`` may store the training settings. The first released amrlib model stores
+them under the key of another task.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class ParseModel:
-    """The description of a model directory from which amrlib can parse.
+    """The description of a directory that contains an amrlib parse model.
 
     Attributes:
-        path: The directory.
+        path: The model directory.
         family: Name of the amrlib module that runs the model, such as ``parse_xfm``.
         version: Version of the model, followed by a digest of its weights.
         tokenizer: Directory or Hugging Face hub id of the tokenizer.
-        max_input: Maximum number of input tokens.
-        max_output: Maximum number of output tokens.
+        max_input: Maximum number of tokens in a sentence; 0 if amrlib runs the model itself.
+        max_output: Maximum number of tokens in the written graph; 0 if amrlib runs the model itself.
     """
 
     path: Path
@@ -380,7 +384,7 @@ def read_model(model: str | Path | None) -> ParseModel:
         model: The model directory.
 
     Returns:
-        The description.
+        The path, amrlib module, version, tokenizer and token limits of the model.
 
     Raises:
         ParserError: No directory is given, it does not exist, or it does not contain an amrlib model for
@@ -408,7 +412,8 @@ def read_model(model: str | Path | None) -> ParseModel:
             f"(gtos is for the decoder t5); parse models are of type 'stog', see {AMRLIB_MODELS}"
         )
     module = str(meta.get("inference_module", ""))
-    # The name is imported as a module later, so a model directory must not name an arbitrary module.
+    # The named module is imported later. Accept only the parsers of amrlib, so that a model directory cannot
+    # make graphneg import an arbitrary module.
     known = _INFERENCE.fullmatch(module)
     if known is None:
         raise ParserError(
@@ -429,14 +434,15 @@ def read_model(model: str | Path | None) -> ParseModel:
             f"{path}: config.json has no task_specific_params for parse_amr, which amrlib writes when "
             "it trains a model; download the model again"
         )
-    # These numbers are amrlib's own defaults. They apply to models that do not record their limits.
+    # The limits of 100 input tokens and 512 output tokens are amrlib's own defaults. They apply to models
+    # that do not record their limits.
     limits = int(task.get("max_in_len") or 100), int(task.get("max_out_len") or 512)
     return replace(whole, tokenizer=tokenizer_source(path, task), max_input=limits[0], max_output=limits[1])
 
 
 Engine = Callable[[Sequence[str]], list[ParseCandidates]]
-"""A function that takes sentences and returns the proposals for each sentence, in the same order. To save
-padding, it runs the longest sentences first, and each batch contains sentences of similar length.
+"""A function that takes sentences and returns the proposals for each sentence, in the same order. To reduce
+padding, it processes the longest sentences first, in batches of sentences of similar length.
 """
 
 
@@ -447,14 +453,14 @@ def load_engine(model: ParseModel, device: str, batch: int, beams: int, *, offli
         model: Description of the model.
         device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
         batch: Number of sentences per batch.
-        beams: Beam size.
-        offline: Whether to refuse to download a tokenizer from the hub.
+        beams: Beam size of the search for graphs.
+        offline: Whether to refuse to download a tokenizer from the Hugging Face hub.
 
     Returns:
-        A function from sentences to the proposed graphs of each sentence.
+        A function that takes sentences and returns the proposed graphs for each sentence.
 
     Raises:
-        ParserError: Weights, the tokenizer or a package are missing, or the device cannot be used.
+        ParserError: The weights, the tokenizer or a package is missing, or the device cannot be used.
     """
     try:
         if model.family in SEQUENCE_TO_SEQUENCE:
@@ -469,7 +475,7 @@ def load_engine(model: ParseModel, device: str, batch: int, beams: int, *, offli
 
 
 def _sequence_engine(model: ParseModel, device: str, batch: int, beams: int, *, offline: bool) -> Engine:
-    """Load a sequence-to-sequence model."""
+    """Load a sequence-to-sequence model, and return the function that proposes graphs with it."""
     # graphneg generates the output itself and uses amrlib only to read graphs from it. If amrlib generated
     # the output, it would report truncated sentences only in its log, and would not report unfinished graphs.
     reader = importlib.import_module("amrlib.models.parse_xfm.penman_serializer")
@@ -507,8 +513,9 @@ def _sequence_engine(model: ParseModel, device: str, batch: int, beams: int, *, 
 
 def _read_graph(reader: Any, text: str) -> tuple[str | None, int]:
     """Read a graph from model output with amrlib. Return the graph and the number of logged warnings."""
-    # Models name nodes by their concepts, and their parentheses may not match. The reader of amrlib repairs
-    # such output but reports the repairs only in its log. The warnings in the log are counted as repairs.
+    # The models write concepts in place of variables, and their parentheses may not match. The reader of
+    # amrlib repairs such output but reports the repairs only in its log. The warnings in the log are counted
+    # as repairs.
     complaints: list[str] = []
 
     def note(record: logging.LogRecord) -> bool:
@@ -525,7 +532,7 @@ def _read_graph(reader: Any, text: str) -> tuple[str | None, int]:
 
 
 def _amrlib_engine(model: ParseModel, device: str, batch: int, beams: int) -> Engine:
-    """Load a model of another family (SPRING, GSII); amrlib's inference proposes one graph per sentence."""
+    """Load a model that amrlib itself runs, such as SPRING. It proposes one graph per sentence."""
     factory = importlib.import_module("amrlib.models.model_factory")
     try:
         inference: Any = factory.load_inference_model(

@@ -83,8 +83,8 @@ class Parser(Protocol):
     def version(self) -> str:
         """The version of the parser.
 
-        It must change whenever the parser may return a different graph for the same text. The reason is that
-        a store reuses earlier parses with the same name and version.
+        The version must change whenever the parser may return a different graph for the same text, because a
+        store reuses earlier parses with the same name and version.
         """
         ...
 
@@ -92,10 +92,10 @@ class Parser(Protocol):
         """Parse texts.
 
         Args:
-            texts: The texts.
+            texts: The texts to parse.
 
         Returns:
-            One answer per text, in order: a graph, or another value that `Answer` allows.
+            One answer per text, in the order of the texts: a graph, or another value that `Answer` allows.
         """
         ...
 
@@ -104,8 +104,8 @@ class CheckedParser:
     """A wrapper that checks the answers of a parser, so that each result has a valid graph or a warning.
 
     Some texts get special treatment. A text without words gets the result `WORDLESS`. A text longer than
-    `LONGEST_TEXT` gets no graph. Each control character or lone surrogate is replaced by one U+FFFD, so that
-    token indices do not change. A text that is not English is parsed and gets the warning `FOREIGN`.
+    `LONGEST_TEXT` gets no graph. Each control character or lone surrogate is replaced with one U+FFFD, so
+    that token indices do not change. A text that is not English is parsed and gets the warning `FOREIGN`.
 
     Attributes:
         name: Name of the parser; the name of its class if the parser has no name.
@@ -128,16 +128,16 @@ class CheckedParser:
         """Parse texts and check the answers.
 
         Args:
-            texts: The texts.
+            texts: The texts to parse. They may be empty, too long or not English.
 
         Returns:
-            One result per text, in order.
+            One result per text, in the order of the texts.
 
         Raises:
             ParserError: The number of answers differs from the number of texts, or an answer has an
                 unsupported type.
         """
-        # Replace texts that are too long by the empty string, so that the wrapped parser never gets them.
+        # Replace texts that are too long with the empty string, so that the wrapped parser never gets them.
         readable = ["" if len(text) > LONGEST_TEXT else readable_text(text) for text in texts]
         worded = [i for i, text in enumerate(readable) if not text.isspace() and text]
         answers = self._parser.parse_batch([readable[i] for i in worded]) if worded else []
@@ -178,7 +178,7 @@ class CheckedParser:
 
 
 def _well_formed(graph: AmrGraph, warnings: tuple[str, ...]) -> Parsed:
-    """Return a result with the graph, or with the reason why the graph is invalid or cannot be stored."""
+    """Return the graph as a result, or the reason why the graph is invalid or cannot be stored."""
     try:
         penman = format_graph(graph)
         again = parse_graph(penman)
@@ -207,7 +207,7 @@ def checked(parser: Parser | CheckedParser) -> CheckedParser:
         parser: The parser; a `CheckedParser` is returned unchanged.
 
     Returns:
-        The checked parser. If its version is empty, a store never reuses its parses.
+        The wrapped parser. If the parser has no version, a store never reuses its parses.
 
     Raises:
         ParserError: The object has no ``parse_batch``.
@@ -225,7 +225,7 @@ def checked(parser: Parser | CheckedParser) -> CheckedParser:
 
 
 def readable_text(text: str) -> str:
-    r"""Replace control characters and lone surrogates in a text by U+FFFD.
+    r"""Replace control characters and lone surrogates in a text with U+FFFD.
 
     >>> readable_text("a\x00b\ud800")
     'a�b�'
@@ -234,9 +234,10 @@ def readable_text(text: str) -> str:
         text: Any string.
 
     Returns:
-        The text with the same length; white space is kept.
+        A text of the same length. Control characters that are white space, such as line breaks, are kept.
     """
-    # Printable ASCII contains no control characters and no surrogates. Most texts are returned here.
+    # A text of printable ASCII characters contains no control characters and no surrogates. This is the case
+    # for most texts.
     if text.isascii() and text.isprintable():
         return text
     no_text = {c for c in text if unicodedata.category(c) in {"Cc", "Cs"} and not c.isspace()}
@@ -244,7 +245,7 @@ def readable_text(text: str) -> str:
 
 
 def parser_names() -> list[str]:
-    """Return the names of all available parsers, including those of installed packages."""
+    """Return the names of all available parsers, including parsers that other installed packages add."""
     return PLUGINS.names()
 
 
@@ -257,10 +258,9 @@ def get_parser(name: str, **options: Any) -> CheckedParser:
     Args:
         name: Name of the parser, such as ``dependency``.
         **options: Arguments for the constructor of the parser.
-        name: Name of the parser, such as ``dependency``.
 
     Returns:
-        The parser, with its answers checked.
+        The parser in a wrapper that checks its answers.
     """
     return checked(PLUGINS.make(name, options))
 

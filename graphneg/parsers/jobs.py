@@ -1,9 +1,9 @@
 """Parse at scale: run a parser in worker processes over the texts of a store or the lines of a file.
 
 `open_pool` starts the worker processes. `parse_store` parses the texts of a store and writes their graphs to
-the store. `parse_lines` parses the lines of a file and yields one PENMAN block per line. Both keep the input
-order and count the results in a `ParseReport`. A parser that is passed as an object instead of a name runs in
-the current process.
+the store. `parse_lines` parses the lines of a file and yields one PENMAN block per line. Both functions keep
+the input order and count the results in a `ParseReport`. A parser that is passed as an object instead of a
+name runs in the current process.
 
 >>> class Birds:
 ...     def parse_batch(self, texts):
@@ -44,7 +44,7 @@ from graphneg.workers import WorkerError, Workers, prefetch_map
 
 MOST_PROCESSES = 8
 """Default maximum number of worker processes. A single process writes the graphs to the store, and more than
-8 parsers would produce graphs faster than it can write them.
+8 worker processes would produce graphs faster than they can be written.
 """
 
 Texts = Sequence[str]
@@ -56,8 +56,8 @@ MOST_CRASHES = 20
 KEPT_EXAMPLES = 3
 """Maximum number of example warnings to keep per warning code."""
 UNPARSED = "(a / amr-unintelligible)"
-"""The graph that is written for a text that could not be parsed (``amr-unintelligible``, AMR guidelines
-1.2.6). Because of this graph, the output always has one graph per input line.
+"""The graph that `parse_lines` yields for a text that could not be parsed (``amr-unintelligible``, AMR
+guidelines 1.2.6). Because of this graph, the output always has one graph per input line.
 """
 
 Listener = Callable[[str, str], None]
@@ -73,7 +73,7 @@ class ParserPool(AbstractContextManager["ParserPool"]):
         version: Version of the parser; empty if it has none.
         parse: Function that parses batches of texts and yields the list of results of each batch, in order.
             It reads a few batches ahead of the results that it yields.
-        close: Function that ends the processes.
+        close: Function that ends the worker processes.
     """
 
     name: str
@@ -83,11 +83,11 @@ class ParserPool(AbstractContextManager["ParserPool"]):
 
     @property
     def source(self) -> str:
-        """The string that marks the graphs of the parser: its name and version, ``dependency 1``."""
+        """Name and version of the parser, such as ``dependency 1``. The store marks its graphs with this."""
         return f"{self.name} {self.version}".strip()
 
     def parse_tagged(self, batches: Iterable[tuple[Kept, Texts]]) -> Iterator[tuple[Kept, list[Parsed]]]:
-        """Parse batches. Each batch has a value attached, which is returned with the results.
+        """Parse batches of texts. Each batch comes with a value, which is returned with its results.
 
         Args:
             batches: Pairs of a value of any type and a batch of texts.
@@ -108,7 +108,7 @@ class ParserPool(AbstractContextManager["ParserPool"]):
             yield ahead.popleft(), answers
 
     def __exit__(self, *raised: object) -> None:
-        """End the processes of the pool."""
+        """End the worker processes of the parser."""
         self.close()
 
 
@@ -125,8 +125,8 @@ def open_pool(
             core, but at most 8; any other parser gets one process.
 
     Returns:
-        The pool. Call its ``close``, or use it in a ``with`` statement. Raises `ParserError` if the parser
-        cannot be created.
+        The running parser. Use it in a ``with`` statement, or call its ``close`` at the end. Raises
+        `ParserError` if the parser cannot be created.
     """
     if not isinstance(parser, str):
         given = checked(parser)
@@ -138,8 +138,8 @@ def open_pool(
     target = "graphneg.parsers.jobs:parser_worker"
     workers: Workers[Texts | None, Any] = Workers(target, (parser, dict(options or {})), processes)
     try:
-        # Each process answers this request only after it has loaded its model, so that the loading time does
-        # not count as parsing time.
+        # The request `None` asks for the name and version of the parser. Each process answers it only after
+        # loading its model, so that the loading time does not count as parsing time.
         name, version = workers.ask_each(None)[0]
     except BaseException:
         workers.close()
@@ -158,7 +158,7 @@ class RestartingParser:
     Attributes:
         crashes: Texts that crashed the parser, each with the reason. If the caller empties the list, counting
             starts again.
-        pool: The pool whose `parse` method returns the results of this parser.
+        pool: A `ParserPool` whose ``parse`` returns the results of this parser.
     """
 
     def __init__(self, parser: str, options: Mapping[str, Any]) -> None:
@@ -166,21 +166,21 @@ class RestartingParser:
 
         Args:
             parser: Name of the parser.
-            options: Arguments of the parser.
+            options: Arguments for the constructor of the parser.
         """
         self._open = partial(open_pool, parser, options, 1)
         self._inner = self._open()
         self.crashes: list[tuple[str, str]] = []
-        # Parse the next batch while the caller writes the graphs of the previous one.
+        # Parse the next batch while the caller writes the graphs of the previous batch.
         parsed = partial(prefetch_map, self._parsed, at_once=1)
         self.pool = ParserPool(self._inner.name, self._inner.version, parsed, self.close)
 
     def close(self) -> None:
-        """End the process."""
+        """End the process of the parser."""
         self._inner.close()
 
     def _parsed(self, texts: Texts) -> list[Parsed]:
-        """Parse a batch; if it fails, parse its texts one by one."""
+        """Parse a batch of texts. If the parser fails, parse the texts one by one."""
         try:
             return next(self._inner.parse([texts]))
         # The process died, for example because it ran out of memory. Start a new process.
@@ -210,18 +210,18 @@ def parser_worker(name: str, options: Mapping[str, Any]) -> Callable[[Texts | No
 
     Args:
         name: Name of the parser.
-        options: Arguments of the parser.
+        options: Arguments for the constructor of the parser.
 
     Returns:
-        The function for a worker process.
+        The function that the worker process calls for each request.
     """
     parser = get_parser(name, **options)
 
     def answer(texts: Texts | None) -> Any:
         if texts is not None:
             return parser.parse_batch(texts)
-        # Some parsers load their model with the first text. Parse a text now, so that a missing model is
-        # reported at the start, and so that loading the model does not count as parsing time.
+        # Some parsers load their model when they parse the first text. Parse a text now, so that a missing
+        # model is reported at the start, and so that loading the model does not count as parsing time.
         with plugin_errors("parser", name, PLUGINS.find(name), ParserError):
             parser.parse_batch(["Hello."])
         return parser.name, parser.version
@@ -235,17 +235,17 @@ class ParseReport:
 
     Attributes:
         source: Name and version of the parser.
-        parsed: Number of texts that went through the parser.
-        reused: Number of texts that were not parsed again, because the store or an earlier batch already had
-            their graph.
+        parsed: Number of texts that were passed to the parser.
+        reused: Number of texts that were not parsed again, because the same text was parsed before, in this
+            run or in an earlier run.
         graphs: Number of graphs written.
         replaced: Number of the written graphs that replaced an older graph.
         failed: Number of texts for which no graph was written.
         sentences: Number of sentences in the graphs.
         seconds: Duration of the run.
-        warnings: Number of warnings by warning code.
-        examples: Up to `KEPT_EXAMPLES` pairs of a text id and a warning, by warning code.
-        on_warning: Function that is called with each warning, or ``None``.
+        warnings: Number of warnings, keyed by warning code.
+        examples: Up to `KEPT_EXAMPLES` pairs of a text id and a warning, keyed by warning code.
+        on_warning: Function that is called with the text id and the warning, for each warning; or ``None``.
     """
 
     source: str
@@ -264,8 +264,8 @@ class ParseReport:
         """Count the warnings about a text, and keep the first few warnings of each code as examples.
 
         Args:
-            text: Id or line number of the text.
-            warnings: The warnings.
+            text: Id of the text, or its line in the file, such as ``line 3``.
+            warnings: Warnings of the parser about the text.
         """
         for warning in warnings:
             code = warning_code(warning)
@@ -301,10 +301,10 @@ def sentences_of(graph: AmrGraph) -> int:
     2
 
     Args:
-        graph: The graph.
+        graph: The graph of a text.
 
     Returns:
-        The number of sentences, at least 1.
+        The number of sentences; 1 for a graph without ``multi-sentence``.
     """
     if graph.top.concept != "multi-sentence":
         return 1
@@ -316,9 +316,10 @@ class _Batch(NamedTuple):
 
     Attributes:
         pending: Pairs of a key and a text.
-        remembered: Cached parses from earlier runs that the store contains, by key.
+        remembered: Parses of these texts by earlier runs, from the store's cache, keyed by the key of the
+            text.
         asked: Keys of texts that have no cached parse in the store.
-        new: The keys among ``asked`` that no earlier batch in flight is already parsing.
+        new: The keys among ``asked`` whose texts are not already being parsed in an earlier batch.
     """
 
     pending: Sequence[tuple[str, PendingText]]
@@ -333,9 +334,9 @@ def parse_store(
     """Parse the texts of a store that need a graph, and write their graphs.
 
     If the run is stopped, the graphs written so far stay in the store, and the next run parses the rest.
-    Batches are read while earlier batches are still being parsed, and are written in the order in which they
-    were read. Raises `StoreError` if the store becomes unavailable, and `ParserError` if the parser returns
-    invalid answers.
+    Batches of texts are read while earlier batches are still being parsed. Their graphs are written in the
+    order in which the batches were read. Raises `StoreError` if the store becomes unavailable, and
+    `ParserError` if the parser returns invalid answers.
 
     Args:
         store: The store to read from and write to.
@@ -345,7 +346,7 @@ def parse_store(
         progress: Progress display.
 
     Returns:
-        The same report.
+        The same report, with the counts of this run.
     """
     began = time.monotonic()
     progress.start("parse", stored.count_pending(store, scope, report.source), "utterances")
@@ -373,7 +374,7 @@ def parse_store(
 def _read(
     store: Store, pool: ParserPool, scope: ParseScope, uses: Counter[str]
 ) -> Iterator[tuple[_Batch, Texts]]:
-    """Yield batches of texts that need a graph, each with the texts among them that must be parsed."""
+    """Yield batches of texts that need a graph, each with the texts in it that the parser must parse."""
     pending = stored.read_pending(store, scope, pool.source)
     while page := list(islice(pending, BATCH)):
         keyed = [(digest([pool.source, text.text]), text) for text in page]
@@ -433,11 +434,11 @@ def decoded_lines(stream: Iterable[bytes], progress: Progress) -> Iterator[str]:
 
 
 def parse_lines(pool: ParserPool, lines: Iterable[str], report: ParseReport) -> Iterator[str]:
-    """Parse lines, and yield a PENMAN block for each line.
+    """Parse the lines of a file, and yield a block in PENMAN notation for each line.
 
-    A block consists of the text as ``::snt``, each warning as ``::warning``, and the graph. A text without a
-    graph gets the graph ``amr-unintelligible`` and counts as failed. Raises `ParserError` if the parser
-    returns invalid answers.
+    A block has the text in a line ``# ::snt``, each warning in a line ``# ::warning``, and the graph. A text
+    for which the parser returns no graph gets the graph ``amr-unintelligible`` and counts as failed. Raises
+    `ParserError` if the parser returns invalid answers.
 
     Args:
         pool: The running parser, as `open_pool` returns it.

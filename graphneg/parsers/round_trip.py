@@ -1,8 +1,8 @@
-"""Parse generated texts, and compare the resulting graphs with the graphs of origin.
+"""Parse generated texts, and compare the resulting graphs with the graphs from which they were generated.
 
-A text is generated from a graph. If the decoder preserves the meaning of the graph, parsing the text returns
-the same graph. Smatch (Cai and Knight 2013) measures the similarity of the two graphs by the triples that
-both contain. The parser and Smatch run in worker processes.
+A decoder generates a text from a graph. If the text preserves the meaning of the graph, parsing the text
+returns the same graph. Smatch (Cai and Knight 2013) measures the similarity of the two graphs by the triples
+that both contain. The parser and Smatch run in worker processes.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _MATCHER = "graphneg.amr.smatch:matcher"
 
 
 class RoundTrip(AbstractContextManager["RoundTrip"]):
-    """Worker processes that parse texts and compare the resulting graphs by Smatch.
+    """Worker processes that parse generated texts and compare their graphs with the original graphs.
 
-    Use it in a ``with`` statement, or call `close`.
+    Use a `RoundTrip` in a ``with`` statement, or call `close` at the end.
 
-    The result for a pair of graphs does not depend on the other pairs.
+    The result for a graph and its text does not depend on the other graphs and texts.
 
     Attributes:
         parser: Name and version of the parser.
@@ -34,7 +34,7 @@ class RoundTrip(AbstractContextManager["RoundTrip"]):
     def __init__(
         self, parser: str = "dependency", options: Mapping[str, Any] | None = None, *, processes: int = 1
     ) -> None:
-        """Initialize the worker processes.
+        """Start the worker processes.
 
         Raises `ParserError` if there is no such parser or if it cannot be created.
 
@@ -49,7 +49,7 @@ class RoundTrip(AbstractContextManager["RoundTrip"]):
         self._matchers = Workers[Sequence[GraphPair], list[Compared]](_MATCHER, (0, (SMATCH,)), processes)
 
     def tallies(self, pairs: Sequence[tuple[AmrGraph, str | None]]) -> list[Tally]:
-        """Parse each text, and count the triples that its graph shares with the given graph.
+        """Parse each generated text, and count the triples that its graph shares with the original graph.
 
         Raises `InputError` if the package ``smatch`` is not installed.
 
@@ -58,8 +58,8 @@ class RoundTrip(AbstractContextManager["RoundTrip"]):
                 graph.
 
         Returns:
-            For each pair, the number of triples that both graphs share, that the graph of the text has, and
-            that the given graph has.
+            For each pair, three counts: the triples in both graphs, the triples in the parsed graph of the
+            text, and the triples in the original graph.
         """
         parts = [pairs[start : start + BATCH] for start in range(0, len(pairs), BATCH)]
         return [tally for some in self._matchers.map(self._parsed(parts)) for tally in map(_tally, some)]
@@ -77,8 +77,8 @@ class RoundTrip(AbstractContextManager["RoundTrip"]):
         """Parse the texts of each batch, and yield the batches as graph pairs for Smatch."""
         texts = ((part, [text or "" for _, text in part]) for part in parts)
         for part, answers in self._pool.parse_tagged(texts):
-            # The number of a pair is the seed of Smatch's random restarts. All pairs get the number 0, so
-            # that the result for a pair does not depend on its position.
+            # The number in a `GraphPair` is the seed for Smatch's random restarts. All pairs get the number
+            # 0, so that the result for a pair does not depend on its position in the list.
             yield [
                 GraphPair(0, flat_graph(answer.graph) if text and answer.graph else None, flat_graph(graph))
                 for (graph, text), answer in zip(part, answers, strict=True)
@@ -86,5 +86,5 @@ class RoundTrip(AbstractContextManager["RoundTrip"]):
 
 
 def _tally(compared: Compared) -> Tally:
-    """Return the triple counts of a pair; zeros if Smatch cannot read the given graph."""
+    """Return the triple counts of a pair of graphs; zeros if Smatch cannot read the original graph."""
     return compared.tallies[SMATCH] if compared.tallies else Tally(0, 0, 0)

@@ -1,4 +1,4 @@
-"""Read texts that need a graph from a store, and write their graphs to it.
+"""Read texts that need a graph from a store, and write their graphs to the store.
 
 `read_pending` yields the texts that have no graph yet. `read_parses` looks up texts in the store's cache of
 parses from earlier runs. `write_graphs` writes graphs in batches. For each batch, one transaction writes the
@@ -33,11 +33,12 @@ def read_parses(store: Store, keys: Iterable[str]) -> dict[str, Parsed]:
     """Return parses of earlier runs from the store's cache.
 
     Args:
-        store: The store.
-        keys: Keys of parses; a key is a digest of the parser's name and version, and the text.
+        store: The store to read from.
+        keys: Keys of the parses. The key of a parse is a digest of the parser's name, its version and the
+            text.
 
     Returns:
-        The cached parses by key. Keys that are not in the cache are left out.
+        The cached parses, keyed by these digests. Keys that are not in the cache are left out.
     """
     rows = store.read(cypher_text("parse/remembered"), ids=sorted(set(keys)))
     return {row["id"]: remembered_parse(**row) for row in rows}
@@ -46,7 +47,7 @@ def read_parses(store: Store, keys: Iterable[str]) -> dict[str, Parsed]:
 def remembered_parse(
     penman: str, spans: Sequence[int] | None = None, warnings: Sequence[str] | None = None, **_: Any
 ) -> Parsed:
-    """Rebuild a parse from its row in the store's cache, as `parse_row` made it.
+    """Rebuild a parse from its row in the store's cache, which `parse_row` created.
 
     Args:
         penman: The graph in PENMAN notation.
@@ -55,7 +56,7 @@ def remembered_parse(
         **_: Other columns of the row; they are ignored.
 
     Returns:
-        The parse.
+        The parse, with its graph, spans and warnings.
     """
     numbers = iter(spans or ())
     by_node = {k: (start, end) for k, start, end in zip(numbers, numbers, numbers, strict=True)}
@@ -66,7 +67,7 @@ def parse_row(key: str, source: str, parsed: Parsed) -> Row:
     """Return the row that stores a parse in the cache, from which later runs can reuse it.
 
     Args:
-        key: Digest of the parser's name and version, and the text.
+        key: Key of the parse in the cache: a digest of the parser's name, its version and the text.
         source: Name and version of the parser.
         parsed: The parse, including its PENMAN text.
 
@@ -96,7 +97,7 @@ class ParseScope:
     """The selection of texts to parse: the texts of the given dialogues that need a graph.
 
     Attributes:
-        selection: The dialogues.
+        selection: The dialogues whose texts are parsed.
         kinds: The kinds of texts to parse: ``utterances``, ``responses`` or both.
         existing: ``keep`` skips each text that has a graph. ``replace`` also parses texts whose graphs come
             from other parsers or from other versions of this parser. A gold graph is never replaced.
@@ -125,7 +126,7 @@ class PendingText:
     Attributes:
         kind: Kind of the text: ``utterances`` or ``responses``.
         id: Id of the utterance or response.
-        text: The text.
+        text: The text of the utterance or response.
         replaces: Ids of the existing graphs that the new graph will replace.
     """
 
@@ -139,10 +140,9 @@ def count_pending(store: Store, scope: ParseScope, parser: str) -> int:
     """Count the texts that need a graph.
 
     Args:
-        store: The store.
-        scope: The texts to parse.
-        parser: Name and version of the parser. The store marks the graphs of this parser with the same
-            string.
+        store: The store that contains the texts.
+        scope: The selection of texts to parse.
+        parser: Name and version of the parser, with which the store marks the graphs of this parser.
 
     Returns:
         The number of texts; an estimate if only a shard of the dialogues is selected.
@@ -159,7 +159,7 @@ def count_pending(store: Store, scope: ParseScope, parser: str) -> int:
     count = sum(
         store.read(cypher_text(f"parse/count_{kind}"), **conditions)[0]["texts"] for kind in scope.kinds
     )
-    # The number is needed only for the progress display, so an even share of the total suffices for a shard.
+    # Only the progress display needs this count. For a shard, an even share of the total is accurate enough.
     return count if shard is None else -(-count // shard.amount)
 
 
@@ -167,10 +167,9 @@ def read_pending(store: Store, scope: ParseScope, parser: str) -> Iterator[Pendi
     """Yield the texts that need a graph, dialogue by dialogue, in constant memory.
 
     Args:
-        store: The store.
-        scope: The texts to parse.
-        parser: Name and version of the parser. The store marks the graphs of this parser with the same
-            string.
+        store: The store that contains the texts.
+        scope: The selection of texts to parse.
+        parser: Name and version of the parser, with which the store marks the graphs of this parser.
 
     Yields:
         The texts, in the order of the dialogues and of the turns within each dialogue.
@@ -200,7 +199,7 @@ def _pending(kind: TextKind, rows: list[list[Any]], scope: ParseScope, parser: s
 
 
 _NODE_BYTES = 300
-"""Estimated memory per node or relationship in a transaction."""
+"""Estimated memory in bytes per node or relationship in a transaction."""
 _MEANINGS: dict[TextKind, str] = {"utterances": "load/meanings", "responses": "load/response_meanings"}
 
 
@@ -209,9 +208,9 @@ class NewGraph:
     """A graph to write to the store.
 
     Attributes:
-        graph: The graph.
+        graph: The graph with the id under which it is stored.
         of: The text that the graph belongs to.
-        parsed: The parse that the graph comes from.
+        parsed: The result of the parser, which also contains the warnings.
         note: The cache row for the parse, for reuse by later runs; ``None`` if the parse must not be reused.
     """
 
@@ -237,16 +236,15 @@ class NewGraph:
 
 
 def write_graphs(store: Store, graphs: Sequence[NewGraph], source: str) -> Iterator[tuple[int, int]]:
-    """Write graphs in several transactions of limited size.
+    """Write graphs to a store, in several transactions of limited size.
 
     Args:
-        store: The store.
-        graphs: The graphs.
-        source: Name and version of the parser; the graphs are marked with it.
+        store: The store to write to.
+        graphs: The graphs to write, each with the text that it belongs to.
+        source: Name and version of the parser, with which the graphs are marked.
 
     Yields:
-        After each transaction, the number of graphs that it wrote, and the number of these that replaced a
-        graph.
+        After each transaction, how many graphs it wrote, and how many of these replaced an existing graph.
     """
     for batch in _batches(graphs):
         yield store.write(lambda tx, batch=batch: _write(tx, batch, source))
@@ -303,7 +301,7 @@ def _write(tx: ManagedTransaction, batch: Sequence[NewGraph], source: str) -> tu
 
 
 def _forget(tx: ManagedTransaction, amrs: Sequence[str]) -> None:
-    """Delete graphs, and also the variants of the dialogues to which the graphs belong."""
+    """Delete graphs, and also the edited copies (variants) of the dialogues that have the graphs."""
     # A variant refers to nodes of its dialogue's graphs, so it must be deleted together with the graphs.
     variants = sorted(row["variant"] for row in run(tx, "parse/edited", amrs=amrs))
     if variants:

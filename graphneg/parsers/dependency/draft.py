@@ -39,8 +39,9 @@ class DraftNode:
         concept: The concept, such as ``sleep-01``; ``None`` for a constant.
         value: The constant as PENMAN writes it; ``None`` for a concept.
         token: Index in `GraphDraft.words` of the word that the node represents, or ``None``.
-        start: Offset in the text of the first character that the node represents, or -1.
-        end: Offset after the last character that the node represents, or -1.
+        start: Offset in the text of the first character that the node represents; -1 if it represents no
+            word.
+        end: Offset after the last character that the node represents; -1 if it represents no word.
         sentence: Index of the sentence to which the node belongs.
         rule: Name of the rule that created the node.
         deleted: Whether the node has been deleted.
@@ -82,14 +83,14 @@ class DraftArc:
 
 @dataclass(slots=True)
 class GraphDraft:
-    """The draft of one piece of text.
+    """The graph under construction (draft) of one piece of text.
 
     Attributes:
         text: The whole text, of which the piece is a part.
         words: The words of the piece of text.
         nodes: The nodes. Deleted nodes stay in the list, so that indices remain valid.
-        arcs: The arcs.
-        tops: Index of the top node of each sentence, by index of the sentence.
+        arcs: The arcs between the nodes, in no particular order.
+        tops: Index of the top node of each sentence, keyed by the index of the sentence.
         warnings: Warnings to report with the parsed graph.
     """
 
@@ -112,13 +113,13 @@ class GraphDraft:
         """Add a concept, and link it to its arguments.
 
         Args:
-            concept: The concept.
+            concept: Name of the concept, such as ``sleep-01``.
             token: Index of the word that the concept represents, or ``None``.
             rule: Name of the rule that adds the concept.
             sentence: Index of the sentence; used only if the concept represents no word.
             last: Index of the last word, if the concept represents several words.
-            **arguments: Arguments by role: the index of an existing node, or the name of a new concept that
-                represents the same word.
+            **arguments: Arguments of the concept, keyed by role. An argument is the index of an existing
+                node, or the name of a new concept to add for the same word.
 
         Returns:
             The index of the new node.
@@ -162,7 +163,7 @@ class GraphDraft:
 
         Args:
             head: Index of the governing node.
-            role: The role.
+            role: The role, without a colon.
             dep: Index of the argument.
             rule: Name of the rule that adds the arc.
         """
@@ -170,18 +171,19 @@ class GraphDraft:
             self.arcs.append(DraftArc(head, dep, role, rule))
 
     def roles(self, head: int) -> dict[str, int]:
-        """Return the arguments of a node, by role.
+        """Return the arguments of a node, keyed by role.
 
         Args:
             head: Index of the node.
 
         Returns:
-            Indices of the arguments by role. If a role occurs several times, the last argument is returned.
+            Indices of the argument nodes, keyed by role. If a role occurs several times, the result contains
+            the last argument.
         """
         return {arc.role: arc.dep for arc in self.arcs if arc.head == head}
 
     def redirect(self, old: int, new: int) -> None:
-        """Replace a node by another node in all arcs and tops, and delete the replaced node.
+        """Replace a node with another node in all arcs and tops, and delete the replaced node.
 
         Args:
             old: Index of the node to delete.
@@ -193,7 +195,8 @@ class GraphDraft:
         self.arcs = [arc for arc in self.arcs if arc.head != arc.dep]
         gone, kept = self.nodes[old], self.nodes[new]
         gone.deleted = True
-        # The word of the deleted node becomes a further mention of the other node, as "himself" of "he".
+        # The word of the deleted node becomes a further mention of the other node. For example, "himself"
+        # becomes a mention of "he".
         if gone.token is not None and gone.start >= 0:
             kept.mentions.append(gone.token)
         kept.mentions.extend(gone.mentions)
@@ -297,7 +300,9 @@ def quoted(text: str) -> str:
 
 
 DEEPEST = 100
-"""Maximum depth of the tree. `_layout` and programs that read PENMAN recurse once per level."""
+"""Maximum depth of the tree that `assemble` builds. `_layout` and programs that read PENMAN recurse once per
+level.
+"""
 _NUMBERED = re.compile(r"(op|snt)(\d+)\Z")
 _ARGUMENT = re.compile(r"ARG\d\Z")
 _INVERSES = {"mod": "domain", "domain": "mod"}
@@ -317,10 +322,10 @@ class _Pool:
     """The nodes and arcs of all drafts of a text. Indices refer to these lists, not to the drafts.
 
     Attributes:
-        nodes: The nodes.
-        arcs: Triples of head, argument and role.
-        tops: The tops of the sentences, in text order.
-        homes: For each node, the top of the sentence to which the node belongs.
+        nodes: The nodes of all drafts, without deleted nodes.
+        arcs: Triples of the index of the head, the index of the argument, and the role.
+        tops: Indices of the top nodes of the sentences, in text order.
+        homes: For each node, the index of the top node of its sentence.
     """
 
     nodes: list[DraftNode] = field(default_factory=list[DraftNode])
@@ -436,8 +441,9 @@ def _ways(pool: _Pool) -> list[list[tuple[int, str, int, int]]]:
     ways: list[list[tuple[int, str, int, int]]] = [[] for _ in pool.nodes]
     above = Counter(dep for _, dep, _ in pool.arcs)
     for n, (head, dep, role) in enumerate(pool.arcs):
-        # Following an arc backwards needs an inverse role and costs 2. If the argument has several heads, it
-        # costs 3, because the other head can probably be reached through another head of the argument.
+        # Following an arc backwards, from argument to head, needs an inverse role and costs 2. For :part, the
+        # forward direction costs 2 instead. If the argument has several heads, the backward direction costs 1
+        # more, so that other paths to the head are preferred.
         usual = role not in _USUALLY_INVERSE
         ways[head].append((dep, role, 0 if usual else 2, n))
         if pool.nodes[dep].concept is not None:
@@ -452,10 +458,10 @@ def inverse(role: str) -> str:
     ('ARG0-of', 'domain', 'consist-of-of', 'ARG0')
 
     Args:
-        role: The role without colon.
+        role: The role, without a colon.
 
     Returns:
-        The role with which the argument refers to the head.
+        The role of the reversed arc, which leads from the argument to the head.
     """
     if role in _INVERSES:
         return _INVERSES[role]
@@ -487,7 +493,7 @@ def _link_loose(pool: _Pool, top: int, depths: dict[int, int]) -> None:
 
 
 def _layout(pool: _Pool, top: int, branches: list[list[_Branch]], text: str) -> AmrGraph:
-    """Convert the tree to an `AmrGraph`, with its nodes in depth-first order."""
+    """Convert the spanning tree into an `AmrGraph`, with its nodes in depth-first order."""
     order: list[int] = []
     nodes: list[AmrNode] = []
     mentions: list[tuple[int, str, int, int]] = []
@@ -496,7 +502,7 @@ def _layout(pool: _Pool, top: int, branches: list[list[_Branch]], text: str) -> 
     def write(k: int, up: int | None, role: str | None, pos: int) -> None:
         concept, number, variable = pool.nodes[k].concept, len(nodes), None
         if concept is not None:
-            # Variables follow the AMR convention: b for the first concept with this initial, then b2.
+            # Variables follow the AMR convention: b for the first concept with the initial b, then b2.
             letter = concept[0].lower() if concept[0].isascii() and concept[0].isalpha() else "x"
             letters[letter] += 1
             variable = letter if letters[letter] == 1 else f"{letter}{letters[letter]}"
@@ -519,7 +525,7 @@ def _layout(pool: _Pool, top: int, branches: list[list[_Branch]], text: str) -> 
 
 
 def _rank(branch: _Branch) -> tuple[int, str]:
-    """Return the sort key of a branch: first ARGs, then numbered roles, then the others in their order."""
+    """Return the sort key of a branch: first ARGs, then numbered roles, then other roles in their order."""
     match = _NUMBERED.match(branch[0])
     if match:
         return 1, match[1] + match[2].zfill(6)
@@ -539,18 +545,18 @@ def _renumbered(branches: list[_Branch]) -> list[_Branch]:
 
 
 def token_spans(text: str, places: Sequence[tuple[int, int]]) -> dict[int, tuple[int, int]]:
-    """Convert character ranges to token ranges.
+    """Convert character ranges into token ranges.
 
     >>> token_spans("I can't go.", [(0, 1), (5, 7), (-1, -1)])
     {0: (0, 1), 1: (2, 3)}
 
     Args:
-        text: The text.
+        text: The text to which the character offsets refer.
         places: Character ranges ``(start, end)``. A range with the start -1 is skipped.
 
     Returns:
-        The index of the first token and the index after the last token, by index of the character range.
-        Ranges that cover no token are left out.
+        Pairs of the index of the first token and the index after the last token, keyed by the index of the
+        character range in ``places``. Ranges that cover no token are left out.
     """
     tokens = tokenize(text)
     starts, ends = [token.start for token in tokens], [token.end for token in tokens]

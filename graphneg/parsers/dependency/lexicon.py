@@ -1,10 +1,10 @@
 """The lexical knowledge of the dependency parser: frames, corpus counts, word classes and expressions.
 
-`load_lexicon` returns a `ParserLexicon` with the PropBank frames and with counts from graphs that people
-annotated. The other functions read further tables. All tables are files in ``data/``:
+`load_lexicon` returns a `ParserLexicon` with the PropBank frames and with counts from human-annotated
+graphs. The other functions read the other tables. All tables are files in ``data/``:
 
-- ``concepts.tsv``: how often each word had each concept
-- ``roles.tsv``: how often each kind of argument had each role
+- ``concepts.tsv``: how often each word had each concept in annotated graphs
+- ``roles.tsv``: how often each kind of argument had each role in annotated graphs
 - ``word_classes.tsv``: classes of words (`word_class`)
 - ``word_maps.tsv``: dictionaries from words to values (`word_map`, `word_pairs`)
 - ``expressions.tsv``: multiword expressions with their concepts (`expressions`)
@@ -32,7 +32,7 @@ class ParserLexicon(FrameTable):
     """PropBank frames, and counts of concepts and roles in annotated graphs.
 
     Attributes:
-        concepts: Counts of concepts by lemma and word class. The word class is the one that
+        concepts: Counts of concepts, keyed by lemma and word class. The word class is the one that
             `graphneg.parsers.dependency.text.class_of` returns.
         roles: Counts of roles. Each key is a triple of a letter, a name and a signature. The letter gives the
             type of the name: ``F`` for the frame of the head, ``W`` for the lemma of the dependent, or ``S``
@@ -69,11 +69,12 @@ class ParserLexicon(FrameTable):
         """Return how often a word had each concept in annotated graphs.
 
         Args:
-            lemma: The lemma.
-            kind: The word class of the word.
+            lemma: Lemma of the word.
+            kind: Word class of the word.
 
         Returns:
-            Counts by concept, without concepts that need several words or only structure the graph.
+            Counts, keyed by concept. Concepts that need several words (``go-on-25``) or that only structure
+            the graph (``monetary-quantity``) are left out.
         """
         counts = self.concepts.get((lemma, kind), {})
         return {concept: count for concept, count in counts.items() if _is_of(concept, lemma)}
@@ -82,8 +83,8 @@ class ParserLexicon(FrameTable):
         """Return the most frequent concept of a word in annotated graphs.
 
         Args:
-            lemma: The lemma.
-            kind: The word class of the word.
+            lemma: Lemma of the word.
+            kind: Word class of the word.
 
         Returns:
             The concept; `DELETED` if the word most often had no node; ``None`` if the word is unknown.
@@ -95,11 +96,11 @@ class ParserLexicon(FrameTable):
         """Return the concepts of a word in annotated graphs, most frequent first.
 
         Args:
-            lemma: The lemma.
-            kind: The word class of the word.
+            lemma: Lemma of the word.
+            kind: Word class of the word.
 
         Returns:
-            The concepts, without `DELETED`.
+            The concepts, without the entry `DELETED` for a word that has no node.
         """
         known = self.known(lemma, kind)
         known.pop(DELETED, None)
@@ -127,9 +128,9 @@ class ParserLexicon(FrameTable):
         entry = self.frames.get(head)
         shown = entry.seen.get(form, {}) if entry is not None else {}
         in_frame = {f"ARG{role}": count for role, count in shown.items() if role != "M"}
-        # The constants are smoothing weights. Each ratio includes imaginary observations at the average rate:
-        # one in the ratio of the frame, two in the other ratios. So a head or word with few observations has
-        # little influence.
+        # The constants are smoothing weights. Each ratio includes pseudo-counts at the average rate: one in
+        # the ratio for PropBank's examples, two in the other ratios. So a head or word with few observations
+        # has little influence.
         total = sum(general.values()) + 5.0
         n_head, n_word, n_frame = sum(by_head.values()), sum(by_word.values()), sum(in_frame.values())
         scores: dict[str, float] = {}
@@ -144,7 +145,7 @@ class ParserLexicon(FrameTable):
 
 @lru_cache(maxsize=65536)
 def _is_of(concept: str, lemma: str) -> bool:
-    """Return whether a single word can have a concept, unlike ``no-longer`` or ``monetary-quantity``."""
+    """Return whether one word can express a concept, unlike ``no-longer`` or ``monetary-quantity``."""
     if concept in {DELETED, "amr-unknown", "no-one"}:
         return True
     # "go-on-25" needs two words, but "grown-up" is also the lemma of a single word.
@@ -154,7 +155,7 @@ def _is_of(concept: str, lemma: str) -> bool:
 
 @cache
 def load_lexicon() -> ParserLexicon:
-    """Return the lexicon that is part of the package."""
+    """Return the lexicon of the dependency parser, which is read from the tables in the package."""
     shipped = load_frames()
     lexicon = ParserLexicon(dict(shipped.frames), shipped.aliases)
     lexicon.add_concepts(rows("concepts"))
@@ -164,7 +165,7 @@ def load_lexicon() -> ParserLexicon:
 
 @cache
 def word_class(name: str) -> frozenset[str]:
-    """Return the words of a class.
+    """Return the words of one class in ``word_classes.tsv``.
 
     >>> "say" in word_class("speech"), sorted(word_class("kind"))
     (True, ['kind', 'sort', 'type'])
@@ -180,16 +181,16 @@ def word_class(name: str) -> frozenset[str]:
 
 @cache
 def word_map(name: str) -> dict[str, str]:
-    """Return a dictionary from words to values.
+    """Return one of the maps in ``word_maps.tsv``, as a dictionary from words to values.
 
     >>> word_map("pronoun")["me"], word_map("mark-role")["unless"], word_map("relative")["aunt"]
     ('i', 'condition', 'aunt')
 
     Args:
-        name: Name of a map in ``word_maps.tsv``.
+        name: Name of a map in ``word_maps.tsv``, such as ``pronoun``.
 
     Returns:
-        The value of each word in the map.
+        The values, keyed by word.
     """
     entries = [(value, words.split()) for known, value, words in rows("word_maps") if known == name]
     return {word: word if value == "=" else value for value, words in entries for word in words}
@@ -206,7 +207,7 @@ def word_pairs(name: str) -> dict[str, tuple[str, str]]:
         name: Name of a map in ``word_maps.tsv`` whose values are a concept and a role.
 
     Returns:
-        For each word, the concept and the role of its argument.
+        For each word, its concept and the role that links the concept to its argument.
     """
     pairs = ((word, value.split()) for word, value in word_map(name).items())
     return {word: (concept, role) for word, (concept, role) in pairs}
@@ -223,8 +224,8 @@ def expressions(kind: str = "") -> dict[str, list[tuple[tuple[str, ...], str]]]:
         kind: ``preposition``, or the empty string for the expressions without a kind.
 
     Returns:
-        For each first word, pairs of all words and the concept. Longer expressions come first. The concept
-        `DELETED` means that the expression gets no node.
+        Lists of expressions, keyed by their first word. An expression is a pair of its words and its concept.
+        Longer expressions come first. The concept `DELETED` means that the expression gets no node.
     """
     known: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     for words, concept, *kinds in rows("expressions"):

@@ -65,19 +65,19 @@ class DependencyParser:
         """Parse texts.
 
         Args:
-            texts: The texts.
+            texts: The texts to parse.
 
         Returns:
-            One result per text, in order. Warnings report unreadable characters, texts that were cut into
-            pieces, and rules that failed.
+            One result per text, in the order of the texts. Warnings report unreadable characters, texts that
+            were cut into pieces, and rules that failed.
         """
         return [_parsed(text, drafts) for text, drafts in zip(texts, self.drafts(texts), strict=True)]
 
     def drafts(self, texts: Sequence[str]) -> list[list[GraphDraft]]:
-        """Return the drafts of each text after their revision, before they are joined into a graph.
+        """Return the unfinished graphs (drafts) of each text, revised but not yet joined into one graph.
 
         Args:
-            texts: The texts.
+            texts: The texts to parse.
 
         Returns:
             For each text, one draft for each of its pieces; an empty list for a text without words.
@@ -95,7 +95,7 @@ class DependencyParser:
         return drafts
 
     def _draft(self, text: str, words: Sequence[Word]) -> GraphDraft:
-        """Apply the rules to a piece of text, and revise the draft."""
+        """Apply the rules to a piece of text, and let the models revise the resulting draft."""
         try:
             return revise(write_draft(text, words), self._revisers)
         # A single unusual sentence must not end a run over a corpus. If a rule or model fails, the graph of
@@ -127,10 +127,10 @@ def write_draft(text: str, words: Sequence[Word], lexicon: ParserLexicon | None 
         text: The whole text; the character offsets of the words refer to it.
         words: The words of the piece with their dependencies. Errors in the dependency tree are corrected in
             place.
-        lexicon: The lexicon; ``None`` takes the lexicon of the package.
+        lexicon: PropBank frames and corpus counts; ``None`` takes the lexicon of the package.
 
     Returns:
-        The draft.
+        The graph under construction, before the trained models revise it.
     """
     state = RuleState(GraphDraft(text, words), words, lexicon or load_lexicon())
     # The order of these calls matters. Expressions of several words come before single words, and concepts
@@ -165,7 +165,7 @@ def write_draft(text: str, words: Sequence[Word], lexicon: ParserLexicon | None 
 
 
 def _write_tops(state: RuleState, roots: Sequence[Word]) -> None:
-    """Set the top of each sentence: the node of the root or, if the root has none, the first concept."""
+    """Set the top of each sentence: the root's node or, if the root has no node, the first concept."""
     draft = state.draft
     for root in roots:
         node = state.outer_of(root)

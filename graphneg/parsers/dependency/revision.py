@@ -33,8 +33,8 @@ from graphneg.parsers.dependency.rules.state import quoted_words
 _KEPT_ROLES = frozenset({"vocative", "polite"})
 _UNKNOWN = "amr-unknown"
 CODE = "5"
-"""Version of the code in ``learned/``. Increase it with every change that could change the graph of any text.
-The model files have a separate version, which is a digest.
+"""Version of the code in ``learned/``. Increase it with every change that could change the graph of any
+text. The model files have a separate version, which is a digest of the files.
 """
 MOST_WORDS = 400
 """Maximum number of words of a draft that is revised. Longer drafts are used as the rules wrote them."""
@@ -79,7 +79,7 @@ def revise(draft: GraphDraft, revisers: Sequence[Reviser]) -> GraphDraft:
 
 
 def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
-    """Return copies of the arcs that may have to be restored, grouped by the reason for keeping them."""
+    """Return copies of the arcs that may have to be restored, keyed by the reason for keeping them."""
     nodes, spoken = draft.nodes, quoted_words(draft.words)
     times = Counter((arc.head, arc.dep) for arc in draft.arcs if arc.role.startswith("ARG"))
     # In "let's go", the node of "us" (concept "we") is the subject of "go".
@@ -119,7 +119,7 @@ def _always(arc: DraftArc) -> bool:
 
 
 def _is_person(node: DraftNode) -> bool:
-    """Return whether the node represents a personal pronoun other than *it*."""
+    """Return whether a node represents a personal pronoun other than *it*."""
     return node.concept in PERSONAL - {"it"} and node.rule == "pronoun"
 
 
@@ -160,7 +160,7 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
     for arc in kept.get("persons", ()):
         _restore_person(draft, arc)
     for k, node in enumerate(nodes):
-        # In "Yes, I do", the models delete "yes", which captions never contain. Attach it to the top.
+        # In "Yes, I do", the models delete "yes", which captions never contain. Attach "yes" to the top.
         answers = node.rule in {"interjection", "no"} and node.concept in word_class("answer")
         if node.deleted and answers and draft.tops.get(node.sentence, k) != k:
             node.deleted = False
@@ -235,7 +235,11 @@ def _restore_person(draft: GraphDraft, arc: DraftArc) -> None:
 
 
 def _living(draft: GraphDraft, node: int) -> int | None:
-    """Return the node. If it is deleted, return a node that represents its word now, or ``None``."""
+    """Return a node or, if it is deleted, a node to use instead; ``None`` if there is none.
+
+    Another concept that represents the same word takes the place of a deleted node. If the deleted node
+    represented no word, the top of its sentence takes its place.
+    """
     old = draft.nodes[node]
     if not old.deleted:
         return node
@@ -249,7 +253,7 @@ class LearnedReviser:
     """A reviser that runs the trained models of the package.
 
     Attributes:
-        version: Digest of the model files, followed by the version of the code.
+        version: Digest of the model files, followed by the version `CODE` of the program code.
     """
 
     def __init__(self, folder: Traversable) -> None:
@@ -301,6 +305,6 @@ def _load_parts(folder: Traversable) -> tuple[Parts, GroupSums]:
 
 
 def learned_revisers() -> tuple[LearnedReviser, ...]:
-    """Return the reviser, without loading its models. Return an empty tuple if there are no model files."""
+    """Return the reviser of the package, whose models are loaded later; an empty tuple without models."""
     folder = files("graphneg.parsers.dependency").joinpath("data", "learned")
     return (LearnedReviser(folder),) if folder.joinpath("VERSION").is_file() else ()

@@ -40,12 +40,12 @@ class Word:
         lemma: The lemma of the word.
         tag: Penn part-of-speech tag.
         pos: Universal part-of-speech tag.
-        dep: Label of the dependency relation to its head, in spaCy's (ClearNLP) label set.
-        head: Index of its head; a root has its own index.
-        start: Offset of its first character in the whole text.
-        end: Offset after its last character.
+        dep: Label of the dependency relation to the head, in spaCy's (ClearNLP) label set.
+        head: Index of the head of the word; a root has its own index.
+        start: Offset of the first character of the word in the whole text.
+        end: Offset after the last character of the word.
         sentence: Index of the sentence to which the word belongs.
-        kids: Indices of its dependents, in text order.
+        kids: Indices of the dependents of the word, in text order.
         tree: All words of the piece, including this one.
     """
 
@@ -87,10 +87,10 @@ class Word:
         """Return the dependents of the word, in text order.
 
         Args:
-            *deps: Relations to select; all dependents if none is given.
+            *deps: Labels of dependency relations to select; without labels, all dependents are returned.
 
         Returns:
-            The dependents with one of the relations.
+            The dependents that have one of these relations.
         """
         tree = self.tree
         return [tree[k] for k in self.kids if not deps or tree[k].dep in deps]
@@ -99,10 +99,10 @@ class Word:
         """Return the first dependent of the word that has one of the given relations.
 
         Args:
-            *deps: Relations to select; if none is given, all dependents are considered.
+            *deps: Labels of dependency relations; without labels, any dependent is accepted.
 
         Returns:
-            The dependent, or ``None`` if there is none.
+            The dependent, or ``None`` if there is no such dependent.
         """
         tree = self.tree
         for k in self.kids:
@@ -114,11 +114,11 @@ class Word:
         """Return the first dependent that has a given relation and one of the given forms.
 
         Args:
-            dep: The dependency relation.
+            dep: Label of the dependency relation.
             *forms: Word forms in lower case.
 
         Returns:
-            The dependent, or ``None`` if there is none.
+            The dependent, or ``None`` if there is no such dependent.
         """
         return next((kid for kid in self.children(dep) if kid.lower in forms), None)
 
@@ -134,8 +134,8 @@ def read_words(doc: Any, offset: int = 0, places: Sequence[int] | None = None) -
     """Read the words of a spaCy ``Doc``, and link them to each other.
 
     Args:
-        doc: The parsed document.
-        offset: Offset of the document in the whole text.
+        doc: A piece of text that spaCy has parsed.
+        offset: Offset of this piece in the whole text.
         places: For each character of the document, its offset in the original piece; ``None`` if `tightened`
             removed no characters.
 
@@ -180,7 +180,7 @@ def class_of(word: Word) -> str:
     'n'
 
     Args:
-        word: The word.
+        word: A word with its Penn tag.
 
     Returns:
         ``v`` for verbs, ``n`` for nouns, ``j`` for adjectives and ``r`` for adverbs. For any other word, the
@@ -195,7 +195,7 @@ def signature(predicate: Word, argument: Word) -> str | None:
     """Return the name of the relation between a predicate and its argument.
 
     Args:
-        predicate: The predicate.
+        predicate: The predicate word.
         argument: The head word of the argument; or a preposition that has no object.
 
     Returns:
@@ -225,14 +225,14 @@ def signature(predicate: Word, argument: Word) -> str | None:
 
 
 def clause_form(argument: Word) -> str:
-    """Return the relation of a word; for a clause, with the subordinator: ``advcl_if``, ``xcomp_to``.
+    """Return the dependency relation of a word; for a clause, with its subordinator, as in ``advcl_if``.
 
     Args:
-        argument: The word.
+        argument: The word; for a clause, its verb.
 
     Returns:
-        The relation. For a clause without a subordinator, it ends in ``to`` or in the tag of the verb:
-        ``ccomp_vbd``.
+        The relation. For a clause without a subordinator, it ends in ``to`` or in the tag of the verb, as in
+        ``xcomp_to`` or ``ccomp_vbd``.
     """
     if argument.dep in {"ccomp", "xcomp", "advcl", "acl", "pcomp"}:
         kids = argument.children()
@@ -320,7 +320,7 @@ _APART = re.compile(
 
 
 def readable(text: str) -> str:
-    r"""Replace each unprintable character of a text by a space.
+    r"""Replace each unprintable character of a text with a space.
 
     >>> readable("a\x00b\ud800")
     'a b '
@@ -329,7 +329,7 @@ def readable(text: str) -> str:
         text: Any string.
 
     Returns:
-        The text with the same length.
+        A text of the same length.
     """
     return "".join(character if character.isprintable() else " " for character in text)
 
@@ -344,10 +344,10 @@ def tightened(text: str) -> tuple[str, tuple[int, ...] | None]:
     ("I'm in", (0, 2, 4, 5, 6, 7))
 
     Args:
-        text: The text.
+        text: The text, such as ``I ’ m in``.
 
     Returns:
-        The new text, and the offset of each of its characters in the original text; ``None`` instead of the
+        The new text, and for each of its characters the offset in the original text; ``None`` instead of the
         offsets if no character was removed.
     """
     plain = text.translate(str.maketrans("’‘´`", "''''"))
@@ -376,16 +376,16 @@ def pieces(text: str, longest: int = LONGEST) -> Iterator[tuple[int, str]]:
     [(0, 'It rained. '), (11, 'We stayed in.')]
 
     Args:
-        text: The text.
+        text: The text to cut.
         longest: Maximum length of a piece in characters.
 
     Yields:
-        Pairs of the offset of a piece and its text.
+        Pairs of the offset at which a piece starts, and the piece.
     """
     start = 0
     while len(text) - start > longest:
         window = text[start : start + longest]
-        # The end marks include Chinese and Japanese ones, since texts in any language may be passed.
+        # The end marks include Chinese and Japanese marks, since texts in any language may be passed.
         ends = [match.end() for match in re.finditer(r"[.!?…。！？]+[\"'”’)\]]*\s", window)]
         cut = ends[-1] if ends else window.rfind(" ") + 1 or longest
         yield start, window[:cut]

@@ -1,1 +1,1 @@
-"""The trained models of the dependency parser. They choose concepts, arcs and tops, and what *no* negates."""
+"""The trained models of the dependency parser, which choose concepts, arcs, tops and negated words."""

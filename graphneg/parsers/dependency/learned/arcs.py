@@ -1,7 +1,7 @@
-"""Choose the arcs and tops of a draft, and the node that each *no* negates.
+"""Choose the arcs and tops of an unfinished graph (draft), and the node that each *no* negates.
 
 A network scores each role for each pair of nodes. `decode` turns the scores into a connected graph. It first
-takes all arcs above a threshold, highest score first, and then joins each separate part by its best arc.
+takes all arcs above a threshold, highest score first, and then joins each separate part with its best arc.
 Flanigan et al. (2014, section 4) use a similar method to find a maximum spanning connected subgraph.
 
 In *There is no man running*, the negation can be attached to the noun (``man :polarity -``) or to the verb
@@ -38,14 +38,14 @@ verbs the arcs of the network are more reliable than the regression.
 def scored_pairs(seen: DraftFeatures) -> Iterator[tuple[int, int]]:
     """Yield the pairs of nodes that may be linked as head and argument.
 
-    Both nodes must be in the same sentence and close to each other. The head must not be a constant. Nodes
-    inside names and dates are left out, because their arcs are not changed.
+    Both nodes must be in the same sentence and close to each other. The head must not be a constant or a
+    ``name``. Nodes inside names and dates are left out, because their arcs are not changed.
 
     Args:
-        seen: Features of the draft.
+        seen: Features of the graph under construction.
 
     Yields:
-        The indices of the head and the argument.
+        The index of the head node and the index of the argument node.
     """
     nodes = seen.draft.nodes
     # Sort the nodes in text order, so that `_NEAR` limits their distance in the text.
@@ -71,9 +71,9 @@ class ScoredArc(NamedTuple):
 
     Attributes:
         score: Log odds of the arc compared with no arc.
-        head: Index of the head.
-        dep: Index of the argument.
-        role: The role; operands are not numbered yet.
+        head: Index of the head node.
+        dep: Index of the argument node.
+        role: The role; ``op`` stands for ``op1``, ``op2`` and so on, which are numbered later.
     """
 
     score: float
@@ -85,7 +85,7 @@ class ScoredArc(NamedTuple):
 def decode(
     nodes: Sequence[int], arcs: Sequence[ScoredArc], constants: frozenset[int], enough: float, loose: float
 ) -> tuple[list[ScoredArc], list[int]]:
-    """Choose arcs, by their scores, that join the nodes to one connected graph.
+    """Choose the arcs, by their scores, that join the nodes into one connected graph.
 
     Each arc with a score of at least ``enough`` is taken. An arc with a lower score is taken only if it joins
     two separate parts of the graph. An isolated node is deleted unless an arc with a score of at least
@@ -130,7 +130,7 @@ def decode(
     ordered = sorted(arcs, key=lambda arc: (-arc.score, arc.head, arc.dep, arc.role))
     # Take the arcs in three passes over the same list. The first pass takes the likely arcs. The second pass
     # takes arcs above the lower threshold that join separate parts. The third pass joins the remaining parts
-    # by their best arcs, whatever the score. It does not join isolated nodes.
+    # with their best arcs, whatever the score. It does not join isolated nodes.
     take(takewhile(lambda arc: arc.score >= enough, ordered))
     likely = takewhile(lambda arc: arc.score >= loose, ordered)
     take(arc for arc in likely if parts[arc.head] != parts[arc.dep])
@@ -155,8 +155,8 @@ _OPENING = frozenset({"and", "or"})
 """Conjunctions that may have a single operand. The first operand of *And I left.* is in an earlier sentence.
 """
 _LEAST, _OTHERS = -9.0, -2.5
-"""Minimum log odds of an arc to be considered: `_LEAST` for the best role of a pair of nodes, `_OTHERS` for
-its other roles.
+"""Minimum log odds for an arc to be considered: `_LEAST` for the best role of a pair of nodes, `_OTHERS` for
+the other roles of the pair.
 """
 
 
@@ -195,7 +195,7 @@ def link_nodes(meanings: Meanings, model: Model, sums: GroupSums, draft: GraphDr
 def _scores(
     model: Model, sums: GroupSums, seen: DraftFeatures, pairs: Sequence[tuple[int, int]]
 ) -> tuple[Any, dict[int, float]]:
-    """Return the log odds of each role for each pair, and the score of each node as a top."""
+    """Return the log odds of each role for each pair of nodes, and the score of each node as a top."""
     arrays, rows = model.arrays, {i: n for n, i in enumerate(seen.alive)}
     nodes = model.sums("node", "node", [seen.node(i) for i in seen.alive])
     states = np.maximum(nodes + arrays["node_bias"], 0)
@@ -256,7 +256,7 @@ class NegatedSubject(NamedTuple):
     Attributes:
         no: The word *no*.
         noun: The head noun of the subject.
-        verb: The verb of the subject.
+        verb: The verb to which the subject belongs.
     """
 
     no: Word
@@ -277,8 +277,8 @@ def denials(words: Sequence[Word]) -> Iterator[NegatedSubject]:
         if word.lower != "no" or word.dep not in {"det", "neg"}:
             continue
         head = word.parent
-        # If the relation is "neg", "no" depends on the verb: the module `trees` has attached it. Otherwise,
-        # "no" is a determiner of the noun.
+        # If the relation is "neg", "no" depends on the verb, to which the module `rules.trees` has attached
+        # it. Otherwise, "no" is a determiner of the noun.
         if word.dep == "neg":
             noun = next((kid for kid in head.children(*SUBJECTS) if kid.i > word.i), None)
             if noun is not None and head.tag[:2] == "VB":
@@ -288,13 +288,13 @@ def denials(words: Sequence[Word]) -> Iterator[NegatedSubject]:
 
 
 def denial_features(denial: NegatedSubject) -> list[str]:
-    """Return the features of a *no*. The regression uses them to decide what *no* negates.
+    """Return the features from which the regression decides whether *no* negates the noun or the verb.
 
     Args:
         denial: The word *no* with its noun and verb.
 
     Returns:
-        Feature names.
+        Names of the features, such as ``n=man`` and ``v=run`` for the lemmas of the noun and the verb.
     """
     no, noun, verb = denial
     behind = [word for word in verb.subtree() if word.i > no.i and word.tag[0].isalpha()]
@@ -317,7 +317,7 @@ def move_negation(model: Model, draft: GraphDraft) -> None:
     """Move the polarity of each *no* in a subject to the noun or to the verb.
 
     Args:
-        model: The logistic regression.
+        model: Logistic regression that chooses between the noun and the verb.
         draft: The graph under construction; it is changed in place.
     """
     for denial in denials(draft.words):
@@ -357,6 +357,6 @@ def _move_polarity(draft: GraphDraft, minus: int, noun: int, verb: int, score: f
 
 
 def _above(draft: GraphDraft, node: int) -> list[int]:
-    """Return a node. If it is an operand of a conjunction, the conjunction follows in the list."""
+    """Return a node and, if it is an operand of a conjunction, the node of the conjunction."""
     over = [arc.head for arc in draft.arcs if arc.dep == node and arc.role.startswith("op")]
     return [node, *over[:1]]

@@ -1,4 +1,4 @@
-"""Choose the meaning of each word among several candidates.
+"""Choose the meaning of each word from several candidates.
 
 A candidate is a fragment of a graph: one concept, or several nodes with their arcs. The candidates for a word
 are the fragments that it had in annotated graphs, the PropBank frames of its lemma, the lemma itself, and the
@@ -34,13 +34,13 @@ from graphneg.parsers.dependency.text import Word
 
 _AMOUNTS = frozenset({"many", "much"})
 _ORDER = "=imperative"
-"""Mark of an imperative in a fragment. Imperatives that the rules found are kept, because the training data
-contain few imperatives.
+"""Label of an imperative in a graph fragment. Imperatives that the rules found are kept, because the
+training data contain few imperatives.
 """
 _FIXED = frozenset(
     {"name", "date-entity", "date-interval", "url-entity", "email-address-entity", "phone-number-entity"}
 )
-"""Concepts of names, dates and addresses. The rules recognise these reliably, so they are not changed."""
+"""Concepts of names, dates and addresses. The rules recognise these reliably, so the models keep them."""
 
 
 class FragmentOption(NamedTuple):
@@ -58,17 +58,18 @@ class FragmentOption(NamedTuple):
 def candidates(
     meanings: Meanings, words: Sequence[Word], i: int, given: str, left_out: Mapping[str, tuple[int, int]]
 ) -> list[FragmentOption]:
-    """Return the candidate fragments of a word.
+    """Return the graph fragments that a word may contribute, as candidates for the network.
 
     Args:
         meanings: Tables with counts of fragments and PropBank frames.
         words: The words of the piece of text.
         i: Index of the word.
         given: The fragment that the rules wrote; empty if the word has no node.
-        left_out: Counts to subtract. During training, these are the counts from the sentence itself.
+        left_out: Counts to subtract, keyed by fragment. During training, these are the counts from the
+            sentence itself.
 
     Returns:
-        The candidates. The fragment of the rules is the first.
+        The candidates with their features. The first candidate is the fragment that the rules wrote.
     """
     word = words[i]
     letter = LETTERS.get(word.pos, "")
@@ -177,7 +178,7 @@ def is_fixed(fragment: str) -> bool:
 
 
 def _add_variants(sources: dict[str, list[str]], given: str) -> None:
-    """Add variants of the rules' fragment, in each of which another candidate frame replaces the frame."""
+    """Add copies of the fragment of the rules, in each of which another candidate replaces its frame."""
     labels, arcs = read_fragment(given)
     frames = [n for n, label in enumerate(labels) if kind_of(label) == "frame"]
     # The fragment of "player" is (person :ARG0-of play-01). Other senses of "play" keep the person.
@@ -190,17 +191,17 @@ def _add_variants(sources: dict[str, list[str]], given: str) -> None:
 
 
 def _share(count: int, whole: int) -> str:
-    """Return a ratio, rounded to quarters, as the value of a feature."""
+    """Return the ratio of two counts as a feature value: the number of quarters, from 0 to 4."""
     return str(round(4 * count / whole)) if whole else ""
 
 
 def _level(count: int) -> int:
-    """Return the order of magnitude of a count as the value of a feature."""
+    """Return the order of magnitude of a count (to the base 2, at most 5) as a feature value."""
     return min(int(math.log2(count + 1)), 5)
 
 
 def _features(word: Word, text: str, marks: list[str], known: str, given: str) -> list[str]:
-    """Return the features of a candidate fragment as short strings."""
+    """Return the features of a candidate fragment as short strings, such as ``f=leave-11``."""
 
     def part(label: str) -> str:
         if label == word.lemma:
@@ -225,7 +226,7 @@ def context_features(meanings: Meanings, words: Sequence[Word], i: int) -> list[
         i: Index of the word.
 
     Returns:
-        The names of the features.
+        Names of the features, such as ``l=leave`` for the lemma of the word.
     """
     word = words[i]
     head, before, after = word.parent, word.previous, word.following
@@ -257,7 +258,7 @@ def choose_concepts(
     own: FragmentCounts | None = None,
     sure: float = SENSE_MARGIN,
 ) -> None:
-    """Replace the fragment of each word by its best candidate, unless the rules settle the meaning.
+    """Replace the fragment of each word with its best candidate, unless the rules settle the meaning.
 
     Args:
         meanings: Tables with counts, frames and word clusters.

@@ -1,4 +1,4 @@
-"""Compute the features of the nodes and node pairs of a draft. The trained models score these features.
+"""Compute the features of the nodes and node pairs of a draft, which are the input of the trained models.
 
 A feature is a short string. Its prefix shows what it describes: ``c=`` concept, ``l=`` lemma, ``t=`` tag,
 ``d=`` dependency relation. The trainer and the parser call the same functions, so that a model always gets
@@ -17,7 +17,9 @@ from graphneg.parsers.dependency.text import Word
 
 _SENSE = re.compile(r"-\d\d+$")
 _LONGEST_PATH, _FAR = 6, 5
-"""Maximum number of steps in a dependency path. Two words whose path is longer count as unrelated."""
+"""Maximum number of steps in a dependency path (longer paths are called ``far``), and the number of steps
+from which two words count as unrelated.
+"""
 _LEXICAL = frozenset({"IN", "TO", "RP", "CC", "WRB"})
 """Tags of function words whose lemmas are included in paths."""
 _SETTLED_ROLES = frozenset({"vocative", "polite", "name"})
@@ -80,7 +82,7 @@ def plain_role(role: str) -> str:
     ('op', 'ARG1')
 
     Args:
-        role: The role.
+        role: The role, such as ``op2``.
 
     Returns:
         ``op`` or ``snt`` for a numbered ``opN`` or ``sntN``; any other role unchanged.
@@ -163,16 +165,16 @@ single features.
 
 
 def expand(group: Group) -> list[str]:
-    """Return the features of a group.
+    """Return the single features of a feature group.
 
     >>> expand(("dep", "ARG1", "", "boy"))
     ['RD=ARG1,boy', 'BH=,boy']
 
     Args:
-        group: Name of the template, and its values.
+        group: Name of a template in `_FORMS`, followed by the values for the template.
 
     Returns:
-        Feature names.
+        Names of the features.
     """
     return [form.format(*group[1:]) for form in _FORMS[str(group[0])]]
 
@@ -196,18 +198,19 @@ class DraftFeatures:
 
     Attributes:
         draft: The graph under construction.
-        frames: Roles of each frame.
+        frames: Roles of each frame, keyed by frame id.
         clusters: For each node, the numbers of the large and the small cluster of its concept.
         signatures: For each node, the roles of its frame as one string.
         paths: Dependency paths between the words.
         alive: Indices of the nodes that are not deleted.
-        rule_arcs: For each arc that the rules wrote, its role and the name of its rule, by head and argument.
+        rule_arcs: For each arc that the rules wrote, its role and the name of its rule, keyed by head and
+            argument.
         given_head: For each node, the role of the first arc that the rules wrote to it.
         steps: For each node, its neighbours in the graph of the rules. For each neighbour, the role and the
             direction of the arc.
         settled: Nodes whose arcs stay as the rules wrote them.
         rank: For each node that is not deleted, its position in the draft.
-        mates: Indices of the nodes of each word.
+        mates: Indices of the nodes that represent each word, keyed by the index of the word.
         order: For each node that is not deleted, its position in text order.
     """
 
@@ -254,7 +257,7 @@ class DraftFeatures:
             i: Index of the node.
 
         Returns:
-            Feature names.
+            Names of the features, such as ``l=teacher`` for the lemma of the word.
         """
         node = self.draft.nodes[i]
         label = node.label
@@ -368,7 +371,7 @@ def _is_settled(head: str, dep: str, role: str) -> bool:
 
 
 def _bucket(gap: int) -> int:
-    """Return a class for a signed distance in words. Large distances share a class."""
+    """Return the class of a signed distance between words or nodes. Large distances share a class."""
     size = abs(gap)
     level = size if size < 5 else 5 if size < 8 else 6 if size < 14 else 7
     return level if gap >= 0 else -level

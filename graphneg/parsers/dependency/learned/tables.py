@@ -48,7 +48,7 @@ class Sense(NamedTuple):
 
     Attributes:
         frame: The frame id.
-        letter: PropBank's letter for the part of speech of the word.
+        letter: PropBank's letter for the part of speech of the word: ``v``, ``n`` or ``j``.
         examples: Number of annotated examples of the frame.
     """
 
@@ -68,9 +68,9 @@ class Meanings:
     """Tables of what words can mean: counts from annotated graphs, PropBank frames and word clusters.
 
     Attributes:
-        seen: Counts of the fragments of each word.
-        senses: PropBank frames by lemma.
-        roles: Numbered roles with function tags, such as ``ARG0=PAG``, by frame.
+        seen: Counts of the graph fragments of each word.
+        senses: PropBank frames, keyed by lemma.
+        roles: Numbered roles with function tags, such as ``ARG0=PAG``, keyed by frame id.
         clusters: For each lemma, the number of its coarse cluster and the number of its fine cluster. A
             cluster consists of similar words.
     """
@@ -88,7 +88,7 @@ def read_meanings(data: bytes) -> Meanings:
         data: The bytes of the file.
 
     Returns:
-        The tables.
+        The counts of fragments, the PropBank frames and the word clusters.
     """
     stored = json.loads(gzip.decompress(data))
     return Meanings(
@@ -105,7 +105,7 @@ def word_key(word: Word) -> str:
     Verbs and nouns are separate classes. All other words form one class, because taggers often confuse them.
 
     Args:
-        word: The word.
+        word: The word, with its lemma and part of speech.
 
     Returns:
         A key such as ``go/v``, ``dog/n`` or ``red/x``.
@@ -117,18 +117,18 @@ def sense_keys(word: Word) -> list[str]:
     """Return the lemmas under which PropBank may list a word.
 
     Args:
-        word: The word.
+        word: The word, with its lemma and dependents.
 
     Returns:
         The lemma, and the lemma joined with each particle or preposition below the word: ``give_up``.
     """
-    # PropBank joins a verb and its particle by an underscore: "give_up", "look_after", "come_back".
+    # PropBank joins a verb and its particle with an underscore: "give_up", "look_after", "come_back".
     particles = word.children("prt", "prep", "advmod")
     return [word.lemma] + [f"{word.lemma}_{particle.lower}" for particle in particles]
 
 
 class Fragment(NamedTuple):
-    """The parts of a fragment, as `read_fragment` returns them.
+    """A graph fragment, split into the labels of its nodes and its arcs.
 
     Attributes:
         labels: Labels of the nodes: concepts, and constants marked with ``=``.
@@ -156,19 +156,19 @@ def write_fragment(labels: Sequence[str], arcs: Iterable[tuple[int, str, int]]) 
     number = {old: new for new, old in enumerate(order)}
     written = sorted(f";{number[h]}:{role}:{number[d]}" for h, role, d in arcs)
     words = ["_".join(labels[i].split()) or "_" for i in order]
-    # A label that starts with ";" would be read as an arc, so it is escaped by a backslash.
+    # A label that starts with ";" would be read as an arc, so it is escaped with a backslash.
     return " ".join(["\\" + word if word[0] in ";\\" else word for word in words] + written)
 
 
 @lru_cache(maxsize=65536)
 def read_fragment(text: str) -> Fragment:
-    """Read a fragment from its text.
+    """Read a graph fragment from its text form.
 
     >>> read_fragment("person teach-01 ;1:ARG0:0")
     Fragment(labels=('person', 'teach-01'), arcs=((1, 'ARG0', 0),))
 
     Args:
-        text: The text of the fragment.
+        text: The fragment in the notation that the module describes.
 
     Returns:
         The labels and the arcs of the fragment.
@@ -185,7 +185,7 @@ def read_fragment(text: str) -> Fragment:
 
 
 def marked(concept: str | None, value: str | None) -> str:
-    """Return the label of a node in a fragment.
+    """Return the label of a node in a graph fragment.
 
     Args:
         concept: The concept of the node, or ``None``.
@@ -198,13 +198,13 @@ def marked(concept: str | None, value: str | None) -> str:
 
 
 def draft_fragments(draft: GraphDraft) -> dict[int, tuple[str, list[int]]]:
-    """Return the fragments of the words that have nodes in a draft.
+    """Return the graph fragment of each word that has a node in a draft.
 
     Args:
         draft: The graph under construction.
 
     Returns:
-        For each word, by index, the text of its fragment and the indices of its nodes.
+        Pairs of the text of a fragment and the indices of its nodes, keyed by the index of the word.
     """
     members: dict[int, list[int]] = {}
     for i, node in enumerate(draft.nodes):
@@ -224,7 +224,7 @@ def draft_fragments(draft: GraphDraft) -> dict[int, tuple[str, list[int]]]:
 
 
 def put_fragment(draft: GraphDraft, token: int, text: str, group: Sequence[int]) -> None:
-    """Replace the fragment of a word in the graph, and keep its arcs to other words.
+    """Replace the nodes of a word with a new fragment, and keep their arcs to the nodes of other words.
 
     A new label reuses the old node with the same label. If no old node has the label, a concept reuses the
     first old node that is left.
@@ -265,7 +265,7 @@ class Model:
 
     Attributes:
         features: For each feature table, the row index of each feature.
-        arrays: Arrays of weights by name.
+        arrays: Arrays of weights, keyed by name.
         classes: Names of the output classes; empty if the network has a single output.
     """
 
@@ -282,7 +282,8 @@ class Model:
             bags: Lists of feature names. Unknown features count as zero.
 
         Returns:
-            float32 array of shape ``[len(bags), width]``.
+            One row of sums per bag, as a float32 array of shape ``[len(bags), width]``. The width is the
+            number of columns of the array of weights.
         """
         known, weights = self.features[table], self.arrays[rows]
         if not bags:
@@ -308,7 +309,7 @@ class GroupSums:
         """Initialize an empty cache.
 
         Args:
-            model: The network.
+            model: The network whose weights are summed.
             table: Name of the feature table and of the array of weights.
             expand: Function that returns the features of a group.
         """
@@ -324,7 +325,8 @@ class GroupSums:
             bags: Lists of feature groups. No list may be empty.
 
         Returns:
-            float32 array of shape ``[len(bags), width]``.
+            One row of sums per bag, as a float32 array of shape ``[len(bags), width]``. The width is the
+            number of columns of the array of weights.
         """
         with self._lock:
             new = list(dict.fromkeys([group for bag in bags for group in bag if group not in self._places]))

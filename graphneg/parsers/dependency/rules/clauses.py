@@ -30,7 +30,7 @@ def write_modals(state: RuleState) -> None:
     """Put ``possible-01``, ``obligate-01`` or ``recommend-01`` above a verb with a modal.
 
     Args:
-        state: The state of the rules for this piece of text; it is changed in place.
+        state: Words, nodes and unfinished graph of this piece of text; changed in place.
     """
     for word in state.words:
         verb = word.child("xcomp")
@@ -79,7 +79,7 @@ def write_moods(state: RuleState, root: Word) -> None:
     """Add the nodes for imperatives, questions, *please* and *thanks* in a sentence.
 
     Args:
-        state: The state of the rules for this piece of text; it is changed in place.
+        state: Words, nodes and unfinished graph of this piece of text; changed in place.
         root: The root of the sentence.
     """
     core = state.core_of(root)
@@ -119,7 +119,7 @@ def _write_order(state: RuleState, word: Word) -> None:
 
 
 def _is_imperative(word: Word) -> bool:
-    """Return whether a verb is an imperative, by its tag and its dependents."""
+    """Return whether a verb is an imperative, judging by its tag and its dependents."""
     # "Thank you" is not an imperative, and neither are inflected forms of "be" such as "is" (but "Be quiet"
     # is). A verb with a subject or a conjunction ("if you go"), after "to", or after a modal is not an
     # imperative either.
@@ -173,7 +173,7 @@ def _says(root: Word) -> bool:
 
 
 def _asks(root: Word, members: list[Word]) -> bool:
-    """Return whether a sentence is a yes/no question: with a question mark or inversion, no question word."""
+    """Return whether a sentence is a yes/no question: it has "?" or inversion, but no question word."""
     last = members[-3:]
     # In '"Is it far?" he asked.', the question mark is at the end of the quotation.
     quoted = root.child("ccomp") if _says(root) else None
@@ -208,8 +208,9 @@ _LEADS = frozenset({"and", "or", "but", "so", "well", "now", "then"})
 def opens_question(root: Word) -> bool:
     """Return whether an auxiliary or *be* directly precedes the subject, as in a question.
 
-    These questions have no question mark: *do you like it*, *May I come in .* and *nice are you a nurse*. In
-    contrast, *So do I*, *Here is one*, *What a fool am I!* and *May you be happy* are not questions.
+    In this way, questions without a question mark are recognised: *do you like it*, *May I come in .* and
+    *nice are you a nurse*. In contrast, *So do I*, *Here is one*, *What a fool am I!* and *May you be happy*
+    are not questions.
 
     Args:
         root: The root of a sentence.
@@ -250,18 +251,18 @@ _CLAUSES = frozenset({"ROOT", "relcl", "acl", "advcl", "ccomp", "xcomp", "pcomp"
 
 
 def write_question_words(state: RuleState) -> None:
-    """Add a node for each question word that stands for a person, a thing, a place or the like.
+    """Add a node for each question word that stands for something, such as a person, a thing or a place.
 
     Args:
-        state: The state of the rules for this piece of text; it is changed in place.
+        state: Words, nodes and unfinished graph of this piece of text; changed in place.
     """
     for word in state.words:
         if word.tag in {"WP", "WDT", "WP$", "WRB"} and word.i not in state.done:
             clause = clause_of(word)
             head = clause.parent
-            # In '"Who came?" he asked', the complement "Who came?" is direct speech, so "who" is asked for. A
-            # complement counts as direct speech if it precedes its verb, or if the verb is "say", "ask" or
-            # the like.
+            # In '"Who came?" he asked', the complement "Who came?" is direct speech, so "who" is asked for.
+            # A complement counts as direct speech if it precedes its verb, or if its verb is, for example,
+            # "say" or "ask".
             quoted = clause.i < head.i or head.lemma in {"say", "ask", "reply", "demand", "cry"}
             direct = clause.dep in {"ROOT", "conj", "parataxis"} or (clause.dep == "ccomp" and quoted)
             asked = direct and _is_asked(clause)
@@ -324,7 +325,7 @@ def write_whys(state: RuleState) -> None:
     *Why did he go?* becomes ``(c / cause-01 :ARG0 (a / amr-unknown) :ARG1 (g / go-02 ...))``.
 
     Args:
-        state: The state of the rules for this piece of text; it is changed in place.
+        state: Words, nodes and unfinished graph of this piece of text; changed in place.
     """
     for word in state.words:
         if word.lower != "why" or word.i not in state.done or word.i in state.head_nodes:
@@ -383,10 +384,10 @@ _COUNTING = frozenset({"every", "all", "even", "everyone", "everybody", "everyth
 
 
 def write_negation(state: RuleState) -> None:
-    """Add ``:polarity -`` for each negative word that does not have a negative concept.
+    """Add ``:polarity -`` to each node that a negative word such as *not* or *without* negates.
 
     Args:
-        state: The state of the rules for this piece of text; it is changed in place.
+        state: Words, nodes and unfinished graph of this piece of text; changed in place.
     """
     for word in state.words:
         target, rule = _denied_by(state, word)

@@ -9,8 +9,8 @@ skipped. For example:
 - *painter* has ``(p / person :ARG0-of (p2 / paint-02))``.
 - *my aunt* has ``(p / person :ARG0-of (h / have-rel-role-91 :ARG1 (i / i) :ARG2 (a / aunt)))``.
 
-The sense of a verb is chosen by its arguments, by the frequency of each sense in annotated graphs, and by the
-order of senses in PropBank: *I used to run* has ``use-02``.
+The sense of a verb depends on its arguments, on the frequency of each sense in annotated graphs, and on the
+order of the senses in PropBank: *I used to run* has ``use-02``.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def resolve_light_verbs(state: RuleState) -> None:
     """Let the object of a light verb represent the verb: *take a look* is ``look-01``.
 
     Args:
-        state: The state of the rules for this piece of text; it is changed in place.
+        state: Words, nodes and unfinished graph of this piece of text; changed in place.
     """
     lexicon = state.lexicon
     for word in state.words:
@@ -67,7 +67,7 @@ def write_concepts(state: RuleState) -> None:
     """Add a concept for each word that has no node yet.
 
     Args:
-        state: The state of the rules for this piece of text; it is changed in place.
+        state: Words, nodes and unfinished graph of this piece of text; changed in place.
     """
     for word in state.words:
         tag = word.tag
@@ -171,7 +171,7 @@ def _forms(word: Word) -> list[str]:
 
 
 def _fit(state: RuleState, frame: str, form: str) -> float:
-    """Return a factor for how often a frame has this kind of argument, from 0.3 (never) to 1.3 (always)."""
+    """Return a factor for how often a frame has a kind of argument, from 0.3 (never) to 1.3 (always)."""
     entry = state.lexicon.frames.get(frame)
     graphs = state.lexicon.roles.get(("F", frame, form), {})
     seen = sum(count for role, count in (entry.seen.get(form, {}) if entry else {}).items() if role != "M")
@@ -387,7 +387,7 @@ def _write_number(state: RuleState, word: Word) -> None:
 
 
 def _write_preposition(state: RuleState, word: Word) -> None:
-    """Add the concept of a preposition or particle, unless it has none."""
+    """Add the concept of a preposition or particle, unless it only determines a role."""
     lexicon = state.lexicon
     if word.dep in {"mark", "agent"} or word.lower == "like":
         return

@@ -24,7 +24,7 @@ def resolve_copulas(state: RuleState) -> None:
     """Find the word or frame that represents each *be* that is not an auxiliary.
 
     Args:
-        state: The state of the rules for this piece of text; it is changed in place.
+        state: Words, nodes and unfinished graph of this piece of text; changed in place.
     """
     for word in state.words:
         # In "Nice to meet you", the infinitive is the subject of "nice".
@@ -43,7 +43,7 @@ def resolve_futures(state: RuleState) -> None:
     """Let the main verb represent *going to* and *let's*: *rain* in *is going to rain*, *go* in *let's go*.
 
     Args:
-        state: The state of the rules for this piece of text; it is changed in place.
+        state: Words, nodes and unfinished graph of this piece of text; changed in place.
     """
     for word in state.words:
         verb: Word | None = None
@@ -71,7 +71,8 @@ def _resolve(state: RuleState, be: Word) -> None:
     )
     predicate, subject, location = next(said, None), be.child("nsubj"), _location(be)
     if predicate is not None:
-        # "On the table there is a book" means that the book is located on the table, so "be" gets the frame.
+        # "On the table there is a book" means that the book is located on the table, so "be" gets the frame
+        # be-located-at-91.
         exists = be.child("expl") is not None and predicate.child("acl") is None
         if exists and location is not None and location.tag != "WRB":
             state.add("be-located-at-91", be.i, "copula")
@@ -97,7 +98,7 @@ def _resolve(state: RuleState, be: Word) -> None:
 
 
 def _is_number(state: RuleState, word: Word) -> bool:
-    """Return whether the predicate is a number without a noun, as in *the code is 2*."""
+    """Return whether a predicate is a number without a noun, as in *the code is 2*."""
     node = state.head_nodes.get(word.i)
     if node is not None:
         return state.draft.nodes[node].value is not None

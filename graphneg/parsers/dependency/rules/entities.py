@@ -56,7 +56,7 @@ def write_entities(state: RuleState) -> None:
     """Add the entities that can be recognised by their words alone, and mark these words as done.
 
     Args:
-        state: The state of the rules for this piece of text; it is changed in place.
+        state: Words, nodes and unfinished graph of this piece of text; changed in place.
     """
     i = 0
     while i < len(state.words):
@@ -93,7 +93,7 @@ def _write_entity(state: RuleState, word: Word) -> int:
 
 
 def _write_value(state: RuleState, word: Word, kind: str, role: str, value: str, rule: str) -> int:
-    """Add an entity that consists of one word and has one value. Return the number of its words, 1."""
+    """Add an entity that consists of one word and has one value. Return 1, the number of its words."""
     state.mark(state.add(kind, word.i, rule), role, value, word.i, rule)
     state.done.add(word.i)
     return 1
@@ -300,7 +300,7 @@ def write_multiwords(state: RuleState) -> None:
     """Add one node for each multiword expression. It becomes the node of the expression's head word.
 
     Args:
-        state: The state of the rules for this piece of text; it is changed in place.
+        state: Words, nodes and unfinished graph of this piece of text; changed in place.
     """
     i = 0
     while i < len(state.words):
@@ -396,7 +396,7 @@ def write_nominals(state: RuleState) -> None:
     """Add quantities with units, rates, and relations of kinship.
 
     Args:
-        state: The state of the rules for this piece of text; it is changed in place.
+        state: Words, nodes and unfinished graph of this piece of text; changed in place.
     """
     for noun, amount in state.amounts.items():
         if noun in state.head_nodes:
@@ -485,7 +485,7 @@ def write_degrees(state: RuleState) -> None:
     """Put ``have-degree-91`` above each adjective that is compared or has a degree word.
 
     Args:
-        state: The state of the rules for this piece of text; it is changed in place.
+        state: Words, nodes and unfinished graph of this piece of text; changed in place.
     """
     for word in state.words:
         # Words such as "more", "most" and "last" themselves express degrees or amounts, so they do not get
@@ -557,12 +557,12 @@ def _write_standard(state: RuleState, kid: Word, degree: int, kind: str) -> None
 
 
 def share_measured(state: RuleState) -> None:
-    """Also link the subject of a degree to the frame of the adjective.
+    """Link the subject of ``have-degree-91`` also to the frame of the adjective.
 
     In *He is too tired*, *he* is ``ARG1`` both of ``have-degree-91`` and of ``tire-01``.
 
     Args:
-        state: The state of the rules for this piece of text; it is changed in place.
+        state: Words, nodes and unfinished graph of this piece of text; changed in place.
     """
     arcs = state.draft.arcs
     for degree in [arc for arc in arcs if arc.role == "ARG2" and arc.rule == "degree"]:

@@ -1,13 +1,13 @@
 """Link clauses and mentions: coordination, shared subjects, direct speech and coreference.
 
 - *eggs and ham* becomes ``(a / and :op1 (e / egg) :op2 (h / ham))``. For the rules that follow, the
-conjunction represents its conjuncts.
+  conjunction represents its conjuncts.
 - *But it rained* becomes ``(c / contrast-01 :ARG2 (r / rain-01))``. Likewise for *And*, *So* and *Because* at
   the start of a sentence.
 - *She wants to go* becomes ``(w / want-01 :ARG0 (s / she) :ARG1 (g / go-02 :ARG0 s))``. The shared subject is
   a reentrancy.
 - In *Tom hurt himself*, *Tom* and *himself* share a node. In *The boy lost his hat*, *boy* and *his* share a
-node.
+  node.
 - *"Where are they?" he asked.* becomes one graph, with the question as ``:ARG1`` of ``ask-01``.
 - In *"I know you", she told him*, *she* and *I* share a node, and *him* and *you* share another node.
 """
@@ -38,7 +38,7 @@ def groups(state: RuleState) -> list[list[int]]:
     """Return the coordinations in a piece of text, each as the list of its conjuncts.
 
     Args:
-        state: The state of the rules for this piece of text.
+        state: Words, nodes and unfinished graph of this piece of text.
 
     Returns:
         For each coordination, the indices of its words in text order.
@@ -59,11 +59,11 @@ def write_coordination(state: RuleState) -> dict[int, list[int]]:
     """Put a conjunction above the conjuncts of each coordination.
 
     Args:
-        state: The state of the rules for this piece of text; it is changed in place.
+        state: Words, nodes and unfinished graph of this piece of text; changed in place.
 
     Returns:
-        For each coordination, by its first conjunct, all its conjuncts. A conjunct that another word
-        represents is replaced by that word.
+        The word indices of all conjuncts of each coordination, keyed by the index of the first conjunct. A
+        conjunct that another word represents is replaced with that word.
     """
     written: dict[int, list[int]] = {}
     for group in reversed(groups(state)):
@@ -97,7 +97,7 @@ def write_coordination(state: RuleState) -> dict[int, list[int]]:
 
 
 def _shared_modal(state: RuleState, members: list[int]) -> DraftArc | None:
-    """Return the arc from a modal that concerns all conjuncts, or ``None``: *you should sit and wait*."""
+    """Return the arc from a modal that concerns all conjuncts, as in *you should sit and wait*."""
     outer, others = state.top_nodes[members[0]], [state.words[member] for member in members[1:]]
     own = any(word.child("nsubj", "nsubjpass", "aux", "expl") for word in others)
     # In "You should sit and I will wait", the second verb has its own subject, so the modal does not concern
@@ -129,7 +129,7 @@ def write_openers(state: RuleState, root: Word) -> None:
     argument of these concepts is in an earlier sentence.
 
     Args:
-        state: The state of the rules for this piece of text; it is changed in place.
+        state: Words, nodes and unfinished graph of this piece of text; changed in place.
         root: The root of the sentence.
     """
     proxy = state.proxy(root.i)
@@ -166,7 +166,7 @@ def write_shared(state: RuleState, written: dict[int, list[int]]) -> None:
     takes a subject or object from the clause above it, as in *she wants to go*.
 
     Args:
-        state: The state of the rules for this piece of text; it is changed in place.
+        state: Words, nodes and unfinished graph of this piece of text; changed in place.
         written: The coordinations that `write_coordination` has returned.
     """
     for first, members in written.items():
@@ -234,7 +234,7 @@ def merge_reflexives(state: RuleState) -> None:
     """Merge each reflexive pronoun with the subject of its clause: *himself* with *he* in *he told himself*.
 
     Args:
-        state: The state of the rules for this piece of text; it is changed in place.
+        state: Words, nodes and unfinished graph of this piece of text; changed in place.
     """
     for word in state.words:
         node = state.head_nodes.get(word.i)
@@ -257,7 +257,7 @@ def merge_pronouns(state: RuleState) -> None:
     """Merge all mentions of the same personal pronoun in a sentence.
 
     Args:
-        state: The state of the rules for this piece of text; it is changed in place.
+        state: Words, nodes and unfinished graph of this piece of text; changed in place.
     """
 
     def key(node: DraftNode) -> tuple[str | None, int] | None:
@@ -273,7 +273,7 @@ def merge_nouns(state: RuleState) -> None:
     The noun must precede the pronoun in the same sentence.
 
     Args:
-        state: The state of the rules for this piece of text; it is changed in place.
+        state: Words, nodes and unfinished graph of this piece of text; changed in place.
     """
     named: dict[int, list[Word]] = {}
     for word in state.words:
@@ -320,11 +320,11 @@ def join_speech(state: RuleState, roots: list[Word]) -> list[Word]:
     Both orders are recognised: *"Where are they?" he asked.* and *He asked: "Where are they?"*
 
     Args:
-        state: The state of the rules for this piece of text; it is changed in place.
+        state: Words, nodes and unfinished graph of this piece of text; changed in place.
         roots: The roots of the sentences.
 
     Returns:
-        The roots without those that were linked to another sentence.
+        The roots of the sentences that were not linked to another sentence.
     """
     left: list[Word] = []
     for root in roots:
@@ -390,7 +390,7 @@ def merge_speakers(state: RuleState) -> None:
     In *"I know you", she told him*, the node of *I* is merged with *she*, and the node of *you* with *him*.
 
     Args:
-        state: The state of the rules for this piece of text; it is changed in place.
+        state: Words, nodes and unfinished graph of this piece of text; changed in place.
     """
     spoken = quoted_words(state.words)
     says = (

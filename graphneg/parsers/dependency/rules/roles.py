@@ -3,8 +3,9 @@
 Modifiers and clauses are handled by rules. For example, *a man in a hat* becomes ``(m / man :ARG0-of (w /
 wear-01 :ARG1 (h / hat)))``, and in *He left because it rained* ``cause-01`` is put above both clauses. Each
 other dependent gets the possible role with the highest weight. The weights come from the first matching row
-of ``role_rules.tsv``. If no row matches, they come from counts. For *Tom* in *Tom sleeps*, ``ARG0`` has a
-high weight and ``ARG1`` a low one. These rules run when all words already have their nodes.
+of ``role_rules.tsv``. If no row matches, the weights come from counts in annotated graphs. For *Tom* in *Tom
+sleeps*, ``ARG0`` has a high weight and ``ARG1`` a low one. These rules run when all words already have their
+nodes.
 """
 
 from __future__ import annotations
@@ -56,11 +57,12 @@ def dependency(state: RuleState, dependent: int) -> Dependency | None:
     """Return the dependency between a word and its nearest ancestor that has a node.
 
     Args:
-        state: The state of the rules for this piece of text.
+        state: Words, nodes and unfinished graph of this piece of text.
         dependent: Index of a word with a node.
 
     Returns:
-        The dependency; ``None`` if the word is already attached, or if no word above it has a node.
+        The dependency; ``None`` if the word is already linked to its governor, or if no word above it has a
+        node.
     """
     if dependent in state.linked:
         return None
@@ -117,7 +119,7 @@ def write_roles(state: RuleState) -> None:
     """Link the node of each word to the node of its governor.
 
     Args:
-        state: The state of the rules for this piece of text; it is changed in place.
+        state: Words, nodes and unfinished graph of this piece of text; changed in place.
     """
     pending: dict[int, list[Dependency]] = {}
     for i in list(state.top_nodes):
@@ -136,8 +138,8 @@ def _write_group(state: RuleState, governor: int, edges: list[Dependency]) -> No
     concept = nodes[head].concept or ""
     used = _used_roles(state, head)
     scored = [(edge, role_weights(state, edge)) for edge in edges]
-    # No core role may be used twice. Subjects choose first. The other dependents follow, those with the
-    # highest weights first.
+    # No core role may be used twice. Choose the roles of subjects first, then those of the other dependents
+    # in the order of their highest weights.
     scored.sort(key=lambda pair: (pair[0].form not in SUBJECTS, -max(pair[1].values(), default=0.0)))
     for edge, scores in scored:
         role = best_role(state, concept, scores, used) or default_role(state, concept, edge, used)
@@ -309,7 +311,7 @@ def _write_relative(state: RuleState, edge: Dependency, head: int) -> bool:
 
 
 def _gap(state: RuleState, clause: Word) -> str:
-    """Return the relation of a noun in its relative clause: that of the pronoun, or the missing one."""
+    """Return the relation of a noun in its relative clause, such as ``dobj`` in *the song that I like*."""
     for kid in clause.children():
         relative = kid.tag in {"WP", "WDT"} or (kid.lower == "that" and kid.tag in {"DT", "IN"})
         if relative and kid.i not in state.head_nodes and kid.dep in {"nsubj", "nsubjpass", "dobj", "attr"}:
@@ -372,7 +374,7 @@ _GOVERNOR: dict[str, _Fact] = {
     "transitive": lambda state, edge: _is_transitive(state, edge),
     "content": lambda state, edge: state.words[edge.governor].child("ccomp") is not None,
 }
-"""Functions for those properties of the governor that a condition in ``role_rules.tsv`` may test."""
+"""Functions that return the properties of a governor, for the conditions in ``role_rules.tsv``."""
 _DEPENDENT: dict[str, _Fact] = {
     "lemma": lambda state, edge: state.words[edge.dependent].lemma,
     "lower": lambda state, edge: state.words[edge.dependent].lower,
@@ -384,11 +386,11 @@ _DEPENDENT: dict[str, _Fact] = {
     "vocative": lambda state, edge: is_vocative(state, edge),
     "quality": lambda state, edge: _judges(state, state.concept_of(edge.dependent)),
 }
-"""Functions for those properties of the dependent that a condition in ``role_rules.tsv`` may test."""
+"""Functions that return the properties of a dependent, for the conditions in ``role_rules.tsv``."""
 
 
 def _condition(cell: str, facts: dict[str, _Fact]) -> _Condition:
-    """Convert one condition of ``role_rules.tsv``, such as ``tag=NN*,@class``, to a function."""
+    """Convert one condition of ``role_rules.tsv``, such as ``tag=NN*,@class``, into a function."""
     name, _, choices = cell.partition("=")
     fact, values = facts[name], choices.split(",")
     listed = {*values, *(word for value in values if value[0] == "@" for word in word_class(value[1:]))}
@@ -405,7 +407,7 @@ def _condition(cell: str, facts: dict[str, _Fact]) -> _Condition:
 
 @cache
 def _rules_of(form: str) -> list[tuple[list[_Condition], dict[str, float]]]:
-    """Return the conditions and the role weights of each row for a relation, in table order."""
+    """Return the conditions and role weights of each row of ``role_rules.tsv`` for a relation, in order."""
     rules: list[tuple[list[_Condition], dict[str, float]]] = []
     for relations, governor, dependent, roles in rows("role_rules"):
         if any(fnmatchcase(form, name) for name in relations.split(",")):
@@ -420,11 +422,11 @@ def role_weights(state: RuleState, edge: Dependency) -> dict[str, float]:
     """Return the weights of the roles that a dependent can have.
 
     Args:
-        state: The state of the rules for this piece of text.
+        state: Words, nodes and unfinished graph of this piece of text.
         edge: The dependency between the dependent and its governor.
 
     Returns:
-        Weights by role. Roles without a weight are impossible.
+        Weights, keyed by role. Roles without a weight are impossible.
     """
     for conditions, weights in _rules_of(edge.form):
         if all(holds(state, edge) for holds in conditions):
@@ -495,7 +497,7 @@ def is_vocative(state: RuleState, edge: Dependency) -> bool:
     In *Where are you, sir?* and *Tom, come here.*, the vocatives are *sir* and *Tom*.
 
     Args:
-        state: The state of the rules for this piece of text.
+        state: Words, nodes and unfinished graph of this piece of text.
         edge: The dependency between the dependent and its governor.
 
     Returns:
@@ -518,9 +520,9 @@ def best_role(state: RuleState, concept: str, scores: dict[str, float], used: se
     """Return the unused role with the highest weight among the roles that the concept of a head can have.
 
     Args:
-        state: The state of the rules for this piece of text.
+        state: Words, nodes and unfinished graph of this piece of text.
         concept: Concept of the head.
-        scores: Weights by role.
+        scores: Weights, keyed by role.
         used: Roles that the head already has.
 
     Returns:
@@ -556,10 +558,12 @@ def _lowest_role(state: RuleState, concept: str, default: str) -> str:
 
 
 def default_role(state: RuleState, concept: str, edge: Dependency, used: set[str]) -> str:
-    """Return a role for a dependent, if the counts give none, by its preposition or its relation.
+    """Return the default role of a dependent, for which the counts give no role.
+
+    The role depends on the preposition of the dependent or on its dependency relation.
 
     Args:
-        state: The state of the rules for this piece of text.
+        state: Words, nodes and unfinished graph of this piece of text.
         concept: Concept of the head.
         edge: The dependency between the dependent and its governor.
         used: Roles that the head already has.
@@ -592,13 +596,14 @@ def subject_role(state: RuleState, verb: Word, form: str, lemma: str) -> str | N
     """Return the role of a subject that a verb shares with another clause.
 
     Args:
-        state: The state of the rules for this piece of text.
+        state: Words, nodes and unfinished graph of this piece of text.
         verb: The verb, which has no subject of its own.
         form: Relation of the subject: ``nsubj``, ``nsubjpass`` or ``cop_subj``.
         lemma: Lemma of the subject.
 
     Returns:
-        The role; ``None`` if the verb already has it, or if the verb's concept is not a frame.
+        The role; ``None`` if the verb already has an argument with this role, or if its concept is not a
+        frame.
     """
     node = state.head_nodes[verb.i]
     concept = state.draft.nodes[node].concept or ""

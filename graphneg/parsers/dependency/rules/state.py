@@ -1,4 +1,4 @@
-"""The state that all rules share while they build one draft.
+"""The state that all rules share while they build the graph of one piece of text.
 
 The state contains the words, the tables, and the node of each word. A word may have two nodes. In *I think
 she must sleep*, the word *sleep* has the outer node ``obligate-01`` and the core node ``sleep-01``. The outer
@@ -62,7 +62,7 @@ class RuleState:
         """Add a concept, and make it the node of a word.
 
         Args:
-            concept: The concept.
+            concept: Name of the concept, such as ``sleep-01``.
             word: Index of the word.
             rule: Name of the rule that adds the concept.
             last: Index of the last word, if the concept represents several words.
@@ -123,7 +123,7 @@ class RuleState:
                 self.representatives[word.i] = head.i
 
     def redirect(self, old: int, new: int) -> None:
-        """Replace a node by another node, in all arcs and for all words.
+        """Replace a node with another node, in all arcs and for all words.
 
         Args:
             old: Index of the node to delete.
@@ -143,7 +143,7 @@ class RuleState:
             concept: Concept of the new node.
             anchor: Index of the word that the new node represents, or ``None``.
             under: Index of the word above whose outer node the new node is put.
-            role: Role of the former outer node under the new node.
+            role: Role that links the new node to the former outer node.
             rule: Name of the rule that adds the node.
 
         Returns:
@@ -159,8 +159,8 @@ class RuleState:
 
         Args:
             node: Index of the node.
-            role: The role.
-            value: The constant.
+            role: Role of the constant, such as ``polarity``.
+            value: The constant as PENMAN writes it, such as ``-``.
             word: Index of the word that the constant represents, or ``None``.
             rule: Name of the rule that adds the constant.
 
@@ -188,14 +188,14 @@ class RuleState:
         return self.head_nodes[word]
 
     def proxy(self, word: int) -> int:
-        """Return the word whose node represents a word.
+        """Return the word that represents a word: for *is* in *She is tall*, the word *tall*.
 
         Args:
             word: Index of the word.
 
         Returns:
-            Index of the word at the end of the chain of representing words. If no other word represents the
-            given word, its own index.
+            The index of the word that represents the given word, directly or through other words. If no other
+            word represents it, the given index.
         """
         # Chains are short. The limit ends the loop if rules have closed a cycle by mistake.
         for _ in range(20):
@@ -227,7 +227,7 @@ class RuleState:
         return self.top_nodes.get(self.proxy(word.i))
 
     def concept_of(self, word: int) -> str:
-        """Return the concept of a word.
+        """Return the concept of a word's core node.
 
         Args:
             word: Index of the word.

@@ -28,9 +28,9 @@ _TURNS = word_class("turn")
 
 
 def correct_trees(words: Sequence[Word]) -> None:
-    """Correct the heads, relations and tags of the words of a piece, in place.
+    """Correct the heads, relations and tags of the words in a piece of text, in place.
 
-    If several corrections apply to a word, only the first one is made.
+    If several corrections apply to a word, only the first correction is made.
 
     Args:
         words: The words of the piece of text.
@@ -78,7 +78,7 @@ def reattach(word: Word, head: Word, dep: str) -> None:
 def promote(word: Word, over: Word) -> None:
     """Put a word in the place of an ancestor. The ancestor and its dependents then depend on the word.
 
-    Nothing changes if the word is itself an ancestor of the supposed ancestor.
+    Nothing changes if the word is already above ``over``.
 
     Args:
         word: The word to move up.
@@ -164,7 +164,8 @@ def _verbs_of(be: Word, noun: Word) -> Iterator[Word]:
 def _make_subject(be: Word, noun: Word, verb: Word) -> None:
     """Make the verb the root of the sentence, the noun its subject, and *no* its negation."""
     no = next((kid for kid in noun.children() if kid.lower == "no"), None)
-    # The verb may depend on another noun, as in "in a hat dancing". It is detached before it moves up.
+    # The verb may depend on another noun, as in "in a hat dancing". The verb is then detached from this noun
+    # before it moves up.
     if verb.head not in {noun.i, be.i}:
         reattach(verb, noun, "acl")
     promote(verb, be)
@@ -235,7 +236,7 @@ def _correct_inversion(said: Word) -> None:
     early = next((kid for kid in kids if kid.dep in _SUBJECTS and kid.i < said.i), None)
     other = next((kid for kid in kids if kid.dep == "nsubj" and kid.i > said.i), None)
     late = next((kid for kid in kids if kid.dep == "dobj" and kid.i > said.i), None)
-    # If there are two subjects, the one before the verb is the quotation, so it becomes the object.
+    # If there are two subjects, the subject before the verb is the quotation, so it becomes the object.
     if early is not None and other is not None:
         early.dep = "dobj"
     # In '"Draw," asked the prince', spaCy may take the quotation for the subject and the speaker for the
@@ -332,7 +333,7 @@ def _correct_seeming(seem: Word) -> None:
 
 
 def _correct_title(word: Word) -> None:
-    """Turn a capitalised common noun from a name into a noun, as in *my Ambassador* or *a Minister*."""
+    """Tag a capitalised common noun as a noun and not as a name, as in *my Ambassador* or *a Minister*."""
     before = word.tree[word.i - 1]
     after = word.following or before
     # In "a Minister", the noun is not part of a name. In "my Uncle Tom", a name follows, so "Uncle" is part
@@ -456,4 +457,4 @@ _CORRECTIONS: tuple[tuple[Callable[[Word], bool], Callable[[Word], None]], ...] 
     (lambda word: word.lower == "for" and word.tag == "IN" and word.dep == "prep", _correct_for),
     (lambda word: word.text == "?", _correct_tag),
 )
-"""Pairs of a condition on a word and the correction to make; pairs with higher priority come first."""
+"""Pairs of a condition on a word and the correction to make, sorted by priority, highest first."""
