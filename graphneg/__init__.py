@@ -1,4 +1,4 @@
-"""Make hard negatives for dialogue systems: edit AMR graphs with Cypher queries and decode them to text.
+"""Make hard negatives for dialogue systems: edit AMR graphs with Cypher queries and decode them into text.
 
 >>> import graphneg
 >>> with graphneg.open("my-store") as graph:                              # doctest: +SKIP

@@ -1,8 +1,8 @@
 """Make HTML pages that show Bokeh drawings.
 
 A page is a single file that contains the Bokeh library and all data to draw, so it loads nothing from the
-network. Each kind of page has a Jinja template, which fills the blocks ``title``, ``style``, ``body`` and
-``script`` of the common frame ``page_frame.html``. `render` returns the HTML.
+network. Each kind of page has a Jinja template, which extends the common template ``page_frame.html`` and
+fills its blocks ``title``, ``style``, ``body`` and ``script``. `render` returns the HTML.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ FONT = "system-ui, sans-serif"
 
 
 def drawing_item(drawing: figure) -> dict[str, Any]:
-    """Convert a drawing to the JSON value that ``Bokeh.embed.embed_item`` expects in the browser.
+    """Convert a drawing into the JSON value that ``Bokeh.embed.embed_item`` expects in the browser.
 
     Args:
-        drawing: A Bokeh figure.
+        drawing: The Bokeh figure to convert.
 
     Returns:
         The JSON value as a dict.
@@ -51,18 +51,18 @@ def require_bokeh() -> None:
 
 
 def render(package: str, template: str, **values: Any) -> str:
-    """Render a Jinja template to an HTML page.
+    """Render a Jinja template as an HTML page.
 
     The template can use the filter ``as_script``, which writes a value as JSON, and the variable ``library``,
     which contains Bokeh's JavaScript.
 
     Args:
-        package: Package that contains the template.
+        package: Name of the Python package that contains the template.
         template: Name of the template, which extends ``page_frame.html``.
         **values: Values for the variables of the template.
 
     Returns:
-        The HTML text.
+        The HTML text of the page.
     """
     from jinja2 import DictLoader, Environment
 

@@ -1,15 +1,15 @@
 """Detect database files that were damaged while the server of a store was not running.
 
 The database engine does not check what it reads. If bytes of a file are zeroed or flipped, for example by a
-failing disk or an interrupted copy, it may find fewer relationships and report no error. So the supervisor
-writes ``checksums.json`` to the store directory when the server has ended properly, and removes it before the
-server starts. `damage` compares the files with it:
+failing disk or an interrupted copy, the engine may find fewer relationships and report no error. So the
+supervisor writes ``checksums.json`` to the store directory when the server has ended properly, and removes it
+before the server starts. `damage` compares the database files with these checksums:
 
-    damage(Path("graphneg-store"))      # 'ROLE_0.62.65536.v0.bucket has different content'
+    damage(directory, database)      # 'ROLE_0.62.65536.v0.bucket has other content'
 
 A file is not read again if its inode, size and times are unchanged. In a store that was not moved or copied,
-this is the case for all files. After a copy, all files are read once, at about 1 GB/s. After a server was
-killed, there are no checksums and nothing is compared; the engine's own log then restores the files.
+all files are unchanged. After a copy, all files are read once, at about 1 GB/s. After a server was killed,
+there are no checksums and nothing is compared; the engine then restores the files from its own log.
 
 This module uses only the standard library and `graphneg.private_files`, because the supervisor process of an
 embedded store imports it.
@@ -38,7 +38,7 @@ _BLOCK = 1 << 20
 """Number of bytes that are read at a time."""
 
 Checksums = dict[str, list[int]]
-"""For each file name: size, modification time, change time (both in ns), inode and CRC-32."""
+"""A mapping from file name to size, modification time, change time (both in ns), inode and CRC-32."""
 
 
 def read_checksums(directory: Path) -> Checksums:
@@ -48,13 +48,13 @@ def read_checksums(directory: Path) -> Checksums:
         directory: The store directory.
 
     Returns:
-        The checksums; an empty dictionary if there are none or they cannot be parsed.
+        The checksums; an empty dictionary if the file does not exist or cannot be parsed.
     """
     try:
         with open(directory / CHECKSUMS, "rb", opener=untrusted_opener) as file:
             content: Any = json.loads(file.read(_MOST_BYTES))
         return {str(name): [int(number) for number in entry] for name, entry in content["files"].items()}
-    # The directory may come from somebody else, so the content may be anything.
+    # The directory may come from an untrusted source, so the file may contain anything.
     except (OSError, ValueError, RecursionError, TypeError, KeyError, AttributeError, OverflowError):
         return {}
 
@@ -88,8 +88,8 @@ def write_checksums(directory: Path, database: Path, former: Checksums) -> None:
     Args:
         directory: The store directory.
         database: The folder with the database files.
-        former: Checksums that were valid when the server started. Files that have not changed since are not
-            read again.
+        former: Checksums that were valid when the server started. Files that have not changed since then are
+            not read again.
     """
     files: Checksums = {}
     for name, status in _files(database):

@@ -83,7 +83,7 @@ def open(
 class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
     """An open store of dialogues and AMR graphs, with the methods to load, parse, edit and export them.
 
-    Use it in a ``with`` statement, or call `close` at the end.
+    Use the graph in a ``with`` statement, or call `close` at the end.
     """
 
     def __init__(self, store: Store) -> None:
@@ -120,10 +120,9 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             corpus: A loader or its name: ``dialogues``, ``dailydialog``, ``penman``, ...
             *paths: Files or folders. The loader ``dialogues`` also takes lists of dicts, pandas DataFrames
                 and Hugging Face datasets.
-            name: Name of the corpus, used if the files do not give one. The ids of the dialogues begin with
-                it.
-            split: Name of the split, used if the files do not give one.
-            language: Language of the data, for loaders that need it.
+            name: The corpus name of all dialogues, with which their ids begin; None to take it from the data.
+            split: The split of all dialogues; None to take it from the data.
+            language: The language of the terms to load, as an ISO 639-1 code; used only by ``conceptnet``.
             turns: Number of turns in each dialogue that is made from AMR graphs.
             map: A mapping from graphneg's names of fields to the names in the data, such as
                 ``{"text": "utterance"}``.
@@ -131,7 +130,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             clean: Whether to repair HTML entities, and the spaces that tokenizers insert.
             gap: Number of hours without a message after which a new dialogue begins in a chat (``whatsapp``,
                 ``slack``, ``discord``).
-            date_order: Which comes first in dates such as ``03/04/2024``, ``day`` or ``month``; used only by
+            date_order: What comes first in dates such as ``03/04/2024``, ``day`` or ``month``; used only by
                 ``dialogues``, ``transcript`` and ``whatsapp``. None to derive it from the dates of the file.
             shard: The shard whose dialogues are loaded, such as ``3/16``.
             progress: Progress display; advanced by the number of finished items.
@@ -140,7 +139,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         Returns:
             The report with the counts, the first rejected items, and notices.
         """
-        # Refuse an unknown loader first: its name may be the file, in the place of the loader's name.
+        # Refuse an unknown loader first: the user may have given a file name in place of the loader's name.
         loader = get_loader(corpus) if isinstance(corpus, str) else require_loader(corpus)
         self.store.check_facts()
         bar = progress or NoProgress()
@@ -176,11 +175,11 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             processes: Number of processes, if the parser is given by name. By default, a parser that can run
                 in several processes uses one for each core.
             of: Kinds of texts to parse: ``utterances``, ``responses``, or both.
-            existing: ``keep`` to keep all existing graphs, or ``replace`` to replace those that another
-                parser or a different version made. Gold graphs are always kept.
+            existing: ``keep`` to keep all existing graphs, or ``replace`` to replace graphs from another
+                parser or a different version of this parser. Gold graphs are always kept.
             corpora: Names of the corpora to parse; empty for all.
             splits: Names of the splits to parse; empty for all.
-            limit: Maximum number of dialogues.
+            limit: Maximum number of dialogues to parse.
             shard: The shard whose dialogues are parsed, such as ``3/16``.
             progress: Progress display; advanced by the number of finished texts.
             on_warning: Function that is called with the id of a text and a problem with that text.
@@ -217,7 +216,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         progress: Progress | None = None,
         generator_options: Mapping[str, Any] | None = None,
     ) -> Negatives | Generated:
-        """Return a stream of negatives of the dialogues in the store.
+        """Return a stream of negatives for the dialogues in the store.
 
         The negatives are made when the stream is iterated over or written. The same seed gives the same
         negatives, regardless of the batch size and the server. The recipe ``hard`` does not edit graphs: it
@@ -225,12 +224,13 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
 
         Args:
             recipe: A recipe or its name.
-            transforms: Names of transforms to use instead of the recipe. Each negative uses one of them.
+            transforms: Names of transforms to use instead of the recipe. Each negative uses one of these
+                transforms.
             folders: Folders with the user's own transforms.
             decoder: A decoder or its name.
             decoder_options: Options of the decoder, if it is given by name.
             per_dialogue: Number of negatives for each dialogue; for the recipe ``hard``, for each context.
-            seed: Seed of all random choices.
+            seed: Seed for all random choices.
             target: What to edit: ``response`` or ``dialogue``; by default the recipe's target.
             sites: Number of sites (places that a transform can edit) that are sampled for each edit. The site
                 with the highest score is edited.
@@ -244,7 +244,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             generator_options: Options of the generator that the recipe ``hard`` uses.
 
         Returns:
-            A stream of negatives.
+            A stream of negatives, which can be iterated over or written to a file.
 
         Raises:
             InputError: Generator options are given for a recipe that does not use a generator.
@@ -301,12 +301,12 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             generator: Name of a generator, or an instance of a subclass of
                 `graphneg.generators.Generator`.
             per_context: Number of responses for each context.
-            seed: Seed of all random choices.
+            seed: Seed for all random choices.
             places: The turns for which responses are made, if a dialogue was loaded without responses:
                 ``last`` for only the last turn, ``every`` for every turn except the first.
             corpora: Names of the corpora to use; empty for all.
             splits: Names of the splits to use; empty for all.
-            limit: Maximum number of dialogues.
+            limit: Maximum number of dialogues to use.
             shard: The shard whose dialogues are used, such as ``3/16``.
             batch: Number of dialogues that are processed together. The output file is updated after each
                 batch. The default depends on the generator.
@@ -315,7 +315,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
                 or as an id.
 
         Returns:
-            A stream of negatives.
+            A stream of negatives, which can be iterated over or written to a file.
 
         Raises:
             InputError: Options are given together with a generator object.
@@ -346,7 +346,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         Args:
             *sources: Files of negatives, streams of negatives, or functions that return a stream for a seed.
             mix: Number of responses of each kind that an epoch contains for each context.
-            seed: Seed of the first epoch.
+            seed: Seed for the first epoch.
             held_out: Texts that must not occur as a response in the pairs.
             held_out_splits: Splits to exclude. The replies and responses of these splits, in the sources or
                 in this store, do not occur as a response in the pairs.
@@ -368,7 +368,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         Raises `StoreError` if the query is not valid.
 
         Args:
-            query: The query. It may come from an untrusted source.
+            query: The Cypher text. It may come from an untrusted source.
             **parameters: Values of the query's parameters.
 
         Returns:
@@ -388,7 +388,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         """Run a query that may write.
 
         Args:
-            query: The query.
+            query: The Cypher text.
             **parameters: Values of the query's parameters.
 
         Returns:
@@ -397,13 +397,13 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         return Rows(self.store.query_write(query, parameters))
 
     def explore(self, name: str, **parameters: Any) -> Rows:
-        """Run a query that ships with graphneg, which is identified by its name.
+        """Run a named query that graphneg ships.
 
         ``graphneg cypher --named`` lists the queries and their parameters.
 
         Args:
             name: Name of the query, such as ``hubs``.
-            **parameters: Values of its parameters, such as ``limit=5``.
+            **parameters: Values of the query's parameters, such as ``limit=5``.
 
         Returns:
             The rows of the query.
@@ -423,7 +423,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         overwrite: bool = False,
         progress: Progress | None = None,
     ) -> int:
-        """Write the content of the store to a file. The suffix of the file determines the format.
+        """Write the content of the store to a file, whose suffix determines the format.
 
         ``.jsonl`` and ``.parquet`` files contain the dialogues as positives, and their responses, in the same
         format as negatives. ``.amr`` and ``.penman`` files contain the AMR graphs exactly as they were
@@ -440,7 +440,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             negatives: Files of negatives whose responses are added. Only for the format ``dailydialog_pp``.
             corpora: Names of the corpora to write; empty for all.
             splits: Names of the splits to write; empty for all.
-            limit: Maximum number of dialogues.
+            limit: Maximum number of dialogues to write.
             shard: The shard whose dialogues are written, such as ``3/16``; None for all.
             overwrite: Whether to replace a file that another call wrote.
             progress: Progress display; advanced by the number of finished dialogues.
@@ -472,11 +472,11 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         return export_contexts(self.store, Path(out), selection, bar, write, overwrite=overwrite).items
 
     def info(self) -> Info:
-        """Return a description of the store, its corpora, and the number of items of each kind."""
+        """Return a description of the store, its corpora, and its numbers of nodes and relationships."""
         return info_of(self.store)
 
     def explain(self, id: str, decoder: str | Decoder = "surface") -> Explanation:
-        """Make one negative again from the edits that the store keeps, and explain it.
+        """Rebuild one negative from its stored edits, and explain how it was made.
 
         Args:
             id: Id of a negative whose edits are in the store.
@@ -491,13 +491,13 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
     def stored_negatives(
         self, decoder: str | Decoder = "surface", *, progress: Progress | None = None
     ) -> Iterator[Negative]:
-        """Make all negatives of this store again from their stored edits, in the order of their ids.
+        """Rebuild all negatives whose edits are in the store, in the order of their ids.
 
         Negatives that were rejected as duplicates are included. A negative is left out if its edits no longer
         fit the dialogue, or if the decoder returns no text.
 
         Args:
-            decoder: A decoder or its name. It may differ from the decoder that was used first.
+            decoder: A decoder or its name. It may differ from the decoder that was used originally.
             progress: Progress display; advanced by the number of finished negatives.
 
         Returns:
@@ -511,7 +511,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         To match them, use the pattern ``(:Variant)-[:MEANS]->(:Amr)-[:TOP]->(:AmrNode)``.
 
         Args:
-            ids: Ids of negatives.
+            ids: Ids of negatives whose edits are in the store.
 
         Returns:
             The number of graphs that were not in the store before.
@@ -547,5 +547,5 @@ def _with_ranker(options: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _decoder(decoder: str | Decoder, options: Mapping[str, Any]) -> Decoder:
-    """Return the decoder with a name, or check and wrap a decoder that is given as an object."""
+    """Return the decoder with the given name, or check and wrap a decoder that is given as an object."""
     return get_decoder(decoder, **options) if isinstance(decoder, str) else guarded(decoder)

@@ -11,7 +11,7 @@ FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 class GraphnegError(Exception):
-    """Base class of all errors that graphneg raises on purpose.
+    """Base class for all errors that graphneg raises on purpose.
 
     Attributes:
         status: Exit status of a command that fails with this error.
@@ -48,7 +48,7 @@ class PenmanError(InputError):
 
     Attributes:
         code: Code of the problem. It remains the same in later versions, unlike the message.
-        message: Description of the problem.
+        message: Description of the problem, without its position.
         line: Line number in the text, starting at 1.
         column: Column number in the line, starting at 1.
     """
@@ -89,10 +89,10 @@ def checked_list(argument: str, given: Given) -> Given:
 
     Args:
         argument: Name of the argument, for the error message.
-        given: Value of the argument.
+        given: Value of the argument to check.
 
     Returns:
-        The value.
+        The value, unchanged.
 
     Raises:
         InputError: The value is a single string, which would be mistaken for a list of letters.

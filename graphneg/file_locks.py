@@ -25,7 +25,7 @@ def lock_exclusively(lock: IO[bytes]) -> bool:
     The lock is released when the file is closed in this process and in all processes that have inherited it.
 
     Args:
-        lock: The open file.
+        lock: The open file to lock.
 
     Returns:
         Whether the file is now locked; False if another process holds the lock.
@@ -34,7 +34,7 @@ def lock_exclusively(lock: IO[bytes]) -> bool:
         if sys.platform == "win32":
             import msvcrt
 
-            # Windows locks ranges of bytes. Lock the first byte, which stands for the whole file.
+            # Windows locks ranges of bytes. Lock the first byte only: all users of the file lock this byte.
             msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
         else:
             import fcntl
@@ -49,7 +49,7 @@ def await_lock(lock: IO[bytes]) -> None:
     """Lock a file as `lock_exclusively` does, but wait until the lock is free.
 
     Args:
-        lock: The open file.
+        lock: The open file to lock.
     """
     if sys.platform == "win32":
         while not lock_exclusively(lock):

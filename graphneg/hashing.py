@@ -21,10 +21,10 @@ _PART = 1_000_000
 
 
 def number(seed: int, *names: str) -> int:
-    """Hash a seed and names to a uniformly distributed 64-bit number.
+    """Hash a seed and names into a uniformly distributed 64-bit number.
 
     Args:
-        seed: The seed.
+        seed: Any number. Different seeds give independent numbers for the same names.
         *names: Strings that, together with the seed, determine the number.
 
     Returns:
@@ -44,7 +44,7 @@ def shuffled(items: Iterable[T], seed: int, *names: str) -> list[T]:
 
     Args:
         items: Items with distinct ``str`` values.
-        seed: The seed.
+        seed: Seed for the random order.
         *names: Strings that, together with the seed, determine the order.
 
     Returns:
@@ -57,8 +57,8 @@ def fingerprint(facts: Any) -> str:
     """Return a hash of a value, such as the settings of a run.
 
     Args:
-        facts: The value. Dicts are sorted by key, and values that JSON cannot represent are converted by
-            ``str``.
+        facts: The value. Dicts are sorted by key, and values that JSON cannot represent are converted into
+            strings by ``str``.
 
     Returns:
         32 hexadecimal digits.
@@ -74,7 +74,7 @@ def files_digest(files: Iterable[Path]) -> str:
     """Hash large files quickly: only their names, sizes, beginnings and ends are hashed.
 
     Args:
-        files: Files in any order.
+        files: Paths of the files, in any order.
 
     Returns:
         8 hexadecimal digits.
@@ -109,7 +109,7 @@ class HashSample(Generic[T]):
         """Initialize an empty sample.
 
         Args:
-            size: Maximum number of items.
+            size: Maximum number of items in the sample.
         """
         self._size = size
         self._items: dict[int, T] = {}
@@ -120,9 +120,9 @@ class HashSample(Generic[T]):
 
         Args:
             draw: Random number of the item, for example a hash of its text.
-            item: The item.
+            item: The item to keep or ignore.
         """
-        # Ignore the item if the sample has an item with this number already: usually, both are the same text.
+        # Ignore the item if the sample has an item with this number already: both are probably the same text.
         if draw in self._items:
             return
         self._items[draw] = item
@@ -133,5 +133,5 @@ class HashSample(Generic[T]):
             del self._items[-heapq.heappop(self._heap)]
 
     def items(self) -> list[T]:
-        """Return the sample, sorted by number. The first N items are a random sample of size N."""
+        """Return the items, sorted by their numbers. The first N items are a random sample of size N."""
         return [self._items[draw] for draw in sorted(self._items)]

@@ -10,13 +10,13 @@ import re
 
 
 def natural_order(id: str) -> str:
-    """Return an ASCII sort key for an id, with which numbers inside ids are sorted by value: 2 before 10.
+    """Return an ASCII sort key for an id. It sorts numbers inside ids by their values: 2 before 10.
 
     Args:
         id: Any id.
 
     Returns:
-        The key. All servers sort it in the same way.
+        The sort key. All database servers sort such keys in the same order.
 
     Example:
         >>> sorted(["c/test/10", "c/test/9"], key=natural_order)

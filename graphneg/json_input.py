@@ -1,11 +1,11 @@
 r"""Read JSON that may be damaged or malicious. Invalid input raises an error that names the file and line.
 
 Python's module ``json`` accepts things that no JSON file should contain: ``NaN``, numbers that overflow to
-infinity, unpaired surrogates, and objects in which a key occurs twice, of which it silently uses the last
-value. Its errors for deep nesting and for invalid UTF-8 do not name a position. `parse_json` raises an
-`InputError` for all of these, and `open_input` refuses devices such as ``/dev/zero``, which can be read
-without end. `decode_json` and `DECODER` are for loaders, which name the column of an error and can still use
-the rest of a record:
+infinity, unpaired surrogates, and objects with a duplicate key, for which it silently uses the last value.
+Its errors for deep nesting and for invalid UTF-8 do not name a position. `parse_json` raises an `InputError`
+in all of these cases, and `open_input` refuses devices such as ``/dev/zero``, which can be read without end.
+`decode_json` and `DECODER` are for loaders, which name the column of an error and can still use the rest of a
+record:
 
 >>> parse_json('{"turn": 1, "turn": 2}', "negatives.jsonl, line 3")
 Traceback (most recent call last):
@@ -33,7 +33,7 @@ from graphneg.errors import InputError
 LONGEST_LINE = 64 * 2**20
 """Maximum length of a line in bytes, and default maximum size of a file that is read into memory at once."""
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-# JSON allows these characters unescaped, although some tools take them for line ends or control characters.
+# JSON allows these characters unescaped, although some tools read them as line ends or control characters.
 # Other line ends (\x0b, \x0c, \x1c to \x1e) need not be listed, because `json.dumps` escapes them.
 _ESCAPED = {
     code: f"\\u{code:04x}"
@@ -53,7 +53,7 @@ class DuplicateKeyError(ValueError):
     """A JSON object contains the same key twice.
 
     Args:
-        key: The key.
+        key: The key that occurs twice.
     """
 
     def __init__(self, key: str) -> None:
@@ -77,7 +77,7 @@ def refuse_constant(name: str) -> NoReturn:
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Convert the members of a JSON object to a dict, and reject duplicate keys.
+    """Convert the members of a JSON object into a dict, and reject duplicate keys.
 
     Args:
         pairs: Keys and values in the order of the JSON text.
@@ -89,7 +89,7 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         DuplicateKeyError: Two members have the same key.
     """
     members = dict(pairs)
-    # If the dict has fewer entries than there are pairs, a key is duplicate. Only then, search for this key.
+    # If the dict has fewer entries than there are pairs, a key is duplicate. Only then search for the key.
     if len(members) != len(pairs):
         seen: set[str] = set()
         for key, _ in pairs:
@@ -127,7 +127,7 @@ def json_fault(error: ValueError | RecursionError) -> str:
     """Describe an error that `DECODER` raised, without its position.
 
     Args:
-        error: The error.
+        error: The error that `DECODER` raised.
 
     Returns:
         A description in one line.
@@ -147,10 +147,10 @@ def json_fault(error: ValueError | RecursionError) -> str:
 def unambiguous_members(text: str) -> dict[str, Any]:
     """Return the members of a JSON object whose keys occur only once.
 
-    Loaders use this for an object that `decode_json` rejects because another key occurs twice.
+    Loaders call this function for an object that `decode_json` rejects because a key occurs twice.
 
     Args:
-        text: The JSON text.
+        text: The JSON text of the object.
 
     Returns:
         The members; empty if the text is not a JSON object.
@@ -172,7 +172,7 @@ def unambiguous_members(text: str) -> dict[str, Any]:
 
 
 def json_line(value: Any, **options: Any) -> str:
-    """Convert a value to one line of JSON that no tool splits into several lines.
+    """Convert a value into one line of JSON that no tool splits into several lines.
 
     Non-ASCII text is not escaped, except for characters that some tools treat as the end of a line or that
     control a terminal.
@@ -195,7 +195,7 @@ def parse_json(text: str | bytes, where: str) -> Any:
         where: File and line, for error messages.
 
     Returns:
-        The value.
+        The decoded value.
 
     Raises:
         InputError: The text is not UTF-8 or not JSON, is nested too deeply, or contains a duplicate key in an
@@ -222,11 +222,13 @@ def parse_json(text: str | bytes, where: str) -> Any:
 
 
 def parse_typed(text: str | bytes, type: type[T], where: str) -> T:
-    """Parse one JSON text and convert it to a type. Raises the errors of `parse_json` and `converted`.
+    """Parse a JSON text, and convert the value into an instance of a type.
+
+    Raises the errors of `parse_json` and `converted`.
 
     Args:
         text: The text; bytes are decoded as UTF-8.
-        type: Type that `msgspec.convert` converts the value to.
+        type: Type of the result, which `msgspec.convert` must support.
         where: File and line, for error messages.
 
     Returns:
@@ -236,18 +238,18 @@ def parse_typed(text: str | bytes, type: type[T], where: str) -> T:
 
 
 def parse_yaml(text: bytes, type: type[T], where: str) -> T:
-    """Parse one YAML document and convert it to a type.
+    """Parse a YAML document, and convert the value into an instance of a type.
 
     Args:
         text: The document, encoded as UTF-8.
-        type: Type that `msgspec.convert` converts the value to.
-        where: File, for error messages.
+        type: Type of the result, which `msgspec.convert` must support.
+        where: Name of the file, for error messages.
 
     Returns:
         The value, as an instance of ``type``.
 
     Raises:
-        InputError: The text is not YAML, contains a duplicate key or an alias, or has a different type.
+        InputError: The text is not YAML, contains a duplicate key or an alias, or does not fit the type.
     """
     import yaml
 
@@ -273,11 +275,11 @@ def parse_yaml(text: bytes, type: type[T], where: str) -> T:
 
 
 def converted(value: Any, type: type[T], where: str) -> T:
-    """Convert a value to a type strictly, without coercing strings or numbers.
+    """Convert a value into an instance of a type, without coercing strings or numbers.
 
     Args:
-        value: Lists, dicts and scalar values.
-        type: Type that `msgspec.convert` converts the value to.
+        value: A value of lists, dicts and scalars, as JSON parsers return it.
+        type: Type of the result, which `msgspec.convert` must support.
         where: File and line, for error messages.
 
     Returns:
@@ -296,7 +298,7 @@ def finite_number(value: Any) -> float | None:
     """Return a JSON value as a finite number, or None if it is not one.
 
     Args:
-        value: Any value.
+        value: Any decoded JSON value.
 
     Returns:
         The number; None for other types, infinity, NaN and integers beyond the range of a float. The result
@@ -316,9 +318,9 @@ def finite_number(value: Any) -> float | None:
 
 
 def _finite(text: str) -> float:
-    """Convert the text of a number to a float. Raise an error if it overflows."""
+    """Convert the text of a number into a float. Raise an error if it overflows."""
     number = float(text)
-    # Python converts numbers that are too large, such as "1e999", to infinity.
+    # Python converts numbers that are too large, such as "1e999", into infinity.
     if not math.isfinite(number):
         raise ValueError(f"the number {text[:60]} is too large")
     return number
@@ -339,7 +341,7 @@ def open_input(path: str | Path, *, pipes: bool = True) -> BinaryIO:
     """Open a file for reading.
 
     Args:
-        path: The file.
+        path: The file to open.
         pipes: Whether to accept a named pipe, which can be read only once.
 
     Returns:
@@ -364,8 +366,8 @@ def read_input(path: str | Path, most: int = LONGEST_LINE, *, pipes: bool = True
     """Read a whole small file into memory.
 
     Args:
-        path: The file.
-        most: Maximum number of bytes.
+        path: The file to read.
+        most: Maximum size of the file in bytes.
         pipes: Whether to accept a named pipe.
 
     Returns:

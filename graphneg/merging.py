@@ -1,9 +1,9 @@
 """Merge the output files of shards into one file, byte for byte as a single run would have written it.
 
-The input is the files of all shards (``negatives.jsonl.1-of-16`` and so on) in any order. The items are
+The inputs are the files of all shards (``negatives.jsonl.1-of-16`` and so on) in any order. The items are
 merged in the order in which a single run would write them. Some generators choose the responses to a context
 depending on which responses they chose for earlier contexts. A run on a single shard does not know the
-responses in other shards. Its file therefore contains drafts, that is, all candidates for each context. The
+responses in other shards. Its file therefore contains drafts: all candidate responses for each context. The
 responses are then chosen during the merge (`graphneg.generators.deferred_choice`). Merging needs no store and
 no model, and it keeps only one line of each shard in memory.
 """
@@ -35,7 +35,7 @@ def merge(
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> Exported:
-    """Merge the files of all shards into one file. If the same call has already written it, do nothing.
+    """Merge the files of all shards into one file. If the same call has already written the file, do nothing.
 
     Raises `InputError` if a shard is missing, given twice, unfinished or damaged, or if the shards do not
     belong together because they have different settings, stores or versions.
@@ -47,7 +47,7 @@ def merge(
         progress: Progress display; advanced by the number of finished shards.
 
     Returns:
-        The number of items in the file.
+        The number of items in the file, and whether the file was already complete.
     """
     files = read_shards(shards)
     kind = files[0].header.kind
@@ -86,7 +86,7 @@ def _suffixes(kind: str) -> list[str]:
 def _items(files: Sequence[ShardFile], progress: Progress) -> Iterator[Any]:
     """Yield the items of all shards, in the order in which a single run would write them."""
     header = files[0].header
-    # If the shards contain drafts, choose the final responses from them.
+    # If the shards contain drafts (all candidate responses), choose the final responses from them.
     choose = None if header.choice is None else choosing(header.choice)
     with ExitStack() as opened:
         lines = [opened.enter_context(closing(_lines(file, progress))) for file in files]
@@ -97,6 +97,6 @@ def _items(files: Sequence[ShardFile], progress: Progress) -> Iterator[Any]:
 
 
 def _lines(file: ShardFile, progress: Progress) -> Generator[tuple[Any, list[Any]]]:
-    """Yield the lines of a shard. After the last one, count the shard as finished."""
+    """Yield the lines of a shard. After the last line, count the shard as finished."""
     yield from file.lines()
     progress.advance(1)

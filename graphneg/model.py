@@ -24,9 +24,9 @@ class AmrNode(NamedTuple):
         position: Index of the node, in the order of the PENMAN text; the root has index 0.
         subtree_last: Highest index in the subtree of the node. The subtree is therefore the range
             ``position..subtree_last``.
-        var: Name of the variable.
-        concept: Concept of the variable.
-        value: Value of the constant, as written.
+        var: Name of the variable, such as ``d``; None for a constant.
+        concept: Concept of the variable, such as ``dog``; None for a constant.
+        value: Value of the constant, as written, such as ``-``; None for a variable.
         parent: Index of the parent node; None for the root.
         role: Role of the node under its parent, as written (``ARG0``, ``ARG0-of``); None for the root.
         branch: Position among the branches of the parent, from 0; 0 for the root.
@@ -125,7 +125,7 @@ class AmrGraph:
         """
         found: list[AmrNode] = []
         child, last = k + 1, self.nodes[k].subtree_last
-        # The nodes of a subtree have consecutive indexes, so the next sibling of a child follows the child's
+        # The nodes of a subtree have consecutive indices, so the next sibling of a child follows the child's
         # subtree.
         while child <= last:
             found.append(self.nodes[child])
@@ -135,13 +135,13 @@ class AmrGraph:
 
 @dataclass(frozen=True, slots=True)
 class ParserGraph:
-    """The graph that a parser made of a text, as an export of a store contains it.
+    """The graph that a parser made from a text, as an exported file contains it.
 
     Attributes:
         parser: Name of the parser.
         version: Version of the parser; empty if it has none.
         penman: PENMAN text of the graph.
-        spans: Token ranges ``(start, end)`` by node index, as in `AmrGraph`.
+        spans: Token ranges ``(start, end)``, keyed by node index, as in `AmrGraph`.
         warnings: Warnings of the parser about the text.
     """
 
@@ -153,7 +153,7 @@ class ParserGraph:
 
     @property
     def source(self) -> str:
-        """The source of the graph in a store: name and version of the parser."""
+        """The property ``source`` of the graph in a store: name and version of the parser."""
         return f"{self.parser} {self.version}" if self.version else self.parser
 
 
@@ -163,11 +163,11 @@ class Utterance:
 
     Attributes:
         turn: Number of the turn, from 0.
-        speaker: Name of the speaker.
+        speaker: Name of the speaker of the turn.
         text: Text of the turn.
         amr: PENMAN text of the turn's AMR graph, if the corpus contains one.
-        attributes: Further data from the corpus.
-        parses: Graphs that parsers made of the text.
+        attributes: Further data about the turn from the corpus, keyed by name.
+        parses: Graphs that parsers made from the text.
     """
 
     turn: int
@@ -188,7 +188,7 @@ class Response:
         label: 1 for a correct response, 0 for a wrong one.
         source: Origin of the response, such as ``human`` or ``adversarial``.
         amr: PENMAN text of the response's AMR graph, if the corpus contains one.
-        parses: Graphs that parsers made of the text.
+        parses: Graphs that parsers made from the text.
     """
 
     turn: int
@@ -205,11 +205,11 @@ class Dialogue:
 
     Attributes:
         id: Id of the form ``corpus/split/name``.
-        corpus: Name of the corpus.
-        split: Name of the split.
-        utterances: The turns in order.
+        corpus: Name of the corpus that contains the dialogue.
+        split: Name of the split that contains the dialogue, such as ``train``.
+        utterances: The turns of the dialogue in order.
         responses: Further responses that the corpus provides.
-        attributes: Further data from the corpus.
+        attributes: Further data about the dialogue from the corpus, keyed by name.
         place: File and line from which the dialogue was read, as ``FILE:LINE`` or ``FILE``.
     """
 
@@ -226,13 +226,13 @@ class Dialogue:
 class GraphText:
     """An AMR graph from a file of graphs, in PENMAN notation.
 
-    It is the graph of an utterance that is already in the store. If there is no such utterance, it becomes a
+    The graph is assigned to an utterance in the store. If there is no such utterance, the graph becomes a
     turn of a new dialogue.
 
     Attributes:
         penman: The graph in PENMAN notation.
-        id: Value of its ``::id`` comment, which may be the id of an utterance.
-        text: Value of its ``::snt`` comment, which may be the text of an utterance.
+        id: Value of the graph's ``::id`` comment, which may be the id of an utterance.
+        text: Value of the graph's ``::snt`` comment, which may be the text of an utterance.
         place: File and line from which the graph was read.
     """
 
@@ -254,7 +254,7 @@ class Opposite:
         relation: Name of the relation, such as ``Antonym``.
         weight: Weight of the edge in ConceptNet.
         source: Resource from which the edge was loaded.
-        language: Language code.
+        language: Language of both words, as an ISO 639-1 code.
     """
 
     start: str
@@ -270,8 +270,8 @@ class Frame:
     """A PropBank frame (roleset), which describes one sense of a predicate and its roles.
 
     Attributes:
-        id: Id, such as ``like-01``.
-        lemma: Lemma, such as ``like``.
+        id: Id of the frame, such as ``like-01``.
+        lemma: Lemma of the predicate, such as ``like``.
         roles: Names of the numbered roles (``ARG0``, ``ARG1``).
         descriptions: Descriptions of the numbered roles.
         aliases: Further words that evoke the frame.
@@ -286,11 +286,11 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of the pool, that is, the collection from which the generator ``overlap`` takes responses.
+    """A sentence that the generator ``overlap`` can choose as a response.
 
     Attributes:
         id: Id of the form ``source/name``.
-        text: The sentence.
+        text: Text of the sentence.
         source: Resource or corpus that contains the sentence.
         dialogue: Id of the dialogue that contains the sentence, or None.
         clause: Whether the sentence is known to be a whole clause. If False, its words are checked for a
@@ -340,7 +340,7 @@ class Edit(NamedTuple):
     """One primitive operation on a node of a graph. Edits that have the same ``site`` are applied together.
 
     ===== ==========================================================================
-    set   Replaces the label of the node by ``concept`` or ``value``.
+    set   Replaces the label of the node with ``concept`` or ``value``.
     add   Adds a leaf with ``concept`` or ``value`` under the node, with the role ``role``.
     drop  Removes the subtree of the node. A node of the subtree that is also mentioned
           outside it is kept, and moved to the place of this mention.
@@ -352,14 +352,14 @@ class Edit(NamedTuple):
     ===== ==========================================================================
 
     Attributes:
-        transform: Name of the transform.
+        transform: Name of the transform that proposed the edit.
         category: Error category of the transform, such as ``C-cont`` (Gupta et al. 2021).
         site: Name of the site, that is, the place in the dialogue that a transform edits in one step.
         op: Name of the operation: ``set``, ``add``, ``drop``, ``graft`` or ``wrap``.
         amr: Id of the graph to change.
         position: Index of the node in the original graph; -1 for the node that is the root when the edit is
             applied.
-        role: Role of the added leaf, of the copied subtree or of the wrapped node.
+        role: Role of the added leaf, the copied subtree or the wrapped node under its new parent.
         concept: New concept of the node.
         value: New value of the node, as written in PENMAN.
         from_amr: Id of the graph that contains the subtree to copy.
@@ -389,9 +389,9 @@ class EditedUtterance:
     Attributes:
         id: Id of the edited utterance.
         speaker: Name of the speaker.
-        text: Text before the edits.
-        before: Graph before the edits.
-        after: Graph after the edits.
+        text: Text of the utterance before the edits.
+        before: Graph of the utterance before the edits.
+        after: Graph of the utterance after the edits.
         edits: The edits in the order in which they are applied.
         sources: The graphs from which a ``graft`` copied a subtree, keyed by graph id.
         source_texts: The texts of the utterances to which these graphs belong, keyed by graph id.
@@ -408,7 +408,7 @@ class EditedUtterance:
 
 
 class Decoded(NamedTuple):
-    """The output of a decoder: a new text, or the reason why the decoder returns none.
+    """The output of a decoder: a new text, or the reason why the decoder returns no text.
 
     Attributes:
         text: The new text, or None.
@@ -425,7 +425,7 @@ TurnKey = Annotated[str, Meta(pattern=r"^(0|[1-9][0-9]{0,8})$")]
 
 
 class Turn(Struct, frozen=True, forbid_unknown_fields=True):
-    """A speaker and a text.
+    """A turn of a dialogue in a record: a speaker and a text.
 
     Attributes:
         speaker: Name of the speaker.
@@ -437,7 +437,7 @@ class Turn(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Original(Struct, frozen=True, forbid_unknown_fields=True):
-    """The parts of a dialogue that were edited, as they were before.
+    """The parts of a dialogue that were edited, as they were before the edits.
 
     Attributes:
         context: The turns before the response; None if none of them was edited.
@@ -457,8 +457,8 @@ class EditRecord(Struct, frozen=True, forbid_unknown_fields=True):
         category: Error category, such as ``C-cont``.
         node: Dewey address of the edited AMR node. If a generator made the edit, the id of the sentence or
             utterance that the new text comes from.
-        before: The node and its branches before the edit. If a generator made the edit, the text before it
-            or what the text was made from.
+        before: The node and its branches before the edit. If a generator made the edit, the text before the
+            edit, or the text from which the new text was made.
         after: The node and its branches after the edit, or the new text.
     """
 
@@ -485,14 +485,14 @@ class EditedPenman(Struct, frozen=True, forbid_unknown_fields=True):
 class Negative(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A wrong response or an incoherent dialogue, with information on how it was made.
 
-    The fields and their types are those of the files of negatives (see `graphneg.records.files`). Use
+    Files of negatives have the same fields and types (see `graphneg.records.files`). Use
     ``msgspec.structs.replace`` to make a changed copy.
 
     Attributes:
         id: Id of the record.
-        corpus: Name of the corpus.
-        split: Name of the split.
-        dialogue: Id of the dialogue.
+        corpus: Name of the corpus that contains the dialogue.
+        split: Name of the split that contains the dialogue.
+        dialogue: Id of the dialogue from which the negative was made.
         turn: Number of the response's turn.
         context: Turns before the response.
         response: Text of the response.
@@ -502,11 +502,11 @@ class Negative(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         categories: Error categories of the edits.
         recipe: Name of the recipe or generator.
         target: ``response`` if only the response was edited, ``dialogue`` if any turn may have been edited.
-        seed: Seed of all random choices.
-        decoder: Name of the decoder.
-        edits: The edits, one for each edited site.
-        amr: Graphs of the edited turns, by the turn number as a string.
-        scores: Scores of the negative, by name.
+        seed: Seed for all random choices.
+        decoder: Name of the decoder that turned the edited graphs into text.
+        edits: The edits, one for each edited site (place in the dialogue that a transform edits in one step).
+        amr: Graphs of the edited turns, keyed by the turn number as a string.
+        scores: Scores of the negative, keyed by the name of the score.
     """
 
     id: str

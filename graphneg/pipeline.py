@@ -11,8 +11,8 @@ A pipeline is described by a YAML file:
 The output is a file of negatives. It is the same, byte for byte, as if `DialogueGraph.load`,
 `DialogueGraph.parse` and `DialogueGraph.negatives` (or `DialogueGraph.generate`) were called one after the
 other. A block is a shard of the corpus (`graphneg.shards`). The negatives of a finished block are kept in a
-file in the folder ``OUT.blocks``, and are not made again after an interruption. At the end,
-`graphneg.merging` merges these files. `graphneg.ray` runs the blocks on a cluster.
+file in the folder ``OUT.blocks``, where ``OUT`` is the output file, and are not made again after an
+interruption. At the end, `graphneg.merging` merges these files. `graphneg.ray` runs the blocks on a cluster.
 
 The dialogues of the blocks are stored in one of two ways. If ``store`` names a Neo4j server, all blocks are
 in that store, and all texts are parsed before the first negative is made. Otherwise, each worker has an
@@ -68,7 +68,7 @@ class Parse(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         parser: Name of the parser.
-        options: Options of the parser.
+        options: Options of the parser, keyed by name.
     """
 
     parser: str = "dependency"
@@ -138,7 +138,7 @@ def read_pipeline(path: str | Path) -> Pipeline:
     """Read a pipeline from a YAML file.
 
     Args:
-        path: The file.
+        path: The YAML file.
 
     Returns:
         The pipeline, checked by `checked`.
@@ -160,7 +160,7 @@ def checked(pipeline: Pipeline) -> Pipeline:
     """Check whether the settings of a pipeline are complete and do not contradict each other.
 
     Args:
-        pipeline: The pipeline.
+        pipeline: The pipeline to check.
 
     Returns:
         The same pipeline.
@@ -183,7 +183,7 @@ def checked(pipeline: Pipeline) -> Pipeline:
 
 
 def _looks_across(pipeline: Pipeline) -> bool:
-    """Return whether the negatives depend on dialogues other than the edited ones."""
+    """Return whether the negatives depend on dialogues other than the edited dialogue."""
     asked = pipeline.negatives or {}
     recipe, transforms = asked.get("recipe", "deam"), asked.get("transforms", ())
     # All generators use data from other dialogues: sentences, samples or responses.
@@ -191,7 +191,7 @@ def _looks_across(pipeline: Pipeline) -> bool:
         return True
     known = load_transforms(asked.get("folders", ()))
     names = chosen_recipe(recipe, transforms, asked.get("target")).transforms
-    # An unknown name is ignored here. The run itself will report it, with the place where it was written.
+    # An unknown name is ignored here. The run itself will report it.
     return any(known[name].uses_corpus for name in names if name in known)
 
 
@@ -204,11 +204,11 @@ def _wrong(reason: str) -> InputError:
 
 
 class BlockResult(NamedTuple):
-    """The result of a block.
+    """The result of processing a block.
 
     Attributes:
         refused: Input items of the block that were rejected, for example because they cannot be read.
-        fault: Reason why the block failed; empty if it was finished.
+        fault: Reason why the block failed; empty if the block was finished.
     """
 
     refused: Sequence[Rejected] = ()
@@ -218,8 +218,9 @@ class BlockResult(NamedTuple):
 Mapped = Callable[[Pipeline, Sequence[Shard], Path | None], Iterator[BlockResult]]
 """Type of a function that processes blocks, in this process or on a cluster, and yields a result for each.
 
-If it is called with a folder, it makes the negatives of the blocks and writes them to files in that folder.
-If it is called with None, it parses the texts of the blocks in the store that all blocks share.
+The last argument is a folder or None. With a folder, the function makes the negatives of the blocks and
+writes them to files in that folder. With None, it parses the texts of the blocks in the store that all blocks
+share.
 """
 Listener = Callable[[Rejected], None]
 """Type of a function that is called with each rejected item."""
@@ -238,7 +239,7 @@ def run_pipeline(
     If the call is interrupted, call it again: only the blocks that are not finished yet are processed.
 
     Args:
-        pipeline: The pipeline.
+        pipeline: The pipeline to run.
         mapped: Function that processes the blocks. By default, they are processed one after the other in this
             process.
         progress: Progress display; advanced by the number of finished blocks.
@@ -247,7 +248,7 @@ def run_pipeline(
             graph because it crashed the parser.
 
     Returns:
-        The number of negatives in the file.
+        The number of negatives in the file, and whether the file was already complete.
     """
     bar, each = progress or NoProgress(), mapped or interleave
     out, tell = Path(pipeline.write), on_rejected or _pass_over
@@ -272,7 +273,7 @@ def run_pipeline(
 def _settings(pipeline: Pipeline) -> Any:
     """Return the settings of a pipeline that determine the content of its output."""
     facts = msgspec.to_builtins(pipeline)
-    # Leave out the numbers of workers and the name of the file, which do not change the content.
+    # Leave out the numbers of workers and the name of the output file, which do not change its content.
     return {name: facts[name] for name in facts if name not in {"parsers", "makers", "write"}}
 
 
@@ -290,7 +291,7 @@ def _each_block(
         left = [shard for shard in left if not pipeline.block(shard, folder).exists()]
     progress.start(what, pipeline.blocks, "blocks")
     progress.advance(pipeline.blocks - len(left))
-    # Collect the errors, so that one block that fails does not prevent the others from being finished.
+    # Collect the errors, so that a block that fails does not prevent other blocks from being finished.
     faults: list[str] = []
     for done in each(pipeline, left, folder) if left else ():
         for one in done.refused:
@@ -332,9 +333,9 @@ def interleave(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None)
     """Process blocks in this process, one after the other.
 
     Args:
-        pipeline: The pipeline.
+        pipeline: The pipeline to which the blocks belong.
         shards: Blocks to process.
-        folder: Folder for the files of the blocks, or None to parse the blocks in the store that all share.
+        folder: Folder for the files of the blocks, or None to parse the blocks in the store that they share.
 
     Yields:
         The result of each block.
@@ -354,13 +355,13 @@ def _read_and_make(reader: Reader, maker: Maker, shard: Shard, folder: Path, ref
 
 
 def run_block(shard: Shard, work: Callable[..., None], *arguments: Any) -> BlockResult:
-    """Process a block. If there is an unexpected exception, return it as the reason why the block failed.
+    """Process a block. If an unexpected exception occurs, return its message as the reason of the failure.
 
     A `GraphnegError` or an `OSError` (no disk space, no permission) is raised instead, because it would
     probably also occur in all other blocks.
 
     Args:
-        shard: The block.
+        shard: The block to process.
         work: Function that processes the block. Its last argument is a list for rejected items.
         *arguments: All other arguments of the function.
 
@@ -375,8 +376,8 @@ def run_block(shard: Shard, work: Callable[..., None], *arguments: Any) -> Block
     try:
         work(*arguments, refused)
     except (GraphnegError, OSError) as error:
-        # A bug in a plugin may affect only a single text, like a bug of graphneg. It is therefore treated
-        # like one: only this block fails.
+        # A bug in a plugin, like a bug in graphneg, may affect only a single text. It is therefore treated in
+        # the same way: only this block fails.
         if not (isinstance(error, GraphnegError) and error.is_plugin_failure and error.__cause__):
             raise
         fault = _fault(shard, error.__cause__)
@@ -403,7 +404,7 @@ class Parses(NamedTuple):
     of: dict[str, Parsed]
 
     def again(self, batches: Iterable[Sequence[str]]) -> Iterator[list[Parsed]]:
-        """Return the stored results for batches of texts. This method replaces the parser in a `ParserPool`.
+        """Return the stored results for batches of texts, in place of a parser in a `ParserPool`.
 
         Args:
             batches: Batches of texts for which there are results.
@@ -420,11 +421,11 @@ class Reader:
     The parser is created once and used for all blocks.
 
     Args:
-        pipeline: The pipeline.
+        pipeline: The pipeline that the stage belongs to.
     """
 
     def __init__(self, pipeline: Pipeline) -> None:
-        """Initialize the stage. Create the parser, unless the pipeline does not parse."""
+        """Initialize the stage. Create a parser if the pipeline parses texts."""
         self._pipeline = pipeline
         self._parser: RestartingParser | None = None
         if (asked := pipeline.parse) is not None:
@@ -434,7 +435,7 @@ class Reader:
         """Parse the texts of a block in the store that all blocks share.
 
         Args:
-            shard: The block.
+            shard: The block to parse.
             refused: List to which the texts that crashed the parser are added.
         """
         assert self._pipeline.store is not None and self._parser is not None
@@ -446,7 +447,7 @@ class Reader:
         """Parse the texts of a block, without a store.
 
         Args:
-            shard: The block.
+            shard: The block to parse.
             folder: Folder with the files of the blocks.
             refused: List to which the texts that crashed the parser are added.
 
@@ -473,7 +474,7 @@ class Reader:
     def _tell(self, refused: list[Rejected]) -> None:
         """Add the texts that crashed the parser to the rejected items of the current block."""
         assert self._parser is not None
-        # Empty the parser's list of crashes, so that the next block does not report these again.
+        # Empty the parser's list of crashes, so that the next block does not report these crashes again.
         crashes, self._parser.crashes = self._parser.crashes, []
         refused += [Rejected(f"the text {text[:60]!r}", f"not parsed: {reason}") for text, reason in crashes]
 
@@ -503,7 +504,7 @@ class Maker:
     into this store, one after the other, because starting a new store for each block would take longer.
 
     Args:
-        pipeline: The pipeline.
+        pipeline: The pipeline that the stage belongs to.
         folder: Folder with the files of the blocks.
     """
 
@@ -514,10 +515,10 @@ class Maker:
         self._held = 0
 
     def make(self, shard: Shard, parsed: Parses | None, refused: list[Rejected]) -> None:
-        """Write the file of a block. An unfinished file is continued. If it is finished, do nothing.
+        """Write the file of a block. An unfinished file is continued. A finished file is not changed.
 
         Args:
-            shard: The block.
+            shard: The block whose file is written.
             parsed: Results of the parser for the texts of the block, or None.
             refused: List to which the rejected items of the block are added.
         """
@@ -535,8 +536,8 @@ class Maker:
             # block.
             self.close()
             raise
-        # A snapshot contains excerpts of dialogues. The next block may contain the whole dialogues, but
-        # loading does not replace dialogues that are in the store. So a new store is needed.
+        # A snapshot contains excerpts of dialogues from other blocks. The next block may contain the complete
+        # dialogues, but loading does not replace dialogues that are in the store. So a new store is needed.
         if self._held >= _DIALOGUES or self._pipeline.snapshot is not None:
             self.close()
 
@@ -573,8 +574,8 @@ class Maker:
             stream = graph.generate(**(self._pipeline.generate or {}), shard=shard)
         # Do not call `to_shard`, because it would compute a digest of the store's content. In a shared store,
         # this takes longer than processing a block. In embedded stores, each block would get a different
-        # digest, but all blocks must have the same one. Use the name of the folder instead, which is a digest
-        # of the settings and the input.
+        # digest, but all blocks must have the same digest. Use the name of the folder instead, which is a
+        # digest of the settings and the input.
         content = self._folder.name
         with open_shard(out, stream.shard_header(content), content) as writer:
             stream.resumed = writer.resumed

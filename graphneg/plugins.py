@@ -1,7 +1,7 @@
 """Find plugins by name: decoders, parsers, loaders and other components that are registered as entry points.
 
-Both graphneg and other installed packages can register plugins. `Plugins.find` loads the plugin with a name
-that the user has given. An unknown name raises an error that lists the known names:
+Both graphneg and other installed packages can register plugins. `Plugins.find` loads the plugin with the name
+that the user gave. An unknown name raises an error that lists the known names:
 
 >>> from graphneg.errors import DecoderError
 >>> Plugins("decoder", "graphneg.decoders", DecoderError).find("t6")
@@ -30,11 +30,11 @@ TRACEBACK = "GRAPHNEG_TRACEBACK"
 def plugin_errors(
     kind: str, name: str, plugin: object, error: type[GraphnegError], place: str = ""
 ) -> Generator[None]:
-    """Convert an unexpected exception of another package's plugin to an error that names the plugin.
+    """Convert an unexpected exception of another package's plugin into an error that names the plugin.
 
-    The original exception is the ``__cause__`` of the error. Some exceptions are
-    re-raised unchanged: exceptions that graphneg defines, file and memory errors, and any exception of a
-    plugin that is part of graphneg, which is a bug in graphneg.
+    The original exception is the ``__cause__`` of the error. Some exceptions are re-raised unchanged:
+    exceptions that graphneg defines, file and memory errors, and any exception of a plugin that is part of
+    graphneg, which is a bug in graphneg.
 
     Args:
         kind: Kind of the plugin, such as ``loader``.
@@ -67,7 +67,7 @@ def require_object(kind: str, given: object, methods: Sequence[str], error: type
 
     Args:
         kind: Kind of the component, such as ``loader``.
-        given: The argument.
+        given: The argument to check.
         methods: Names of the required methods and attributes. A method is given with its parameters, as in
             ``decode(batch)``.
         error: Class of the error to raise.
@@ -102,7 +102,7 @@ class Plugins:
         return sorted({entry.name for entry in self._entries().values()})
 
     def find(self, name: str) -> Callable[..., Any]:
-        """Load the plugin with a name.
+        """Load the plugin with the given name.
 
         Args:
             name: Name of the plugin.
@@ -128,7 +128,7 @@ class Plugins:
             ) from error
 
     def make(self, name: str, options: Mapping[str, Any], *given: Any) -> Any:
-        """Load the plugin with a name, and create its component, such as a decoder.
+        """Load the plugin with the given name, and create its component, such as a decoder.
 
         Args:
             name: Name of the plugin.
@@ -136,7 +136,7 @@ class Plugins:
             *given: Positional arguments that all plugins of this kind take.
 
         Returns:
-            The new component.
+            The new component, such as a decoder object.
         """
         found = self.find(name)
         factory = partial(found, *given)
@@ -149,7 +149,7 @@ class Plugins:
                 f"{self.kind} {name} can't be made: {getattr(found, '__name__', found)} must take "
                 f"{len(given)} positional argument{'s' * (len(given) != 1)}; see docs/extending.md"
             ) from error
-        # Check the names of the options before the call, so that the message about a wrong one is clear.
+        # Check the names of the options before the call, so that the message about a wrong name is clear.
         unknown = [option for option in options if option not in taken]
         if unknown and Parameter.VAR_KEYWORD not in (parameter.kind for parameter in taken.values()):
             raise self.error(

@@ -56,7 +56,7 @@ class UnsafeFileError(OSError):
         """Initialize the error.
 
         Args:
-            path: The file.
+            path: The unsafe file.
             problem: Predicate of a sentence about the file, such as ``is a FIFO``.
         """
         super().__init__(errno.EPERM, problem, os.fspath(path))
@@ -138,7 +138,7 @@ def owner_problem(status: os.stat_result) -> str:
     """Return an error message if a file or folder belongs to another user, or an empty string otherwise.
 
     The check also applies to root, who has the permission to use the files of other users. The owner could
-    replace such files by links at any time. The owner could also not use files that root creates in such a
+    replace such files with links at any time. The owner could also not use files that root creates in such a
     folder.
 
     Args:
@@ -166,7 +166,7 @@ def create_private(path: str | Path) -> None:
     the journal files beside a database the same mode as the database.
 
     Args:
-        path: The file.
+        path: The file to create.
     """
     # If SQLite created the file, the file's mode would depend on the umask, and other users could usually
     # read it.
@@ -178,7 +178,7 @@ def create_folder(path: Path) -> Path:
     """Create a folder and its missing parents with mode 0700. Existing folders are not changed.
 
     Args:
-        path: The folder.
+        path: The folder to create.
 
     Returns:
         The same path.
@@ -203,7 +203,7 @@ def cache_folder(*names: str) -> Path:
         *names: Path components below graphneg's cache folder.
 
     Returns:
-        The folder.
+        The path of the folder.
 
     Raises:
         OSError: The folder cannot be created. The message says how to name another one.
@@ -224,10 +224,10 @@ def cache_folder(*names: str) -> Path:
 
 
 def own_folder(path: Path) -> Path:
-    """Create a folder that only the user can access, or check an existing one and close it to other users.
+    """Create a folder that only the user can access, or check an existing folder and make it private.
 
     Args:
-        path: The folder.
+        path: The folder to create or check.
 
     Returns:
         The same path.

@@ -1,10 +1,10 @@
 """Run pipelines on a Ray cluster: actors on all nodes process the blocks of `graphneg.pipeline`.
 
 The output is the same file that one machine would write. Parsing and making negatives are two stages, each of
-which is a `map_batches` call of Ray Data. The actors of both stages work at the same time and keep their
-models loaded. Ray Data slows down a stage that gets too far ahead of the other. If a node fails, another node
-processes its blocks again. The file of a finished block is written to a folder beside the output, so all
-nodes must have access to this folder. The module needs the extra ``ray``:
+which is a ``map_batches`` call of Ray Data. The actors of both stages work at the same time and keep their
+models loaded. Ray Data slows down a stage that gets too far ahead of the other stage. If a node fails,
+another node processes its blocks again. The file of a finished block is written to a folder beside the
+output, so all nodes must have access to this folder. The module needs the extra ``ray``:
 
     with connected("10.0.0.1:6379"):
         run_on(read_pipeline("pipeline.yaml"))
@@ -83,7 +83,7 @@ def negatives(
     already connected to a cluster, that cluster is used, and ``address`` is ignored.
 
     Args:
-        pipeline: The pipeline.
+        pipeline: The pipeline to run.
         address: Address of the cluster, ``HOST:PORT`` or ``local``.
         progress: Progress display; advanced by the number of finished blocks.
         overwrite: Whether to replace a file that another pipeline wrote.
@@ -110,13 +110,13 @@ def run_on(
     """Run a pipeline on the cluster that this process is connected to. See also `run_pipeline`.
 
     Args:
-        pipeline: The pipeline.
+        pipeline: The pipeline to run.
         progress: Progress display; advanced by the number of finished blocks.
         overwrite: Whether to replace a file that another pipeline wrote.
         on_rejected: Function that is called with each rejected input item.
 
     Returns:
-        The number of negatives in the file.
+        The number of negatives in the file, and whether the file was already complete.
 
     Raises:
         InputError: The store is a directory, which other nodes cannot access.
@@ -237,9 +237,9 @@ def _alike_nodes() -> int:
 
 
 def _by_actors(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None) -> Iterator[BlockResult]:
-    """Process blocks by actors. If an actor dies, process its block again."""
+    """Process blocks with actors. If an actor dies, process its block again."""
     _ray().data.DataContext.get_current().enable_progress_bars = False
-    logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # Importing Ray Data changes the level.
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # Importing Ray Data changes the log level.
     left = {str(shard): None for shard in shards}
     with _told():
         # If an actor died, there is no result for its block. The block stays in `left` for the next attempt.
@@ -259,7 +259,7 @@ def _by_actors(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None)
 def _rows(
     pipeline: Pipeline, names: Sequence[str], folder: Path | None
 ) -> Iterator[tuple[str, BlockResult | Exception]]:
-    """Yield the name and result of each block, without blocks whose actors died or do not answer."""
+    """Yield the name and result of each block, except for blocks whose actors died or do not answer."""
     ray = _ray()
     try:
         for row in _blocks(pipeline, names, folder).iter_rows():
@@ -290,7 +290,7 @@ def _blocks(pipeline: Pipeline, names: Sequence[str], folder: Path | None) -> ra
 
 
 def _pool(actors: Actors, arguments: tuple[Any, ...], most: int) -> dict[str, Any]:
-    """Return the arguments for `map_batches` that describe the actors of one stage."""
+    """Return the arguments of ``map_batches`` that describe the actors of one stage."""
     ray = _ray()
     amount = min(actors.amount, most)
     return {
@@ -364,13 +364,13 @@ def _tried(shard: Shard, work: Callable[..., None], *arguments: Any) -> BlockRes
 
 @contextmanager
 def _told() -> Generator[None]:
-    """Raise the original exceptions of actors, and convert errors of Ray itself to an `InputError`."""
+    """Raise the original exceptions of actors, and convert errors of Ray itself into an `InputError`."""
     ray = _ray()
     try:
         yield
     except ray.exceptions.RayError as error:
         cause: BaseException | None = error
-        # Ray wraps the exceptions of actors, sometimes twice. Search for the original one.
+        # Ray wraps the exceptions of actors, sometimes twice. Search for the original exception.
         while cause is not None and not isinstance(cause, GraphnegError):
             cause = getattr(cause, "cause", None) or cause.__cause__
         if cause is not None:

@@ -103,7 +103,7 @@ class Shard:
 
 
 def shard_of(given: Shard | str | None) -> Shard | None:
-    """Return a shard that is given as a `Shard` or as a string.
+    """Return the shard that a caller passed as a `Shard` or as a string.
 
     Args:
         given: The shard, a string such as ``3/16``, or None for all dialogues.

@@ -2,18 +2,18 @@
 
 If a corpus is divided into shards, the store of a machine contains only some of the dialogues.
 `Snapshot.write` computes a snapshot once, from a store with the whole corpus. `Snapshot.load` loads it into
-the store of a shard. The negatives of that shard are then the same as those made in the store with the whole
-corpus. A snapshot has up to five parts. Each part is needed by some transforms or generators:
+the store of a shard. The negatives of that shard are then the same as if they were made in the store with the
+whole corpus. A snapshot has up to five parts. Each part is needed by some transforms or generators:
 
-========== ==================================== ===========================================================
-part       needed by                            content
-========== ==================================== ===========================================================
-donors     topical_statement                    up to 3,072 utterances with graphs of each split
-utterances insertion, replacement               up to 256 samples of 64 utterances of each split
+========== ========================================= ====================================================
+part       needed by                                 content
+========== ========================================= ====================================================
+donors     topical_statement                         up to 3,072 utterances with graphs from each split
+utterances insertion, replacement                    up to 256 samples of 64 utterances from each split
 shifts     perspective_substitution, counterfactual  all topic shifts with their counts
-sentences  overlap, hard                        the sentence pool, from which responses are taken
-bank       random, bm25, semi-hard, token-subst up to 100,000 correct responses of each corpus
-========== ==================================== ===========================================================
+sentences  overlap, hard                             the sentences from which responses are chosen
+bank       random, bm25, semi-hard, token-subst      up to 100,000 correct responses from each corpus
+========== ========================================= ====================================================
 
 Every snapshot also contains the correct replies to each context that occurs several times in the corpus. All
 of these replies are correct for the context, so none of them may be used as a negative for it.
@@ -85,7 +85,7 @@ from graphneg.store.statements import cypher_text, run
 
 
 class _Head(msgspec.Struct, frozen=True):
-    """The first line of a snapshot file: a digest of the other lines, and facts about the whole corpus."""
+    """The first line of a snapshot file: a digest of the other lines, and the size of the whole corpus."""
 
     snapshot: str
     version: str
@@ -97,8 +97,8 @@ class _Head(msgspec.Struct, frozen=True):
 
 EXCERPTS, KINDS, METHOD = "excerpts", "kinds", "method"
 """Kinds of rows that belong to a part with a different name. Rows of the kind ``excerpts`` belong to the part
-``donors``; each contains the utterances of a dialogue whose graphs may be copied. The kinds ``kinds`` and
-``method`` belong to the part ``shifts``."""
+``donors``. Each of these rows contains the utterances of a dialogue from whose graphs a transform may copy.
+Rows of the kinds ``kinds`` and ``method`` belong to the part ``shifts``."""
 _KEPT = frozenset({DONORS, UTTERANCES, BANK, ANSWERED, COPIES})
 """Kinds of rows that are stored as JSON. All other rows become nodes and relationships, like loaded data."""
 _PAGE = 500
@@ -115,10 +115,10 @@ class Snapshot:
     """A snapshot file.
 
     Attributes:
-        path: Path of the file.
-        digest: Digest of the content.
+        path: Path of the snapshot file.
+        digest: Digest of the content of the snapshot.
         parts: Names of the parts in the snapshot.
-        facts: Facts about the whole corpus, such as its number of dialogues.
+        facts: The values of the file's header except the digest, such as the numbers of dialogues.
     """
 
     path: Path
@@ -141,7 +141,7 @@ class Snapshot:
 
         Args:
             store: Store that contains the whole corpus.
-            path: File to write.
+            path: Snapshot file to write.
             parts: Names of the parts to include.
             progress: Progress display; advanced by the number of finished parts.
 
@@ -149,15 +149,16 @@ class Snapshot:
             The snapshot.
 
         Raises:
-            InputError: A part is unknown, or the store has no dialogues or only those of a shard.
+            InputError: A part is unknown, or the store has no dialogues or only the dialogues of a shard.
         """
         chosen = tuple(part for part in PARTS if part in checked_list("parts", parts))
         if strange := sorted({*parts} - {*PARTS}):
             raise InputError(f"a snapshot has no part {strange[0]!r}; choose from {', '.join(PARTS)}")
-        # The snapshot contains facts, which other stores will use.
+        # The snapshot contains facts (computed node properties), which other stores will use.
         store.check_facts()
         info = info_of(store)
-        # Refuse to make a snapshot of a shard, because it would be mistaken for one of the whole corpus.
+        # Refuse to make a snapshot of a shard, because it would be mistaken for a snapshot of the whole
+        # corpus.
         if stored_snapshot(store) is not None or not info.corpora:
             raise InputError(
                 f"the {store.description} has no dialogues, or only those of a shard: make the snapshot "
@@ -172,7 +173,7 @@ class Snapshot:
         }
         bar = progress or NoProgress()
         bar.start("snapshot", len(chosen), "parts")
-        # The header contains a digest of the rows, but must be the first line. So write the rows to a
+        # The header is the first line of the file, but contains a digest of all rows. So write the rows to a
         # temporary file first.
         with atomic_file(path) as unfinished, TemporaryFile(dir=unfinished.parent) as body:
             digest = _write_body(body, _rows(store, chosen, bar), facts)
@@ -221,12 +222,12 @@ class Snapshot:
         interrupted, call it again to continue.
 
         Args:
-            store: Store of a shard.
+            store: Store of the shard into which the snapshot is loaded.
             progress: Progress display; advanced by the number of loaded rows.
 
         Raises:
-            InputError: The store already has another snapshot, or its number of opposites, frames or lexicon
-                entries differs from the store that the snapshot was made from.
+            InputError: The store already has another snapshot, or the number of its opposites, frames or
+                lexicon entries differs from the store from which the snapshot was made.
         """
         known = stored_snapshot(store)
         if known is not None:
@@ -275,18 +276,18 @@ class Snapshot:
 
 
 def _resources(store: Store) -> dict[str, int]:
-    """Return the number of items of each kind of resource, without kinds that have no items."""
+    """Return the number of items of each kind of resource, keyed by kind. Leave out kinds without items."""
     rows = store.read(cypher_text("snapshot/resources"))
     return {row["kind"]: row["amount"] for row in rows if row["amount"]}
 
 
 def _begun(facts: Mapping[str, Any]) -> Any:
-    """Return a new hash object to which the facts of the header have already been added."""
+    """Return a new hash object to which the values of the header have already been added."""
     return hashlib.blake2b(json.dumps(dict(facts), sort_keys=True).encode(), digest_size=16)
 
 
 def _write_body(file: IO[bytes], rows: Iterable[tuple[str, Row]], facts: Mapping[str, Any]) -> str:
-    """Write rows to a compressed file and return their digest."""
+    """Write rows to a compressed file. Return a digest of the header's values and the rows."""
     digest = _begun(json.loads(json.dumps(dict(facts))))
 
     def lines() -> Iterator[Any]:
@@ -307,7 +308,7 @@ def _write_lines(file: IO[bytes], rows: Iterable[Any]) -> None:
 
 
 def _line(row: Any) -> bytes:
-    """Convert a row to one line of JSON, with a line feed."""
+    """Convert a row into one line of JSON, with a line feed."""
     return json_line(row, separators=(",", ":"), default=list).encode() + b"\n"
 
 
@@ -326,7 +327,7 @@ Named = Iterator[tuple[str, Iterable[Row]]]
 
 
 def _read_donors(store: Store, splits: Splits) -> Named:
-    """Yield the donors, from whose graphs subtrees are copied, and excerpts of the donors' dialogues."""
+    """Yield the donors (utterances from whose graphs transforms copy) and excerpts of their dialogues."""
     donors = Donors(store)
     rows = [row for split in splits for row in donors.offers(*split)]
     yield DONORS, rows
@@ -376,14 +377,14 @@ def _read_shifts(store: Store, splits: Splits) -> Named:
 
 
 def _read_sentences(store: Store, splits: Splits) -> Named:
-    """Yield the sentences of the pool, and the contexts to which they are replies."""
+    """Yield pairs of a context and a correct response, and the sentences to choose responses from."""
     pool_dialogues(store)
     yield ANSWERED, answered(store)
     yield SENTENCES, _sentences(store)
 
 
 def _sentences(store: Store) -> Iterator[Row]:
-    """Yield the sentences of the pool, page by page in the order of their ids."""
+    """Yield the sentences from which responses can be chosen, in the order of their ids."""
     after = ""
     while page := store.read(cypher_text("snapshot/sentences"), after=after, limit=_PAGE):
         rows = [{name: row["row"][name] for name in sorted(row["row"])} for row in page]
@@ -392,7 +393,7 @@ def _sentences(store: Store) -> Iterator[Row]:
 
 
 def _read_bank(store: Store, splits: Splits) -> Named:
-    """Yield the sample of correct responses of each corpus, from which some generators choose."""
+    """Yield a sample of correct responses from each corpus. Some generators choose from this sample."""
     corpora = sorted({corpus for corpus, _ in splits})
     yield BANK, (row for corpus in corpora for row in bank_rows(store, corpus))
 
@@ -407,7 +408,7 @@ _READING = {
 
 
 def _keep_rows(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
-    """Store rows of a snapshot as JSON, without converting them to nodes."""
+    """Store rows of a snapshot as JSON, without converting them into nodes."""
     kept = {"id": f"{part}/{number}", "part": part, "number": number, "rows": json.dumps(rows)}
     store.write(lambda tx: run(tx, "snapshot/write_rows", **kept))
 
@@ -435,7 +436,7 @@ def _write_excerpts(store: Store, part: str, number: int, rows: Sequence[Row]) -
 
 
 def _graph(dialogue: str, turn: Sequence[Any], parse: Mapping[str, Any]) -> tuple[str, NewGraph]:
-    """Convert a parse in a snapshot to the name of its parser and a graph that can be written."""
+    """Convert a parse from a snapshot into the name of its parser and a graph that can be written."""
     made = remembered_parse(**parse)
     number, _, text = turn
     pending = PendingText("utterances", f"{dialogue}#{number}", text, ())
@@ -455,7 +456,7 @@ def _write_shifts(store: Store, part: str, number: int, rows: Sequence[Row]) -> 
 
 
 def _write_method(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
-    """Write how the keywords of the shift graph were extracted. Refuse a different method."""
+    """Record how the keywords of the shift graph were extracted. Refuse a different method."""
     for row in rows:
         method = {name: row[name] for name in ("keywords", "embedder")}
         [state] = store.write(lambda tx, method=method: run(tx, "shift/begin", **method))
@@ -473,7 +474,7 @@ def _write_kinds(store: Store, part: str, number: int, rows: Sequence[Row]) -> N
 
 
 def _write_sentences(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
-    """Write the sentences of the pool that are not in the store yet."""
+    """Write the sentences of the snapshot that are not in the store yet."""
 
     def work(tx: ManagedTransaction) -> None:
         stored = run(tx, "load/stored_sentences", ids=[row["id"] for row in rows])

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 COVERAGE = 95
-"""Percentage of the bootstrap values that lie within an interval."""
+"""Percentage of the bootstrap values that lie within a confidence interval."""
 THRESHOLD = 0.5
-"""Default threshold of a classifier. Scores at or above it count as positive."""
+"""Default threshold of a classifier. Scores at or above the threshold count as positive."""
 
 
 class Estimate(NamedTuple):
@@ -78,9 +78,9 @@ def resampled_items(items: int, resamples: int, random: Generator | int) -> NDAr
     """Draw bootstrap resamples of items, with replacement, as arrays of indices.
 
     Args:
-        items: Number of items.
+        items: Number of items in the original sample.
         resamples: Number of resamples.
-        random: Random generator or seed.
+        random: NumPy random generator, or a seed for a new one.
 
     Returns:
         Indices of shape (resamples, items).
@@ -96,9 +96,9 @@ def resampled_counts(items: int, resamples: int, random: Generator | int) -> NDA
     With counts, the sums over the items of all resamples can be computed by a single matrix product.
 
     Args:
-        items: Number of items.
+        items: Number of items in the original sample.
         resamples: Number of resamples.
-        random: Random generator or seed.
+        random: NumPy random generator, or a seed for a new one.
 
     Returns:
         Counts of shape (resamples, items): how often each item occurs in each resample.
@@ -184,8 +184,8 @@ def krippendorff_alpha(
     Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", sections C and E.
 
     Args:
-        ratings: Categories that each item got. The number of ratings may differ between items; items with
-            fewer than two ratings are ignored.
+        ratings: Categories that annotators gave to each item. The number of ratings may differ between items.
+            Items with fewer than two ratings are ignored.
         order: All categories from lowest to highest, if they form an ordinal scale; None otherwise. On an
             ordinal scale, two categories disagree more, the more ratings lie between them.
 
@@ -199,7 +199,7 @@ def krippendorff_alpha(
         >>> round(krippendorff_alpha([(0, 0), (1, 1), (0, 1), (0, 0), (0, 0), (0,)]), 3)
         0.571
     """
-    # Ignore items with a single rating, which has no other rating to agree with.
+    # Ignore items with a single rating, because agreement needs two ratings of the same item.
     paired = [item for item in ratings if len(item) > 1]
     if not paired:
         raise InputError("agreement needs at least one item that two annotators rated")

@@ -70,8 +70,8 @@ _PASSED = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-"""Names of the environment variables that a worker inherits. Other variables may contain secrets, so they are
-not passed on."""
+"""Pattern of the names of environment variables that a worker inherits. Other variables may contain secrets,
+so they are not passed on."""
 _SECRET = re.compile(
     r"(^|_)(TOKENS?|PASS|PASSWORD|PASSWD|PASSPHRASE|SECRETS?|(API|ACCESS)?_?KEY|CREDENTIALS?|AUTH)(_|$)", re.I
 )
@@ -89,8 +89,8 @@ def child_environment() -> dict[str, str]:
     """Return the environment variables that a child process needs, without secrets.
 
     A child process may run a parser of a third party, which must not get the user's secrets. To pass a
-    setting to it, use an environment variable whose name starts with ``GRAPHNEG_``. If a model needs a token,
-    download the model beforehand, or store the token with ``hf auth login``.
+    setting to the process, use an environment variable whose name starts with ``GRAPHNEG_``. If a model needs
+    a token, download the model beforehand, or store the token with ``hf auth login``.
 
     Returns:
         A dict from the names of the variables to their values.
@@ -116,7 +116,7 @@ def prefetch_map(
 
     Args:
         work: Function that takes one item.
-        items: The items.
+        items: The items to pass to the function.
         at_once: Number of threads, which is also the number of items that are read ahead.
 
     Yields:
@@ -150,9 +150,9 @@ class WorkerError(GraphnegError):
 
 
 class Workers(Generic[Item, Result]):
-    """A pool of worker processes. Each creates a function once, and then calls it for each given item.
+    """A pool of worker processes. Each worker creates a function once, and then calls it for each item.
 
-    If there are several workers, each of them uses a single thread. Use the pool in a ``with`` statement.
+    If there are several workers, each worker uses a single thread. Use the pool in a ``with`` statement.
     """
 
     def __init__(self, target: str, arguments: tuple[Any, ...], count: int) -> None:
@@ -162,7 +162,7 @@ class Workers(Generic[Item, Result]):
             target: Function that each worker calls once, as ``module:function``. It takes ``arguments`` and
                 returns the function that is then called for each item.
             arguments: Arguments of ``target``.
-            count: Number of workers.
+            count: Number of worker processes.
         """
         self._idle: SimpleQueue[_Child] = SimpleQueue()
         # If there are several workers, let each use only one thread, so that they do not compete for cores.
@@ -178,7 +178,7 @@ class Workers(Generic[Item, Result]):
         if the worker process ends.
 
         Args:
-            item: The item.
+            item: The item to pass to the function.
 
         Returns:
             The result.
@@ -194,7 +194,7 @@ class Workers(Generic[Item, Result]):
         """Send the same item to each worker, and return all results. Raises the same errors as `ask`.
 
         Args:
-            item: The item.
+            item: The item to pass to the function.
 
         Returns:
             One result from each worker. When this method returns, all workers have started.
@@ -205,7 +205,7 @@ class Workers(Generic[Item, Result]):
         """Return the results of items in order. Some items are read before their results are needed.
 
         Args:
-            items: The items.
+            items: The items to pass to the function.
 
         Returns:
             An iterator over the results.
@@ -231,7 +231,7 @@ class _Child:
     """The parent's end of a worker process, which answers one request at a time."""
 
     def __init__(self, target: str, arguments: tuple[Any, ...], environment: dict[str, str]) -> None:
-        """Start the process and send it the target."""
+        """Start the process, and send it the target function's name and arguments."""
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", _BOOT],  # -P: do not import modules from the working directory.
             stdin=subprocess.PIPE,
@@ -241,7 +241,7 @@ class _Child:
         assert self._process.stdin is not None and self._process.stdout is not None
         self._requests, self._answers = self._process.stdin, self._process.stdout
         with contextlib.suppress(BrokenPipeError):
-            # If the process has already ended, ignore it here: the first call of `ask` reports it.
+            # If the process has already ended, do nothing here: the first call of `ask` reports the failure.
             _send(sys.path, self._requests)
             _send((target, arguments), self._requests)
 
@@ -310,7 +310,7 @@ def _made(target: str, arguments: tuple[Any, ...]) -> Callable[[Any], Any]:
 
 
 def portable(error: Exception) -> Exception:
-    """Convert an exception to one that can be pickled and that shows where it was raised.
+    """Convert an exception into one that can be pickled and that shows where it was raised.
 
     Args:
         error: Any exception.
@@ -333,7 +333,7 @@ def portable(error: Exception) -> Exception:
 YOUNG = 100_000
 """Number of new objects after which a garbage collection starts, in a block of `fewer_collections`."""
 SWITCH = 0.0005
-"""Number of seconds after which a thread lets another one run, in a block of `sooner_switches`."""
+"""Number of seconds after which a thread lets another thread run, in a block of `sooner_switches`."""
 
 Restore = Callable[[], None]
 
@@ -350,8 +350,8 @@ def _while_used(change: Callable[[], Restore]) -> Callable[[], AbstractContextMa
         nonlocal users
         with lock:
             users += 1
-            # Blocks can be nested or run in several threads. The first one changes the setting, and the last
-            # one restores it.
+            # Blocks can be nested or run in several threads. The first block changes the setting, and the
+            # last block restores it.
             if users == 1:
                 restores.append(change())
         try:

@@ -1,8 +1,7 @@
-"""Load the pool of short personal statements that ships with graphneg (``anecdotes``).
+"""Load the short personal statements that ship with graphneg (``anecdotes``).
 
-For example, it contains "My brother is careful with money and careless with boats." The generator ``hard``
-can choose its wrong responses from these sentences. Each line of the file is a statement of one or two
-sentences.
+One of them is "My brother is careful with money and careless with boats." The generator ``hard`` can choose
+its wrong responses from these sentences. Each line of the file is a statement of one or two sentences.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ from graphneg.ingest.rows import sentence
 from graphneg.model import Record
 
 NAME = "anecdotes"
-"""The name of the loader, and the source of its sentences."""
+"""The name of the loader, which is also the ``source`` of its sentences."""
 _FILE = "data/anecdotes/anecdotes.txt"
 
 
 class Loader:
-    """Loader of the bundled statements. It accepts no paths."""
+    """Loader for the bundled statements. It accepts no paths."""
 
     name = NAME
     summary = "the bundled pool of short personal statements; takes no path"
@@ -37,8 +36,8 @@ class Loader:
             options: Options for loading, such as the corpus and split.
 
         Yields:
-            The sentences. The first sentence of each statement is marked as a complete clause. The second one
-            is not, because it continues the first.
+            The sentences. The first sentence of each statement is marked as a complete clause. The second
+            sentence is not, because it continues the first.
 
         Raises:
             InputError: A path was given.

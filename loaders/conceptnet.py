@@ -1,8 +1,8 @@
 """Load pairs of opposites from ConceptNet 5 (``conceptnet``; Speer et al. 2017).
 
-Transforms replace words by their opposites. The loader reads the relations Antonym and DistinctFrom, and all
-relations whose names begin with Not (NotDesires, NotCapableOf, NotHasProperty ...), if both terms are in the
-chosen language. A line of the dump has five columns:
+Transforms replace words with their opposites. The loader reads the relations Antonym and DistinctFrom, and
+all relations whose names begin with Not (NotDesires, NotCapableOf, NotHasProperty ...), if both terms are in
+the chosen language. A line of the dump has five columns:
 
     /a/[...]	/r/Antonym	/c/en/hot/a	/c/en/cold	{"weight": 2.0, ...}
 
@@ -44,7 +44,7 @@ _EDGES = """
 
 
 class Loader(FileLoader):
-    """Loader of ConceptNet's dump of assertions, or of a conceptnet-lite database."""
+    """Loader for ConceptNet's dump of assertions, or for a conceptnet-lite database."""
 
     name = "conceptnet"
     summary = "ConceptNet: Antonym, DistinctFrom, Not* edges; the dump or a conceptnet-lite database"
@@ -97,7 +97,7 @@ def _words(text: str) -> str:
 
 
 def _edge(relation: str, start: str, end: str, details: str, language: str) -> Opposite:
-    """Make a pair of opposites from two terms, as written in URIs, and the JSON text of the edge."""
+    """Make a pair of opposites from two terms as they are written in URIs, and the JSON text of the edge."""
     start, end, value = _words(start), _words(end), parse_json(details)
     if not start or not end:
         raise ItemError("a term is empty")

@@ -30,11 +30,11 @@ _ANNOTATIONS: Mapping[str, Mapping[str, str]] = {
     "act": {"1": "inform", "2": "question", "3": "directive", "4": "commissive"},
     "emotion": {str(number): name for number, name in enumerate(_EMOTIONS)},
 }
-"""The names of the labels for the numbers in annotation files, by kind of annotation."""
+"""The label for each number in annotation files, keyed by the kind of annotation."""
 
 
 class Loader(DialogueLoader):
-    """Loader of DailyDialog's text files, or of directories that contain them."""
+    """Loader for DailyDialog's text files, or for directories that contain them."""
 
     name = "dailydialog"
     summary = "DailyDialog: dialogues_*.txt or their directory, with acts and emotions"
@@ -59,8 +59,8 @@ class Loader(DialogueLoader):
             progress: Progress display; advanced by the number of bytes read.
 
         Yields:
-            Items whose values are the text of a dialogue and its annotation lines by kind. A `Rejected`
-            at the end stands for an annotation file that has more lines than the text file.
+            Items whose values are the text of a dialogue and its annotation lines, keyed by kind. A
+            `Rejected` at the end reports an annotation file that has more lines than the text file.
         """
         beside = _companions(path)
         numbered = {kind: enumerate(text_lines(file, NoProgress()), 1) for kind, file in beside.items()}
@@ -83,7 +83,7 @@ class Loader(DialogueLoader):
                 yield Rejected(f"{beside[kind]}:{at + 1}", f"{path.name} ends at line {at}")
 
     def dialogue(self, item: Item) -> Dialogue:
-        """Convert a line to a dialogue with its annotations as attributes.
+        """Convert a line of a text file into a dialogue with its annotations as attributes.
 
         Args:
             item: The text of the dialogue and its annotation lines.
@@ -95,7 +95,7 @@ class Loader(DialogueLoader):
             ItemError: The line does not end with ``__eou__``.
         """
         text, labels = item.value
-        # Reject a line with text after its last mark, because it was cut off.
+        # Reject a line with text after the last __eou__, because the line was cut off.
         *texts, tail = text.split(END)
         if tail.strip():
             raise ItemError(f"the line does not end with {END}")
@@ -114,8 +114,8 @@ def _text_files(path: Path) -> list[Path]:
     files = [file for file in sorted(path.rglob("dialogues_*.txt")) if not file.name.startswith(others)]
     if not files:
         raise InputError(f"{path} contains no DailyDialog files (dialogues_*.txt)")
-    # The corpus is distributed in splits, and also as a single file, dialogues_text.txt.
-    # Read only one of the two.
+    # The corpus is distributed as one file per split, and also as a single file, dialogues_text.txt.
+    # If both are there, read only the files of the splits.
     return [file for file in files if file.name != "dialogues_text.txt"] or files
 
 

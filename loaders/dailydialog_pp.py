@@ -28,13 +28,13 @@ _KEYS = {"id", "dialog_id", "context", *(key for key, _, _ in _RESPONSES)}
 
 
 class Loader(DialogueLoader):
-    """Loader of the JSON Lines files of DailyDialog++ (train, dev, test, data_positives)."""
+    """Loader for the JSON Lines files of DailyDialog++ (train, dev, test, data_positives)."""
 
     name = "dailydialog_pp"
     summary = "DailyDialog++: contexts with human, adversarial and random responses (JSON Lines)"
 
     def dialogue(self, item: Item) -> Dialogue:
-        """Convert the context of a line to a dialogue, with the responses to its last turn.
+        """Convert the context of a line into a dialogue, with the responses to its last turn.
 
         Args:
             item: The decoded line.

@@ -2,9 +2,9 @@
 
 The loader accepts JSON, JSON Lines, tables, Parquet, Arrow, and data sets saved by the library ``datasets``,
 with many names of keys and columns. `graphneg.ingest.entries` reads the files. `graphneg.ingest.shapes`
-converts their content to the format that ``dialogue.schema.json`` in this folder describes. Keys that are not
-in the schema are kept as attributes. A file that ``graphneg export --format dialogues`` wrote is loaded as it
-is, with all graphs, by `graphneg.ingest.exported`.
+converts their content into the format that ``dialogue.schema.json`` in this folder describes. Keys that are
+not in the schema are kept as attributes. A file that ``graphneg export --format dialogues`` wrote is loaded
+unchanged, with all graphs, by `graphneg.ingest.exported`.
 
 >>> loaded = dialogue({"id": 7, "turns": ["Hi.", {"text": "Hello.", "mood": "glad"}], "topic": "pets"})
 >>> [(turn.speaker, turn.text, dict(turn.attributes)) for turn in loaded.utterances]
@@ -43,7 +43,7 @@ _KINDS = {
 
 
 class Loader:
-    """Loader of dialogues in many formats, from files and from Python objects."""
+    """Loader for dialogues in many formats, from files and from Python objects."""
 
     name = "dialogues"
     summary = (
@@ -53,7 +53,7 @@ class Loader:
     def read(self, paths: Sequence[Any], options: LoadOptions) -> Iterator[Record]:
         """Yield dialogues from files, or from Python objects that contain dialogues.
 
-        Raises `InputError` if a source is missing or contains no dialogues.
+        Raises `InputError` if a file is missing, or if a file or object contains no dialogues.
 
         Args:
             paths: Files, folders of saved data sets, or Python objects.
@@ -68,7 +68,8 @@ class Loader:
                 yield from exported_records(source.text, options, known)
                 continue
             records = _records(source, fields, options, known)
-            # With --map or --encoding, the user has confirmed the format, so its first bytes are not checked.
+            # With --map or --encoding, the user has confirmed the format, so the first bytes of the file are
+            # not checked.
             if source.text is not None and not options.map and not options.encoding:
                 yield from check_format(source.text, self.name, records)
             else:
@@ -94,7 +95,7 @@ def _records(source: Source, fields: Fields, options: LoadOptions, known: IdSet)
 
 
 def dialogue(value: Any) -> Dialogue:
-    """Convert a decoded JSON value to a dialogue.
+    """Convert a decoded JSON value into a dialogue.
 
     Args:
         value: An object that follows ``dialogue.schema.json``.
@@ -131,7 +132,7 @@ def _unnamed_turns(value: Mapping[str, Any]) -> frozenset[int]:
 
 def _utterance(turn: int, value: str | Mapping[str, Any]) -> Utterance:
     fields: Mapping[str, Any] = {"text": value} if isinstance(value, str) else value
-    # The default speaker of turns with an even number is A, and of others B.
+    # The default speaker is A for turns with an even index, and B for turns with an odd index.
     speaker, text = fields.get("speaker", "AB"[turn % 2]).strip(), fields["text"].strip()
     return Utterance(turn, speaker, text, fields.get("amr"), _others(fields, _TURN_KEYS))
 

@@ -5,8 +5,8 @@ Each file contains one channel:
     {"guild": ..., "channel": ..., "messages": [
       {"timestamp": "2024-05-17T09:12:00+00:00", "author": {"name": "ann"}, "content": "Lunch?"}]}
 
-The channel is split into dialogues at pauses of some hours. Messages of bots, system messages (joins, pins,
-boosts) and messages that contain only files are left out and counted.
+The channel is split into dialogues at pauses of several hours. Messages from bots, system messages (joins,
+pins, boosts) and messages that contain only files are left out and counted.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _EMOJI = re.compile(r"<a?(:\w+:)\d+>")
 
 
 class Loader(ChatLoader):
-    """Loader of the JSON files of DiscordChatExporter, or of directories that contain them."""
+    """Loader for the JSON files of DiscordChatExporter, or for directories that contain them."""
 
     name = "discord"
     summary = "Discord: channels exported as JSON by DiscordChatExporter"
@@ -60,7 +60,7 @@ class Loader(ChatLoader):
 
 
 def _message(value: Any, notices: Notices) -> Message | None:
-    """Convert a JSON object to a message. Count it and return None if it has no text or no human author."""
+    """Convert a JSON object into a message. If no person wrote a text in it, count it and return None."""
     fields = mapping(value, "the message")
     author = mapping(fields.get("author"), "its author")
     reason = None
@@ -77,7 +77,7 @@ def _message(value: Any, notices: Notices) -> Message | None:
         notices.count(reason, "left out")
         return None
     notices.count(FORWARDED, "read as a turn of the person who forwarded it", text != fields["content"])
-    # Parse the time only now: a message that is left out need not have a valid one.
+    # Parse the time only here: a message that is left out need not have a valid time.
     time = time_of(fields.get("timestamp"))
     return Message(
         seconds_of(time), _name_of(author), _EMOJI.sub(r"\1", text), person=str(author.get("id") or "")
@@ -85,7 +85,7 @@ def _message(value: Any, notices: Notices) -> Message | None:
 
 
 def _forwarded(fields: Mapping[str, Any]) -> str:
-    """Return the text of the message that a message without own text forwards; empty if there is none."""
+    """Return the text of a forwarded message; an empty string if the message forwards nothing."""
     forwarded: Any = fields.get("forwardedMessage")
     text = forwarded.get("content") if isinstance(forwarded, dict) else None
     return text if isinstance(text, str) else ""

@@ -22,7 +22,7 @@ from graphneg.model import Dialogue, Frame, Opposite, Record
 
 
 class Loader:
-    """Loader of the bundled corpus. It accepts no paths."""
+    """Loader for the bundled corpus. It accepts no paths."""
 
     name = "everyday"
     summary = "the bundled corpus: everyday dialogues with AMR graphs, opposites and frames; takes no path"

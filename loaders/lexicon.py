@@ -24,7 +24,7 @@ from graphneg.model import LexiconEntry, Rejected
 
 
 class Loader(FileLoader):
-    """Loader of lexicon tables."""
+    """Loader for tab-separated lexicon tables."""
 
     name = "lexicon"
     summary = "Words for the store's lexicon: their classes, moves along scales, opposites; TSV files"

@@ -7,7 +7,7 @@ The metadata ``::id`` and ``::snt`` (sentence) show to which utterance a graph b
     (w / want-01 :ARG0 (b / boy) :ARG1 (g / go-02 :ARG0 b))
 
 If the store contains no such utterance, new dialogues are made from the graphs. This module only splits a
-file into graphs. Whether a graph is well-formed is checked later, when it is stored.
+file into graphs. Whether a graph is well-formed is checked later, when the graph is stored.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from graphneg.model import GraphText, Record, Rejected
 from graphneg.progress import Progress
 
 _SUFFIXES = {".txt", ".amr", ".penman"}
-"""Suffixes of the files in a directory that are read."""
+"""Suffixes of the files that are read from a directory."""
 
 
 class Loader:
-    """Loader of files with AMR graphs, or of directories that contain such files (.txt, .amr, .penman)."""
+    """Loader for files with AMR graphs, or for directories that contain such files (.txt, .amr, .penman)."""
 
     name = "penman"
     summary = "AMR graphs in PENMAN notation, matched to utterances by ::id or ::snt"
@@ -53,7 +53,7 @@ class Loader:
 
 
 def graph_texts(path: Path, progress: Progress) -> Iterator[GraphText | Rejected]:
-    """Yield the graphs of a file.
+    """Yield the AMR graphs in a file.
 
     Args:
         path: The file.
@@ -69,14 +69,14 @@ def graph_texts(path: Path, progress: Progress) -> Iterator[GraphText | Rejected
         graph = "\n".join(line for line in lines if not line.startswith("#")).lstrip()
         keys = metadata([line for line in lines if line.startswith("#")])
         id, text = keys.get("id") or None, keys.get("snt") or None
-        # A line of this graph could not be read. Reject the graph, because a node of it may be missing.
+        # A line of this graph could not be read. Reject the graph, because one of its nodes may be missing.
         if faults:
             yield from faults
             yield Rejected(place, f"graph {id or '(no id)'}: the line at {faults[0].place} can't be read")
             faults.clear()
         elif not graph.startswith("("):
-            # If a blank line separates metadata from their graph, the metadata form a separate block, which
-            # is rejected.
+            # If a blank line separates metadata from the graph, the metadata form a separate block, which is
+            # rejected.
             is_metadata = block.startswith("#")
             yield Rejected(place, "metadata without a graph" if is_metadata else "not a PENMAN graph")
         elif id is not None and id in places:
@@ -89,7 +89,7 @@ def graph_texts(path: Path, progress: Progress) -> Iterator[GraphText | Rejected
 
 
 def _lines(path: Path, progress: Progress, faults: list[Rejected]) -> Iterator[str]:
-    """Yield the lines of a file. Add each unreadable line to ``faults``, and yield what can be decoded."""
+    """Yield the lines of a file. For an unreadable line, add a `Rejected` to ``faults``."""
     for line in byte_lines(path, progress):
         if isinstance(line, Rejected):
             faults.append(line)

@@ -7,7 +7,7 @@ JSON, growing histories   ``{"train": [{"personality": [...], "utterances": [{"h
 ParlAI text               ``1 your persona: ...`` and ``3 partner<TAB>self<TAB><TAB>one|two|...``
 ========================= =====================================================================
 
-Speaker A is the partner. Speaker B is the person whose persona is given. If B begins, the file has
+Speaker A is the partner. Speaker B is the person whom the persona describes. If B begins, the file has
 ``__SILENCE__`` as the first turn of the partner, and this turn is left out.
 
 Candidates become responses to the previous turn. The correct candidate gets the label 1 and the source
@@ -31,19 +31,20 @@ from graphneg.progress import Progress
 _SILENCE = {"__silence__", "__ silence __"}
 _NUMBERED = re.compile(r"(\d{1,6}) (.*)", re.DOTALL)
 _PERSONA_KEYS = {"persona": "persona", "personality": "persona", "partner_persona": "partner_persona"}
-"""The attribute in which the persona under each key is stored."""
+"""The attributes of a dialogue that store personas, keyed by the JSON key that contains the persona."""
 _PERSONAS = {"your persona: ": "persona", "partner's persona: ": "partner_persona"}
-"""The attribute in which the persona lines of ParlAI text are stored, by the beginning of the line."""
+"""The attributes of a dialogue that store the persona lines of ParlAI text, keyed by the beginning of the
+line."""
 
 
 class Loader(DialogueLoader):
-    """Loader of PersonaChat as JSON or as ParlAI text."""
+    """Loader for PersonaChat as JSON or as ParlAI text."""
 
     name = "personachat"
     summary = "PersonaChat: JSON (persona and dialogue, or personality and utterances) or ParlAI text"
 
     def items(self, path: Path, progress: Progress) -> Iterator[Item | Rejected]:
-        """Return the entries of a JSON document. The episodes of a ParlAI file are converted to such entries.
+        """Return the entries of a JSON document, or the episodes of a ParlAI file as such entries.
 
         Args:
             path: The file.
@@ -65,7 +66,7 @@ class Loader(DialogueLoader):
         )
 
     def dialogue(self, item: Item) -> Dialogue:
-        """Convert an entry to a dialogue, with the candidates as responses.
+        """Convert an entry into a dialogue, with the candidates as responses.
 
         Args:
             item: The entry. Its key in the document, such as ``train``, is the split of the dialogue.
@@ -110,7 +111,7 @@ def _pairs(exchanges: Any, candidates: Any) -> tuple[list[Utterance], list[Respo
 
 
 def _histories(entries: Any) -> tuple[list[Utterance], list[Response]]:
-    """Return all turns (the last history and its correct candidate), and the candidates as responses."""
+    """Return all turns (the last history and its correct candidate), and all candidates as responses."""
     if not isinstance(entries, list) or not entries:
         raise ItemError('"utterances" must be a non-empty list')
     responses: list[Response] = []
@@ -149,7 +150,7 @@ def _responses(turn: int, candidates: Iterable[str], true: str) -> Iterator[Resp
 
 
 def _episode(number: int, lines: Sequence[Item]) -> Item:
-    """Convert the numbered lines of an episode to an entry like those in JSON files."""
+    """Convert the numbered lines of an episode into an entry like the entries of JSON files."""
     value: dict[str, list[Any]] = {"dialogue": [], "candidates": []}
     for expected, (_, at, _, text) in enumerate(lines, 1):
         match = _NUMBERED.fullmatch(text)

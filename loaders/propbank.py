@@ -30,13 +30,13 @@ content."""
 
 
 class Loader:
-    """Loader of PropBank frames: a directory, a tar archive or an XML file."""
+    """Loader for PropBank frames, from a directory, a tar archive or an XML file."""
 
     name = "propbank"
     summary = "PropBank frames: the directory of XML files, their tar.gz, or one file"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        """Return the frames from files. A frame that occurs again is rejected.
+        """Return the frames from files. A frame whose id occurred before is rejected.
 
         Args:
             paths: Files, archives and directories.
@@ -58,7 +58,7 @@ class Loader:
 
 
 def _frame(where: str, part: Roleset | ReadError, seen: dict[str, str]) -> Frame | Rejected:
-    """Convert a roleset to a frame. Reject it if ``seen`` shows that its id occurred before in this load."""
+    """Convert a roleset into a frame. Reject it if its id is in ``seen``, that is, occurred before."""
     if isinstance(part, ReadError):
         return Rejected(where, part.reason)
     id = part.id
@@ -142,7 +142,7 @@ def _archived(path: Path, progress: Progress) -> Iterator[tuple[str, bytes] | Re
             with tarfile.open(fileobj=stored, mode="r|*") as archive:
                 for member in archive:
                     # Do not follow links.
-                    # The archive may come from a stranger, and a link may point anywhere.
+                    # The archive may come from an untrusted source, and a link may point anywhere.
                     if member.issym() or member.islnk():
                         if member.name.endswith(".xml"):
                             where = f"{path}/{member.name}"

@@ -1,7 +1,7 @@
-"""Load the examples of PropBank's frame files as sentences (``propbank_examples``; Palmer et al. 2005).
+"""Load the examples in PropBank's frame files as sentences (``propbank_examples``; Palmer et al. 2005).
 
-The loader reads the same files as ``propbank``. The sentences become a pool, from which responses can be
-chosen. The examples in the files are tokenized, and contain traces and other marks of a treebank. The loader
+The loader reads the same files as the loader ``propbank``. Generators can choose responses from the
+sentences. The examples in the files are tokenized, and contain traces and other treebank marks. The loader
 joins the tokens and removes the marks: ``he ran *trace* up a bill .`` becomes "He ran up a bill."
 """
 
@@ -19,14 +19,14 @@ from graphneg.ingest.rows import as_sentence, sentence
 from graphneg.loaders.propbank import frame_records
 from graphneg.model import Record, Rejected
 
-# Matches the marks: traces ("*T*-1", "[*]"), brackets ("-LRB-") and escaped punctuation ("/.").
+# Matches treebank marks: traces ("*T*-1", "[*]"), brackets ("-LRB-") and escaped punctuation ("/.").
 _MARK = re.compile(r"(?<!\S)(?:\*\S*|\[\*\S*\]|-[LR][RSC]B-|/[.?,-])(?!\S)")
 # Matches a spaced hyphen: "long - term" becomes "long-term".
 _HYPHEN = re.compile(r"(?<=\w) - (?=\w)")
 
 
 class Loader:
-    """Loader of the examples of PropBank frames, from a directory, a tar archive or an XML file."""
+    """Loader for the examples in PropBank frame files, from a directory, a tar archive or an XML file."""
 
     name = "propbank_examples"
     summary = "PropBank: the examples in its frame files as a pool of sentences; same files as propbank"

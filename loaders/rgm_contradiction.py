@@ -4,8 +4,8 @@ Each JSON line contains a context, the response of a model, and a number of vote
 how many of three annotators judged that the response contradicts an earlier utterance of the same speaker.
 `graphneg.ingest.labelled` describes the format.
 
-With two or three votes, the response is loaded as a wrong one (label 0). With no vote, it is loaded as a
-correct one (label 1). With a single vote, the line is rejected, because the annotators disagree.
+With two or three votes, the response is loaded as a wrong response (label 0). With no vote, it is loaded as a
+correct response (label 1). With a single vote, the line is rejected, because the annotators disagree.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from graphneg.model import Dialogue, Response, Utterance
 
 
 class Loader(DialogueLoader):
-    """Loader of the JSON Lines files of Sato et al., and of files that graphneg wrote in the same format."""
+    """Loader for the JSON Lines files of Sato et al., and files that graphneg wrote in the same format."""
 
     name = "rgm_contradiction"
     summary = "Sato et al. 2024: responses of generation models, contradictory or not (JSON Lines)"
 
     def dialogue(self, item: Item) -> Dialogue:
-        """Convert the context of a line to a dialogue, with the judged response.
+        """Convert the context of a line into a dialogue, with the judged response.
 
         Args:
             item: The decoded line.
@@ -34,7 +34,7 @@ class Loader(DialogueLoader):
             response may contradict.
 
         Raises:
-            ItemError: One of three annotators called the response contradictory.
+            ItemError: Only one of three annotators called the response contradictory.
         """
         line = labelled_of(item.value, item.place)
         if line.label is None:

@@ -8,7 +8,8 @@ in the channel "general":
 
 This gives a dialogue of two turns, "Lunch, @Bo?" and "Yes!". A thread, whose messages have the same
 ``thread_ts``, is a dialogue of its own. Messages outside of threads are split into dialogues at pauses of
-some hours. Messages of bots, system messages and messages that contain only files are left out and counted.
+several hours. Messages from bots, system messages and messages that contain only files are left out and
+counted.
 """
 
 from __future__ import annotations
@@ -58,19 +59,20 @@ _INLINE = {
     "emoji": ":{name}:",
     "link": "",
 }
-"""The parts of a line in blocks, in the notation of the texts of messages."""
+"""Templates that convert the inline elements of Slack's rich-text blocks into the notation of message texts,
+keyed by the type of element."""
 # Matches mentions and links: <@U1>, <#C1|general>, <!here>, <https://example.org|this page>.
 _MARK = re.compile(r"<(?P<sign>[@#!]?)(?P<of>[^<>|]+)(?:\|(?P<shown>[^<>]*))?>")
 
 
 class Loader:
-    """Loader of the folder of an exported workspace, or of one of its channels."""
+    """Loader for the folder of an exported Slack workspace, or for the folder of one of its channels."""
 
     name = "slack"
     summary = "Slack: the folder of an exported workspace, or of one of its channels"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        """Yield the dialogues of each channel. Those outside of threads come first, then the threads.
+        """Yield the dialogues of each channel. Dialogues outside of threads come first, then the threads.
 
         Args:
             paths: The folders.
@@ -96,7 +98,7 @@ class Loader:
 
 
 def _channels(path: Path) -> list[tuple[Path, list[Path]]]:
-    """Return each channel's folder and files. The path is the folder of one channel or of all."""
+    """Return the folder and files of each channel, given the folder of one channel or of all channels."""
     for folders in ([path], sorted(child for child in path.iterdir() if child.is_dir())):
         days = {one: sorted(day for day in one.glob("*.json") if _DAY.fullmatch(day.stem)) for one in folders}
         if found := [(one, files) for one, files in days.items() if files]:
@@ -130,7 +132,7 @@ def _dialogues(
 def _flow(
     days: Sequence[Path], options: LoadOptions, names: Mapping[str, str], threads: sqlite3.Connection
 ) -> Iterator[Item | Rejected]:
-    """Yield messages outside of threads. Store those in threads: replies may come days later."""
+    """Yield messages outside of threads. Store messages in threads, to which replies may come days later."""
     for day in days:
         for item in reverse_if_newest_first(_messages(day, options, names), options.notices):
             if isinstance(item, Rejected) or not item.value.thread:
@@ -172,7 +174,7 @@ def _stored(text: str) -> Item:
 
 
 def _message(value: Any, names: Mapping[str, str], notices: Notices) -> Message | None:
-    """Convert a JSON object to a message. If no person wrote it, count it and return None."""
+    """Convert a JSON object into a message. If no person wrote it, count it and return None."""
     fields = mapping(value, "the message")
     kind, text = fields.get("subtype") or "", fields.get("text") or ""
     if not isinstance(text, str) or not isinstance(kind, str):
@@ -212,7 +214,9 @@ def _forwarded(fields: Mapping[str, Any]) -> str:
 
 
 def _block_text(blocks: Any) -> str:
-    """Return the text of blocks, in the notation of the texts of messages. Some messages have no other text.
+    """Return the text of Slack's rich-text blocks, in the notation of message texts.
+
+    Some messages have only blocks and no other text.
 
     >>> said = [{"type": "text", "text": "Hi "}, {"type": "user", "user_id": "U1"}]
     >>> _block_text([{"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": said}]}])
@@ -220,7 +224,7 @@ def _block_text(blocks: Any) -> str:
     """
     if isinstance(blocks, list):
         texts = [_block_text(one) for one in blocks]
-        # The parts of a section stand in one line. Sections, items of lists and blocks are lines.
+        # The parts of a section are on the same line. Sections, list items and blocks are separate lines.
         is_line = any(isinstance(one, dict) and one.get("type") in _INLINE for one in blocks)
         return ("" if is_line else "\n").join(filter(None, texts))
     if not isinstance(blocks, dict):
@@ -241,7 +245,7 @@ def _escaped(value: Any) -> str:
 
 
 def _seconds(ts: Any) -> float:
-    """Convert the time of a message, such as ``1715936400.000200``, to seconds."""
+    """Convert the time of a message, such as ``1715936400.000200``, into seconds since 1970."""
     try:
         seconds = float(ts)
     except (TypeError, ValueError, OverflowError):
@@ -253,7 +257,7 @@ def _seconds(ts: Any) -> float:
 
 
 def _people(channel: Path) -> dict[str, str]:
-    """Return the names of users by id, from ``users.json``; empty if there is no such file."""
+    """Return the names of users from ``users.json``, keyed by user id; empty if there is no such file."""
     # `users.json` is in the same folder as the folders of channels. If the user named the folder of a single
     # channel, look there as well.
     for folder in (channel.parent, channel):
@@ -290,7 +294,7 @@ def _add_profiles(names: dict[str, str], days: Sequence[Path]) -> None:
 
 
 def _name(user: Mapping[str, Any]) -> str:
-    """Return the name of a user: the display name, else the real name, else the user name."""
+    """Return the display name of a user, or else the real name, or else the user name."""
     profile = user.get("profile")
     places = [profile, user] if isinstance(profile, dict) else [user]
     for key in ("display_name", "real_name", "name"):
@@ -301,7 +305,7 @@ def _name(user: Mapping[str, Any]) -> str:
 
 
 def _speaker(fields: Mapping[str, Any], names: Mapping[str, str]) -> str:
-    """Return the name of a message's author."""
+    """Return the name of a message's author, or the author's id if no name is known."""
     id, profile = fields.get("user"), fields.get("user_profile")
     if isinstance(id, str) and id in names:
         return names[id]
@@ -314,7 +318,7 @@ def _speaker(fields: Mapping[str, Any], names: Mapping[str, str]) -> str:
 
 
 def _readable(text: str, names: Mapping[str, str]) -> str:
-    """Convert a text to what Slack displays: ``<@U1> see <https://x.org|this>`` becomes ``@Ann see this``."""
+    """Format a text as Slack displays it: ``<@U1> see <https://x.org|this>`` becomes ``@Ann see this``."""
 
     def shown(mark: re.Match[str]) -> str:
         of, told = mark["of"], mark["shown"]

@@ -1,4 +1,4 @@
-"""Load plain text as a pool of sentences (``text``), from which generators choose responses.
+"""Load the sentences of plain text (``text``), from which generators can choose responses.
 
 A line contains one or more sentences. For example, the line ``We moved in May. The cat hated it.`` at the
 beginning of the file ``quotes.txt`` gives the sentences ``quotes/1.0`` and ``quotes/1.1``.
@@ -18,7 +18,7 @@ from graphneg.model import Rejected, Sentence
 
 
 class Loader(FileLoader):
-    """Loader of plain text with one or more sentences per line."""
+    """Loader for plain text with one or more sentences per line."""
 
     name = "text"
     summary = "plain text as a pool of sentences, with one or more sentences per line"

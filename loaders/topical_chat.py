@@ -23,7 +23,7 @@ from graphneg.progress import Progress
 
 
 class Loader(DialogueLoader):
-    """Loader of the conversation files of Topical-Chat (train, valid_freq, test_rare ...)."""
+    """Loader for the conversation files of Topical-Chat (train, valid_freq, test_rare ...)."""
 
     name = "topical_chat"
     summary = "Topical-Chat: conversation files (JSON), with sentiment and knowledge source"
@@ -41,10 +41,10 @@ class Loader(DialogueLoader):
         return json_items(path, progress)
 
     def dialogue(self, item: Item) -> Dialogue:
-        """Convert a conversation to a dialogue.
+        """Convert a conversation into a dialogue.
 
         Args:
-            item: The conversation. Its key in the document is the id of the dialogue.
+            item: The conversation. Its key in the JSON document is the id of the dialogue.
 
         Returns:
             The dialogue.

@@ -28,8 +28,8 @@ from graphneg.ingest.validation import DialogueLoader, dialogues_of
 from graphneg.model import Dialogue, Record, Rejected, Utterance
 from graphneg.progress import NoProgress, Progress
 
-# "[00:01:15] Dr. Ann Lee (agent): Good morning." A time before the name is not part of it.
-# `_speaker` decides whether the words before the colon are a name.
+# "[00:01:15] Dr. Ann Lee (agent): Good morning." A time before the name is not part of the name.
+# `_is_name` decides whether the words before the colon are a name.
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?(?:\s?[AaPp]\.?[Mm]\b\.?)?"
 _DATE = r"(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4},?[ T])?"
 _TIME = rf"(?:[\[(]?(?P<before>{_DATE}{_CLOCK})[\])]?\s+(?:-\s+)?)?"
@@ -56,16 +56,16 @@ _PARTICLES = {
     "af", "al", "and", "bin", "da", "de", "del", "della", "den", "der", "des", "di", "do", "dos", "du", "el",
     "ibn", "la", "las", "le", "los", "of", "ten", "ter", "the", "van", "von", "y", "zu", "zum", "zur",
 }  # fmt: skip
-"""Words of names that are not capitalised: "Dr. Maria van der Berg"."""
+"""Words in names that are not capitalised, as in "Dr. Maria van der Berg"."""
 _SUFFIXES = {"jr", "sr", "ii", "iii", "iv", "md", "phd", "esq"}
-"""Words of names that follow a comma: "Neil Smith, Jr."."""
+"""Words in names that follow a comma, as in "Neil Smith, Jr."."""
 _CONTINUED = re.compile(r"[(\[]\s*cont(?:['’.]?d|inued|inuing)?\.?\s*[)\]]", re.IGNORECASE)
-# Such a line may be a turn, although its beginning is no name: "So I told them this, and more: no".
+# A line with a colon may be a turn even if its beginning is no name: "So I told them this, and more: no".
 _LIKE_A_TURN = re.compile(r"\s*[^\W\d_][^:\n]{0,80}(?<!\d):(?=\s|$)")
 
 
 class _Turn(NamedTuple):
-    """A turn: its speaker, the texts of its lines, and its time as it is written, if it has one."""
+    """A turn: its speaker, the texts of its lines, and its time as it is written; empty without a time."""
 
     speaker: str
     texts: list[str]
@@ -73,7 +73,7 @@ class _Turn(NamedTuple):
 
 
 class Loader(DialogueLoader):
-    """Loader of text files that have one turn per line."""
+    """Loader for text files that have one turn per line."""
 
     name = "transcript"
     summary = 'transcripts: lines of "Name: text", a blank line between dialogues'
@@ -134,13 +134,13 @@ class Loader(DialogueLoader):
         )
 
     def dialogue(self, item: Item) -> Dialogue:
-        """Convert the turns of a dialogue to a dialogue.
+        """Convert a list of turns into a dialogue.
 
         Args:
-            item: The turns.
+            item: An item whose value is the list of turns.
 
         Returns:
-            The dialogue. Its name is its number in the file.
+            The dialogue. Its name is its index in the file.
         """
         turns: Sequence[_Turn] = item.value
         utterances = (
@@ -156,13 +156,13 @@ class Loader(DialogueLoader):
             path: The file.
 
         Returns:
-            The name.
+            The name of the corpus, such as ``talks`` for ``talks.test.txt``.
         """
         return corpus_of(path)
 
 
 def _numbered(path: Path, progress: Progress) -> Iterator[Item | Rejected]:
-    """Yield the lines that are not blank, each with the number of its dialogue."""
+    """Yield the lines of a file that are not blank, each with the number of its dialogue."""
     number, is_blank = 0, True
     for line in text_lines(path, progress):
         if isinstance(line, Rejected):
@@ -175,7 +175,7 @@ def _numbered(path: Path, progress: Progress) -> Iterator[Item | Rejected]:
 
 
 def _turns(lines: Sequence[str], notices: Notices) -> list[_Turn]:
-    """Return the turns of a dialogue, and refuse lines without a name at its beginning.
+    """Combine the lines of a dialogue into turns. Refuse a dialogue whose first line has no name.
 
     Args:
         lines: The lines of the dialogue.
@@ -239,14 +239,14 @@ def _has_remark_after_comma(text: str) -> bool:
 
 
 def _times(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the dialogue and the time of all lines of a file that begin a turn."""
+    """Yield the dialogue number and the time of each line of a file that begins a turn."""
     for line in _numbered(path, NoProgress()):
         if isinstance(line, Item) and (turn := _turn_of(line.value)) is not None:
             yield line.number, turn["before"] or turn["after"] or ""
 
 
 def _in_order(turns: list[_Turn], dates: Dates, notices: Notices) -> list[_Turn]:
-    """Return turns sorted by time. If times have no dates, only reverse turns listed newest first."""
+    """Return turns sorted by time. If the times have no dates, only reverse turns that are newest first."""
     times = [turn.time for turn in turns]
     places = list(range(len(turns)))
     order: list[int] | None = None

@@ -8,10 +8,10 @@
 A line without a time continues the previous message. System lines (for example, that somebody joined or that
 messages are encrypted) and placeholders for media are left out and counted.
 
-The format of dates depends on the phone, and is not given in the file. The loader tries three orders of day,
-month and year. It chooses the order with the fewest invalid dates. If several have equally few, it chooses
-the one in which the messages are most consistently sorted by time. The user can name the order instead
-(``--date-order``).
+The format of dates depends on the phone, and the file does not specify it. The loader tries three orders of
+day, month and year, and chooses the order with the fewest invalid dates. If several orders have equally few,
+it chooses the order in which the messages are most consistently sorted by time. The user can name the order
+instead (``--date-order``).
 """
 
 from __future__ import annotations
@@ -76,7 +76,8 @@ _DOCUMENT = re.compile(r"\S[^/\n]{0,120}\.\w{2,5}(?: • [^\n]{1,40})*")
 # "Ski: weekend 2024: \u200eMessages and calls are end-to-end encrypted."
 # A marked text without letters is not a system line: people paste telephone numbers together with the mark.
 _MARKED_LATER = re.compile(r"[^\n]*:\s(?P<marked>\u200e[^\n]*[^\W\d_][^\n]*)(?:\n.*)?", re.DOTALL)
-# On Android, this note has no such mark: "It's me, Ann. <This message was edited>".
+# On Android, no left-to-right mark precedes the note about an edit: "It's me, Ann. <This message was
+# edited>".
 _EDITED = re.compile(
     r"\s?<(?:this message was edited|diese nachricht wurde bearbeitet|se editó este mensaje"
     r"|ce message a été modifié|questo messaggio è stato modificato|mensagem editada"
@@ -97,7 +98,7 @@ _SYSTEM_NAME = re.compile(
     r"|heeft (?:het onderwerp|de groep))",
     re.IGNORECASE,
 )
-# The name of the caller or the sender precedes these lines, although nobody wrote them.
+# The name of a caller or sender precedes some system lines, such as "Missed voice call", which nobody wrote.
 _SYSTEM_TEXT = re.compile(
     r"(?:missed (?:group )?(?:voice|video) call|verpasster? (?:gruppen)?(?:sprach|video)anruf"
     r"|(?:video)?llamada(?: de voz)? perdida|appel (?:vocal|vidéo) manqué|(?:video)?chiamata persa"
@@ -120,7 +121,7 @@ _DELETED = re.compile(
     re.IGNORECASE,
 )
 _POLLED = "poll"
-"""The kind of a question to the group with options to vote for, for notices."""
+"""The name that notices use for a poll, which is a question to the group with options to vote for."""
 _MOST_DATES = 20_000
 """Maximum number of dates that are used to detect the order of day, month and year."""
 
@@ -130,11 +131,11 @@ class _Written:
     """A message as it is written in the file.
 
     Attributes:
-        line: The first line.
+        line: The first line of the message.
         date: The three numbers of the date, in the order in which they are written.
         hour: The hour, from 0 to 23.
         minute: The minute.
-        parts: The text after the header, line by line.
+        parts: The text after the date and time, line by line.
         has_half: Whether the time has AM or PM.
         size: The number of characters in all lines after the first.
     """
@@ -154,7 +155,7 @@ class _Written:
 
 
 class Loader(ChatLoader):
-    """Loader of the text files that WhatsApp writes with "Export chat"."""
+    """Loader for the text files that WhatsApp writes with "Export chat"."""
 
     name = "whatsapp"
     summary = 'WhatsApp: the text file of "Export chat", from iOS or Android'
@@ -234,11 +235,11 @@ def _start_of_rest(shown: str, rest: str) -> int:
 
 
 def _message(written: _Written, order: Order, notices: Notices) -> Message | None:
-    """Convert the lines of a message to a message. If nobody wrote it, count it and return None.
+    """Parse the lines of a message. If no person wrote the message, count it and return None.
 
     Args:
         written: The lines of the message.
-        order: The order of day, month and year.
+        order: The order of day, month and year in the file.
         notices: Notices to the user, which count what is left out.
 
     Returns:
@@ -269,14 +270,15 @@ def _message(written: _Written, order: Order, notices: Notices) -> Message | Non
 
 
 def _without_placeholders(text: str, notices: Notices) -> tuple[str, str | None]:
-    """Return what a person wrote in a message, and the kind of what is left out of it; None for nothing.
+    """Remove WhatsApp's placeholders, such as "image omitted", from the text of a message.
 
     Args:
         text: The text of the message, with direction marks.
         notices: Notices to the user, which count a placeholder that follows a text.
 
     Returns:
-        The text, which is empty if nobody wrote the message, and the kind.
+        The text that a person wrote, which may be empty, and the kind of content that was left out, such as a
+        system line; None if nothing else needs to be counted.
     """
     text = _EDITED.sub("", text)
     if (shorter := _END_PLACEHOLDER.sub("", text).strip()) != text.strip():
@@ -301,7 +303,7 @@ def _without_placeholders(text: str, notices: Notices) -> tuple[str, str | None]
 
 
 def _ordered(date: Date, order: Order) -> Date:
-    """Return the year, month and day of a date that is written in a given order."""
+    """Return the year, month and day of a date, given the order in which its numbers are written."""
     a, b, c = date
     year, month, day = {
         "day/month/year": (c, b, a),
@@ -334,7 +336,7 @@ def _order(path: Path, encoding: str) -> Order | None:
 
 
 def _faults(dates: Sequence[Date], order: Order) -> tuple[int, int, int]:
-    """Return three numbers that are higher, the worse an order fits the dates of a file.
+    """Return three numbers that are higher if an order of day, month and year fits the dates of a file worse.
 
     The first number counts invalid dates. The second counts dates that contradict the direction of the file,
     which may list the newest messages first. The third counts dates that are earlier than the previous date,

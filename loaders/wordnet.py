@@ -1,6 +1,6 @@
-"""Load the examples in WordNet's glosses as a pool of sentences (``wordnet``; Miller 1995).
+"""Load the examples in WordNet's glosses as sentences (``wordnet``; Miller 1995).
 
-Generators choose responses from this pool. The loader reads ``data.noun``, ``data.verb``, ``data.adj`` and
+Generators can choose responses from them. The loader reads ``data.noun``, ``data.verb``, ``data.adj`` and
 ``data.adv`` as they are installed by WordNet and by Debian's package wordnet-base (format: wndb(5WN)). After
 the definition of a synset, examples follow in quotation marks:
 
@@ -29,7 +29,7 @@ _EXAMPLE = re.compile(r'"([^"]+)"(?!\s*-)')
 
 
 class Loader(FileLoader):
-    """Loader of WordNet's data files, or of a directory that contains them."""
+    """Loader for WordNet's data files, or for a directory that contains them."""
 
     name = "wordnet"
     summary = "WordNet: the examples in its glosses as a pool of sentences; data.* files or their directory"

@@ -25,7 +25,7 @@ from graphneg.ingest.values import (
 )
 
 SAME_NAME = "with several people of one name, who are told apart by numbers"
-"""What happened to a dialogue, for notices."""
+"""What notices say about dialogues in which several people have the same name."""
 _NUMBER = re.compile(r"[+-]?[0-9]*[.,]?[0-9]*")
 
 
@@ -33,14 +33,15 @@ def count_unsaid(cells: Value, content: Any, notices: Notices) -> None:
     """Count the parts of a message that contain no text.
 
     Args:
-        cells: The message.
-        content: Its text, or its list of content parts, such as texts and images.
+        cells: The message, as a table row or JSON object.
+        content: The text of the message, or its list of content parts, such as texts and images.
         notices: Notices to the user, which count the parts by kind.
     """
     for kind in unsaid_of(content):
         notices.count(kind, "left out")
     text = message_text(content)
-    # If the message has text, the values of these keys are kept as attributes. Otherwise it is left out.
+    # If the message has text, the values of the keys below are kept as attributes. Otherwise the message is
+    # left out.
     is_left_out = isinstance(text, str) and not text.strip()
     became = "left out" if is_left_out else "kept as an attribute, not as text"
     for key, kind in INSTEAD_OF_TEXT.items():
@@ -54,10 +55,10 @@ def tell_apart(
     """Change the names of speakers in a dialogue who have the same name and different ids.
 
     Args:
-        turns: The turns under graphneg's own keys, which are changed.
+        turns: The turns with graphneg's own keys. Their speakers are changed in place.
         cells: The table row or JSON object of each turn.
-        fields: The key or column of each field.
-        notices: Notices to the user, which count the dialogue.
+        fields: Look-up that finds the key or column for each field, such as the speaker.
+        notices: Notices to the user, which count the dialogue if a name was changed.
     """
     people: list[tuple[str, str]] = []
     for turn, own in zip(turns, cells, strict=True):
@@ -78,8 +79,8 @@ class SpeakerNotice:
 
     Args:
         file: The file name, for the notice.
-        fields: The key or column of each field, as far as the user named them.
-        notices: Notices to the user. `report` adds one.
+        fields: Look-up that finds the key or column for each field, and knows which ones the user named.
+        notices: Notices to the user. `report` adds one notice.
     """
 
     def __init__(self, file: str, fields: Fields, notices: Notices) -> None:
@@ -93,7 +94,7 @@ class SpeakerNotice:
 
         Args:
             cells: A table row, or a turn that is a JSON object.
-            marking: The columns that mark internal notes. They are not unused.
+            marking: The columns that mark internal notes. The notice does not list them as unused.
         """
         known = self._fields.of(cells)
         count_unsaid(cells, cells.get(known.get("text", "")), self._notices)
@@ -108,7 +109,7 @@ class SpeakerNotice:
             self._left.extend(new)
 
     def report(self) -> None:
-        """Report the speakers that were assumed. Call it after all turns were counted."""
+        """Report the speakers that were assumed. Call this method after all turns were counted."""
         # Some turns name a speaker and others do not, so the file has a speaker column with gaps.
         if self._unnamed and self._named:
             self._notices.count("turn", "without a speaker assigned to A or B", self._unnamed)
@@ -123,13 +124,13 @@ class SpeakerNotice:
 
 
 def report_missing_time(file: str, cells: Value, fields: Fields, notices: Notices) -> None:
-    """Report that a source has no time column, if some of its columns look like times.
+    """Report that a file has no time column, if some of its columns look like times.
 
     Args:
         file: The file name, for the notice.
         cells: The first row of a table, or the first turn of a dialogue.
-        fields: The key or column of each field, as far as the user named them.
-        notices: Notices to the user.
+        fields: Look-up that finds the key or column for each field, and knows which ones the user named.
+        notices: Notices to the user, to which the report is added.
     """
     known = fields.of(cells)
     if "turn" in known or "time" in known or "time" in fields.named_by_user:
@@ -154,7 +155,7 @@ class IdNotice:
 
     Args:
         file: The file name, for the notice.
-        notices: Notices to the user. The first such id adds one.
+        notices: Notices to the user. The first such id adds one notice.
     """
 
     def __init__(self, file: str, notices: Notices) -> None:

@@ -30,8 +30,8 @@ class ReadGraph(NamedTuple):
 
     Attributes:
         of: The id of the utterance or response.
-        graph: The graph.
-        digest: The digest of its PENMAN text.
+        graph: The parsed graph.
+        digest: The digest of the graph's PENMAN text.
         text: The text of the utterance or response.
         place: The position of the graph in its file, such as ``FILE:LINE``.
         source: The origin of the graph: `GOLD`, or the name and version of a parser.
@@ -63,12 +63,12 @@ class Batch:
 
     Attributes:
         lexicon: The lexicon, which is used to compute facts about graphs.
-        dialogues: The dialogues.
-        graphs: The graphs.
-        opposites: Pairs of opposites.
-        frames: PropBank frames.
-        sentences: The row of each sentence, by sentence id.
-        entries: Entries of the lexicon.
+        dialogues: The dialogues to write.
+        graphs: The AMR graphs of utterances and responses to write.
+        opposites: The pairs of opposites to write.
+        frames: The PropBank frames to write.
+        sentences: The rows of sentences, keyed by sentence id.
+        entries: The lexicon entries to write.
         dialogue_rows: The database rows for the dialogues.
         graph_rows: The database rows for the graphs.
         rows: The number of rows in the batch.
@@ -95,8 +95,8 @@ class Batch:
         """Add dialogues and graphs, and compute their rows.
 
         Args:
-            dialogues: The dialogues.
-            graphs: Graphs from the corpus. They belong to these dialogues, or to dialogues in the store.
+            dialogues: The dialogues to add.
+            graphs: Graphs that belong to these dialogues, or to dialogues in the store.
         """
         for dialogue in dialogues:
             self.dialogues.append(dialogue)
@@ -111,9 +111,8 @@ class Batch:
     def split(self) -> list[Batch]:
         """Split the batch into two halves.
 
-        A dialogue stays together with its graphs, unless it is the only dialogue in the batch and the batch
-        has nothing else. Write the first half first, because graphs in the second half may belong to its
-        dialogues.
+        A dialogue stays together with its graphs, unless the batch contains nothing but this dialogue and its
+        graphs. Write the first half first, because graphs in the second half may belong to its dialogues.
 
         Returns:
             Two batches; an empty list if the batch cannot be split, because it contains a single item.
@@ -131,8 +130,8 @@ class Batch:
             *(_adding_sentence(id, row) for id, row in self.sentences.items()),
             *(_appending(lambda batch: batch.entries, one) for one in self.entries),
         ]
-        # A single dialogue is left.
-        # Separate it from its graphs, to find out on which of the two the server fails.
+        # If only a single dialogue is left, separate it from its graphs, to find out whether the server fails
+        # on the dialogue or on the graphs.
         if len(adds) == 1 and self.dialogues and self.graphs:
             adds = [
                 partial(Batch.add, dialogues=self.dialogues, graphs=()),
@@ -141,14 +140,14 @@ class Batch:
         if len(adds) < 2:
             return []
         parts = [Batch(self.lexicon), Batch(self.lexicon)]
-        # Keep the order, because graphs must be written after their dialogues.
+        # Keep the order of the items, because graphs must be written after their dialogues.
         for at, add in enumerate(adds):
             add(parts[2 * at >= len(adds)])
         return parts
 
     @property
     def place(self) -> str:
-        """The position and the id of the first item in the batch, for messages."""
+        """The first item in the batch, for messages: its id, and its position in the file if it is known."""
         for one in self.dialogues:
             return f"{one.place}: {one.id}" if one.place else one.id
         for one in self.graphs:
@@ -162,14 +161,14 @@ class Batch:
         return next(iter(named), "")[:80]
 
     def takes(self, rows: int, size: int) -> bool:
-        """Reserve space for more rows, if they fit. In an empty batch, any number of rows fits.
+        """Reserve space for more rows if they fit into the batch. An empty batch takes any number of rows.
 
         Args:
-            rows: The number of rows.
+            rows: The number of rows to reserve space for.
             size: The estimated size of the rows in bytes.
 
         Returns:
-            Whether the rows fit. If not, nothing is reserved.
+            True if the rows fit. Otherwise, nothing is reserved.
         """
         # A single item that exceeds the limits gets a batch of its own.
         if self.rows and (self.rows + rows > MAX_ROWS or self.bytes + size > MAX_BYTES):

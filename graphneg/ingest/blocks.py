@@ -1,7 +1,7 @@
 """Sort the records of a corpus into blocks of dialogues.
 
 A pipeline reads a corpus once and then processes it block by block. `sort_records` writes a folder with one
-file of pickled records per block. One more file holds the records that belong to no dialogue (pairs of
+file of pickled records per block. Another file contains the records that belong to no dialogue (pairs of
 opposites, frames, sentences), which every block needs. `block_records` reads the files. Memory use does not
 grow with the corpus.
 
@@ -27,7 +27,7 @@ from graphneg.shards import Shard
 
 _COMMON = "common"
 _WAITING = 16_000_000
-"""Maximum number of bytes of records that are kept in memory before they are written."""
+"""Maximum size in bytes of the pickled records that are kept in memory before they are written."""
 
 
 class Load(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -35,17 +35,17 @@ class Load(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         corpus: The name of the loader.
-        paths: The files.
+        paths: The paths of the files to load.
         name: The corpus name of all dialogues; None to take it from the data.
         split: The split of all dialogues; None to take it from the data.
-        language: An ISO 639-1 code; used only by the loader ``conceptnet``.
+        language: The language of the terms to load, as an ISO 639-1 code; used only by ``conceptnet``.
         turns: The number of turns per dialogue, if dialogues are made from graphs that name no utterances.
         map: The key or column for each field; used only by the loader ``dialogues``.
         encoding: The codec of the text; used only by ``dialogues``, ``whatsapp`` and ``discord``. None for
             UTF-8, or for the codec that ``dialogues`` guesses.
         clean: Whether to repair texts that contain HTML entities or were separated into tokens by spaces.
-        gap: The pause in hours that ends a dialogue; used only by loaders of chats.
-        date_order: Which comes first in dates such as ``03/04/2024``, ``day`` or ``month``; used only by
+        gap: The length in hours of a pause that ends a dialogue; used only by loaders for chats.
+        date_order: What comes first in dates such as ``03/04/2024``, ``day`` or ``month``; used only by
             ``dialogues``, ``transcript`` and ``whatsapp``. None to derive it from the dates of the file.
     """
 
@@ -83,14 +83,14 @@ class Load(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def sort_records(loads: Sequence[Load], amount: int, folder: Path, tell: Callable[[Rejected], None]) -> None:
-    """Sort the records of loads into blocks.
+    """Read the files of ``graphneg load`` commands, and sort their records into blocks of dialogues.
 
     If the folder exists, nothing is done: the folder gets its name only when it is complete.
 
     Args:
-        loads: The loads.
+        loads: The ``graphneg load`` commands whose files are read.
         amount: The number of blocks.
-        folder: The folder to write.
+        folder: The folder in which one file per block is written.
         tell: Function that is called with each rejected item.
 
     Raises:

@@ -1,7 +1,7 @@
 """Write the CSV files from which ``neo4j-admin database import`` creates a database.
 
 For a large corpus, an import is much faster than a load over Bolt. `BulkFiles` has the interface of a store,
-so that the usual code (`graphneg.ingest.writing`) can write records to it. It collects the records in the
+so that `graphneg.ingest.writing` can write records to it as to a database. It collects the records in the
 file ``bulk.index`` (see `graphneg.ingest.bulk_index`). At the end of each load, it writes one CSV file per
 node label and relationship type, and a script ``import.sh`` with the import command. The imported database
 equals a database that was loaded over Bolt.
@@ -37,7 +37,7 @@ from graphneg.store.opening import EMPTY_LIST, SCHEMA_VERSION
 
 T = TypeVar("T")
 INDEX = "bulk.index"
-"""Name of the file in which records are collected."""
+"""Name of the SQLite file in which records are collected."""
 COMMAND = "import.sh"
 """Name of the script that runs the import."""
 BETWEEN = "\x1f"
@@ -152,21 +152,21 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             *paths: The files, or Python objects that contain dialogues.
             name: The corpus name of all dialogues; None to take it from the data.
             split: The split of all dialogues; None to take it from the data.
-            language: An ISO 639-1 code; used only by the loader ``conceptnet``.
+            language: The language of the terms to load, as an ISO 639-1 code; used only by ``conceptnet``.
             turns: The number of turns per dialogue, if dialogues are made from graphs that name no
                 utterances.
             map: The key or column for each field; used only by the loader ``dialogues``.
             encoding: The codec of the text; used only by ``dialogues``, ``whatsapp`` and ``discord``. None
                 for UTF-8, or for the codec that ``dialogues`` guesses.
             clean: Whether to repair texts that contain HTML entities or were separated into tokens by spaces.
-            gap: The pause in hours that ends a dialogue; used only by loaders of chats.
-            date_order: Which comes first in dates such as ``03/04/2024``, ``day`` or ``month``; used only by
+            gap: The length in hours of a pause that ends a dialogue; used only by loaders for chats.
+            date_order: What comes first in dates such as ``03/04/2024``, ``day`` or ``month``; used only by
                 ``dialogues``, ``transcript`` and ``whatsapp``. None to derive it from the dates of the file.
             progress: Progress display, advanced while files are read and written.
             on_rejected: Function that is called with each rejected item.
 
         Returns:
-            The report of the load.
+            The report with the counts of records and the rejected items.
         """
         bar = progress or NoProgress()
         options = LoadOptions(
@@ -181,10 +181,10 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
 
         Args:
             query: The text of the statement.
-            **parameters: Its parameters.
+            **parameters: Values of the statement's parameters.
 
         Returns:
-            The rows.
+            The rows of the result.
         """
         return self._index.read(query, **parameters)
 
@@ -192,10 +192,10 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
         """Run a function in one transaction. If the function fails, none of its changes are kept.
 
         Args:
-            work: The function.
+            work: Function that runs statements in the transaction that is passed to it.
 
         Returns:
-            The result of the function.
+            The value that the function returns.
         """
         return self._index.write(work)
 
@@ -203,18 +203,18 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
         """Run a function in the same way as `write`.
 
         Args:
-            work: The function.
+            work: Function that runs statements in the transaction that is passed to it.
 
         Returns:
-            The result of the function.
+            The value that the function returns.
         """
         return self.write(work)
 
     def change_version(self, transaction: ManagedTransaction) -> None:
-        """Do nothing: an imported database gets its first version when its content is first changed.
+        """Do nothing: an imported database gets a content version when its content is first changed.
 
         Args:
-            transaction: The open transaction.
+            transaction: The open transaction, which is not used.
         """
 
     def close(self) -> None:
@@ -226,7 +226,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
         self.close()
 
     def finish(self, progress: Progress) -> Path:
-        """Write all import files again. The script is written last.
+        """Write all import files again, and then the script that runs the import.
 
         Raises `InputError` if the files cannot be written. The collected records are kept in that case.
 
@@ -237,7 +237,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             The path of the script.
         """
         command = self.folder / COMMAND
-        # The script must exist only while all files are complete, so remove the old one first.
+        # The script must exist only while all files are complete, so remove the old script first.
         command.unlink(missing_ok=True)
         with ExitStack() as files:
             tables = _Tables(self.folder, files)
@@ -249,7 +249,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             schema = {"version": SCHEMA_VERSION, "facts": facts_fingerprint(), "graphneg": __version__}
             tables.node("GraphnegSchema", {"id": "graphneg", **schema, "imported": True})
             progress.finish()
-        # Remove the files of an earlier load that this one did not write again.
+        # Remove the files of an earlier load that the current load did not write again.
         for stale in set(self.folder.glob("*.csv")) - set(tables.written):
             stale.unlink()
         write_atomically(command, _script(tables))
@@ -267,12 +267,12 @@ class _Tables:
         self.attributes: dict[str, dict[str, list[str]]] = {}
 
     def node(self, label: str, row: Mapping[str, Any], more: Mapping[str, Any] | None = None) -> None:
-        """Write a node to the file for its label.
+        """Write a node to the CSV file for its label.
 
         Args:
-            label: Its label.
-            row: Its properties.
-            more: The corpus's own attributes of the node.
+            label: The label of the node.
+            row: The properties of the node.
+            more: Further properties, from the attributes that the corpus gives a dialogue or utterance.
         """
         names = self.attributes.get(label, {})
         more = more or {}
@@ -290,14 +290,14 @@ class _Tables:
     def relationship(
         self, start: str, type: str, end: str, ids: tuple[str, str], row: Mapping[str, Any] = {}
     ) -> None:
-        """Write a relationship to the file for its type.
+        """Write a relationship to the CSV file for its type.
 
         Args:
-            start: The label of its first node.
-            type: Its type.
-            end: The label of its second node.
-            ids: The ids of the two nodes.
-            row: Its properties.
+            start: The label of the start node.
+            type: The type of the relationship.
+            end: The label of the end node.
+            ids: The ids of the start node and the end node.
+            row: The properties of the relationship.
         """
         key = (start, type, end)
         table = self._open.get(key)
@@ -335,8 +335,8 @@ class _Table:
 
 
 def _field(value: Any) -> str:
-    """Return a value as a CSV field. None becomes an empty field; strings and lists are always quoted."""
-    # To the import, an empty field is a missing property, and a quoted empty field is an empty string.
+    """Return a value as a CSV field. None becomes an empty field. Strings and lists are always quoted."""
+    # The import reads an empty field as a missing property, and a quoted empty field as an empty string.
     if value is None:
         return ""
     if isinstance(value, str):

@@ -1,9 +1,9 @@
-"""Collect the records of a bulk load in a file that stands in for a database server.
+"""Collect the records of a bulk load in a file that takes the place of a database server.
 
-A load runs the Cypher statements that ship with graphneg (``load/graphs`` and so on). `BulkIndex` has one
-method for each of them. The method receives the parameters of the statement, stores the rows in an SQLite
-database, and returns the rows and counts that a server would return. As in a store, a transaction that fails
-changes nothing. At the end of the load, the CSV files for the import are written from this file.
+A load runs the Cypher statements that graphneg ships (``load/graphs`` and so on). `BulkIndex` has one method
+for each of these statements. The method receives the parameters of the statement, stores the rows in an
+SQLite database, and returns the rows and counts that a server would return. As in a store, a transaction that
+fails changes nothing. At the end of the load, the CSV files for the import are written from this file.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from graphneg.store.statements import cypher_text
 T = TypeVar("T")
 Rows = Sequence[Row]
 TYPES = {bool: "boolean", int: "long", float: "double", str: "string", list: "string[]"}
-"""The import's names for property types, by Python type."""
+"""Names of property types in the import files, keyed by Python type."""
 _TABLES = """
 CREATE TABLE IF NOT EXISTS dialogues (id TEXT UNIQUE, digest TEXT, content BLOB, responses BLOB);
 CREATE TABLE IF NOT EXISTS graphs (id TEXT UNIQUE, said_in TEXT, digest TEXT, content BLOB);
@@ -58,10 +58,10 @@ _LATE_WORDS = (
 
 
 def packed(content: Any) -> bytes:
-    """Return a JSON value as compressed bytes, for `unpacked`.
+    """Return a JSON value as compressed bytes, which `unpacked` can read.
 
     Args:
-        content: The value.
+        content: The JSON value to compress.
 
     Returns:
         The compressed bytes.
@@ -73,10 +73,10 @@ def unpacked(content: bytes) -> Any:
     """Return the JSON value that `packed` compressed.
 
     Args:
-        content: The bytes.
+        content: The bytes that `packed` returned.
 
     Returns:
-        The value.
+        The JSON value.
     """
     return json.loads(zlib.decompress(content))
 
@@ -109,7 +109,7 @@ class BulkIndex:
         self._tables = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
         # With these settings, a power failure can lose the last transactions, but the file stays consistent.
         self._tables.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; {_TABLES}")
-        # Graphs that have nodes but no utterance yet.
+        # Graphs that have nodes but are not connected to an utterance yet.
         # The statement load/graphs adds the nodes, and load/meanings then connects the graphs to utterances.
         self._untied: dict[str, dict[str, Any]] = {}
         answered: dict[str, Callable[..., _Answer]] = {
@@ -150,14 +150,14 @@ class BulkIndex:
         self._statements = {cypher_text(name): answer for name, answer in answered.items()}
 
     def read(self, query: str, /, **parameters: Any) -> list[Record]:
-        """Run one of the statements that ship with graphneg, and return its rows.
+        """Run one of the statements that graphneg ships, and return its rows.
 
         Args:
             query: The text of the statement.
-            **parameters: Its parameters.
+            **parameters: Values of the statement's parameters.
 
         Returns:
-            The rows.
+            The rows of the result.
         """
         return self.run(query, parameters)
 
@@ -165,10 +165,10 @@ class BulkIndex:
         """Run a function in one transaction. If the function fails, none of its changes are kept.
 
         Args:
-            work: The function.
+            work: Function that runs statements. It is called with this object in place of a transaction.
 
         Returns:
-            The result of the function.
+            The value that the function returns.
         """
         with self._lock:
             self._tables.execute("BEGIN")
@@ -182,14 +182,14 @@ class BulkIndex:
             return done
 
     def run(self, text: str, parameters: dict[str, Any]) -> _Answer:
-        """Run the method for a statement that ships with graphneg.
+        """Run the method for a statement that graphneg ships.
 
         Args:
             text: The text of the statement.
-            parameters: Its parameters.
+            parameters: Values of the statement's parameters.
 
         Returns:
-            The rows and the counts.
+            The rows of the result, and the numbers of created nodes and relationships.
         """
         with self._lock:
             return self._statements[text](**parameters)
@@ -200,26 +200,26 @@ class BulkIndex:
             self._tables.close()
 
     def mark(self, name: str, value: str) -> str:
-        """Set a property of the whole file, unless it has a value already.
+        """Store a named value for the whole file, unless a value with this name is stored already.
 
         Args:
-            name: The name of the property.
-            value: The value.
+            name: The name of the value.
+            value: The value to store.
 
         Returns:
-            The value in the file: the old one if there is one, else the new one.
+            The value in the file: the old value if there was one, else the new value.
         """
         self._tables.execute("INSERT OR IGNORE INTO marks VALUES (?, ?)", (name, value))
         return self._tables.execute("SELECT value FROM marks WHERE name = ?", (name,)).fetchone()[0]
 
     def amount(self, table: str) -> int:
-        """Return the number of rows of a table.
+        """Count the rows of a table.
 
         Args:
             table: The name of the table.
 
         Returns:
-            The number.
+            The number of rows.
         """
         return self._tables.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
 
@@ -252,7 +252,7 @@ class BulkIndex:
         """Return the attributes that corpora add to nodes.
 
         Returns:
-            For each node label, the names of the attributes; for each name, the types of its values.
+            A mapping from each node label to a mapping from attribute names to the types of their values.
         """
         found: dict[str, dict[str, list[str]]] = {}
         for label, name, type in self.rows("SELECT * FROM attributes ORDER BY label, name, type"):
@@ -345,8 +345,8 @@ class BulkIndex:
             of.setdefault(row["amr"], {"nodes": [], "roles": [], "lexemes": []})["nodes"].append(row)
         for row in roles:
             at, to = nodes[row["from"]], nodes[row["to"]]
-            # The rows of edges contain indexes of nodes in the batch. Replace them by the positions of the
-            # nodes in their graph.
+            # The rows of edges contain the indices of nodes in the batch. Replace them with the positions of
+            # the nodes in their graph.
             of[at["amr"]]["roles"].append(row | {"from": at["position"], "to": to["position"]})
         for row in lexemes:
             self._tables.execute(
@@ -360,7 +360,7 @@ class BulkIndex:
     def _meanings(self, amrs: Rows) -> _Answer:
         known = dict(self._found("dialogues", "id", {dialogue_of(row["of"]) for row in amrs}))
         # Leave out graphs whose dialogue is unknown, as a store does.
-        # The caller notices that the count is too low, and reports a conflict.
+        # The caller notices that too few graphs were written, and reports a conflict.
         tied = [row for row in amrs if dialogue_of(row["of"]) in known]
         for row in tied:
             content = packed(self._untied.pop(row["id"]) | {"properties": row["properties"]})
@@ -576,5 +576,5 @@ class BulkIndex:
         return _Answer(nodes=self.amount("entries") - before)
 
     def _none(self, **_: Any) -> _Answer:
-        """Return no graphs: in a bulk load, the lexicon comes before them, so nothing is recomputed."""
+        """Return no graphs: a bulk load begins with the lexicon, so there are no graphs to recompute."""
         return _Answer()

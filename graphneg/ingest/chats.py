@@ -4,7 +4,7 @@ A chat or channel has no natural dialogue boundaries. A dialogue therefore ends 
 hours (`LoadOptions.gap`). A thread is always a dialogue of its own, however long its pauses are.
 
 Some programs export the newest message first. `reverse_if_newest_first` detects such a file by the times of
-its messages and reverses it.
+its messages, and reverses the order of the messages.
 
 >>> said = [Message(0.0, "Ann", "Tea?"), Message(60.0, "Bo", "Yes!"), Message(90_000.0, "Ann", "Are you up?")]
 >>> parts = [Item(f"chat.txt:{line}", line, "", one) for line, one in enumerate(said, 1)]
@@ -43,13 +43,14 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 SYSTEM = "system line"
 BOT = "bot message"
-"""Kinds of messages that are left out of chats and counted. `graphneg.ingest.turns` defines further kinds."""
+"""Names that notices use for messages that are left out of chats. `graphneg.ingest.turns` defines others."""
 
 FORWARDED = "forwarded message"
-"""What a message without own text contains, for notices. Its text is a turn."""
+"""The name that notices use for the content of a message that only forwards another message. The forwarded
+text becomes a turn."""
 
 _JUDGED = 1_000
-"""Number of messages from whose times the order of a file is detected."""
+"""Number of messages at the beginning of a file whose times show the order of the file."""
 _LATE = 10
 """A file lists the newest messages first if its times decrease at least this many times as often as they
 increase. Some times may increase even in such a file, because phones deliver messages late."""
@@ -62,9 +63,9 @@ class Message:
     Attributes:
         seconds: The time of the message in seconds since 1970. All messages must use the same time zone.
         speaker: The name of the author.
-        text: The text.
+        text: The text of the message.
         thread: The id of the thread to which the message belongs; empty if it is not in a thread.
-        person: The id of the author; empty if it is unknown. Authors with the same name are told apart by it.
+        person: The id of the author; empty if it is unknown. It distinguishes authors with the same name.
     """
 
     seconds: float
@@ -89,14 +90,14 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A message, with the number of the dialogue to which it belongs."""
+    """A message, with the index of the dialogue to which it belongs."""
 
     dialogue: int
     message: Message
 
 
 class ChatLoader(FileLoader):
-    """Base class of loaders of chat exports.
+    """Base class for loaders that read exports of chats.
 
     A subclass implements `messages`, which reads the messages of a file. This class splits them into
     dialogues.
@@ -128,7 +129,7 @@ class ChatLoader(FileLoader):
         """Return the dialogues from one file.
 
         Args:
-            path: The file.
+            path: The file to read.
             options: Options for loading, such as the corpus and split.
 
         Returns:
@@ -141,9 +142,9 @@ class ChatLoader(FileLoader):
         """Yield the messages of a file, in order.
 
         Args:
-            path: The file.
-            options: Options for loading. Its notices count what is not a message, such as system lines,
-                messages of bots, and lines that stand for images.
+            path: The file to read.
+            options: Options for loading. Its notices count what is left out, such as system lines, messages
+                of bots, and lines that represent images.
 
         Yields:
             An `Item` whose value is a `Message`, or a `Rejected` for a message that cannot be read.
@@ -153,7 +154,7 @@ class ChatLoader(FileLoader):
 def reverse_if_newest_first(
     messages: Iterable[Item | Rejected], notices: Notices
 ) -> Iterator[Item | Rejected]:
-    """Yield the messages of a file, oldest first. If this reverses the file, report it.
+    """Yield the messages of a file, oldest first. If their order is reversed, a notice reports it.
 
     >>> newest = [Item(f"chat.txt:{line}", line, "", Message(9.0 - line, "Ann", "Hi.")) for line in (1, 2)]
     >>> [item.place for item in reverse_if_newest_first(newest, Notices())]
@@ -161,11 +162,11 @@ def reverse_if_newest_first(
 
     Args:
         messages: Items whose values are `Message`, in the order of the file.
-        notices: Notices to the user.
+        notices: Notices to the user, which report a file that was reversed.
 
     Yields:
-        The messages. A file is reversed as a whole or not at all, so that messages of equal times keep their
-        order relative to each other.
+        The messages. They are reversed as a whole or not at all, because messages with equal times must be
+        reversed, too.
     """
     rest = iter(messages)
     # Judge the first messages only, so that files in the usual order are not held in memory.
@@ -200,7 +201,7 @@ def conversations(
 
     Args:
         messages: Items whose values are `Message`, in order. The messages of a thread must be consecutive.
-        chat: A prefix for the names of the dialogues, to tell several chats apart; may be empty.
+        chat: A prefix for the names of the dialogues, to distinguish several chats; may be empty.
         gap: The longest pause inside a dialogue, in hours.
 
     Returns:
@@ -230,7 +231,7 @@ def conversations(
 
 
 def dialogue_of(item: Item, notices: Notices) -> Dialogue:
-    """Convert a conversation to a dialogue without corpus and split.
+    """Convert a conversation into a dialogue without corpus and split.
 
     Args:
         item: An item whose value is a `Conversation`.
@@ -250,13 +251,13 @@ def dialogue_of(item: Item, notices: Notices) -> Dialogue:
 
 
 def seconds_of(time: datetime) -> float:
-    """Convert a time to seconds since 1970.
+    """Convert a time into seconds since 1970.
 
     Args:
         time: The time. If it has no time zone, it counts as UTC.
 
     Returns:
-        The seconds.
+        The number of seconds since 1970 in UTC.
     """
     return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
 
@@ -268,7 +269,7 @@ def time_of(text: object) -> datetime:
         text: The time as it is written in an export.
 
     Returns:
-        The time.
+        The time, with a time zone if the text has one.
 
     Raises:
         ItemError: The text is not an ISO 8601 time.

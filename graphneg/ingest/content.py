@@ -36,9 +36,9 @@ _COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
 class ItemError(Exception):
-    """Signal that no record can be made from an item. The message is the reason.
+    """Signal that an item of a file, such as a line, cannot be converted. The message gives the reason.
 
-    Loaders catch it, yield a `Rejected` record, and continue with the next item.
+    A loader catches this exception, yields a `Rejected` record, and continues with the next item.
     """
 
 
@@ -47,11 +47,11 @@ class TruncatedError(ItemError):
 
 
 def head(path: Path, size: int = 1 << 16, encoding: str = "") -> bytes:
-    """Return the first bytes of a file, decompressed and converted like those that `chunks` yields.
+    """Return the first bytes of the content that `chunks` yields for a file.
 
     Args:
-        path: The file.
-        size: Maximum number of bytes.
+        path: The file to read.
+        size: Maximum number of bytes to return.
         encoding: The codec of the text; empty for UTF-8.
 
     Returns:
@@ -82,7 +82,7 @@ def chunks(path: Path, progress: Progress, encoding: str = "") -> Iterator[bytes
     character.
 
     Args:
-        path: The file.
+        path: The file to read.
         progress: Progress display, advanced by the number of bytes read from disk, before decompression.
         encoding: The codec of the text; empty for UTF-8. A UTF-16 byte order mark takes precedence.
 
@@ -98,7 +98,8 @@ def _pieces(path: Path, progress: Progress) -> Iterator[bytes]:
         _require_file(path)
         with path.open("rb") as stored:
             progress.start(path.name, path.stat().st_size, "B")
-            # Four bytes are enough to detect the compression: the longest magic number is that of zstd.
+            # Four bytes are enough to detect the compression: the magic number of zstd, the longest, has
+            # four.
             start, done = stored.read(4), 0
             stored.seek(0)
             compression = next((name for magic, name in _COMPRESSED.items() if start.startswith(magic)), "")
@@ -147,7 +148,7 @@ def _as_utf8(pieces: Iterator[bytes], encoding: str) -> Iterator[bytes]:
     first = _beginning(pieces)
     if first.startswith(_UTF_16):
         # Some programs write lone surrogates to UTF-16 files.
-        # They are passed on here, and later rejected with their line number.
+        # The surrogates are passed on here, and later rejected with their line number.
         encoding, errors = "utf-16", "surrogatepass"
     else:
         # Invalid bytes are decoded to lone surrogates, which "surrogateescape" encodes to the original bytes
@@ -183,7 +184,7 @@ def encoding_of(path: Path) -> str:
     typical characters. If none does, ``charset-normalizer`` guesses.
 
     Args:
-        path: The file.
+        path: The file to read.
 
     Returns:
         The name of the codec; empty if the file is UTF-8 or not text.
@@ -208,8 +209,8 @@ def encoding_of(path: Path) -> str:
     # ``beyond`` counts invalid bytes, too. If at least half of the characters are valid, the file is UTF-8.
     if beyond >= 2 * wrong:
         return ""
-    # Choose the codec with the highest share of typical characters. A wrong codec would decode the bytes to
-    # characters that are rare in such texts.
+    # Choose the first codec with a high share of typical characters. A wrong codec would decode the bytes
+    # into characters that are rare in such texts.
     for codec, share in ((codec, _share_of_signs(sample, codec)) for codec in _WESTERN):
         if share > 0.9:
             return codec
@@ -220,7 +221,7 @@ def encoding_of(path: Path) -> str:
 
 
 def _share_of_signs(sample: bytes, codec: str) -> float:
-    """Return the share of non-ASCII sequences that decode to one or two typical Western characters."""
+    """Return the share of non-ASCII sequences that are decoded into one or two typical Western characters."""
     try:
         places = re.findall(r"[^\x00-\x7f]+", sample.decode(codec))
     except UnicodeDecodeError:
@@ -232,10 +233,10 @@ def read_text(path: Path) -> str:
     """Return the content of a UTF-8 text file.
 
     Args:
-        path: The file. If it has a byte order mark, this is removed.
+        path: The file. A byte order mark at its beginning is left out.
 
     Returns:
-        The whole text.
+        The text of the whole file.
 
     Raises:
         InputError: The file cannot be read, is a pipe or a device, or is not UTF-8.

@@ -1,4 +1,4 @@
-"""Read CSV and similar tables with the position of each row, and continue after invalid rows.
+"""Read CSV and similar tables, with the position of each row, and continue after invalid rows.
 
 Python's CSV reader stops at the first error. If a quotation mark is never closed, it reads the rest of the
 file as one cell. `read_rows` instead reports the invalid row and continues with the next line:
@@ -27,8 +27,8 @@ class DelimitedRow(NamedTuple):
 
     Attributes:
         place: The position of the row's first line.
-        text: The text of that line.
-        cells: The cells. An invalid row has only its first cells, up to the first one that may be wrong.
+        text: The text of the row's first line.
+        cells: The cells. An invalid row has only its first cells, up to the first cell that may be wrong.
         fault: Why the row is invalid; empty for a valid row.
     """
 
@@ -50,13 +50,13 @@ def read_rows(
     Args:
         lines: The position and text of each line, or a `Rejected` for a line that could not be read. A
             carriage return without a line feed also ends a line.
-        separator: The character between cells.
+        separator: The character between cells, such as a comma.
         quoted: Whether cells may be quoted as in RFC 4180. Otherwise a quotation mark is an ordinary
             character.
 
     Yields:
-        Each row that is not blank, and a `Rejected` for each line that could not be read, in the order of the
-        lines.
+        Each row that is not blank, and the `Rejected` for each line that could not be read, in the order of
+        the lines.
     """
     pending = deque[tuple[str, str] | Rejected]()
     source = iter(lines)
@@ -75,7 +75,7 @@ def read_rows(
                     yield line[1]
                 elif taken:
                     # The current row is incomplete because of this unreadable line. Report first the row and
-                    # then the line.
+                    # then the unreadable line.
                     pending.appendleft(line)
                     raise _BrokenOffError(f"the line at {line.place} can't be read")
                 else:
@@ -113,7 +113,7 @@ def read_rows(
 
 
 def _lines(place: str, text: str) -> Iterator[tuple[str, str]]:
-    """Split a line at carriage returns without a line feed; each part keeps its line end."""
+    """Split a line at carriage returns that no line feed follows. Each part keeps its line end."""
     text = text if text.endswith(("\n", "\r")) else f"{text}\n"
     if "\r" not in text:
         yield place, text
@@ -138,8 +138,8 @@ def certain_cells(text: str, separator: str, *, quoted: bool = True) -> list[str
     ['7', 'Ann, B.']
 
     Args:
-        text: The line.
-        separator: The character between cells.
+        text: The text of the line.
+        separator: The character between cells, such as a comma.
         quoted: Whether cells may be quoted.
 
     Returns:

@@ -1,11 +1,11 @@
 """Mark the nodes of a dialogue's graphs that repeat what was said in an earlier turn.
 
-Such repetitions are called echoes. To find them, the statements in each graph are compared with those in all
-earlier turns. The graphs of a dialogue are therefore processed together: those of the current batch, and
-those that are already in the store. Echoes are written when graphs are loaded, and again when the lexicon of
-the store changes.
+Such repetitions are called echoes. To find them, the statements in each graph are compared with the
+statements in all earlier turns. The graphs of a dialogue are therefore processed together, whether they are
+in the current batch or already in the store. Echoes are written when graphs are loaded, and again when the
+lexicon of the store changes.
 
-For example, A says "I work at a bank." When B later says "You work at a bank?", the node of "work" in B's
+For example, A says "I work at a bank." When B later says "You work at a bank?", the node for "work" in B's
 graph is marked with ``other``, because another speaker said the same before.
 """
 
@@ -45,10 +45,10 @@ def write_echoes(tx: ManagedTransaction, dialogues: Iterable[str], said: Said, l
     """Mark the nodes that repeat earlier turns of their dialogues, and remove outdated marks.
 
     Args:
-        tx: The transaction.
+        tx: The open transaction.
         dialogues: The ids of the dialogues.
-        said: Known statements of graphs, by graph id. If the statements of a graph are missing, they are
-            computed from the store.
+        said: Known statements of graphs, keyed by graph id. If the statements of a graph are missing, the
+            graph is read from the store to compute them.
         lexicon: The lexicon, which is used to compute facts about graphs.
     """
     reader = _Reader(tx)
@@ -62,7 +62,7 @@ def write_echoes(tx: ManagedTransaction, dialogues: Iterable[str], said: Said, l
 def _read(
     reader: _Reader, dialogues: Sequence[StoredDialogue], said: Said, lexicon: Lexicon
 ) -> dict[str, list[Statement]]:
-    """Read the graphs of dialogues that are missing in ``said``, and return their statements."""
+    """Read the graphs of dialogues whose statements are not in ``said``, and return their statements."""
     # Graphs from earlier loads are in the store.
     missing = [amr for dialogue in dialogues for amr in dialogue.graphs if amr not in said]
     graphs = read_graphs(reader, missing) if missing else ()
@@ -91,9 +91,9 @@ class _Reader:
 
         Args:
             query: The Cypher text.
-            **parameters: Its parameters.
+            **parameters: Values of the query's parameters.
 
         Returns:
-            The rows.
+            All rows of the result.
         """
         return send_text(self._tx, query, parameters).records()

@@ -2,8 +2,8 @@
 
 Dialogues can also come from a folder that the library ``datasets`` saved, or from a Python object: a list of
 dicts, a DataFrame or a data set. `sources` detects the kind of its input, and returns a `Source` for each
-file or split. The entries of a source are decoded values with their positions. `graphneg.ingest.shapes`
-decides what the keys of an entry mean.
+file or split, from which entries can be read. An entry is a decoded value with its position in the input.
+`graphneg.ingest.shapes` decides what the keys of an entry mean.
 
 >>> from graphneg.progress import NoProgress
 >>> [source] = sources([[{"dialogue": 1, "text": "Hi."}]], "dialogues", Fields({}), LoadOptions())
@@ -54,17 +54,17 @@ _COMPRESSIONS = {".gz", ".zst"}
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.I)
 _QUOTED = re.compile(r'(?:[^"\t\r\n]*|"(?:[^"]|"")*")(?:[\t\r\n]|\Z)')
 _ARROW_STREAM = b"\xff\xff\xff\xff"
-# Matches two formats in which pandas writes a table as a single JSON object, column by column.
-# The first starts like {"text":{"0":"Hi.","1":
-# The second starts like {"columns":["dialogue","text"],"index":[0,1],"data":[[
+# Two patterns for formats in which pandas writes a table as a single JSON object.
+# The first format starts like {"text":{"0":"Hi.","1":
+# The second format starts like {"columns":["dialogue","text"],"index":[0,1],"data":[[
 _BY_COLUMN = re.compile(
     r'\s*\{\s*"(?:[^"\\]|\\.)*+"\s*:\s*\{\s*"0"\s*:\s*(?:"(?:[^"\\]|\\.)*+"|[^"{}\[\],]*+),\s*"1"\s*:'
 )
 _SPLIT_FRAME = re.compile(r'\s*\{\s*"columns"\s*:\s*\[[^\[\]{}]*+\]\s*,\s*"(?:index|data)"\s*:\s*\[')
 _BEGINNING = 1 << 16
-"""Number of bytes at the start of a large document from which its shape is detected."""
+"""Number of bytes at the start of a large JSON document that are read to detect its shape."""
 _BATCH = 500
-"""Number of rows to take from a Parquet or Arrow file at a time."""
+"""Number of rows to read from a Parquet or Arrow file at a time."""
 LONGEST_COLUMN = 1_000
 """Maximum length of a column name in characters."""
 
@@ -75,12 +75,13 @@ class Source(NamedTuple):
     """A file or Python object from which entries are read.
 
     Attributes:
-        place: The name of the source in messages.
-        corpus: The corpus name for entries that do not name one.
-        split: The split for entries that do not name one.
+        place: The name of the file or object in messages.
+        corpus: The corpus name for entries that do not name a corpus.
+        split: The split for entries that do not name a split.
         read: Function that reads the entries from the beginning.
-        text: The file whose first bytes show whether it has the expected format; None for other sources.
-        once: Whether the entries can be read only once, like those of a generator.
+        text: The text file whose first bytes show whether it has the expected format; None for Parquet and
+            Arrow files and Python objects.
+        once: Whether the entries can be read only once, as from a generator.
     """
 
     place: str
@@ -92,18 +93,18 @@ class Source(NamedTuple):
 
 
 def sources(given: Sequence[Any], loader: str, fields: Fields, options: LoadOptions) -> list[Source]:
-    """Return the sources of the files, folders and Python objects that a loader was given.
+    """Return a `Source` for each file, split or Python object from which a loader is to read.
 
     Raises `InputError` if a file is missing, empty or unreadable.
 
     Args:
         given: Paths, or Python objects that contain dialogues.
         loader: The name of the loader, for messages.
-        fields: Look-up that returns the key or column of each field, such as the text.
+        fields: Look-up that finds the key or column for each field, such as the text.
         options: Options for loading, such as the corpus and split.
 
     Returns:
-        The sources in the order of ``given``. A folder may have several.
+        The sources in the order of ``given``. For a folder, there may be several sources.
     """
     if not given:
         input_paths((), loader)
@@ -146,7 +147,7 @@ def _require_codec(name: str) -> None:
 def _text(path: Path, fields: Fields, options: LoadOptions, progress: Progress) -> Entries:
     """Return the values of a JSON document or of JSON Lines, or the rows of a table.
 
-    The first lines decide which of the three the file is.
+    The first lines decide which of these three formats the file has.
     """
     encoding = options.encoding or encoding_of(path)
     if encoding and not options.encoding:
@@ -255,13 +256,13 @@ def frame_rows(value: Any, fields: Fields) -> list[dict[str, Any]] | None:
     [{'dialogue': 1, 'text': 'Hi.'}, {'dialogue': 1, 'text': 'Ho.'}]
 
     Args:
-        value: A JSON document.
-        fields: Look-up that returns the key or column of each field, such as the text.
+        value: A decoded JSON document.
+        fields: Look-up that finds the key or column for each field, such as the text.
 
     Returns:
         The rows, as dicts from column to cell, for the orients ``columns`` (the default), ``split`` and
-        ``table``. None for other documents, including the orients ``records`` and ``index``, which have the
-        rows as entries already.
+        ``table``. None for other documents, including the orients ``records`` and ``index``, in which each
+        row is an entry already.
     """
     if not isinstance(value, dict):
         return None
@@ -313,14 +314,14 @@ def table_rows(path: Path, separator: str, fields: Fields, progress: Progress, e
     cells, however, the file is assumed to be from Excel, and its cells may be quoted.
 
     Args:
-        path: The file.
-        separator: The character between cells.
-        fields: Look-up that returns the key or column of each field, such as the text.
+        path: The file to read.
+        separator: The character between cells, such as a comma.
+        fields: Look-up that finds the key or column for each field, such as the text.
         progress: Progress display; advanced by the number of bytes read.
         encoding: The codec of the text; empty for UTF-8.
 
     Yields:
-        The cells of each row by column, with the position of the row's first line.
+        The cells of each row, keyed by column, with the position of the row's first line.
 
     Raises:
         InputError: The header cannot be read, or lacks a column.
@@ -338,7 +339,7 @@ def table_rows(path: Path, separator: str, fields: Fields, progress: Progress, e
                 columns = _header(row, fields)
         elif row.fault or len(row.cells) != len(columns):
             fault = row.fault or f"{len(row.cells)} cells, but the header has {len(columns)}"
-            # If a separator in the text is not quoted, it shifts all cells after it.
+            # A separator in the text that is not quoted shifts all later cells.
             # Only the cells before the text column are reliable.
             certain = columns[: columns.index(fields.of(columns)["text"])]
             yield UnreadRow(row.place, fault, _named(certain, row.cells))
@@ -374,10 +375,10 @@ def _header(row: DelimitedRow, fields: Fields) -> list[str]:
 
 
 def _separator(header: str, fields: Fields) -> str:
-    """Return the separator that yields the most fields in a header. On a tie, common separators win."""
+    """Return the separator that splits a header into the most known fields. Prefer common separators."""
     # A carriage return without a line feed also ends a line of a table.
     header = header.lstrip("\r").partition("\r")[0]
-    # Excel can write "sep=;" as the first line, to name the separator.
+    # The first line of a file that Excel reads may name the separator: "sep=;".
     if told := _SEPARATOR_LINE.fullmatch(header):
         return told[1]
     signs = dict.fromkeys((*_SEPARATORS, *re.findall(r'[^\w\s"\'().-]', header)))
@@ -397,7 +398,7 @@ def _quotes(path: Path, encoding: str) -> bool:
     while at < len(start):
         cell = _QUOTED.match(start, at)
         if cell is None:
-            # The sample of the file may end inside a quoted cell. Accept that only after many valid cells.
+            # The part that was read may end inside a quoted cell. Accept that only after many valid cells.
             is_cut_off = re.compile(r'"(?:[^"]|"")*\Z').match(start, at) is not None
             return is_cut_off and len(start) > 1 << 15
         at = cell.end()
@@ -408,7 +409,7 @@ def _quotes(path: Path, encoding: str) -> bool:
 
 
 def _saved(path: Path, options: LoadOptions) -> Iterator[Source]:
-    """Return the Arrow files in a folder that ``save_to_disk`` wrote, which has one or several splits."""
+    """Yield a source for each Arrow file in a folder that ``save_to_disk`` wrote, for all its splits."""
     splits = _listing(path / "dataset_dict.json", "splits")
     folders = [path] if splits is None else [path / Path(str(split)).name for split in splits]
     for folder in folders:
@@ -429,11 +430,11 @@ def _listing(path: Path, key: str) -> list[Any] | None:
     """Return the list under a key of a JSON file; None if there is no such file.
 
     Args:
-        path: The file.
+        path: The file to read.
         key: The key of the list.
 
     Returns:
-        The list.
+        The list; None if there is no such file.
 
     Raises:
         InputError: The file has no such list.
@@ -451,7 +452,7 @@ def _listing(path: Path, key: str) -> list[Any] | None:
 
 @contextmanager
 def _arrow_faults() -> Generator[None]:
-    """Convert the errors of pyarrow to `ItemError`."""
+    """Convert errors that pyarrow raises into `ItemError`."""
     import pyarrow as pa
 
     try:
@@ -478,7 +479,7 @@ def _arrow(path: Path, options: LoadOptions, progress: Progress) -> Entries:
     def opened() -> tuple[int | None, Iterator[Any]]:
         file = pa.OSFile(str(path))
         # Arrow has two formats. ``datasets`` writes the stream format, which has no magic number.
-        # Only the file format starts with one.
+        # Only the file format starts with a magic number.
         is_stream = file.read(6) != b"ARROW1"
         file.seek(0)
         reader = pa.ipc.open_stream(file) if is_stream else pa.ipc.open_file(file)
@@ -497,7 +498,7 @@ def _slices(batches: Iterable[Any], names: list[str]) -> Iterator[Any]:
 
 
 def _without_bytes(path: Path, schema: Any, options: LoadOptions) -> list[str]:
-    """Return the columns without binary data, such as images or sound, and report the others."""
+    """Return the columns without binary data, such as images or sound. Report the columns left out."""
     left_out = [column.name for column in schema if _has_bytes(column.type)]
     if left_out:
         options.notices.say(f"{path}: left out columns with binary data: {', '.join(left_out)}")
@@ -548,7 +549,7 @@ def _cells_of(batch: Any, at: int) -> Any:
 
 
 def _row(place: str, number: int, cells: Callable[[], Any]) -> Item | Rejected:
-    """Return a row as an item, with empty cells, because they show which columns exist."""
+    """Return a row as an item. Empty cells are kept, because they show which columns exist."""
     try:
         row = cells()
         is_object = isinstance(row, Mapping)
@@ -565,7 +566,7 @@ def _of_object(given: Any) -> Iterator[Source]:
     """Yield the source for a list of dicts, a DataFrame or a data set; or one source for each split."""
     if isinstance(given, Mapping):
         parts = cast("Mapping[Any, Any]", given)
-        # A mapping whose values are data sets maps the names of splits to them.
+        # If the values are data sets, the keys are the names of splits.
         # If any value is a string, number or list, the mapping is a single entry instead.
         if parts and not any(isinstance(part, str | int | float | list | None) for part in parts.values()):
             for split, part in parts.items():
@@ -601,16 +602,16 @@ def _frame_rows(frame: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _as_json(value: Any) -> Any:
-    """Convert a value to JSON types, with None for missing values (NaN, NaT).
+    """Convert a value into JSON types, with None for missing values (NaN, NaT).
 
     Args:
         value: A cell from pandas, numpy, pyarrow or ``datasets``.
 
     Returns:
-        A string, number, list or object. Missing members of an object are left out.
+        A string, number, list or object. Members of an object whose values are missing are left out.
 
     Raises:
-        ItemError: The value has a different type.
+        ItemError: JSON has no type for the value.
     """
     if value is None or isinstance(value, str | bool | int):
         return value

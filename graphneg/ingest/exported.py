@@ -1,10 +1,10 @@
-r"""Convert the content of a store to JSON Lines, and read these lines again.
+r"""Convert the content of a store into JSON Lines, and read these lines again.
 
 An export contains everything that was loaded into a store or parsed there: dialogues with their attributes,
 responses and AMR graphs, the entries of the lexicon, frames, opposites, and sentences of text files. It does
-not contain what graphneg computes from these: facts about graphs, shifts, the sentences of dialogues, cached
-parses, and negatives. The loader ``dialogues`` reads an export without changing anything, so a store that is
-loaded from it has the same content.
+not contain what graphneg computes from these data: facts about graphs, shifts, the sentences of dialogues,
+cached parses, and negatives. The loader ``dialogues`` reads an export without changing anything, so a store
+that is loaded from it has the same content.
 
 The first line of the file is the header, by which the loader recognizes the format. The lines of dialogues
 follow ``dialogue.schema.json``, except that a text may also have the graphs of parsers (``parses``)::
@@ -60,7 +60,7 @@ from graphneg.store.statements import cypher_text
 T = TypeVar("T")
 Value = dict[str, Any]
 VERSION = 1
-"""Version of the format of exports."""
+"""Version of the export format."""
 HEADER: Value = {"graphneg_export": VERSION, "graphneg": __version__}
 """The first line of an export."""
 _START = b'{"graphneg_export":'
@@ -71,14 +71,14 @@ DIALOGUE_PROPERTIES = frozenset({"id", "corpus", "split", "order", "digest", "at
 UTTERANCE_PROPERTIES = frozenset({"id", "turn", "speaker", "text", "key", "attributes"})
 """The properties of an ``Utterance`` node that are not attributes from the corpus."""
 _COMPUTED = frozenset({"shifts", "pooled"})
-"""Properties of a dialogue that are true if its shifts or sentences have been computed."""
+"""Properties of a ``Dialogue`` node that are true if its shifts or sentences have been computed."""
 _RESOURCES: dict[str, type[LexiconEntry | Frame | Opposite | Sentence]] = {
     "lexicon_entry": LexiconEntry,
     "frame": Frame,
     "opposite": Opposite,
     "sentence": Sentence,
 }
-"""The types of lines that are not dialogues, keyed by the only key of such a line."""
+"""The record types of lines that are not dialogues, keyed by the only key of such a line."""
 
 
 class _Parse(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -120,14 +120,14 @@ class _Dialogue(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 def dialogue_values(store: Store, ids: Sequence[str]) -> Iterator[tuple[str, Value]]:
-    """Yield the lines of dialogues, as values for JSON.
+    """Yield the export lines of dialogues, as values that can be written as JSON.
 
     Args:
-        store: The store.
+        store: The store to export.
         ids: The ids of the dialogues.
 
     Yields:
-        The id of each dialogue, and its line.
+        The id of each dialogue, and the content of its line.
     """
     dialogues = {row["id"]: row["properties"] for row in _rows(store, "dialogues", ids)}
     utterances = {row["id"]: row["utterances"] for row in _rows(store, "utterances", ids)}
@@ -174,17 +174,17 @@ def dialogue_values(store: Store, ids: Sequence[str]) -> Iterator[tuple[str, Val
 
 
 def resource_values(store: Store) -> Iterator[Value]:
-    """Yield the lines of everything in a store that belongs to no dialogue, as values for JSON.
+    """Yield the export lines of everything in a store that belongs to no dialogue, as values for JSON.
 
-    Sentences that come with graphneg are left out.
+    Sentences that graphneg itself ships are left out.
 
     Args:
-        store: The store.
+        store: The store to export.
 
     Yields:
         Entries of the lexicon, frames, opposites and sentences, each kind sorted by its key.
     """
-    # The lexicon comes first, because the facts about all graphs depend on it.
+    # Write the lexicon first, because the facts that are computed about all graphs depend on it.
     for row in store.read(cypher_text("lexicon/entries")):
         yield {"lexicon_entry": {"table": row["table"], "cells": row["cells"]}}
     for row in _pages(store, "frames", "id"):
@@ -217,7 +217,7 @@ def _parse(graph: AmrGraph, parser: str, source: str, warnings: list[str]) -> _P
 
 
 def stored_attributes(properties: Mapping[str, Any], own: frozenset[str]) -> Value:
-    """Return the attributes that `graphneg.ingest.rows.attributes_row` converted to properties.
+    """Return the attributes that `graphneg.ingest.rows.attributes_row` converted into node properties.
 
     Args:
         properties: The properties of a node.
@@ -239,21 +239,23 @@ def is_exported(path: Path) -> bool:
     """Return whether a file begins with the header of an export.
 
     Args:
-        path: The file.
+        path: The file to check.
 
     Returns:
-        Whether it is an export of a store.
+        True if the file is an export of a store.
     """
     return head(path, len(_START)) == _START
 
 
 def exported_records(path: Path, options: LoadOptions, known: IdSet) -> Iterator[Record]:
-    """Yield the content of an export.
+    """Yield the records of an exported file.
 
     Args:
-        path: The file. `is_exported` is true for it.
-        options: The options of the load. If they name a corpus or split, it replaces that of the dialogues.
-        known: The ids of dialogues that were read earlier in this load.
+        path: The file, for which `is_exported` is true.
+        options: The options of the load. If they name a corpus or split, all dialogues get this corpus or
+            split.
+        known: The ids of dialogues that were read earlier in this load. A dialogue with one of these ids is
+            rejected.
 
     Yields:
         The records in the order of the file, and rejected lines.
@@ -292,10 +294,10 @@ def _check_header(path: Path, value: Any) -> None:
 
 
 def exported_dialogue(item: Item, options: LoadOptions) -> Dialogue:
-    """Convert the line of a dialogue.
+    """Convert a line of an export into a dialogue.
 
     Args:
-        item: The line.
+        item: The decoded line.
         options: The options of the load. If they name a corpus or split, it replaces the one in the line.
 
     Returns:
@@ -339,7 +341,7 @@ def _parses(given: Sequence[_Parse]) -> tuple[ParserGraph, ...]:
 
 
 def _resource(value: Any, place: str) -> Record:
-    """Convert a line that is not a dialogue: an object with one key, which names the type of its value."""
+    """Convert a line that is not a dialogue into a record. Its only key names the type of the record."""
     fields = cast("Value", value) if isinstance(value, dict) else {}
     [key] = fields if len(fields) == 1 else [""]
     if key not in _RESOURCES:

@@ -1,12 +1,12 @@
-"""Convert entries of exports in which a dialogue is not a list of turns.
+"""Convert exports of chat programs and help desks in which a dialogue is not stored as a list of turns.
 
-Four kinds of entries are recognized. `as_dialogue` converts them to objects with a list of turns:
+`as_dialogue` converts four kinds of entries into objects with a list of turns:
 
 - A conversation of ChatGPT's ``conversations.json``: a ``mapping`` of nodes, each with its ``parent``. The
   turns are the path from the root to ``current_node``, which is what the user last saw.
 - A message tree of OpenAssistant (OASST): a ``prompt`` with nested ``replies``. Each path from the prompt to
-  a last reply is a conversation, but these conversations share turns. Only one path is used: it follows,
-  after each message, the reply with the best ``rank``.
+  a last reply is a conversation, but these conversations share turns. Only one path is used, which continues
+  after each message with the reply that has the best ``rank``.
 - A conversation of Intercom's API: a ``source`` (the first message, with its subject) and
   ``conversation_parts``.
 - A ticket of Freshdesk's API: a description (the first message) and ``conversations``.
@@ -15,7 +15,7 @@ Four kinds of entries are recognized. `as_dialogue` converts them to objects wit
 >>> as_dialogue({"id": 7, "mapping": nodes, "current_node": "a"}, Notices())
 {'id': 7, 'turns': [{'speaker': 'user', 'text': 'Hi.'}]}
 
-`best_path` also serves OASST's flat files, which have one message per row.
+`best_path` is also used for OASST's flat files, which have one message per row.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ Value = Mapping[str, Any]
 T = TypeVar("T")
 
 _SPOKEN = ("text", "multimodal_text")
-"""The types of the content of messages in ChatGPT's export that contain what somebody wrote or said."""
+"""Content types of ChatGPT messages that contain what somebody wrote or said."""
 _UNSPOKEN = {"thoughts": "thought", "reasoning_recap": "thought", "code": "tool call"}
-"""Other types of content, with the names that notices use for them."""
+"""Other content types of ChatGPT messages, with the names that notices use for them."""
 _PROMPTS = ("user_editable_context", "model_editable_context")
-"""Types of content that tell the model about the user."""
+"""Content types of ChatGPT messages that give the model information about the user."""
 _FOREIGN = "in another language left out"
 
 
@@ -47,25 +47,25 @@ def is_export(value: Any) -> bool:
     """Return whether an entry has one of the shapes that `as_dialogue` converts.
 
     Args:
-        value: An entry of a file.
+        value: A decoded entry of a file.
 
     Returns:
-        True if `as_dialogue` accepts it.
+        True if `as_dialogue` can convert the entry.
     """
     return isinstance(value, dict) and _converter(cast("Value", value)) is not None
 
 
 def as_dialogue(value: Value, notices: Notices) -> dict[str, Any]:
-    """Convert an entry to an object with a list of turns.
+    """Convert an entry of an export into an object with a list of turns.
 
-    Raises `ItemError` if the entry is malformed, for example if its links form a cycle.
+    Raises `ItemError` if the entry is malformed, for example if its links between messages form a cycle.
 
     Args:
         value: An entry for which `is_export` is true.
         notices: Notices to the user, which count the messages that are left out.
 
     Returns:
-        The other keys of the entry, and its turns, under ``turns`` or ``messages``.
+        An object with the turns under ``turns`` or ``messages``, and with the remaining keys of the entry.
     """
     converter = _converter(value)
     return dict(value) if converter is None else converter(value, notices)
@@ -121,7 +121,7 @@ def _of_chatgpt(value: Value, notices: Notices) -> dict[str, Any]:
 
 
 def _path(nodes: Value, last: Any) -> list[tuple[str, Value]]:
-    """Return the nodes from the root to a node, with their names."""
+    """Return the names and nodes of ChatGPT's ``mapping`` on the path from the root to the node ``last``."""
     path: dict[str, Value] = {}
     at = last
     while at is not None:
@@ -139,7 +139,7 @@ def _path(nodes: Value, last: Any) -> list[tuple[str, Value]]:
 
 
 def _chatgpt_turn(name: str, message: Value, notices: Notices) -> dict[str, Any] | None:
-    """Convert a message to a turn. Count other messages, such as tool calls, and return None."""
+    """Convert a message into a turn. If it is no turn, such as a tool call, count it and return None."""
     author, content = message.get("author"), message.get("content")
     if not isinstance(author, dict) or not isinstance(role := author.get("role"), str):
         raise ItemError(f"the message of the node {name[:40]!r} has no author with a role")
@@ -173,7 +173,8 @@ def _chatgpt_turn(name: str, message: Value, notices: Notices) -> dict[str, Any]
         notices.count(part, "left out")
     texts = (part.get("text") if isinstance(part, dict) else part for part in said)
     text = "\n".join(one.strip() for one in texts if isinstance(one, str) and one.strip())
-    # A message of images only has been counted by its parts, and is not an empty turn.
+    # The parts of a message without text, such as images, were counted above. Do not count it as an empty
+    # turn.
     if unsaid and not text:
         return None
     time = message.get("create_time")
@@ -216,16 +217,16 @@ def best_path(
     cells: Callable[[T], Value],
     notices: Notices,
 ) -> list[T]:
-    """Return the path of a message tree that takes the best reply to each message.
+    """Return the path through a message tree that continues with the best reply to each message.
 
-    The best reply is the one with the lowest ``rank``. Replies without a rank come last, and equal ones keep
-    their order. Replies that were deleted, or are in a different language from the first message, are not
-    taken.
+    The best reply is the one with the lowest ``rank``. Replies without a rank come last, and replies with
+    equal ranks keep their order. Replies that were deleted, or are in a different language from the first
+    message, are not used.
 
     Args:
-        messages: All messages of the tree, the first message at the start.
+        messages: All messages of the tree. The first one is the root.
         replies: Function that returns the replies to a message.
-        cells: Function that returns the values of a message by key.
+        cells: Function that returns a message as a mapping with keys such as ``rank``.
         notices: Notices to the user, which count the messages that are left out.
 
     Returns:
@@ -308,13 +309,13 @@ def _of_freshdesk(value: Value, notices: Notices) -> dict[str, Any]:
 
 
 def _text_of(value: Any, *keys: str) -> str:
-    """Return the first text under a key of an object; an empty string if there is none."""
+    """Return the first text that is not blank under one of the keys of an object; else an empty string."""
     found = (cast("Value", value).get(key) for key in keys) if isinstance(value, dict) else ()
     return next((text for text in found if isinstance(text, str) and text.strip()), "")
 
 
 def _is_contained(text: str, others: Iterable[str]) -> bool:
-    """Return whether another text contains the words of a text in sequence. HTML tags are ignored."""
+    """Return whether one of ``others`` contains the words of ``text`` in sequence. HTML tags are ignored."""
     words = _words(text)
     return not words.strip() or any(words in _words(plain_text(other)) for other in others)
 

@@ -1,8 +1,8 @@
 """Find out which key of a JSON object, or which column of a table, contains which field of a dialogue.
 
 Exports use many names for the same field. `NAMES` lists the known names of each field, and `Fields` looks for
-them among the keys of an entry. If a name is not known, or if the wrong key is found, users can name the key
-themselves (``--map text=rating``).
+these names among the keys of an entry. If the name of a field is not known, or if the wrong key is found,
+users can name the key themselves (``--map text=rating``).
 
 >>> dict(Fields({}).of(["conversation_id", "author_type", "message", "sent_at", "rating"]))
 {'dialogue': 'conversation_id', 'speaker': 'author_type', 'text': 'message', 'time': 'sent_at'}
@@ -24,7 +24,7 @@ Value = Mapping[str, Any]
 NAMES: dict[str, tuple[str, ...]] = {
     field: tuple(names.split())
     for field, names in {
-        # Generic names come first, then those of OASST, help desks, Discourse and Reddit.
+        # Generic names come first, then the names that OASST, help desks, Discourse and Reddit use.
         "dialogue": """
             dialogue dialog conversation dialogueid dialogid conversationid convid convoid
             chatid sessionid threadid conversationhash conversationuuid conversationkey
@@ -88,7 +88,7 @@ NAMES: dict[str, tuple[str, ...]] = {
             utctimestamp timeutc dateutc timestamputc localtime uhrzeit hora heure when sequence
             sequencenumber seq position
         """,
-        # Columns that say whether a comment of a ticket is an internal note.
+        # Columns that say whether a comment on a ticket is an internal note.
         "internal": """
             internal isinternal private isprivate internalnote isinternalnote privatenote
             isprivatenote isnote public ispublic commentpublic commentispublic publiccomment
@@ -112,29 +112,32 @@ UTTERANCE_FIELDS = ("dialogue", "turn", "speaker", "text", "split", "amr")
 NOTE_KINDS = frozenset(
     {"parttype", "notetype", "commenttype", "visibility", "commentvisibility", "messagetype", "type"}
 )
-"""The names of ``internal`` whose values are kinds of messages, such as ``note``, and not yes or no."""
+"""Names of the field ``internal`` whose values are kinds of messages, such as ``note``, and not yes or no."""
 AMBIGUOUS_NOTES = frozenset({"messagetype", "type"})
-"""The names of ``internal`` that often mean something else, for example the kind of speaker."""
+"""Names of the field ``internal`` that often mean something else, for example the kind of speaker."""
 
 _DATES = ("date", "datum", "fecha", "createddate", "sentdate", "messagedate", "msgdate", "chatdate")
 _CLOCKS = (
     "time", "uhrzeit", "zeit", "hora", "heure", "createdtime", "senttime", "messagetime", "msgtime",
     "chattime",
 )  # fmt: skip
-"""Names of ``time`` that may divide a time between two columns: the date, and the time of day."""
+"""Names of the field ``time`` for a file in which a time is divided between two columns: `_DATES` for the
+date, and `_CLOCKS` for the time of day."""
 _CLOCK = re.compile(r"\s*[0-9]{1,2}[:.][0-9]{2}(?![.0-9])")
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
 _NEVER_TURNS = ("turns", "internal")
-"""Fields whose keys `Fields.unused` reports as unused although they have a known name. For example, in a row,
-``posts`` may be a count, and ``type`` may be the speaker."""
+"""Fields whose keys `Fields.unused` reports as unused although their names are known. For example, in a table
+row, ``posts`` may be a count, and ``type`` may be the speaker."""
 
 
 class Fields:
-    """A look-up that finds the key or column of each field. Keys that the user named take precedence.
+    """A look-up that finds the key or column that contains each field, such as the text.
+
+    Keys that the user named take precedence.
 
     Args:
-        said: The key of each field that the user named. An empty key means that no key contains the field.
+        said: The keys that the user named, keyed by field. An empty key means that no key contains the field.
 
     Raises:
         InputError: The user named a field that does not exist.
@@ -153,13 +156,13 @@ class Fields:
         self._clocks: dict[tuple[str, ...], tuple[str | None, str | None]] = {}
 
     def of(self, keys: Iterable[str]) -> Mapping[str, str]:
-        """Return the key of each field.
+        """Find the key that contains each field.
 
         Args:
             keys: The keys of an entry, or the columns of a table.
 
         Returns:
-            A mapping from each field to its key. Fields without a key are left out.
+            A mapping from each field to the key that contains it. Fields without a key are left out.
         """
         keys = tuple(keys)
         if keys not in self._known:
@@ -180,13 +183,13 @@ class Fields:
                 yield field, plain[name]
 
     def notes_of(self, keys: Iterable[str]) -> Sequence[str]:
-        """Return all keys that may say whether a message is an internal note.
+        """Return all keys whose values may say whether a message is an internal note.
 
         Args:
             keys: The keys of an entry, or the columns of a table.
 
         Returns:
-            The key that the user named, else each key with a known name, in order of preference.
+            The key that the user named, or else each key with a known name, in order of preference.
         """
         keys = tuple(keys)
         if keys not in self._notes:
@@ -202,11 +205,11 @@ class Fields:
         """Return the key that contains the turns of a dialogue.
 
         Args:
-            value: The object.
+            value: The dialogue, as a JSON object.
 
         Returns:
-            The key that the user named, else ``turns``, else the first known key whose value is a list or an
-            object of lists of equal length; None if there is no such key.
+            The key that the user named, or else ``turns``, or else the first known key whose value is a list
+            or an object of lists of equal length; None if there is no such key.
         """
         if "turns" in self.named_by_user:
             return self.named_by_user["turns"] if self.named_by_user["turns"] in value else None
@@ -232,8 +235,8 @@ class Fields:
             cells: A row of a table, or a turn that is a JSON object.
 
         Returns:
-            The cell of the time column; None if there is none. If a table has one column for the date and one
-            for the time of day, both are joined.
+            The cell of the time column; None if there is no such column. If a table has one column for the
+            date and one for the time of day, both cells are joined.
         """
         key = self.of(cells).get("time")
         if key is None:
@@ -248,7 +251,7 @@ class Fields:
         return f"{cells[date]} {cells[clock]}" if cells[date] and is_apart else cells[key]
 
     def _date_and_clock(self, keys: tuple[str, ...]) -> tuple[str | None, str | None]:
-        """Return the columns of the date and of the time of day."""
+        """Return the columns for the date and for the time of day, each None if there is no such column."""
         if keys not in self._clocks:
             if len(self._clocks) > 1000:
                 self._clocks.clear()
@@ -274,7 +277,7 @@ class Fields:
         plain, speaker = plain_names(keys), self.of(keys).get("speaker")
         if speaker is None:
             return None
-        # The id of "author" and "author_name" is "author_id". Other ids may be those of another person.
+        # The id of "author" and "author_name" is "author_id". Other ids may belong to another person.
         [own] = plain_names([speaker]) or [""]
         stem = re.sub(r"(?:display|nick|screen|full)?name$", "", own)
         found = plain.get(f"{stem}id") if stem else None
@@ -284,7 +287,7 @@ class Fields:
         """Describe which keys were read as which fields, for a notice.
 
         Args:
-            found: The key of each field.
+            found: The key that was found for each field.
 
         Returns:
             A text such as ``text=message, speaker=author``. It lists the fields whose keys differ from
@@ -296,13 +299,13 @@ class Fields:
         return ", ".join(f"{field}={key}" for field, key in told)
 
     def unused(self, keys: Iterable[str]) -> list[str]:
-        """Return the keys that contain no field.
+        """Return the keys that contain no known field.
 
         Args:
             keys: The keys of an entry, or the columns of a table.
 
         Returns:
-            These keys, in order.
+            The keys without a field, in the order of ``keys``.
         """
         keys = list(keys)
         used = {key for field, key in self.of(keys).items() if field not in _NEVER_TURNS}
@@ -310,7 +313,7 @@ class Fields:
 
 
 def plain_names(keys: Iterable[str]) -> dict[str, str]:
-    """Map names without case, spaces and punctuation to the original keys.
+    """Map plain names, which have no upper case, spaces or punctuation, to the original keys.
 
     >>> plain_names(["Author Type", "author_type"])
     {'authortype': 'Author Type'}
@@ -321,8 +324,8 @@ def plain_names(keys: Iterable[str]) -> dict[str, str]:
         keys: The keys. If two of them have the same plain name, the first one is used.
 
     Returns:
-        A mapping from each plain name to its key. A key with brackets has a second name without their
-        content, unless another key has this name.
+        A mapping from each plain name to its key. A key with brackets has a second plain name without the
+        content of the brackets, unless another key has this name.
     """
     keys = list(keys)
     plain: dict[str, str] = {}
@@ -347,10 +350,10 @@ def columns_of(value: Any) -> dict[str, list[Any]] | None:
     lists of objects in this form.
 
     Args:
-        value: Any value.
+        value: Any decoded JSON value.
 
     Returns:
-        The lists by key; None if the value is not an object of lists of equal length.
+        A mapping from each key to its list; None if the value is not an object of lists of equal length.
     """
     if not isinstance(value, dict) or not value:
         return None
@@ -365,7 +368,7 @@ def is_utterance(value: Any, fields: Fields) -> bool:
 
     Args:
         value: An entry of a file.
-        fields: Look-up that returns the key or column of each field, such as the text.
+        fields: Look-up that finds the key or column for each field, such as the text.
 
     Returns:
         True for a string, and for an object that has a text but no turns.
@@ -384,7 +387,7 @@ def has_turns(value: Any, fields: Fields) -> bool:
 
     Args:
         value: An entry of a file.
-        fields: Look-up that returns the key or column of each field, such as the text.
+        fields: Look-up that finds the key or column for each field, such as the text.
 
     Returns:
         True if `Fields.turns_of` finds the key of the turns, or if the entry has one of the shapes of
@@ -406,7 +409,7 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
     Args:
         place: The position of the header, for the message.
         columns: The names of the columns.
-        fields: Look-up that returns the key or column of each field, such as the text.
+        fields: Look-up that finds the key or column for each field, such as the text.
 
     Raises:
         InputError: A required column is missing, a column that the user named is missing, or a column occurs
@@ -438,8 +441,8 @@ def is_threaded(found: Mapping[str, str], fields: Fields) -> bool:
     """Return whether rows must be grouped into dialogues by the ids of the rows that they answer.
 
     Args:
-        found: The key of each field.
-        fields: Look-up that returns the key of each field, and knows the keys that the user named.
+        found: The key that contains each field.
+        fields: Look-up for the keys of fields, which knows the keys that the user named.
 
     Returns:
         True if there is no dialogue column, the user did not declare that all rows are one dialogue, and
@@ -456,7 +459,7 @@ def are_message_trees(found: Mapping[str, str]) -> bool:
     """Return whether the rows are the messages of trees in OpenAssistant's format.
 
     Args:
-        found: The key of each field.
+        found: The key that contains each field.
 
     Returns:
         True if the dialogue column is ``message_tree_id``, and rows name the rows that they answer.
@@ -468,7 +471,7 @@ def listed(names: Iterable[str]) -> str:
     """Return names separated by commas, for a message.
 
     Args:
-        names: The names.
+        names: The names to list.
 
     Returns:
         The names, joined by commas.

@@ -1,4 +1,4 @@
-r"""Convert HTML to plain text. Help desks export some texts as HTML.
+r"""Convert HTML into plain text. Help desks export some texts as HTML.
 
 Python's HTML parser takes minutes for some malformed texts. The tags are therefore removed by a regular
 expression that takes linear time.

@@ -1,9 +1,9 @@
-"""Tell internal notes of help desks, which the customer never saw, from the messages of a conversation.
+"""Find the internal notes of help desks, which the customer never saw, among the messages of a conversation.
 
 Exports mark notes in two ways: with a yes or no (``public``, ``is_internal``), or with a kind of message
-(``visibility``, ``comment_type``). Values differ between programs. A value that is not known is treated like
-a note, because a note that is loaded by mistake is worse than a message that is missing, and the report names
-it:
+(``visibility``, ``comment_type``). The values differ between programs. A message with an unknown value is
+treated as a note, because a note that is loaded by mistake is worse than a message that is missing. The
+report names the unknown value:
 
 >>> notices = Notices()
 >>> finder, kinds = NoteFinder(Fields({}), notices, tuple), ("public reply", "Internal", "agents only")
@@ -33,13 +33,13 @@ _MOST_VALUES = 20
 
 @cache
 def _words(name: str) -> frozenset[str]:
-    """Return the words of a class of ``note_words.tsv``."""
+    """Return the words that ``note_words.tsv`` lists for a class, such as ``negation``."""
     classes = unique_rows(table_rows("graphneg.ingest", "note_words.tsv"), "note_words.tsv")
     return frozenset(classes[name].split())
 
 
 def meaning_of(key: str, value: Any) -> Meaning:
-    """Return what a value says about a comment of a ticket.
+    """Return whether a value marks a comment on a ticket as an internal note or as public.
 
     >>> [meaning_of(*one) for one in (("public", "False"), ("private", 0), ("part_type", "note"))]
     ['note', 'public', 'note']
@@ -51,18 +51,19 @@ def meaning_of(key: str, value: Any) -> Meaning:
         value: The value: yes or no, or the kind or visibility of the comment.
 
     Returns:
-        ``note`` for an internal note, ``public`` for a message that the customer sees.
+        ``note`` for an internal note, ``public`` for a message that the customer sees, ``unknown`` if the
+        value shows neither.
     """
     says_public = "public" in key.casefold()
     if value is None or (isinstance(value, str) and not value.strip()):
-        # A blank "is_internal" is a no, and a blank "public" may be one as well.
+        # A blank "is_internal" means no. A blank "public" may also mean no, so it is unknown.
         return "unknown" if says_public else "public"
     if not isinstance(value, str | bool | int | float):
         return "unknown"
     text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
     words = frozenset(re.sub(r"[\W_]+", " ", text).casefold().split())
     plain = next(iter(words)) if len(words) == 1 else ""
-    # In "message_type: 1", the number is the code of a kind of message.
+    # In "message_type: 1", the number is the code for a kind of message, and does not mean yes.
     is_kind = not NOTE_KINDS.isdisjoint(plain_names([key]))
     if not is_kind and plain in _words("yes") | _words("no"):
         return "public" if (plain in _words("yes")) == says_public else "note"
@@ -84,13 +85,13 @@ def meaning_of(key: str, value: Any) -> Meaning:
 
 
 class NoteFinder:
-    """Find the internal notes among the messages of one source.
+    """Finds the internal notes among the messages of one file or Python object.
 
     Args:
-        fields: Look-up that returns the columns that mark notes.
+        fields: Look-up for the columns that may mark notes.
         notices: Notices to the user, which name each unknown value.
-        messages: Function that returns all messages of the source. It is called at most once, if a column
-            such as ``type`` may mark notes or may mean something else: it marks notes if one of its values
+        messages: Function that returns all messages of the file. It is called at most once, if a column such
+            as ``type`` may mark notes or may mean something else. The column marks notes if one of its values
             is known to be a kind of note.
     """
 
@@ -101,7 +102,7 @@ class NoteFinder:
 
     @cached_property
     def _marking(self) -> frozenset[str]:
-        """The ambiguous columns that mark notes in this source."""
+        """The columns with ambiguous names, such as ``type``, that do mark notes in this file."""
         found = set[str]()
         for cells in self._messages():
             for key in self._fields.notes_of(cells):
@@ -116,7 +117,7 @@ class NoteFinder:
             cells: A table row, or a turn that is a JSON object.
 
         Returns:
-            The columns, without those whose values show that they mean something else.
+            The columns. Columns whose values show that they mean something else are left out.
         """
         return [key for key in self._fields.notes_of(cells) if self._marks(key)]
 
@@ -126,13 +127,13 @@ class NoteFinder:
         return key in self._marking
 
     def is_note(self, cells: Value) -> bool:
-        """Return whether a message is an internal note, or may be one. Count it in the second case.
+        """Return whether a message is an internal note, or may be a note. A possible note is counted.
 
         Args:
             cells: A table row, or a turn that is a JSON object.
 
         Returns:
-            True if one of the columns does not show that the customer saw the message.
+            True if a column marks the message as a note, or has a value whose meaning is unknown.
         """
         keys = self._fields.notes_of(cells)
         if not keys:

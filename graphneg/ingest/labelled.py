@@ -1,7 +1,7 @@
 """Read and write model responses that annotators judged to be contradictory or not.
 
-The format is that of Sato et al. 2024 ("A Large Collection of Model-generated Contradictory Responses for
-Consistency-aware Dialogue Systems", Findings of ACL). Each JSON line contains a dialogue, whose last
+The format was introduced by Sato et al. 2024 ("A Large Collection of Model-generated Contradictory Responses
+for Consistency-aware Dialogue Systems", Findings of ACL). Each JSON line contains a dialogue, whose last
 utterance is the response of a model. Three annotators judged whether this response contradicts an earlier
 utterance of the same speaker.
 
@@ -36,7 +36,7 @@ ANNOTATORS = 3
 MIN_VOTES = 2
 """Minimum number of votes for the label "contradictory". A response without votes is "not contradictory"."""
 KEYS = ("utterances", "speakers", "annotation_target_pair", "rgm_name", "contradictory_label_count")
-"""The keys of a line, in the order in which they are written."""
+"""The keys of a JSON line, in the order in which `labelled_lines` writes them."""
 # This mark replaces the text of a response that was not published.
 _UNPUBLISHED = "[[TBA]]"
 
@@ -46,7 +46,7 @@ class JudgedResponse:
     """A response, with the number of annotators who called it contradictory.
 
     Attributes:
-        id: The position of the response, such as ``FILE:LINE``.
+        id: The position of the response in the input, such as ``FILE:LINE``.
         utterances: The texts of the context, followed by the response.
         speakers: The speaker of each utterance.
         earlier: The index of the earlier utterance that the response may contradict.
@@ -78,7 +78,7 @@ class JudgedResponse:
 
     @property
     def label(self) -> int | None:
-        """The majority label: 1 for contradictory, 0 for not contradictory, None for one vote of three.
+        """The label: 1 for contradictory (2 or 3 votes), 0 for not contradictory (0 votes), None for 1 vote.
 
         >>> [JudgedResponse("", ("a", "b", "c"), ("A", "B", "A"), 0, "", n).label for n in range(4)]
         [0, None, 1, 1]
@@ -89,11 +89,11 @@ class JudgedResponse:
 def read_labelled(paths: Sequence[str | Path]) -> list[JudgedResponse]:
     """Read the responses that have a label.
 
-    If one of three annotators called a response contradictory, it has no label and is left out. Raises
+    If only one of three annotators called a response contradictory, it has no label and is left out. Raises
     `InputError`, with file and line, if a file cannot be read or a line has a different format.
 
     Args:
-        paths: JSON Lines files.
+        paths: The JSON Lines files to read.
 
     Returns:
         The labelled responses, in the order of the files.
@@ -104,7 +104,7 @@ def read_labelled(paths: Sequence[str | Path]) -> list[JudgedResponse]:
     labelled: list[JudgedResponse] = []
     for path in paths:
         lines = each_line(Path(path), NoProgress(), lambda at: [labelled_of(parse_json(at.text), at.place)])
-        # One vote of three is no clear judgement, so the response has no label.
+        # A vote of only one annotator is no clear judgement, so the response has no label.
         labelled += [line for line in accepted(lines) if line.label is not None]
     if not labelled:
         raise InputError(f"{', '.join(map(str, paths))}: no labelled responses found")
@@ -112,10 +112,10 @@ def read_labelled(paths: Sequence[str | Path]) -> list[JudgedResponse]:
 
 
 def labelled_lines(labelled: Iterable[JudgedResponse]) -> Iterator[str]:
-    """Return labelled responses as JSON lines, in the format that `read_labelled` reads.
+    """Write labelled responses as JSON lines, in the format that `read_labelled` reads.
 
     Args:
-        labelled: The responses.
+        labelled: The responses with their votes.
 
     Yields:
         One line per response.
@@ -127,17 +127,17 @@ def labelled_lines(labelled: Iterable[JudgedResponse]) -> Iterator[str]:
 
 
 def labelled_of(value: Any, id: str) -> JudgedResponse:
-    """Convert a decoded JSON line to a response with its votes.
+    """Convert a decoded JSON line into a response with the votes of its annotators.
 
     Args:
-        value: The decoded line.
+        value: The decoded JSON value of the line.
         id: The position of the line, such as ``FILE:LINE``.
 
     Returns:
         The response.
 
     Raises:
-        ItemError: The value does not have the format.
+        ItemError: A key is missing, or a value does not have the format of the corpus.
     """
     fields = mapping(value, "the line")
     if missing := [key for key in KEYS if key not in fields]:

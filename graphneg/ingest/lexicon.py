@@ -1,4 +1,4 @@
-"""Maintain the lexicon of a store, and the data derived from it: terms, antonyms and facts about graphs.
+"""Maintain the lexicon of a store and the data that depend on it: terms, antonyms and facts about graphs.
 
 The lexicon of a store is graphneg's own lexicon, extended by the entries that were loaded into the store.
 When entries are loaded, `refresh` recomputes the data that depend on them.
@@ -44,41 +44,42 @@ class Target(QueryRunner, Protocol):
         """Run a function in one write transaction.
 
         Args:
-            work: The function. It may be called again after a conflict, so it must be idempotent.
+            work: Function that runs statements in the transaction. It may be called again after a conflict,
+                so it must be idempotent.
 
         Returns:
-            The result of the function.
+            The value that the function returns.
         """
         ...
 
     def write_derived(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Run a function in one write transaction that does not change the version of the content.
+        """Run a function in one write transaction that does not change the content version.
 
         Args:
-            work: The function. It must be idempotent.
+            work: Function that runs statements in the transaction. It must be idempotent.
 
         Returns:
-            The result of the function.
+            The value that the function returns.
         """
         ...
 
     def change_version(self, transaction: ManagedTransaction) -> None:
-        """Change the version of the content, in the same transaction that changes the content.
+        """Change the content version, in the same transaction that changes the content.
 
         Args:
-            transaction: The open transaction.
+            transaction: The open write transaction.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class DerivedRecords:
-    """A wrapper of a store for loading records that are derived from the store's own content.
+    """A wrapper around a store for loading records that are derived from the store's own content.
 
-    The version of the content is not changed, so results that depend on the content stay valid.
+    The content version is not changed, so results that depend on the content stay valid.
 
     Attributes:
-        store: The store.
+        store: The wrapped store.
     """
 
     store: Store
@@ -88,10 +89,10 @@ class DerivedRecords:
 
         Args:
             query: The Cypher text.
-            **parameters: Its parameters.
+            **parameters: Values of the query's parameters.
 
         Returns:
-            The rows.
+            All rows of the result.
         """
         return self.store.read(query, **parameters)
 
@@ -99,10 +100,10 @@ class DerivedRecords:
         """Run a function in one write transaction, as `Store.write_derived` does.
 
         Args:
-            work: The function. It must be idempotent.
+            work: Function that runs statements in the transaction. It must be idempotent.
 
         Returns:
-            The result of the function.
+            The value that the function returns.
         """
         return self.store.write_derived(work)
 
@@ -110,10 +111,10 @@ class DerivedRecords:
         """Run a function in the same way as `write`.
 
         Args:
-            work: The function. It must be idempotent.
+            work: Function that runs statements in the transaction. It must be idempotent.
 
         Returns:
-            The result of the function.
+            The value that the function returns.
         """
         return self.write(work)
 
@@ -121,7 +122,7 @@ class DerivedRecords:
         """Do nothing: derived records do not change the content.
 
         Args:
-            transaction: The open transaction.
+            transaction: The open write transaction.
         """
 
 
@@ -141,13 +142,13 @@ def stored_lexicon(source: QueryRunner | ManagedTransaction) -> Lexicon:
 
 
 def entry_rows(entries: Iterable[LexiconEntry]) -> list[Row]:
-    """Convert lexicon entries to rows.
+    """Convert lexicon entries into rows, which are parameters of a Cypher statement.
 
     An entry of the table ``class`` may name several concepts, and becomes one row per concept. If two entries
-    define the same thing, only the last one is kept.
+    define the same thing, such as the opposites of a pair, only the last entry is kept.
 
     Args:
-        entries: The entries.
+        entries: The entries to convert, in the order in which they were loaded.
 
     Returns:
         The rows, sorted by id.
@@ -164,11 +165,11 @@ def entry_rows(entries: Iterable[LexiconEntry]) -> list[Row]:
 
 
 def write_terms(tx: ManagedTransaction, texts: Iterable[str], lexicon: Lexicon) -> list[RunningStatement]:
-    """Send the statements that create terms and connect them to other values on their scales.
+    """Send the statements that create terms, and that connect terms on a scale, such as days of the week.
 
     Args:
-        tx: The transaction.
-        texts: The lemmas and phrases.
+        tx: The open transaction.
+        texts: The lemmas and phrases to write as terms.
         lexicon: The lexicon of the store.
 
     Returns:
@@ -183,7 +184,7 @@ def write_terms(tx: ManagedTransaction, texts: Iterable[str], lexicon: Lexicon) 
 
 
 def finish(sent: Iterable[RunningStatement]) -> None:
-    """Wait until the server has run statements that were sent.
+    """Wait until the server has run the statements that were sent to it.
 
     Args:
         sent: The statements.
@@ -193,12 +194,12 @@ def finish(sent: Iterable[RunningStatement]) -> None:
 
 
 def judge_antonyms(tx: ManagedTransaction, terms: Iterable[str], lexicon: Lexicon) -> None:
-    """Decide again which antonyms of terms are usable.
+    """Decide again which antonyms of a term can replace the term in a graph.
 
-    The neighbouring words are judged again as well, because their antonyms depend on the same edges.
+    The antonyms of the neighbouring words are judged again as well, because they depend on the same edges.
 
     Args:
-        tx: The transaction.
+        tx: The open transaction.
         terms: The lemmas that are new or have changed.
         lexicon: The lexicon of the store.
     """
@@ -235,11 +236,11 @@ def _in_parts(tx: ManagedTransaction, name: str, words: Sequence[str]) -> Iterat
 
 
 def refresh(store: Target, entries: Sequence[LexiconEntry]) -> None:
-    """Recompute the data that depend on entries of the lexicon.
+    """Recompute the data that depend on new entries of the lexicon.
 
     Args:
         store: The store, in which the entries have already been written.
-        entries: The entries.
+        entries: The new entries.
     """
     lexicon, terms, words = stored_lexicon(store), set[str | None](), set[str]()
     pairs = {entry.cells[:2] for entry in entries if entry.table == "opposite"}
@@ -273,7 +274,7 @@ def _graph_pages(store: QueryRunner) -> Iterator[list[str]]:
 
 
 def _write_facts(store: Target, ids: Sequence[str], lexicon: Lexicon) -> None:
-    """Write the facts about graphs."""
+    """Recompute the facts about graphs, and write them as properties of their nodes."""
     texts = {row["id"]: row["text"] or "" for row in store.read(cypher_text("lexicon/texts"), ids=list(ids))}
     rows: list[Row] = [
         {
@@ -294,11 +295,11 @@ def _write_facts(store: Target, ids: Sequence[str], lexicon: Lexicon) -> None:
 def _write_words(
     tx: ManagedTransaction, words: Sequence[str], pairs: Iterable[Sequence[str]], lexicon: Lexicon
 ) -> None:
-    """Write what depends on the lexicon: properties of words, their frames and antonyms, and opposites.
+    """Write the data that depend on the lexicon: properties of words, frames, antonyms and opposites.
 
     Args:
-        tx: The transaction.
-        words: The words.
+        tx: The open transaction.
+        words: The words whose data are written.
         pairs: The pairs of words for which the lexicon has a new entry of the table ``opposite``.
         lexicon: The lexicon of the store.
     """

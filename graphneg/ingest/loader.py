@@ -2,8 +2,8 @@
 
 A loader reads files of one format and yields records. `get_loader` returns a loader by name. `check_format`
 compares the beginning of a file with the known formats, so that a file of a different format causes one clear
-error instead of a rejection for each line. `LoadReport` counts the records that were written, those that were
-already present, and those that were rejected.
+error instead of a rejection for each line. `LoadReport` counts the records that were written, were already
+present, or were rejected.
 
 >>> report = LoadReport("dailydialog", written=Counter(dialogues=40, utterances=300), rejections=2)
 >>> report.summary()
@@ -27,18 +27,18 @@ from graphneg.plugins import Plugins, plugin_errors, require_object
 from graphneg.progress import NoProgress, Progress
 
 PLUGINS = Plugins("loader", "graphneg.loaders", InputError)
-"""The installed loaders, found by their entry points."""
+"""The installed loaders, which are found through their entry points."""
 
 
 GAP = 6.0
-"""Default pause in hours that ends a dialogue in a chat.
+"""Default length in hours of a pause that ends a dialogue in a chat.
 
-People pause overnight, but rarely for this long within one conversation.
+Pauses overnight are often longer, but pauses within one conversation rarely are.
 """
 
 
 DateOrder = Literal["day", "month"]
-"""What comes first in a date such as ``03/04/2024``."""
+"""Whether the day or the month comes first in a date such as ``03/04/2024``."""
 DATE_ORDERS: tuple[DateOrder, ...] = ("day", "month")
 
 
@@ -47,30 +47,30 @@ class Notices:
     """The messages of a loader to the user (except rejections): lines of text, and counts.
 
     Attributes:
-        messages: The lines without duplicates, in order of addition. They are the keys; the values are
-            unused.
-        counts: Numbers of things that were changed or left out. A key names a thing and what happened to it,
-            such as ``("empty turn", "left out")``.
+        messages: The lines of text without duplicates, in the order in which they were added. They are the
+            keys of the dictionary; its values are unused.
+        counts: Numbers of items that were changed or left out. A key names the kind of item and what happened
+            to it, such as ``("empty turn", "left out")``.
     """
 
     messages: dict[str, None] = field(default_factory=dict[str, None])
     counts: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
 
     def say(self, line: str) -> None:
-        """Add a line, unless it has been added before.
+        """Add a line of text, unless it has been added before.
 
         Args:
-            line: The line.
+            line: The line, without a line break.
         """
         self.messages[line] = None
 
     def count(self, what: str, became: str, amount: int = 1) -> None:
-        """Count something that the loader changed or left out.
+        """Count items that the loader changed or left out.
 
         Args:
-            what: The thing in the singular, such as ``empty turn``.
-            became: What happened to it, such as ``left out``.
-            amount: The number of things.
+            what: The kind of item in the singular, such as ``empty turn``.
+            became: What happened to the items, such as ``left out``.
+            amount: The number of items.
         """
         self.counts[what, became] += amount
 
@@ -86,20 +86,20 @@ class Notices:
 
 @dataclass(frozen=True, slots=True)
 class LoadOptions:
-    """Options of one load.
+    """Options for loading files.
 
     Attributes:
         corpus: The corpus name of all dialogues; None to take it from the data.
         split: The split of all dialogues; None to take it from the data.
-        language: An ISO 639-1 code; used only by the loader ``conceptnet``.
+        language: The language of the terms to load, as an ISO 639-1 code; used only by ``conceptnet``.
         progress: Progress display, advanced while files are read.
         map: The key or column for each field, such as ``{"text": "utterance"}``; used only by ``dialogues``.
         encoding: The codec of the text; used only by ``dialogues``, ``whatsapp`` and ``discord``. None for
             UTF-8, or for the codec that ``dialogues`` guesses.
         clean: Whether to repair texts that contain HTML entities or were separated into tokens by spaces.
-        notices: Messages to the user, to which the loader adds.
-        gap: The pause in hours that ends a dialogue; used only by loaders of chats.
-        date_order: Which comes first in dates such as ``03/04/2024``, ``day`` or ``month``; used only by
+        notices: Messages to the user. The loader adds its own messages.
+        gap: The length in hours of a pause that ends a dialogue; used only by loaders for chats.
+        date_order: What comes first in dates such as ``03/04/2024``, ``day`` or ``month``; used only by
             ``dialogues``, ``transcript`` and ``whatsapp``. None to derive it from the dates of the file.
 
     Raises:
@@ -130,22 +130,22 @@ class Loader(Protocol):
 
     @property
     def name(self) -> str:
-        """The name for the command ``graphneg load NAME``."""
+        """The name of the loader in the command ``graphneg load NAME``."""
         ...
 
     @property
     def summary(self) -> str:
-        """A one-line description for the help text."""
+        """A one-line description of the loader for the help text of ``graphneg load``."""
         ...
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
         """Return the records from files, in order.
 
-        The records are produced as the iterator is read. An item that cannot be loaded is yielded as a
-        `Rejected`. Raises `InputError` if a file does not have the loader's format.
+        Files are read while the caller iterates over the records. For an item that cannot be loaded, a
+        `Rejected` is yielded. Raises `InputError` if a file does not have the loader's format.
 
         Args:
-            paths: Files and directories.
+            paths: Files and directories to read.
             options: Options for loading, such as the corpus and split.
 
         Returns:
@@ -160,18 +160,18 @@ def loader_names() -> list[str]:
 
 
 def get_loader(name: str) -> Loader:
-    """Return the loader of a name.
+    """Return the loader with a given name.
 
     Raises `InputError` if there is no such loader, or if its package cannot be imported.
 
     Args:
-        name: The name. Hyphens and underscores are treated alike.
+        name: The name of the loader. Hyphens and underscores are treated alike.
 
     Returns:
-        The loader.
+        The loader object.
 
     Raises:
-        InputError: The name is that of an existing file, so the user probably forgot the name of the loader.
+        InputError: A file with this name exists, so the user probably forgot the name of the loader.
     """
     try:
         loaded: Any = PLUGINS.find(name)
@@ -190,24 +190,24 @@ def get_loader(name: str) -> Loader:
 
 
 def require_loader(given: Any) -> Loader:
-    """Return the given object if it is a loader. Raises `InputError` if it is not.
+    """Check that an object is a loader. Raises `InputError` if it is not.
 
     Args:
-        given: Any object.
+        given: The object to check.
 
     Returns:
-        The same object.
+        The object that was passed.
     """
     require_object("loader", given, ("name", "read(paths, options)"), InputError)
     return given
 
 
 def read_records(loader: Loader, paths: Sequence[Any], options: LoadOptions) -> Iterator[Record]:
-    """Yield the records of a loader. Raises an error that names the loader if it fails.
+    """Yield the records of a loader. If the loader fails, raise an error that names it.
 
     Args:
-        loader: The loader.
-        paths: Files and directories.
+        loader: The loader that reads the files.
+        paths: Files and directories to read.
         options: The options of the load.
 
     Yields:
@@ -238,11 +238,11 @@ class LoadReport:
 
     Attributes:
         loader: The name of the loader.
-        written: The number of new records by kind.
-        present: The number of records by kind that were already in the store.
-        rejected: The first rejections, at most `KEPT_REJECTIONS`.
-        rejections: The number of all rejections.
-        notices: The notices of the loader.
+        written: Numbers of new records, keyed by kind, such as ``dialogues``.
+        present: Numbers of records that were already in the store, keyed by kind.
+        rejected: The first rejected items, at most `KEPT_REJECTIONS`.
+        rejections: The number of all rejected items.
+        notices: The messages of the loader to the user.
         seconds: The duration of the load in seconds.
         on_rejected: Function that is called with each rejection.
     """
@@ -261,7 +261,7 @@ class LoadReport:
 
         Args:
             place: The position of the item, such as ``FILE:LINE``.
-            reason: Why it was rejected.
+            reason: Why the item was rejected.
         """
         self.rejections += 1
         rejected = Rejected(place, reason)
@@ -287,8 +287,8 @@ class LoadReport:
 
 
 _PATIENCE = 50
-"""If this many items at the start of a file are rejected and none is accepted, the file has a different
-format."""
+"""If this many items at the start of a file are rejected and none is accepted, the file counts as a file of a
+different format."""
 
 _JSON = r"\A\s*[\[{]"
 # A tar archive contains "ustar" at byte 257.
@@ -356,13 +356,14 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
         [r"^\d{8} \d\d [nvasr] [0-9a-f]{2} .*\| |\A  1 This software and database"],
     ),
 }
-"""The format of each loader: a description for messages, and any number of lists of patterns.
+"""The file format of each loader: a description for messages, and any number of lists of patterns.
 
-A file has the format if its beginning matches all patterns in one of the lists.
+A file has the format if its beginning matches all patterns in one of these lists.
 """
 
 _TRANSCRIPT = "transcript"
-# Transcripts have no typical beginning, but many lines such as "Ann: Hi.". Lines of JSON begin with a sign.
+# Transcripts have no typical beginning, but many lines such as "Ann: Hi.". JSON lines do not begin with a
+# name.
 _NAMED_LINE = re.compile(
     r"\s*(?:[\[(]?[\d:.,/ -]+[\])]?\s)?[*_]{0,2}[^\W\d_][^:\n\"{}<>]{0,60}(?::[*_]{0,2}\s|：)"
 )
@@ -381,23 +382,23 @@ _BINARY = (
     (b"\x28\xb5\x2f\xfd", "a zstd file that is damaged"),
     (b"\x1f\x8b", "a gzip file that is damaged"),
 )
-"""The first bytes of formats that loaders do not read, with a description for messages."""
+"""The first bytes of files that most loaders do not read, with a description of the format for messages."""
 
 
 def check_format(path: Path, loader: str, records: Iterable[Record]) -> Iterator[Record]:
     """Yield the records of a file if it has the format of the loader.
 
     The iterator raises `InputError` if the beginning of the file shows a different format. If it shows no
-    known
-    format, the first items decide: the iterator raises `InputError` if none of the first fifty is accepted.
+    known format, the first items decide: the iterator raises `InputError` if none of the first fifty is
+    accepted.
 
     Args:
-        path: The file.
+        path: The file to check.
         loader: The name of the loader.
         records: The records that the loader reads from the file.
 
     Yields:
-        The records.
+        The same records.
     """
     if _looks_right(path, loader):
         yield from records
@@ -407,16 +408,16 @@ def check_format(path: Path, loader: str, records: Iterable[Record]) -> Iterator
 
 
 def check_by_records(place: str, loader: str, records: Iterable[Record], hint: str = "") -> Iterator[Record]:
-    """Yield records from a source whose format can only be judged by its records.
+    """Yield records from an input whose format can only be judged by its records.
 
     Args:
-        place: The name of the file or source, for the message.
+        place: The name of the input, such as a file name, for the message.
         loader: The name of the loader.
-        records: The records that the loader reads from it.
-        hint: A sentence that says what else the source may be, for the message.
+        records: The records that the loader reads from the input.
+        hint: A sentence for the message that says which other format the input may have.
 
     Yields:
-        The records.
+        The same records.
 
     Raises:
         InputError: No item was accepted, or none of the first fifty.
@@ -442,11 +443,11 @@ def has_format(path: Path, loader: str) -> bool:
     """Return whether the beginning of a file has the format of a loader.
 
     Args:
-        path: The file.
+        path: The file to check.
         loader: The name of the loader.
 
     Returns:
-        True if the patterns of the loader match.
+        True if all patterns in one of the loader's lists in `FORMATS` match.
     """
     return loader in _fitting(head(path))
 
@@ -455,7 +456,7 @@ def _looks_right(path: Path, loader: str) -> bool:
     """Check whether the beginning of a file has the format of a loader, and refuse other formats.
 
     Args:
-        path: The file.
+        path: The file to check.
         loader: The name of the loader.
 
     Returns:
@@ -499,7 +500,7 @@ def _fitting(start: bytes) -> list[str]:
 
 
 def _transcript_hint(start: bytes) -> str:
-    """Return a sentence that names the loader of transcripts if most lines are like "Name: text"."""
+    """Return a sentence that names the loader for transcripts if many lines look like "Name: text"."""
     # The last line may be cut off.
     lines = [line for line in start.decode("utf-8", "replace").splitlines()[:200] if line.strip()]
     named = sum(_NAMED_LINE.match(line) is not None for line in lines)

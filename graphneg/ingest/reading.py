@@ -1,9 +1,9 @@
-"""Read lines, JSON Lines and the items of JSON documents as streams, each with its position.
+"""Read text lines, JSON Lines and the items of JSON documents one by one, each with its position.
 
 Input files can be larger than memory, and some lines may be invalid. The functions in this module therefore
-yield one line or decoded item at a time. Whatever cannot be read is yielded as a `Rejected` with its line
-number, and reading continues with the next line or item. (The library ``ijson`` also streams JSON, but it
-gives no line numbers and stops at the first error.)
+yield one line or decoded item at a time. If a line or item cannot be read, a `Rejected` with its line number
+is yielded, and reading continues with the next one. (The library ``ijson`` also streams JSON, but it gives no
+line numbers and stops at the first error.)
 
 For example, the file ``chats.jsonl`` has two lines, and the second one, ``{"text": Ho.}``, is not JSON.
 `json_lines` yields:
@@ -51,7 +51,7 @@ class Line(NamedTuple):
     """A line of text.
 
     Attributes:
-        place: The position, ``FILE:NUMBER``.
+        place: The position of the line, ``FILE:NUMBER``.
         number: The line number, from 1.
         text: The line without its line end.
     """
@@ -67,8 +67,8 @@ class Item(NamedTuple):
     Attributes:
         place: The position at which the entry begins, such as ``FILE:LINE``.
         number: The number of the entry in its file or array, from 0.
-        key: If the entry is in a member of a JSON object, the name of the member; else empty.
-        value: The decoded value.
+        key: The name of the member of a JSON object that contains the entry; empty if there is none.
+        value: The decoded value of the entry.
     """
 
     place: str
@@ -91,7 +91,8 @@ class UnreadRow(Rejected):
     """A rejected entry, with the cells that could be read.
 
     Attributes:
-        cells: The cells by key. They may show to which dialogue the entry belongs.
+        cells: The cells that could be read, keyed by column. They may show to which dialogue the entry
+            belongs.
     """
 
     cells: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -99,10 +100,10 @@ class UnreadRow(Rejected):
 
 @dataclass(frozen=True, slots=True)
 class UnreadLine(Rejected):
-    """A rejected line.
+    """A rejected line, with the text that could be decoded.
 
     Attributes:
-        text: The line, as far as it could be decoded.
+        text: The line. Invalid bytes are replaced by U+FFFD.
     """
 
     text: str = ""
@@ -114,11 +115,11 @@ def input_files(paths: Sequence[Path], loader: str) -> list[Path]:
     Raises `InputError` if the list is empty, or if a file is missing, unreadable or empty.
 
     Args:
-        paths: The files.
+        paths: The paths of the files.
         loader: The name of the loader, for messages.
 
     Returns:
-        The files.
+        The same paths, as a list.
 
     Raises:
         InputError: A path is a directory.
@@ -139,7 +140,7 @@ def input_paths(paths: Sequence[Any], loader: str) -> list[Path]:
         loader: The name of the loader, for messages.
 
     Returns:
-        The paths.
+        The same paths, as a list.
 
     Raises:
         InputError: There are no paths, one of them is not a path, or a file is empty.
@@ -164,7 +165,7 @@ def is_directory(path: Path) -> bool:
         path: A path. It need not exist.
 
     Returns:
-        Whether the path is a directory.
+        True if the path is an existing directory.
 
     Raises:
         InputError: The operating system refuses access, because of missing permissions or a path that is too
@@ -180,9 +181,9 @@ def files_within(path: Path, pattern: str, what: str) -> list[Path]:
     """Return the path itself if it is a file, or the matching files if it is a directory.
 
     Args:
-        path: A file or directory.
+        path: The path of a file or directory.
         pattern: The glob pattern for the files in a directory.
-        what: A description of these files, for the error message.
+        what: A description of these files for the error message, such as ``PropBank frame files``.
 
     Returns:
         The files, sorted by name.
@@ -203,10 +204,10 @@ def split_of(path: Path) -> str:
     ('valid', 'all')
 
     Args:
-        path: The file or directory.
+        path: The path of the file or directory.
 
     Returns:
-        The last split in the name, in lower case.
+        The last name of a split in the file name, in lower case.
     """
     splits = _SPLIT.findall(path.name)
     return splits[-1].lower() if splits else "all"
@@ -219,7 +220,7 @@ def corpus_of(path: Path) -> str:
     ('support-chats', 'dialogues')
 
     Args:
-        path: The file.
+        path: The path of the file.
 
     Returns:
         The name; ``dialogues`` if nothing else is left.
@@ -234,7 +235,7 @@ def byte_lines(
     """Yield the lines of a file as bytes, without their line ends.
 
     Args:
-        path: The file.
+        path: The file to read.
         progress: Progress display; advanced by the number of bytes read.
         encoding: The codec of the text, as in `chunks`.
         longest: Maximum length of a line in bytes.
@@ -269,7 +270,7 @@ def text_lines(
     """Yield the lines of a file as text.
 
     Args:
-        path: The file.
+        path: The file to read.
         progress: Progress display; advanced by the number of bytes read.
         encoding: The codec of the text, as in `chunks`.
         longest: Maximum length of a line in bytes.
@@ -315,10 +316,10 @@ def decoded(data: bytes) -> str:
 def each_line(
     path: Path, progress: Progress, make: Callable[[Line], Iterable[T]], encoding: str = ""
 ) -> Iterator[T | Rejected]:
-    """Apply a function to each line that is not blank.
+    """Call a function for each line that is not blank, and yield the records that it returns.
 
     Args:
-        path: The file.
+        path: The file to read.
         progress: Progress display; advanced by the number of bytes read.
         make: Function that returns the records of a line. It may raise `ItemError` to reject the line.
         encoding: The codec of the text, as in `chunks`.
@@ -337,13 +338,13 @@ def each_line(
 
 
 def accepted(records: Iterable[T | Rejected]) -> Iterator[T]:
-    """Yield the records of a file, and raise an error for the first item that was rejected.
+    """Yield records, and raise an error for the first item that was rejected.
 
     Args:
         records: Records and rejected items.
 
     Yields:
-        The records.
+        The records, without rejected items.
 
     Raises:
         InputError: An item was rejected. The message contains its position and the reason.
@@ -369,11 +370,11 @@ def each_group(
     Args:
         parts: The lines or rows, in order.
         what: The word for a part in messages, in the singular, such as ``line``.
-        begins: Function of the first part of the current group and the next part. It returns whether the next
-            part begins a new group.
+        begins: Function that is called with the first part of the current group and the next part. It returns
+            whether the next part begins a new group.
         make: Function that returns an item, given the index of the group (from 0) and its parts. It may
             raise `ItemError`.
-        title: Function that returns the name of a group in messages, given its number and its first part.
+        title: Function that returns the name of a group in messages, given its index and its first part.
 
     Yields:
         The items, and a `Rejected` for each part or group that is rejected.
@@ -394,7 +395,8 @@ def each_group(
             except ItemError as reason:
                 yield Rejected(group[0].place, f"{title(number, group[0])}: {reason}")
             number, group, unread = number + 1, [], ""
-        # Limit the size of a group, so that a file without group boundaries does not fill the memory.
+        # Limit the size of a group, so that a file without boundaries between groups does not fill the
+        # memory.
         if part and len(group) == MOST_PARTS:
             unread = unread or f"more than {MOST_PARTS:,} {what}s"
         else:
@@ -405,7 +407,7 @@ def json_lines(path: Path, progress: Progress, encoding: str = "") -> Iterator[I
     """Yield the values from a file that has one JSON value per line. Blank lines are skipped.
 
     Args:
-        path: The file.
+        path: The file to read.
         progress: Progress display; advanced by the number of bytes read.
         encoding: The codec of the text, as in `chunks`.
 
@@ -457,7 +459,7 @@ def json_items(path: Path, progress: Progress, encoding: str = "") -> Iterator[I
     also rejected if its name occurred before.
 
     Args:
-        path: The file.
+        path: The file to read.
         progress: Progress display; advanced by the number of bytes read.
         encoding: The codec of the text, as in `chunks`.
 
@@ -524,7 +526,7 @@ class JsonCursor:
     """
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
-        """Initialize the window at the start of the document."""
+        """Initialize the cursor at the start of the document."""
         self._pieces = pieces
         # Decode invalid bytes to lone surrogates, so that only the item that contains them is rejected.
         self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
@@ -553,7 +555,7 @@ class JsonCursor:
         """Move past a required character.
 
         Args:
-            sign: The character.
+            sign: The required character.
 
         Raises:
             ItemError: The next character is a different one, or the document ends.
@@ -571,7 +573,7 @@ class JsonCursor:
         with twice as much text, up to `LARGEST_ITEM`.
 
         Returns:
-            The value.
+            The decoded value.
 
         Raises:
             ItemError: The value is not valid JSON.
@@ -599,7 +601,8 @@ class JsonCursor:
         """Move past the value at the current position, whether it is valid or not.
 
         Raises:
-            ItemError: Its brackets are not closed, or it contains a text longer than `LARGEST_ITEM`.
+            ItemError: The brackets of the value are not closed, or it contains a text longer than
+                `LARGEST_ITEM`.
         """
         depth = 0
         while True:
@@ -611,7 +614,7 @@ class JsonCursor:
                 if depth < 0:
                     self._at = match.start()
                     return
-                # Drop the text that was passed, so that a long value does not fill the memory.
+                # Move past the text that was searched, so that a long value does not fill the memory.
                 self._at = match.end()
                 if depth == 0:
                     return
@@ -619,7 +622,7 @@ class JsonCursor:
                 raise ItemError("the value is not closed")
 
     def _more(self) -> bool:
-        """Double the amount of text after the current position, and return whether there was more."""
+        """Read more text, to double the amount after the current position. Return False if there is none."""
         pending = len(self._text) - self._at
         if self._ended or pending > LARGEST_ITEM:
             return False

@@ -8,13 +8,13 @@ Their rows are first written to disk (see `graphneg.ingest.spill`), and then rea
     c2,cid,Is the meeting at noon?     →    c2: Is the meeting at noon?
     c1,bob,I think your brother ate it.
 
-The turns of a dialogue are sorted by turn number, or else by time. If there is neither, they stay in the
+The turns of a dialogue are sorted by turn number, or else by time. If the table has neither, they stay in the
 order of the rows. Without turn numbers, a reply is always placed after the message that it answers. In
 OpenAssistant's files, only the best reply to each message is kept (see `graphneg.ingest.exports`).
 
-A dialogue is accepted or rejected as a whole. If a row cannot be read, its dialogue is rejected. If even the
-id of its dialogue cannot be read, the dialogue of the previous row is rejected. The dialogue of the next row
-is also rejected, unless its turn numbers show that it lacks no turn.
+A dialogue is accepted or rejected as a whole. If a row cannot be read, its dialogue is rejected. If the row
+does not even show to which dialogue it belongs, the dialogue of the previous row is rejected. The dialogue of
+the next row is also rejected, unless its turn numbers show that no turn is missing.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ Entries = Iterator[Item | Rejected]
 
 
 class DialogueRow(NamedTuple):
-    """A row of a dialogue. If the row cannot be read, the reason takes the place of its cells.
+    """A row of a dialogue, with its cells, or with the reason why it cannot be read.
 
     Attributes:
         dialogue: The normalized id of the dialogue.
-        written: The id as it is spelled in the row.
-        split: The split; empty if there is none.
-        place: The position of the row.
-        cells: The cells by column; None if the row cannot be read.
+        written: The id of the dialogue as it is spelled in the row.
+        split: The split; empty if the row names none.
+        place: The position of the row in the input, such as ``FILE:LINE``.
+        cells: The cells, keyed by column; None if the row cannot be read.
         fault: Why the row cannot be read; empty for a valid row.
     """
 
@@ -77,20 +77,21 @@ class DialogueRow(NamedTuple):
 class _CircleError(ItemError):
     """Signal that a message cannot be assigned to a dialogue, because the replies form a cycle.
 
-    Other faulty rows make the dialogues of neighbouring rows invalid, because they may belong to them. A
-    message in a cycle does not.
+    Other faulty rows make the dialogues of neighbouring rows invalid, because the faulty rows may belong to
+    these dialogues. A message in a cycle belongs to none of them.
     """
 
 
 class RowReader:
-    """A reader that combines the rows of one source into dialogues.
+    """A reader that combines the rows of one file or Python object into dialogues.
 
     Args:
         first: The first row. Its keys show which columns contain the dialogue, the turn and the split.
-        fields: Look-up that returns the key or column of each field, such as the text.
+        fields: Look-up that finds the key or column for each field, such as the text.
         notices: Notices to the user, which report how columns were interpreted and what was assumed.
-        file: The name of the source, for notices.
-        date_order: Which comes first in dates such as ``03/04/2024``; None to derive it from the dates.
+        file: The name of the file, for notices.
+        date_order: What comes first in dates such as ``03/04/2024``, ``day`` or ``month``; None to derive it
+            from the dates.
     """
 
     def __init__(
@@ -122,8 +123,8 @@ class RowReader:
         """Read the rows and combine them into dialogues.
 
         Args:
-            read: Function that reads all entries of the source again, without progress display.
-            entries: The entries of the source, starting with the first row.
+            read: Function that reads all entries of the file again, without progress display.
+            entries: The entries of the file, starting with the first row.
             unread_before: The last rejected entry before the first row; None if there is none.
 
         Yields:
@@ -143,8 +144,8 @@ class RowReader:
         self._speakers.report()
 
     def _report_columns(self) -> None:
-        """Report which columns were read as which fields, and which may be the time."""
-        # The id matters only if it connects messages.
+        """Report which column was read as which field, and which unused columns look like times."""
+        # The id of a row matters only if replies refer to it.
         others = [
             *(["id"] if self._is_threaded else []),
             "reply_to",
@@ -371,7 +372,7 @@ class RowReader:
         replies: dict[str, list[int]] = {}
         for at, (_, answered) in enumerate(names):
             replies.setdefault(answered or "", []).append(at)
-        # The messages that are reached from the first one do not form a cycle, so the loop ends.
+        # The messages that are reached from the first message do not form a cycle, so the loop ends.
         whole = [*firsts]
         for at in whole:
             whole.extend(replies.get(names[at][0] or "", ()))
@@ -431,10 +432,10 @@ class RowReader:
                 this = pending.pop(0)
                 order.append(this)
                 placed.add(this)
-                # Now place the answers to this row that come before it in the file. Answers that come after
-                # it are placed by the loop.
+                # Now place the answers that precede this row in the file. Answers that follow it are placed
+                # by the outer loop.
                 pending.extend(answer for answer in answers.get(this, ()) if answer < at)
-        # If the replies form a cycle, its rows were never placed.
+        # If replies form a cycle, the rows of the cycle were never placed.
         if len(order) < len(rows):
             raise ItemError("the replies form a cycle")
         return [rows[at] for at in order]
@@ -474,7 +475,7 @@ def _split(cell: Any) -> str:
 
 
 def _reply(cells: Value, fields: Fields) -> tuple[str | None, str | None]:
-    """Return the id of a row, and the id of the row that it answers. An invalid id counts as missing."""
+    """Return the ids of a row and of the row that it answers. An invalid id counts as missing (None)."""
     known = fields.of(cells)
     found: list[str | None] = []
     for field_ in ("id", "reply_to"):
@@ -496,7 +497,7 @@ def _by_number(rows: list[DialogueRow], key: str, starts: Collection[int]) -> li
         starts: The numbers that the first turn may have; 0 must be one of them.
 
     Returns:
-        The sorted rows.
+        The rows in the order of their turn numbers.
 
     Raises:
         ItemError: The numbers are not consecutive, or do not start at one of ``starts``.
@@ -511,14 +512,14 @@ def _by_number(rows: list[DialogueRow], key: str, starts: Collection[int]) -> li
 
 
 def _turn_number(cell: Any, row: DialogueRow) -> int:
-    """Convert a cell to a turn number. The cell may be a number or a string of digits.
+    """Convert a cell into a turn number. The cell may be a number or a string of digits.
 
     Args:
-        cell: The cell of the turn number.
-        row: Its row, for the message.
+        cell: The cell in the column of the turn number.
+        row: The row of the cell, for the error message.
 
     Returns:
-        The number.
+        The turn number.
 
     Raises:
         ItemError: The cell is not a whole number.

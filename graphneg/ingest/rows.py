@@ -1,8 +1,8 @@
-"""Convert records to rows, which are the parameters of the Cypher statements in ``cypher/load/``.
+"""Convert records into rows, which are the parameters of the Cypher statements in ``cypher/load/``.
 
 A row is a dict with the properties of a node or relationship. Ids are derived from the data, so equal input
-gives equal ids. A row refers to another row by its index in the batch, so that the server can connect the two
-nodes without an index look-up.
+gives equal ids. A row refers to another row by the position of that row in the batch, so that the server can
+connect the two nodes without looking up their ids.
 
 >>> from graphneg.amr.penman import parse_graph
 >>> rows = GraphRows()
@@ -39,7 +39,7 @@ from graphneg.model import AmrGraph, Dialogue, Frame, Opposite, Rejected, Senten
 Row = dict[str, Any]
 
 GOLD = "penman"
-"""The source of graphs that were loaded with a corpus, in contrast to those of a parser."""
+"""The property ``source`` of graphs that were loaded with a corpus. For other graphs, it names the parser."""
 
 _KEY = re.compile(r"[a-z][a-z0-9_]*")
 # Names of properties that graphneg itself sets. Attributes must not overwrite them.
@@ -58,7 +58,7 @@ def utterance_id(dialogue: str, turn: int) -> str:
         turn: The number of the turn, from 0.
 
     Returns:
-        The id.
+        The id of the utterance.
     """
     return f"{dialogue}#{turn}"
 
@@ -72,13 +72,13 @@ def response_id(dialogue: str, turn: int, number: int) -> str:
         number: The position of the response among the responses of the dialogue, from 0.
 
     Returns:
-        The id.
+        The id of the response.
     """
     return f"{utterance_id(dialogue, turn)}/r{number}"
 
 
 def is_response(id: str) -> bool:
-    """Return whether an id belongs to a response, and not to an utterance.
+    """Return whether an id belongs to a response rather than to an utterance.
 
     >>> is_response("dailydialog/test/12#3/r0"), is_response("dailydialog/test/12#3")
     (True, False)
@@ -87,20 +87,20 @@ def is_response(id: str) -> bool:
         id: The id of an utterance or a response.
 
     Returns:
-        Whether it is the id of a response.
+        True for the id of a response.
     """
     return "/r" in id.rpartition("#")[2]
 
 
 def amr_id(utterance: str, source: str) -> str:
-    """Return the id of an utterance's graph, such as ``dailydialog/test/12#3@penman``.
+    """Return the id of an utterance's AMR graph, such as ``dailydialog/test/12#3@penman``.
 
     Args:
-        utterance: The id of the utterance.
+        utterance: The id of the utterance or response.
         source: Where the graph comes from, such as `GOLD` or the name of a parser.
 
     Returns:
-        The id.
+        The id of the graph.
     """
     return f"{utterance}@{source}"
 
@@ -147,7 +147,7 @@ def graph_digest(penman: str) -> str:
 
 @lru_cache(maxsize=65536)
 def term_of(concept: str) -> str | None:
-    """Return the term of a concept. Nodes with this concept are connected to the term.
+    """Return the term to which AMR nodes with a certain concept are connected in the store.
 
     Args:
         concept: An AMR concept, such as ``give-up-07``.
@@ -156,14 +156,14 @@ def term_of(concept: str) -> str | None:
         The lemma or phrase, such as ``give up``. None for a concept that only builds structure, such as
         ``and`` or ``be-located-at-91``.
     """
-    # For example "and", "name", "be-located-at-91" and "distance-quantity".
+    # Examples of concepts without a term are "and", "name", "be-located-at-91" and "distance-quantity".
     if concept in word_class("structural-concepts") or concept.endswith(("-91", "-quantity")):
         return None
     return lexeme(concept)
 
 
 def attributes_row(attributes: Mapping[str, Any]) -> Row:
-    """Convert attributes to node properties.
+    """Convert attributes into node properties.
 
     >>> attributes_row({"topic": "food", "tags": ["a", "b"], "ratings": [1, 2]})
     {'topic': 'food', 'tags': ['a', 'b'], 'attributes': '{"ratings": [1, 2]}'}
@@ -172,8 +172,9 @@ def attributes_row(attributes: Mapping[str, Any]) -> Row:
         attributes: Attributes of a dialogue or an utterance.
 
     Returns:
-        Strings, numbers and lists of strings under their own names. All other values go into one JSON string
-        under ``attributes``. So do values whose names are reserved or not lower-case identifiers.
+        Strings, numbers and lists of strings under their own names. All other values are written into one
+        JSON string under ``attributes``, and so are values whose names are reserved or not lower-case
+        identifiers.
     """
     row: Row = {}
     rest: Row = {}
@@ -192,8 +193,8 @@ class DialogueRows:
     """The rows for a batch of dialogues, for ``load/dialogues`` and ``load/responses``.
 
     Attributes:
-        dialogues: The rows of dialogues. ``more`` contains the attributes of the dialogue.
-        utterances: The rows of utterances. ``dialogue`` is an index into ``dialogues``.
+        dialogues: The rows of dialogues. Their key ``more`` contains the attributes of the dialogue.
+        utterances: The rows of utterances. Their key ``dialogue`` contains an index into ``dialogues``.
         next: Pairs of consecutive utterances, as indices into ``utterances``.
         responses: The rows of responses. Each has the id of the utterance that it answers.
     """
@@ -207,7 +208,7 @@ class DialogueRows:
         """Add the rows of a dialogue, its utterances and its responses.
 
         Args:
-            dialogue: The dialogue.
+            dialogue: The dialogue whose rows are added.
         """
         place = len(self.dialogues)
         turns = [[said.speaker, said.text, dict(said.attributes)] for said in dialogue.utterances]
@@ -250,11 +251,11 @@ class GraphRows:
     """The rows for a batch of graphs, for ``load/terms``, ``load/graphs`` and ``load/meanings``.
 
     Attributes:
-        lexicon: The lexicon, which is used to compute facts about nodes.
-        nodes: The rows of the nodes of all graphs, with facts about them.
-        amrs: The rows of graphs. Each has the id of the utterance to which the graph belongs.
-        roles: The rows of edges. ``from`` and ``to`` are indices into ``nodes``.
-        lexemes: For each term, the nodes that express it, as indices into ``nodes``.
+        lexicon: The lexicon, which is used to compute facts about nodes (properties that transforms match).
+        nodes: The rows of the nodes of all graphs, with facts about these nodes.
+        amrs: The rows of graphs. Each has the id of the utterance or response to which the graph belongs.
+        roles: The rows of edges. Their keys ``from`` and ``to`` contain indices into ``nodes``.
+        lexemes: The nodes that express each term, as indices into ``nodes``.
     """
 
     lexicon: Lexicon = field(default_factory=english)
@@ -263,8 +264,8 @@ class GraphRows:
     roles: list[Row] = field(default_factory=list[Row])
     lexemes: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
     said: dict[str, list[Statement]] = field(default_factory=dict[str, list[Statement]])
-    """The statements that the nodes of each graph make, by graph id. Repetitions are found by comparing
-    them."""
+    """The statements that the nodes of each graph make, keyed by graph id. They are compared to find
+    repetitions."""
     _first: dict[str, int] = field(default_factory=dict[str, int])
 
     def add(
@@ -279,10 +280,10 @@ class GraphRows:
         """Add the rows of a graph.
 
         Args:
-            graph: The graph. The ``Amr`` node gets its id.
+            graph: The graph. Its id becomes the id of the ``Amr`` node.
             of: The id of the utterance or response to which the graph belongs.
             source: The origin of the graph, such as `GOLD`.
-            digest: The digest of its PENMAN text.
+            digest: The digest of the graph's PENMAN text.
             text: The text of the utterance or response.
             warnings: Warnings of the parser about the text.
         """
@@ -361,14 +362,16 @@ class GraphRows:
 
 
 def opposite_row(opposite: Opposite, lexicon: Lexicon) -> Row:
-    """Convert a pair of opposites to a row.
+    """Convert a pair of opposites into a row.
 
     Args:
-        opposite: The pair, as ConceptNet has it.
-        lexicon: The lexicon. It contains the kinds of things to which a pair applies.
+        opposite: The pair, as ConceptNet lists it.
+        lexicon: The lexicon. It contains the kinds of things for which two words are opposites: "young" and
+            "old" are opposites for a person, an animal or a plant.
 
     Returns:
-        A row with the pair, the noun kinds of both words, and the kinds of things to which the pair applies.
+        A row with the pair, the noun kinds of both words, and the kinds of things for which they are
+        opposites.
     """
     start, end = opposite.start, opposite.end
     known = {
@@ -380,7 +383,7 @@ def opposite_row(opposite: Opposite, lexicon: Lexicon) -> Row:
 
 
 def term_row(text: str, lexicon: Lexicon) -> Row:
-    """Convert a term to a row.
+    """Convert a term into a row.
 
     Args:
         text: The lemma or phrase.
@@ -398,17 +401,17 @@ def term_row(text: str, lexicon: Lexicon) -> Row:
 
 
 def move_rows(texts: Iterable[str], lexicon: Lexicon) -> list[Row]:
-    """Return the moves of words along scales, for example from one day of the week to another.
+    """Return, for each word on a scale, another word on the same scale, such as another day of the week.
 
     >>> move_rows(["monday"], english())
     [{'from': 'monday', 'scale': 'time', 'to': 'thursday'}]
 
     Args:
-        texts: The lemmas.
+        texts: The lemmas of the words.
         lexicon: The lexicon, which contains the scales.
 
     Returns:
-        One row per word and scale. A word without a scale has no row.
+        One row per word and scale, with the other word under ``to``. A word without a scale has no row.
     """
     return [
         {"from": text, "scale": how, "to": to} for text in texts for how, to in lexicon.moves.get(text, ())
@@ -416,10 +419,10 @@ def move_rows(texts: Iterable[str], lexicon: Lexicon) -> list[Row]:
 
 
 def frame_row(frame: Frame, lexicon: Lexicon) -> Row:
-    """Convert a frame to a row.
+    """Convert a PropBank frame into a row.
 
     Args:
-        frame: The PropBank frame.
+        frame: The frame to convert.
         lexicon: The lexicon, which contains the classes of frames.
 
     Returns:
@@ -444,16 +447,16 @@ LONGEST_SENTENCE = 2_000
 that were not separated."""
 # Matches the opening words in "I see, ..." and "You're right, ...".
 _ASIDE = re.compile(r"((?:I|You)(?:['’]\w+)? \w+),")
-# Matches a sentence that starts with a capital letter and ends with a single final mark.
-# In between, it has only words, commas, apostrophes, hyphens, and periods in titles, as in "Dr. Lee".
+# Matches a sentence that starts with a capital letter and ends with a single final punctuation mark.
+# In between, the sentence has only words, commas, apostrophes, hyphens, and periods in titles ("Dr. Lee").
 _PLAIN = re.compile(r"(?=[A-Z])(?:[\w\s,'’-]|(?:(?<=\bMr)|(?<=\bMs)|(?<=\bDr)|(?<=\bMrs))\.)*[.!?]")
 
 
 def sentence_row(sentence: Sentence) -> dict[str, Any]:
-    """Convert a sentence to the properties of its ``Sentence`` node.
+    """Convert a sentence into the properties of its ``Sentence`` node.
 
     Args:
-        sentence: The sentence.
+        sentence: The sentence to convert.
 
     Returns:
         The properties, which show whether the sentence can serve as a response. ``terms`` contains its
@@ -497,13 +500,13 @@ def mention_rows(sentences: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     {'text': 'dog', 'places': [0, 1], 'scores': [0.5, 1.0], 'spoken': 1}
 
     Args:
-        sentences: Rows of sentences.
+        sentences: Rows of sentences, as `sentence_row` returns them.
 
     Returns:
-        One row per term. ``places`` contains the indices of the sentences that mention it, ``scores`` a score
-        per sentence, and ``spoken`` the number of these sentences that come from dialogues. A score is 1
-        divided by the number of terms in the sentence: a sentence with fewer terms is more about each of
-        them.
+        One row per term. ``places`` contains the indices of the sentences that mention the term, ``scores`` a
+        score for each of these sentences, and ``spoken`` the number of these sentences that come from
+        dialogues. A score is 1 divided by the number of terms in the sentence, because each term is more
+        important in a sentence with fewer terms.
     """
     places: dict[str, list[int]] = {}
     for place, row in enumerate(sentences):
@@ -524,7 +527,7 @@ def mood_of(text: str) -> str:
     """Return the mood of a sentence, judged by its final punctuation mark.
 
     Args:
-        text: The sentence.
+        text: The text of the sentence.
 
     Returns:
         ``question``, ``exclamation`` or ``statement``.
@@ -557,7 +560,7 @@ def _person(words: Sequence[str]) -> int:
 
 
 def _is_finite(words: Sequence[str]) -> bool:
-    """Return whether words include a finite verb: "we go" does, "old cars" does not."""
+    """Return whether words include a finite verb, as "we go" does but "old cars" does not."""
     finite, subjects = word_class("finite-forms"), word_class("subjects")
     return any(
         word in finite or (before in subjects and word not in CLOSED) or is_past(word)
@@ -566,12 +569,12 @@ def _is_finite(words: Sequence[str]) -> bool:
 
 
 def sentence(id: str, text: str, source: str, place: str, clause: bool = False) -> Sentence | Rejected:
-    """Make a sentence for the pool of possible responses, with normalized spacing and quotation marks.
+    """Make a `Sentence` that can be used as a response, with normalized spacing and quotation marks.
 
     Args:
         id: The id of the sentence, ``SOURCE/NAME``.
         text: The text. Its tokens may be separated by spaces.
-        source: The resource or corpus.
+        source: The name of the resource or corpus that contains the sentence.
         place: The position of the sentence, such as ``FILE:LINE``.
         clause: Whether the sentence is known to be a complete clause.
 
@@ -596,7 +599,7 @@ def as_sentence(example: str) -> str:
     'He ran up a large bill.'
 
     Args:
-        example: The example.
+        example: The text of the dictionary example.
 
     Returns:
         The sentence. An empty text stays empty.

@@ -1,8 +1,8 @@
-"""Convert entries of any known shape to graphneg's own JSON format for dialogues.
+"""Convert entries of any known shape into graphneg's own JSON format for dialogues.
 
 An entry is either a dialogue (an object that contains turns, or a list of turns) or a single utterance (a row
-of a table). `graphneg.ingest.fields` finds out which key contains which field. The result has the keys that
-``loaders/dialogue.schema.json`` describes. It is validated later.
+of a table). `graphneg.ingest.fields` finds out which key contains which field. The resulting dialogues have
+the keys that ``loaders/dialogue.schema.json`` describes. They are validated later.
 
 >>> item = Item("chat.json:1", 0, "", {"id": 7, "messages": [{"role": "user", "content": "Hi."}]})
 >>> [dialogue] = dialogue_values(lambda _: iter([item]), NoProgress(), Fields({}), Notices())
@@ -48,7 +48,8 @@ Entries = Iterator[Item | Rejected]
 Read = Callable[[Progress], Entries]
 
 _SAMPLE = 50
-"""Number of lists at the beginning of a source that show whether they are rows of a table."""
+"""Maximum number of entries at the beginning of a file that are examined to detect a table without column
+names."""
 _WORD = re.compile(r"\w(?:[\w.-]*\w)?")
 _CONTAINERS = {"data", "dialogues", "dialogs", "conversations", "chats", "examples", "items", "rows"}
 """Keys under which a document stores the list of all its dialogues. They are not names of dialogues."""
@@ -63,17 +64,19 @@ def dialogue_values(
     once: bool = False,
     date_order: DateOrder | None = None,
 ) -> Entries:
-    """Return the dialogues of a source, in graphneg's own format.
+    """Return the dialogues from one file or Python object, in graphneg's own JSON format.
 
-    The first entry that has turns or a text decides whether the entries are dialogues or single utterances.
+    The first entry that has turns or a text decides whether all entries are read as dialogues or as single
+    utterances.
 
     Args:
         read: Function that reads the entries from the beginning.
         progress: Progress display, advanced while entries are read.
-        fields: Look-up that returns the key or column of each field, such as the text.
+        fields: Look-up that finds the key or column for each field, such as the text.
         notices: Notices to the user, which report how keys were interpreted and what was assumed.
-        once: Whether the entries can be read only once. If a second pass is needed, they are kept on disk.
-        date_order: Which comes first in dates such as ``03/04/2024``; None to derive it from the dates.
+        once: Whether the entries can be read only once. If a second pass is needed, they are stored on disk.
+        date_order: What comes first in dates such as ``03/04/2024``, ``day`` or ``month``; None to derive it
+            from the dates.
 
     Yields:
         The dialogues, and a `Rejected` for each entry that cannot be read.
@@ -99,7 +102,7 @@ def dialogue_values(
         entries: Entries = chain((entry,), remaining)
         are_rows = is_utterance(entry.value, fields)
         # A second pass is needed for rows, to find out how they are ordered.
-        # It is also needed for dialogues without ids, to find out whether later ones have ids, for dates
+        # It is also needed for dialogues without ids, to find out whether later dialogues have ids, for dates
         # whose order of day and month later dates may show, and for kinds of messages, which may be notes.
         has_dates = any(map(possible_orders, _times_of(entry, fields)))
         has_kinds = any(map(fields.notes_of, _messages(entry, fields)))
@@ -173,7 +176,7 @@ def _messages(entry: Item | Rejected, fields: Fields) -> Iterator[Value]:
 
 
 def _times_of(entry: Item | Rejected, fields: Fields) -> Iterator[Any]:
-    """Yield the times of turns as they are written, unless the order of the turns is certain anyway."""
+    """Yield the times of a dialogue's turns as they are written. Skip turns that are known to be in order."""
     value = entry.value if isinstance(entry, Item) else None
     if not isinstance(value, dict) or not has_turns(value, fields):
         return
@@ -191,23 +194,23 @@ def _unfolded(value: Value, fields: Fields, notices: Notices) -> Value:
 
 
 def _turn_list(value: Any) -> list[Any]:
-    """Return the turns of a dialogue, which may be stored by column; none if the value is not a list."""
-    # For example {"text": [...], "speaker": [...]}.
+    """Return the turns of a dialogue from a list or an object of lists; else an empty list."""
+    # An object of lists stores the turns by column: {"text": [...], "speaker": [...]}.
     if columns := columns_of(value):
         return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
     return cast("list[Any]", value) if isinstance(value, list) else []
 
 
 class _ObjectReader:
-    """A reader of entries that are whole dialogues: objects that contain turns, or lists of turns.
+    """A reader for entries that are whole dialogues: objects that contain turns, or lists of turns.
 
     Args:
-        fields: Look-up that returns the key or column of each field, such as the text.
+        fields: Look-up that finds the key or column for each field, such as the text.
         notices: Notices to the user, which report how keys were interpreted and what was assumed.
-        file: The name of the source, for notices.
-        names: Names for dialogues without ids.
-        dates: The order of day and month in the dates of the source.
-        notes: The internal notes of the source.
+        file: The name of the file, for notices.
+        names: Generator of names for dialogues without ids.
+        dates: Object that sorts turns by time, and knows the order of day and month in the file.
+        notes: Object that finds the internal notes among the turns.
     """
 
     def __init__(
@@ -228,7 +231,7 @@ class _ObjectReader:
         """Yield the dialogues, and a `Rejected` for each entry that cannot be converted.
 
         Args:
-            entries: The entries.
+            entries: The entries of the file.
 
         Yields:
             The dialogues in graphneg's own JSON format, and the rejected entries.
@@ -250,14 +253,14 @@ class _ObjectReader:
         self._speakers.report()
 
     def _report_time(self, entry: Item) -> None:
-        """Report which keys of the first turn look like its time, if none is known to be."""
+        """Report keys of the first turn that look like its time, if no key is known to contain the time."""
         is_own = isinstance(entry.value, dict) and self._fields.turns_of(entry.value) == "turns"
         first = next(_messages(entry, self._fields), None)
         if first is not None and not is_own:
             report_missing_time(self._file, first, self._fields, self._notices)
 
     def _dialogue(self, entry: Item) -> tuple[Any, str]:
-        """Convert an object or a list of turns to a dialogue. Also return how its keys were interpreted."""
+        """Convert an object or a list of turns into a dialogue. Also return how its keys were interpreted."""
         fields, names = self._fields, self._names
         # If the entry is only a list of turns, it has no other keys.
         value = {"turns": entry.value} if isinstance(entry.value, list) else entry.value
@@ -271,7 +274,7 @@ class _ObjectReader:
         if name is not None and name not in given:
             raise ItemError(f"the object has no {name!r}; its keys are {listed(map(repr, list(given)[:12]))}")
         others = ((key, one) for key, one in given.items() if key not in (turns, name, split))
-        # Skip None values. In Parquet files, a column that an entry lacks is null.
+        # Skip None values. In Parquet files, a key that an entry lacks has the value null.
         result: dict[str, Any] = {key: one for key, one in others if one is not None}
         # In {"train": [...], "valid": [...]}, the key is the split of the dialogues in the list.
         is_split = entry.key != "" and split_of(Path(entry.key)) == entry.key.lower()
@@ -292,7 +295,7 @@ class _ObjectReader:
         return result, fields.renamed(told)
 
     def _turns(self, value: Any, name: str) -> tuple[Any, Mapping[str, str]]:
-        """Return ordered turns with graphneg's own keys, and the keys of their speakers and texts."""
+        """Return sorted turns with graphneg's own keys, and the original keys of fields such as the text."""
         given = _turn_list(value)
         if not given:
             return value, {}
@@ -323,9 +326,9 @@ class _ObjectReader:
         return [turns[at] for at in order], found
 
     def _columns(self, cells: Value, name: str) -> Mapping[str, str]:
-        """Return the keys of a turn that are shown to the user."""
+        """Return the keys of a turn that a notice shows to the user, keyed by field."""
         known = self._fields.of(cells)
-        # The turns of graphneg's own format are in order.
+        # The turns of graphneg's own format are in order, so their times are not used.
         shown = ("speaker", "text") if name == "turns" or "turn" in known else ("speaker", "text", "time")
         notes = listed(self._notes.columns(cells))
         return {field: known[field] for field in shown if field in known} | (
@@ -333,7 +336,7 @@ class _ObjectReader:
         )
 
     def _order(self, turns: list[Any], name: str) -> Sequence[int]:
-        """Return the order of turns by number, else by time, else as they are."""
+        """Return the indices of turns, sorted by turn number, or else by time, or else unsorted."""
         places = range(len(turns))
         if not all(isinstance(turn, dict) for turn in turns):
             return places
@@ -355,14 +358,14 @@ class _ObjectReader:
 
 
 def _require_named(entries: Iterable[Item | Rejected], file: str) -> Iterator[Item | Rejected]:
-    """Yield the entries of a source, and refuse rows of a table without column names.
+    """Yield the entries of a file, and refuse rows of a table without column names.
 
     Args:
-        entries: The entries.
-        file: The name of the source, for the message.
+        entries: The entries of the file.
+        file: The name of the file, for the message.
 
     Yields:
-        The entries.
+        The same entries.
 
     Raises:
         InputError: The first entries are lists like ``[7, "Ann", "Hi."]``, as pandas writes them.
@@ -402,7 +405,7 @@ def _are_nameless_rows(values: list[Any]) -> bool:
 
 
 def _id_key(value: Value, fields: Fields) -> str | None:
-    """Return the key that contains the id of a dialogue: ``id``, else the first known name with a value."""
+    """Return the key for the id of a dialogue: ``id``, or else the first known key that has a value."""
     if "dialogue" in fields.named_by_user:
         return fields.named_by_user["dialogue"] or None
     plain = plain_names(value)
@@ -422,14 +425,14 @@ def _has_id(entry: Item | Rejected, fields: Fields) -> bool:
 
 
 class _Names:
-    """Create unique names for those dialogues of a source that have no id.
+    """Creates unique names for the dialogues of a file that have no id.
 
-    The name is the index of the entry if no dialogue of the source has an id. If some have ids, a number
-    could also be the id of a later dialogue, so the name has a prefix: ``unnamed-3``, for example.
+    The name is the index of the entry if no dialogue of the file has an id. If some dialogues have ids, a
+    number could also be the id of a later dialogue, so the name has a prefix: ``unnamed-3``, for example.
 
     Args:
-        fields: Look-up that returns the key or column of each field, such as the text.
-        again: Function that reads the entries of the source again.
+        fields: Look-up that finds the key or column for each field, such as the text.
+        again: Function that reads the entries of the file again.
     """
 
     def __init__(self, fields: Fields, again: Callable[[], Entries]) -> None:
@@ -439,18 +442,19 @@ class _Names:
         self._keys = set[str]()
 
     def given(self) -> None:
-        """Record that at least one dialogue of the source has an id."""
+        """Record that at least one dialogue of the file has an id."""
         self._ids_are_given = True
 
     def of(self, entry: Item, *, is_split: bool) -> str:
         """Return a name for an entry without an id.
 
         Args:
-            entry: The entry.
+            entry: The entry to name.
             is_split: Whether the key of the entry is the name of a split.
 
         Returns:
-            The key of the entry in its document if it can serve as a name, else a number.
+            The key of the entry in its JSON document if the key can serve as a name. Otherwise a number, with
+            a prefix if other dialogues have ids.
         """
         if entry.key and not is_split and entry.key.casefold() not in _CONTAINERS:
             is_new = entry.key not in self._keys

@@ -1,7 +1,7 @@
 """Write and read CSV sheets that people fill in with a spreadsheet program.
 
-`sheet_text` converts columns and rows to CSV text. `read_sheet` reads a sheet that was filled in, and returns
-its rows with their positions, ``FILE:LINE``.
+`sheet_text` converts columns and rows into CSV text. `read_sheet` reads a sheet that was filled in, and
+returns its rows with their positions, ``FILE:LINE``.
 
 Spreadsheet programs evaluate a cell such as ``=HYPERLINK(…)`` as a formula. Such a text is therefore written
 with a leading apostrophe, which `read_sheet` removes:
@@ -47,7 +47,7 @@ def sheet_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _escape(cell: object) -> object:
-    """Return a cell that spreadsheet programs do not evaluate; numbers are not changed."""
+    """Add an apostrophe to a text that spreadsheet programs would evaluate. Do not change other cells."""
     return f"'{cell}" if isinstance(cell, str) and FORMULA.match(cell) else cell
 
 
@@ -59,12 +59,12 @@ def read_sheet(path: Path, columns: Sequence[str], form: str) -> Iterator[tuple[
     """Read a sheet that people filled in.
 
     Args:
-        path: The file.
-        columns: The required columns.
+        path: The CSV file to read.
+        columns: The names of the required columns.
         form: A description of the expected columns, for the error message.
 
     Yields:
-        The position of each row's first line, ``FILE:LINE``, and the cells of the row by column.
+        The position of each row's first line, ``FILE:LINE``, and the cells of the row, keyed by column.
 
     Raises:
         InputError: The file is not valid CSV, lacks a required column, has a column twice, or has a row with

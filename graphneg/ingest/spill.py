@@ -1,8 +1,9 @@
 """Keep the state of a load on disk, so that memory use does not grow with the input files.
 
 `IdSet` is a set of names. `RowStore` takes the rows of a table in any order, and returns them grouped by
-dialogue. `ReversedRows` returns rows in reverse order. `Threads` finds the first message of each thread. They
-use temporary SQLite databases without a file name, which SQLite deletes when the object is deleted.
+dialogue. `ReversedRows` returns rows in reverse order. `Threads` finds the first message of each thread.
+These classes use temporary SQLite databases without a file name, which SQLite deletes when the object is
+deleted.
 
 >>> rows = RowStore()
 >>> for key, said in (("a", "Hi."), ("b", "Ho."), ("a", "Hello.")):
@@ -47,10 +48,10 @@ class IdSet:
         """Add a name. Raises `InputError` if the disk is full.
 
         Args:
-            id: The name.
+            id: The name to add.
 
         Returns:
-            Whether the name is new.
+            True if the name was not in the set before.
         """
         with _enough_room("the ids of this load"):
             return self._rows.execute("INSERT OR IGNORE INTO ids VALUES (?)", (_key(id),)).rowcount > 0
@@ -96,7 +97,7 @@ class RowStore:
         return found
 
     def groups(self) -> Iterator[tuple[str, Iterator[Any]]]:
-        """Yield the rows by group. Raises `InputError` if the disk is full.
+        """Yield the rows group by group. Raises `InputError` if the disk is full.
 
         Yields:
             The key of each group, and an iterator over its rows. Use up this iterator before you take the
@@ -163,7 +164,7 @@ class Threads:
 
         Args:
             id: The id of the message. If an id is added twice, the first message is kept.
-            answered: The id of the message that it answers; None if it answers none.
+            answered: The id of the message to which it replies; None if it replies to no message.
         """
         with _enough_room("the replies of this file"):
             self._db.execute(
@@ -198,12 +199,12 @@ class Threads:
         return first
 
     def _answered(self, id: str) -> str | None:
-        """Return the id of the message that this one answers; None for itself and for unknown messages."""
+        """Return the id of the message that a message answers; None if it is unknown or the same message."""
         [answered] = self._db.execute("SELECT answered FROM messages WHERE id = ?", (_key(id),)).fetchone()
         if answered is None:
             return None
         name = answered if isinstance(answered, str) else answered.decode("utf-8", "surrogatepass")
-        # The reference may be the id itself, or have a prefix, as on Reddit.
+        # The reference may be the bare id, or the id with a prefix, as on Reddit.
         for spelling in parent_names(name):
             if self._db.execute("SELECT 1 FROM messages WHERE id = ?", (_key(spelling),)).fetchone():
                 return spelling if spelling != id else None
@@ -214,7 +215,7 @@ _KIND = re.compile(r"t[0-9]_(?=.)")
 
 
 def parent_names(id: str) -> tuple[str, ...]:
-    """Return the ids of the messages that the reference of a reply may mean.
+    """Return the possible ids of the message to which a reply refers.
 
     A reference on Reddit has a prefix for the kind of object: ``t1_abc`` refers to the comment ``abc``.
 
@@ -222,7 +223,7 @@ def parent_names(id: str) -> tuple[str, ...]:
     (('t1_abc', 'abc'), ('abc',))
 
     Args:
-        id: The reference as it is written in the reply.
+        id: The reference to the answered message, as it is written in the reply.
 
     Returns:
         The reference itself, and, if it has a prefix, the reference without the prefix.
@@ -237,11 +238,11 @@ def is_interleaved(keys: Iterable[Hashable]) -> bool:
     (False, True)
 
     Args:
-        keys: The keys, in order. Reading stops soon after the first key that is found to be scattered.
+        keys: The keys, in order. Reading stops soon after the first key that occurs again after another key.
 
     Returns:
-        Whether a key occurs again after another key. Only hashes are compared, to save memory: eight bytes
-        per run of equal keys. The probability of a wrong True is about 1 in 10^8.
+        True if a key occurs again after another key. Only hashes are compared, to save memory: eight bytes
+        per run of equal keys. The probability of an incorrect True is about 1 in 10^8.
     """
     hashes = array("q")
     # Look for repeated hashes only when the number of hashes has doubled since the last time, so that the
@@ -263,8 +264,8 @@ def _has_equal(hashes: array[int]) -> bool:
 
 
 def _database() -> sqlite3.Connection:
-    # Python's sqlite3 opens a transaction with the first change.
-    # It is never committed, because a commit for each row would take 50 times as long.
+    # Python's sqlite3 begins a transaction with the first change.
+    # This transaction is never committed, because a commit for each row would take 50 times as long.
     connection = sqlite3.connect("", check_same_thread=False)
     connection.executescript(f"PRAGMA journal_mode = OFF; PRAGMA cache_size = {-_CACHE // 1024};")
     return connection

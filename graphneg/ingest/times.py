@@ -1,9 +1,9 @@
-"""Convert the timestamps of messages to numbers, and put messages in the order of their times.
+"""Convert the timestamps of messages into numbers, and sort messages by time.
 
 Chat exports write timestamps in many formats. A date such as ``03/04/2024`` is 3 April in some countries and
 4 March in others. The order of day and month is therefore determined once for a whole file: by the user, or
 by dates that can be read in only one way, such as ``11/26/2026``. If neither decides, the times of a dialogue
-are used only if both readings put its messages in the same order.
+are used only if both readings of its dates put its messages in the same order.
 
 >>> parse_time("1970-01-01T00:01:00Z"), parse_time("Thu, 01 Jan 1970 00:01:00 +0000"), parse_time("60")
 (60.0, 60.0, 60.0)
@@ -28,11 +28,12 @@ from graphneg.json_input import finite_number
 
 # Up to 19 digits before the point, which is enough for a Unix time in nanoseconds.
 _NUMBER = re.compile(r"[+-]?[0-9]{1,19}(?:\.[0-9]{1,9})?")
-# Numbers at or above this limit are Unix times in milliseconds. In seconds, the limit would be in the year
-# 5138.
+# Numbers at or above this limit are Unix times in milliseconds or smaller units. In seconds, the limit would
+# be in the year 5138.
 _MILLISECONDS = 1e11
 _CLEAR = 10
-"""A source has a direction if its times change at least this many times as often in it as against it."""
+"""A file counts as sorted by time if the times of consecutive messages change in one direction at least this
+many times as often as in the other."""
 # "2024-05-17 09:12:00 UTC": `datetime.fromisoformat` rejects a space before the time zone, so it is removed.
 _ZONE = re.compile(r"\s+(?:(?:UTC|GMT|Z)|([+-][0-9]{2}:?[0-9]{2}))$")
 # "17.05.2024 09:12", "5/17/24, 9:12 AM" and "17-05-2024": the year comes last. With hyphens, a year of two
@@ -59,24 +60,25 @@ _ZONES = {
 
 
 def parse_time(value: Any, order: DateOrder | None = None) -> float | None:
-    """Return a timestamp as a number.
+    """Convert a timestamp into a number.
 
     Args:
         value: A number, or a string: digits, ISO 8601 (also with a space instead of ``T``), RFC 2822, a date
             with dots (day first), a date with slashes or hyphens, or a date with the English name of its
             month. In dates with slashes or dots, a year of two digits comes last. Times without a time zone
             count as UTC.
-        order: Which comes first in dates such as ``03/04/2024``. If it is None, they are not converted.
+        order: What comes first in dates such as ``03/04/2024``: ``day`` or ``month``. With None, such dates
+            are not converted.
 
     Returns:
-        Seconds since 1970; a number is returned as it is, except that a Unix time in milliseconds or smaller
-        units is converted to seconds. None if the value has none of these formats.
+        Seconds since 1970. A number is returned as it is, except that a Unix time in milliseconds or smaller
+        units is converted into seconds. None if the value has none of these formats.
     """
     value = unwrap_extended_json(value)
     if not isinstance(value, str):
         number = finite_number(value)
         return None if number is None else _in_seconds(number)
-    # Exports write narrow spaces before AM and PM.
+    # Some exports write narrow spaces before AM and PM.
     text = " ".join(value.split())
     if _NUMBER.fullmatch(text):
         return _in_seconds(float(text))
@@ -98,7 +100,7 @@ def parse_time(value: Any, order: DateOrder | None = None) -> float | None:
 
 
 def possible_orders(value: Any) -> frozenset[DateOrder]:
-    """Return in which orders of day and month a date with slashes or hyphens exists.
+    """Return the orders of day and month in which a date with slashes or hyphens is valid.
 
     >>> [sorted(possible_orders(date)) for date in ("26/11/2026", "11/26/2026", "03/04/2026", "2026-11-26")]
     [['day'], ['month'], ['day', 'month'], []]
@@ -107,7 +109,7 @@ def possible_orders(value: Any) -> frozenset[DateOrder]:
         value: A cell of a time column.
 
     Returns:
-        The orders; none for a value that is not such a date.
+        The orders; an empty set for a value that is not such a date.
     """
     text = unwrap_extended_json(value)
     found = _YEAR_LAST.fullmatch(" ".join(text.split())) if isinstance(text, str) else None
@@ -118,15 +120,15 @@ def possible_orders(value: Any) -> frozenset[DateOrder]:
 
 
 class Dates:
-    """The order of day and month in one source, and the order of messages by their times.
+    """Determines the order of day and month in one input file, and sorts messages by their times.
 
     Args:
-        written: Function that returns the dialogue and the time of each message of the source, in the order
-            of the source. It is called when the first date is found that can be read in two ways, and when
-            messages of equal times show that the direction of the source matters.
-        file: The name of the source, for notices.
+        written: Function that returns the dialogue and the time of each message in the order of the file. It
+            is called when the first date is found that can be read in two ways, and when messages have equal
+            times, so that it matters whether the file lists the oldest or the newest messages first.
+        file: The name of the file, for notices.
         notices: Notices to the user, which report how dates are read and where times were not used.
-        order: The order that the user named; None to derive it from the dates.
+        order: The order of day and month that the user named; None to derive it from the dates.
     """
 
     def __init__(
@@ -143,7 +145,7 @@ class Dates:
 
     @cached_property
     def _orders(self) -> frozenset[DateOrder]:
-        """The orders in which all dates of the source can be read; empty if the dates are inconsistent."""
+        """The orders of day and month in which all dates can be read; empty if dates are inconsistent."""
         if self._told is not None:
             return frozenset([self._told])
         certain = set[DateOrder]()
@@ -164,10 +166,10 @@ class Dates:
         return frozenset(orders)
 
     def order_of(self, written: Sequence[Any]) -> list[int] | None:
-        """Return the order of the messages of a dialogue by time.
+        """Sort the messages of a dialogue by time.
 
         Args:
-            written: The time of each message, as it is written in the source.
+            written: The time of each message, as it is written in the file.
 
         Returns:
             The indices of the messages, oldest first. None if no message has a time, if a time is not
@@ -184,7 +186,7 @@ class Dates:
             if any(time is None for time in times):
                 break
             seconds = cast("list[float]", times)
-            # Only messages of equal times depend on the direction of the source.
+            # Only for messages with equal times does it matter whether the file lists the newest first.
             is_reversed = self._is_newest_first(order) if len(set(seconds)) < len(seconds) else None
             found.append(oldest_first(seconds, newest_first=is_reversed))
         else:
@@ -201,7 +203,7 @@ class Dates:
         return None
 
     def _is_newest_first(self, order: DateOrder | None) -> bool | None:
-        """Return whether the source lists the newest messages first; None if its times do not show it."""
+        """Return whether the file lists the newest messages first; None if its times do not show it."""
         if order not in self._directions:
             falls = rises = 0
             before: tuple[Any, float] | None = None
@@ -211,25 +213,25 @@ class Dates:
                 if time is not None and before is not None and before[0] == dialogue:
                     falls, rises = falls + (time < before[1]), rises + (time > before[1])
                 before = None if time is None else (dialogue, time)
-            # Some times differ from the others, because messages may be delivered late.
+            # A few times may be out of order, because messages may be delivered late.
             is_clear = falls != rises and max(falls, rises) >= _CLEAR * min(falls, rises)
             self._directions[order] = falls > rises if is_clear else None
         return self._directions[order]
 
 
 def oldest_first(seconds: Sequence[float], *, newest_first: bool | None = None) -> list[int]:
-    """Return the order of messages by time.
+    """Sort messages by time.
 
     >>> oldest_first([3, 1, 2, 1]), oldest_first([3, 2, 2, 1])
     ([1, 3, 2, 0], [3, 2, 1, 0])
 
     Args:
         seconds: The time of each message.
-        newest_first: Whether the source lists the newest messages first; None to derive it from these times.
+        newest_first: Whether the file lists the newest messages first; None to derive it from these times.
 
     Returns:
-        The indices of the messages. Messages with equal times keep their order, or are reversed if the source
-        lists the newest messages first.
+        The indices of the messages, oldest first. Messages with equal times keep their order, or are reversed
+        if the file lists the newest messages first.
     """
     places = list(range(len(seconds)))
     if newest_first is None:
@@ -261,7 +263,7 @@ def _of_words(text: str) -> float | None:
 
 
 def _zone(name: str | None, offset: int | None) -> int | None:
-    """Return the seconds from UTC of a time zone. Refuse unknown names, which would count as UTC."""
+    """Return a time zone's offset from UTC in seconds. Refuse unknown names instead of assuming UTC."""
     if offset is not None or name is None:
         return offset
     if name not in _ZONES:
@@ -270,7 +272,7 @@ def _zone(name: str | None, offset: int | None) -> int | None:
 
 
 def _in_seconds(number: float) -> float:
-    """Convert a Unix time in milliseconds, microseconds or nanoseconds to seconds."""
+    """Convert a Unix time in milliseconds, microseconds or nanoseconds into seconds."""
     while abs(number) >= _MILLISECONDS:
         number /= 1000
     return number

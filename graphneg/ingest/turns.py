@@ -3,8 +3,8 @@
 Exports of chats with language models contain system prompts, tool calls and empty messages. These are not
 part of the conversation, so they are removed and the remaining turns are renumbered. Three more kinds of text
 are removed: internal notes of help desks, texts that a site shows in place of a deleted message, and lines
-that stand for images. If the user asks for it, texts are repaired that contain HTML entities or were
-separated into tokens by spaces. Every change is counted in the notices of the load.
+that represent images. If the user asks for it, texts that contain HTML entities or were separated into tokens
+by spaces are repaired. Every change is counted in the notices to the user.
 
 >>> said = [("system", "Be brief."), ("Ann", "Hello."), ("Bo", ""), ("tool", "{}"), ("Bo", "Hi!")]
 >>> turns = tuple(Utterance(turn, *one) for turn, one in enumerate(said))
@@ -32,8 +32,8 @@ from graphneg.model import Dialogue, Response, Utterance
 EMPTY, DELETED, MEDIA, NOTE = "empty turn", "deleted message", "media placeholder", "internal note"
 PROMPT, TOOL = "system message", "tool message"
 _ALREADY_COUNTED = "counted by the kinds of its parts"
-# Assistants write marks after what they quote: "It rains.\ue200cite\ue202turn0search0\ue201" (ChatGPT) and
-# "It rains.【12†source】" (OpenAI's API). The first kind also wraps names, as a JSON list with a type:
+# Assistants write citation marks after statements: "It rains.\ue200cite\ue202turn0search0\ue201" (ChatGPT)
+# and "It rains.【12†source】" (OpenAI's API). The first kind also wraps names, as a JSON list with a type:
 # "\ue200entity\ue202["city","Rome"]\ue201".
 _CITATION = re.compile(
     r"[ \t]*(?:\ue200(?P<kind>[a-z_]*)(?P<of>[^\ue200\ue201]*)\ue201|【\d[^【】\n]*†[^【】\n]*】)"
@@ -68,8 +68,8 @@ def drop_unspoken_turns(dialogue: Dialogue, options: LoadOptions, unnamed: Colle
         dialogue: The dialogue as a loader read it.
         options: Options for loading. If ``clean`` is set, texts are repaired; ``notices`` counts all
             changes.
-        unnamed: The turns that name no speaker. Their speakers, A and B, alternate over the
-            turns that remain.
+        unnamed: The numbers of the turns that name no speaker. Such a turn gets the speaker A if its new
+            number is even, and else B.
 
     Returns:
         The dialogue with consecutive turn numbers.
@@ -107,7 +107,7 @@ def drop_unspoken_turns(dialogue: Dialogue, options: LoadOptions, unnamed: Colle
 
 
 def _silent(utterance: Utterance, roles: frozenset[str]) -> str | None:
-    """Return why an utterance is not a turn of the conversation; None if it is one."""
+    """Return why an utterance is not a turn of the conversation; None if it is a turn."""
     if utterance.attributes.get("internal") is True:
         return NOTE
     if not utterance.text.strip():
@@ -124,7 +124,7 @@ def _roles(said: Sequence[Utterance]) -> frozenset[str]:
     roles = frozenset(names) & ROLES.keys()
     others = set(names) - roles
     # A dialogue system that talks to a user may also be called "system".
-    # In "user: A table for two. / system: For what time?", it is a participant.
+    # In "user: A table for two. / system: For what time?", the system is a participant.
     # That is assumed if there is at most one other speaker, and "system" speaks after that speaker.
     if len(others) > 1:
         return roles
@@ -158,7 +158,7 @@ def _is_deleted(text: str) -> bool:
 
 
 def _shown(text: str, options: LoadOptions) -> str:
-    """Return a text without the lines that stand for images or other media, and count these lines."""
+    """Remove the lines that represent images or other media from a text, and count them. Return the text."""
     # "<video>" is also an HTML tag, so texts with closing tags are not changed.
     if "<" not in text or "</" in text:
         return text
@@ -177,14 +177,14 @@ def _uncited(text: str, options: LoadOptions) -> str:
     def shown(mark: re.Match[str]) -> str:
         options.notices.count("citation mark", "removed")
         named = _NAMED.match(mark["of"]) if mark["kind"] == "entity" else None
-        # Keep the blank before a name.
+        # Keep the blank that precedes the name.
         return mark[0].partition("\ue200")[0] + named["name"] if named else ""
 
     return _CITATION.sub(shown, text)
 
 
 def _mended(text: str, options: LoadOptions) -> str:
-    """Count a text that needs repair, and repair it if the options ask for that. Return the text."""
+    """Count a text that needs repair, and repair it if ``options.clean`` is set. Return the text."""
     coded = "&" in text and _ENTITY.search(text) is not None
     if not coded and not is_cut_up(text):
         return text

@@ -3,8 +3,8 @@
 A database server aborts a whole transaction if one of its values is too long or not valid Unicode. Every
 loader therefore passes its dialogues through `valid_dialogues`. This function yields each dialogue that can
 be stored; for any other dialogue, it yields a `Rejected` with the position and the reason. `FileLoader` and
-`DialogueLoader` are base classes for loaders: a loader of dialogues only has to convert one decoded entry to
-a dialogue. `assign_graphs` assigns the graphs of a PENMAN file to utterances in the store.
+`DialogueLoader` are base classes for loaders: a loader for dialogues only has to convert one decoded entry
+into a dialogue. `assign_graphs` assigns the graphs of a PENMAN file to utterances in the store.
 
 >>> [turn.speaker for turn in alternating(["Hi.", "Hello.", "How are you?"])]
 ['A', 'B', 'A']
@@ -46,23 +46,23 @@ because some keys are derived from these values and are a few times as long, suc
 sort keys.
 """
 LONGEST_CONSTANT = 5_000
-"""Maximum length in bytes of a constant in a graph, such as the URL of a ``:wiki`` role. It is not
-indexed."""
+"""Maximum length in bytes of a constant in a graph, such as the URL of a ``:wiki`` role. Constants are not
+indexed, so they may be longer than other texts in a graph."""
 LONGEST_GRAPH = 1_000_000
 """Maximum length in characters of an AMR graph in PENMAN notation, including its metadata."""
 MOST_NODES = 5_000
-"""Maximum number of nodes of an AMR graph. Parsers accept texts of at most 5,000 characters, whose graphs have
-fewer nodes. The graphs of one dialogue are written in one transaction, so without this limit, one huge graph
-would cost its whole dialogue."""
+"""Maximum number of nodes of an AMR graph. Parsers accept texts of at most 5,000 characters, whose graphs
+have fewer nodes. The graphs of one dialogue are written in one transaction, so without this limit, one huge
+graph would cause the whole dialogue to be rejected."""
 
 
 class FileLoader(ABC):
     """Base class for loaders that read one file after the other.
 
     Attributes:
-        name: The name for the command ``graphneg load NAME``.
-        summary: A one-line description for the help text.
-        within: Two strings: the glob pattern of the files to read in a directory, and a description of these
+        name: The name of the loader in the command ``graphneg load NAME``.
+        summary: A one-line description of the loader for the help text of ``graphneg load``.
+        within: Two strings: the glob pattern for the files to read in a directory, and a description of these
             files for the error message if there are none. None if the loader does not accept directories.
     """
 
@@ -76,7 +76,7 @@ class FileLoader(ABC):
         Raises `InputError` if a file is missing or has a different format.
 
         Args:
-            paths: The files and directories.
+            paths: The files and directories to read.
             options: Options for loading, such as the corpus and split.
 
         Yields:
@@ -89,7 +89,7 @@ class FileLoader(ABC):
         """Return the files to read, including the files in directories.
 
         Args:
-            paths: The files and directories.
+            paths: The files and directories to read.
 
         Returns:
             The files. All of them exist and are not empty.
@@ -103,7 +103,7 @@ class FileLoader(ABC):
         """Return the records of one file.
 
         Args:
-            path: The file.
+            path: The file to read.
             options: Options for loading, such as the corpus and split.
 
         Returns:
@@ -112,17 +112,17 @@ class FileLoader(ABC):
 
 
 class DialogueLoader(FileLoader):
-    """Base class for loaders of dialogues.
+    """Base class for loaders that read dialogues.
 
     `items` splits a file into entries. A subclass implements `dialogue`, which converts one entry. A dialogue
-    is rejected if it cannot be stored, or if its id occurred before.
+    is rejected if it cannot be stored, or if an earlier dialogue had the same id.
     """
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
         """Return the dialogues from files, like `FileLoader.read`.
 
         Args:
-            paths: The files and directories.
+            paths: The files and directories to read.
             options: Options for loading, such as the corpus and split.
 
         Returns:
@@ -134,7 +134,7 @@ class DialogueLoader(FileLoader):
         """Return the dialogues of one file.
 
         Args:
-            path: The file.
+            path: The file to read.
             options: Options for loading, such as the corpus and split.
 
         Returns:
@@ -146,7 +146,7 @@ class DialogueLoader(FileLoader):
         """Return the entries of a file; by default, one JSON value per line.
 
         Args:
-            path: The file.
+            path: The file to read.
             progress: Progress display, advanced while the file is read.
 
         Returns:
@@ -156,25 +156,26 @@ class DialogueLoader(FileLoader):
 
     @abstractmethod
     def dialogue(self, item: Item) -> Dialogue:
-        """Convert an entry to a dialogue.
+        """Convert an entry into a dialogue.
 
         An implementation raises `ItemError` if the entry does not have the loader's format.
 
         Args:
-            item: The entry.
+            item: The decoded entry.
 
         Returns:
-            The dialogue. Its ``id`` is only a name, without corpus and split. These two may be empty.
+            The dialogue. Its ``id`` is only a name, without corpus and split. Its ``corpus`` and ``split``
+            may be empty.
         """
 
     def corpus(self, path: Path) -> str:
         """Return the corpus name that is used if neither the entry nor the options name a corpus.
 
         Args:
-            path: The file.
+            path: The file to read.
 
         Returns:
-            The name; by default, that of the loader.
+            The corpus name; by default, the name of the loader.
         """
         return self.name
 
@@ -196,10 +197,11 @@ def named(
 
     Args:
         dialogue: The dialogue from an entry. Its id may be only a name.
-        options: Options for loading. Their corpus and split, if any, replace those of the dialogue.
-        corpus: The corpus for a dialogue that has none.
-        split: The split for a dialogue that has none.
-        unnamed: The turns that name no speaker, so that A and B are assumed.
+        options: Options for loading. Their corpus and split, if any, replace the dialogue's own corpus and
+            split.
+        corpus: The corpus for a dialogue that names no corpus.
+        split: The split for a dialogue that names no split.
+        unnamed: The numbers of the turns that name no speaker, for which the speakers A and B are assumed.
 
     Returns:
         The dialogue with the id ``corpus/split/name``, after `drop_unspoken_turns` has removed turns.
@@ -224,11 +226,11 @@ def dialogues_of(
     Raises `InputError` if a file has a different format.
 
     Args:
-        files: The files.
+        files: The files to read.
         loader: The name of the loader.
         options: Options for loading, such as the corpus and split.
         items: Function that returns the entries of a file.
-        make: Function that converts an entry to a dialogue. It may raise `ItemError`.
+        make: Function that converts an entry into a dialogue. It may raise `ItemError`.
 
     Yields:
         Dialogues and rejected items.
@@ -245,13 +247,13 @@ def dialogues_of(
 def valid_dialogues(
     items: Iterable[Item | Rejected], make: Callable[[Item], Dialogue], known: IdSet
 ) -> Iterator[Dialogue | Rejected]:
-    """Convert entries to dialogues, and reject those that cannot be stored.
+    """Convert entries into dialogues, and reject dialogues that cannot be stored.
 
-    Raises `InputError` if the disk is full, because the ids are kept on disk.
+    Raises `InputError` if the disk is full, because the ids of dialogues are kept on disk.
 
     Args:
-        items: The entries.
-        make: Function that converts an entry to a dialogue. It may raise `ItemError`.
+        items: The decoded entries of a file.
+        make: Function that converts an entry into a dialogue. It may raise `ItemError`.
         known: The ids of dialogues that were read earlier in this load. A dialogue with one of these ids is
             rejected.
 
@@ -276,15 +278,15 @@ def valid_dialogues(
 
 
 def alternating(texts: Sequence[str], first: str = "A", second: str = "B") -> tuple[Utterance, ...]:
-    """Convert texts to the utterances of two speakers who take turns.
+    """Convert texts into the utterances of two speakers who take turns.
 
     Args:
         texts: The texts. Leading and trailing white space is removed.
-        first: The first speaker.
-        second: The second speaker.
+        first: The name of the speaker of the first text.
+        second: The name of the speaker of the second text.
 
     Returns:
-        The utterances.
+        The utterances, numbered from 0.
     """
     return tuple(
         Utterance(turn, second if turn % 2 else first, text.strip()) for turn, text in enumerate(texts)
@@ -295,14 +297,14 @@ def strings(value: Any, what: str) -> list[str]:
     """Check that a decoded JSON value is a list of strings, and return it.
 
     Args:
-        value: The value.
+        value: The decoded value to check.
         what: The name of the value, for the error message.
 
     Returns:
-        The list.
+        The value itself, typed as a list of strings.
 
     Raises:
-        ItemError: The value is anything else.
+        ItemError: The value is not a list of strings.
     """
     if not isinstance(value, list):
         raise ItemError(f"{what} is not a list of strings")
@@ -316,14 +318,14 @@ def mapping(value: Any, what: str) -> Mapping[str, Any]:
     """Check that a decoded JSON value is an object, and return it.
 
     Args:
-        value: The value.
+        value: The decoded value to check.
         what: The name of the value, for the error message.
 
     Returns:
-        The object.
+        The value itself, typed as a mapping.
 
     Raises:
-        ItemError: The value is anything else.
+        ItemError: The value is not a JSON object.
     """
     if not isinstance(value, dict):
         raise ItemError(f"{what} is not a JSON object")
@@ -338,8 +340,8 @@ def require_storable(dialogue: Dialogue) -> None:
 
     Raises:
         ItemError: The dialogue has no turns, an empty response, an empty turn without a graph, a name that
-            is too long, an id with control characters, a character that UTF-8 cannot represent, or a number
-            of more than 64 bits.
+            is too long, an id with characters that are not printable, a NUL character, a character that
+            UTF-8 cannot represent, or a number of more than 64 bits.
     """
     if not dialogue.utterances:
         raise ItemError("the dialogue has no turns")
@@ -367,18 +369,18 @@ def require_storable(dialogue: Dialogue) -> None:
 
 
 def length_fault(what: str, text: str, most: int = LONGEST_KEY) -> str | None:
-    """Return why a text is too long to be stored; None if it is not too long.
+    """Return a message if a text is too long to be stored; None if it is not too long.
 
     >>> length_fault("the corpus", "a" * 501)
     "the corpus 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'... has 501 bytes; the maximum is 500"
 
     Args:
         what: The name of the text, for the message.
-        text: The text.
+        text: The text to check.
         most: Maximum length in bytes of UTF-8.
 
     Returns:
-        The reason as a message, or None.
+        A message with the beginning of the text, its length and the maximum; None if the text may be stored.
     """
     # A character takes at most four bytes. Most texts are therefore known to be short enough without encoding
     # them.
@@ -388,10 +390,10 @@ def length_fault(what: str, text: str, most: int = LONGEST_KEY) -> str | None:
 
 
 def graph_fault(graph: AmrGraph) -> str | None:
-    """Return why a graph cannot be stored; None if it can.
+    """Return why a graph cannot be stored; None if it can be stored.
 
     Args:
-        graph: The graph.
+        graph: The graph to check.
 
     Returns:
         A message about the number of nodes, or about the first concept, name or constant that is too long;
@@ -425,12 +427,12 @@ def _require_values(what: str, *values: Any) -> None:
             # Refuse lone surrogates, because neither the driver nor UTF-8 files can represent them.
             if not part.isascii() and (lone := _SURROGATE.search(part)):
                 code = ord(lone[0])
-                # These code points stand for bytes that were not valid UTF-8 (PEP 383).
+                # These code points represent bytes that were not valid UTF-8 (PEP 383).
                 if 0xDC80 <= code <= 0xDCFF:
                     raise ItemError(f"{what} is not UTF-8: byte 0x{code - 0xDC00:02x}")
                 raise ItemError(f"{what} contains half of a surrogate pair, U+{code:04X}")
         elif isinstance(part, Mapping):
-            # Keys become property names, so check them, too.
+            # The keys of attributes become property names, so check them, too.
             fields = cast("Mapping[str, Any]", part)
             pending.extend([*fields.keys(), *fields.values()])
         elif isinstance(part, list | tuple):
@@ -442,16 +444,17 @@ def _require_values(what: str, *values: Any) -> None:
 
 @dataclass(slots=True)
 class GraphDialogues:
-    """A builder of dialogues from graphs that belong to no utterance in the store.
+    """Builds dialogues from graphs that belong to no utterance in the store.
 
     Attributes:
         corpus: The corpus of the dialogues.
         split: The split of the dialogues.
         turns: The number of turns per dialogue.
-        made: The number of dialogues so far. It also names the next dialogue: ``corpus/split/0`` and so on.
+        made: The number of dialogues so far. It is also the name of the next dialogue: ``corpus/split/0`` and
+            so on.
         pending: The turns of the dialogue that is not complete yet.
-        places: The position of each graph in its file, by utterance id. The writer removes an entry when it
-            has used it.
+        places: The position of each graph in its file, keyed by the id of the new utterance. The writer
+            removes an entry when it has used it.
     """
 
     corpus: str
@@ -465,7 +468,7 @@ class GraphDialogues:
         """Add a graph as the next turn of the current dialogue.
 
         Args:
-            text: The graph.
+            text: The graph, with its text if it is known.
 
         Yields:
             The dialogue, if this graph completes it.
@@ -478,7 +481,7 @@ class GraphDialogues:
             yield from self.rest()
 
     def rest(self) -> Iterator[Dialogue]:
-        """Yield the last dialogue, which has fewer turns, if there is one."""
+        """Yield a dialogue with the pending turns, if there are any. It may have fewer turns than usual."""
         if self.pending:
             # Because of this attribute, graphs from other files are not assigned to these utterances, even if
             # their texts are equal.
@@ -505,8 +508,8 @@ def assign_graphs(
     can therefore be completed by running it again.
 
     Args:
-        texts: The graphs.
-        store: The store.
+        texts: The graphs from a PENMAN file.
+        store: The store that contains the utterances.
         grouping: Builder of new dialogues, for graphs that belong to no utterance.
 
     Yields:

@@ -12,7 +12,8 @@ from typing import Any, cast
 from graphneg.ingest.content import ItemError
 
 _PERSON = ("name", "nickname", "username", "displayname", "display_name", "role", "type", "id")
-"""Keys of an object that describes a person. The most readable key comes first."""
+"""Keys of a JSON object that describes a person, such as ``{"id": 7, "name": "Ann"}``. The keys that are
+preferred as the name of a speaker come first."""
 
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")
 # From 2**53 on, a 64-bit float cannot represent every integer. An id that was converted to a float may have
@@ -35,15 +36,17 @@ parts in chat APIs."""
 
 
 INSTEAD_OF_TEXT = {"refusal": "refusal", "tool_calls": "tool call", "function_call": "tool call"}
-"""Keys that OpenAI's chat API uses instead of text, with the names under which their values are counted."""
+"""Keys that OpenAI's chat API uses in messages without text, with the names under which notices count their
+values."""
 COUNTED = "_counted"
-"""A key of turns without text whose content was counted by kind, so that they do not count as empty."""
+"""The key that marks turns without text whose other content, such as images, was counted by kind. Such turns
+do not count as empty."""
 
 _YES = {"true", "yes", "y", "t", "1"}
 
 
 def id_text(value: Any) -> str | None:
-    """Convert an id to a string, where the float ``7.0`` becomes ``7``.
+    """Convert an id into a string, where the float ``7.0`` becomes ``7``.
 
     If a value is missing in a column of integers, pandas converts the column to floats, and writes them as
     floats to CSV and JSON files. All spellings of a whole number are therefore treated as the same id,
@@ -81,7 +84,7 @@ def unwrap_extended_json(value: Any) -> Any:
     """Return the value inside an object of MongoDB's extended JSON: ``{"$oid": "5f"}`` contains ``5f``.
 
     Args:
-        value: Any value.
+        value: Any decoded JSON value.
 
     Returns:
         The value of the only key, if it begins with ``$``. Any other value is returned unchanged.
@@ -115,7 +118,7 @@ def message_text(value: Any) -> Any:
 
 
 def unsaid_of(value: Any) -> list[str]:
-    """Return the kinds of the content parts of an utterance that `message_text` leaves out.
+    """Return the kinds of content parts, such as ``image``, that `message_text` leaves out.
 
     >>> unsaid_of([{"type": "text", "text": "Look."}, {"type": "image_url", "image_url": {}}, {"type": "x"}])
     ['image', 'content part of type x']
@@ -124,7 +127,7 @@ def unsaid_of(value: Any) -> list[str]:
         value: A string, or a list of content parts, as in chat APIs.
 
     Returns:
-        The kind of each part that has no text, in the singular.
+        The kind of each part that has no text, as a noun in the singular.
     """
     if not isinstance(value, list):
         return []
@@ -134,7 +137,7 @@ def unsaid_of(value: Any) -> list[str]:
 
 
 def _part_kind(part: Mapping[str, Any]) -> str:
-    """Return the type of a content part; if it names no type, its first key."""
+    """Return the type of a content part; the first key of the part if it names no type."""
     return str(part.get("type") or next(iter(part), "none"))
 
 
@@ -148,7 +151,7 @@ def speaker_name(value: Any) -> Any:
         value: A name, a number, or an object that describes a person.
 
     Returns:
-        The name; None if it is missing or blank. A value of any other type is returned unchanged, so that the
+        The name; None if it is missing or blank. A value of another type is returned unchanged, so that the
         validation can reject it.
     """
     if isinstance(value, dict):
@@ -169,7 +172,7 @@ def person_id(value: Any) -> str:
         value: The id, or an object that describes a person.
 
     Returns:
-        The id.
+        The id as text.
     """
     if isinstance(value, dict):
         value = cast("dict[str, Any]", value).get("id")
@@ -188,10 +191,11 @@ def distinct_names(people: Sequence[tuple[str, str]]) -> list[str]:
     ['Sam', 'Sam (3)', 'Sam', 'Sam', 'Sam (2)']
 
     Args:
-        people: The id and the name of the speaker of each turn. An empty id is unknown.
+        people: The id and the name of the speaker of each turn. The id is empty if it is unknown.
 
     Returns:
-        The name of each speaker. The first person with a name keeps it. The names of others get a number.
+        The name to use for the speaker of each turn. The first person with a name keeps it. Other people with
+        the same name get a number.
     """
     taken = {name for _, name in people}
     of = dict[tuple[str, str], str]()
@@ -219,13 +223,13 @@ def is_yes(value: Any) -> bool:
         value: A cell of a table, or a value of a JSON object.
 
     Returns:
-        True for true, yes and 1, as values or as texts in any case.
+        True for ``True``, 1, and the texts "true", "t", "yes", "y" and "1" in upper or lower case.
     """
     return _plain(value) in _YES
 
 
 def _plain(value: Any) -> str:
-    """Return a value as text, in lower case and without punctuation; an empty text for other types."""
+    """Return a value as text in lower case without punctuation; an empty text for lists and objects."""
     if not isinstance(value, str | bool | int | float):
         return ""
     text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
@@ -240,8 +244,8 @@ def utterance_fields(cells: Mapping[str, Any], known: Mapping[str, str]) -> dict
         known: Mapping from each field to the key in ``cells`` that contains it.
 
     Returns:
-        A dict with the keys ``text``, ``speaker`` and ``amr``, as far as they have a value. A message that
-        has only images or tool calls also has the key `COUNTED`.
+        A dict with the keys ``text``, ``speaker`` and ``amr``. Keys without a value are left out. If a
+        message has only images or tool calls, the dict also has the key `COUNTED`.
     """
     said: dict[str, Any] = {}
     if "text" in known and known["text"] in cells:

@@ -1,6 +1,6 @@
 """Write the records of a loader to a store, in batches of one transaction each.
 
-A batch contains complete dialogues (or graphs, pairs of opposites, frames and so on). A batch is written
+A batch contains complete dialogues (or graphs, pairs of opposites, frames and so on). It is written
 completely or not at all. Records that are already in the store are looked up in the same transaction and
 left out. If a load is interrupted, it can therefore be completed by running it again.
 
@@ -100,12 +100,12 @@ _OTHER_CONTENT = {
 
 @dataclass(slots=True)
 class Outcome:
-    """The result of one attempt to write a batch. It is used only if the transaction is committed.
+    """The result of one attempt to write a batch. The result is used only if the transaction is committed.
 
     Attributes:
-        written: The number of new records by kind.
-        present: The number of records by kind that were already in the store.
-        rejected: The name of each rejected record, with the reason.
+        written: Numbers of new records, keyed by kind, such as ``dialogues``.
+        present: Numbers of records that were already in the store, keyed by kind.
+        rejected: The name of each rejected record, with the reason for the rejection.
     """
 
     written: Counter[str] = field(default_factory=Counter[str])
@@ -118,7 +118,7 @@ class Outcome:
         Args:
             kind: The kind, such as ``opposites``.
             new: The number of records that were new and have been written.
-            given: The number of records in the batch. Those that were not new count as present.
+            given: The number of records in the batch. The records that were not new count as present.
         """
         self.written[kind] += new
         self.present[kind] += given - new
@@ -128,13 +128,13 @@ class Outcome:
 
         Args:
             kind: The kind, such as ``dialogues``.
-            stored: The content, or its digest, of each stored record, by id.
+            stored: The content, or its digest, of each stored record, keyed by id.
             id: The id of the record.
             content: The content of the record, or its digest.
-            name: The name of the record in the rejection, which is made if the stored content differs.
+            name: The name under which the record is rejected if the stored content differs.
 
         Returns:
-            Whether the id is not in the store.
+            True if no stored record has the id.
         """
         if id not in stored:
             return True
@@ -156,8 +156,8 @@ def write_batch(tx: ManagedTransaction, batch: Batch) -> Outcome:
     changes.
 
     Args:
-        tx: The transaction.
-        batch: The records.
+        tx: The open transaction.
+        batch: The records to write.
 
     Returns:
         The numbers of records that were written or already present, and the rejected records.
@@ -198,7 +198,7 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
         for dialogue, row in given
         if outcome.is_new("dialogues", stored, dialogue.id, row["digest"], dialogue.id)
     ]
-    # The graphs of a new dialogue are new as well, so look up only the others.
+    # The graphs of a new dialogue are new as well, so look up only the graphs of stored dialogues.
     refused, unseen = {id for id, _ in outcome.rejected}, {dialogue.id for dialogue in dialogues}
     of = [dialogue_of(read.of) for read in batch.graphs]
     perhaps = [read.graph.id for read, id in zip(batch.graphs, of, strict=True) if id not in unseen]
@@ -208,7 +208,7 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
         for read, id in zip(batch.graphs, of, strict=True)
         if id not in refused and outcome.is_new("graphs", stored, read.graph.id, read.digest, read.of)
     ]
-    # Rows refer to each other by index. If records were left out, these indexes are wrong, and the rows must
+    # Rows refer to each other by index. If records were left out, these indices are wrong, and the rows must
     # be made again.
     if (len(dialogues), len(graphs)) != (len(batch.dialogues), len(batch.graphs)):
         batch = Batch(batch.lexicon)
@@ -232,7 +232,7 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
 
 
 def _stored(tx: ManagedTransaction, lookup: str, content: str, ids: list[str]) -> dict[str, str]:
-    """Look up ids in the store. Return the content, or its digest, of those that are found."""
+    """Look up ids in the store. Return the content, or its digest, of each record found, keyed by id."""
     return {row["id"]: row[content] for row in run(tx, lookup, ids=ids)} if ids else {}
 
 
@@ -247,7 +247,7 @@ def _send_dialogues(tx: ManagedTransaction, rows: DialogueRows, outcome: Outcome
 
 
 def _send_graphs(tx: ManagedTransaction, rows: GraphRows, outcome: Outcome) -> list[RunningStatement]:
-    """Send the statements that write graphs, without connecting these to their texts."""
+    """Send the statements that write graphs. They do not connect the graphs to utterances or responses."""
     outcome.written["graphs"] += len(rows.amrs)
     outcome.written["nodes"] += len(rows.nodes)
     return [
@@ -257,7 +257,7 @@ def _send_graphs(tx: ManagedTransaction, rows: GraphRows, outcome: Outcome) -> l
 
 
 def _send_meanings(tx: ManagedTransaction, rows: GraphRows) -> list[RunningStatement]:
-    """Send the statements that connect graphs to their texts. They return the number of texts found."""
+    """Send the statements that connect graphs to their texts. Each returns how many texts it found."""
     of_responses = [row for row in rows.amrs if is_response(row["of"])]
     of_utterances = [row for row in rows.amrs if not is_response(row["of"])]
     both = (("load/meanings", of_utterances), ("load/response_meanings", of_responses))
@@ -292,7 +292,7 @@ def write_records(
         grouping: Builder of new dialogues, for graphs that belong to no utterance in the store.
 
     Returns:
-        The same report.
+        The object that was passed as ``report``.
     """
     began = time.monotonic()
     writer = _Writer(store, report, grouping)
@@ -333,7 +333,7 @@ def load_files(
         shard: The shard whose dialogues are loaded, with their graphs; None to load all.
 
     Returns:
-        The report of the load.
+        The report with the counts of records and the rejected items.
 
     Raises:
         InputError: ``turns`` is below 1.
@@ -377,7 +377,8 @@ class _Writer:
         self._has_unwritten = False
         self._entries: list[LexiconEntry] = []
         self._batch = Batch(stored_lexicon(store))
-        # Use a single thread, because batches must be written in order: one may need records of another.
+        # Use a single thread, because batches must be written in order: one may need records of an earlier
+        # one.
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="graphneg-load")
         self._pending: Future[bool] | None = None
         self._refused_by_server = 0
@@ -386,7 +387,7 @@ class _Writer:
         """Add a record to the current batch, or reject it.
 
         Args:
-            record: The record. A `Rejected` is only counted.
+            record: The record. If it is a `Rejected`, it is only counted.
         """
         if self._entries and not isinstance(record, LexiconEntry | Rejected):
             self._apply_entries()
@@ -424,7 +425,7 @@ class _Writer:
             self._batch.frames.append(record)
 
     def finish(self) -> None:
-        """Write the records that have not been written yet. `close` waits until this is done."""
+        """Send the remaining records to the writing thread. `close` waits until they are written."""
         self._place_texts()
         for dialogue in self._grouping.rest():
             self._add_dialogue(dialogue)
@@ -433,9 +434,10 @@ class _Writer:
             self._apply_entries()
 
     def _apply_entries(self) -> None:
-        """Write the entries of the lexicon, and recompute the data that depend on them.
+        """Write the collected lexicon entries, and recompute the data that depend on them.
 
-        This is done before other records are added, so that the facts of later graphs are computed once.
+        The entries are written before other records are added, so that the facts about later graphs (node
+        properties that transforms match) are computed only once.
         """
         self._flush()
         self._settle()
@@ -446,7 +448,7 @@ class _Writer:
     def _place_texts(self) -> None:
         """Assign the collected graphs to utterances in the store."""
         texts, self._texts = self._texts, []
-        # The utterances may be in dialogues that have not been written yet, so write these first.
+        # The utterances may be in dialogues that have not been written yet, so write these dialogues first.
         if texts and self._has_unwritten:
             self._flush()
             self._settle()
@@ -469,7 +471,7 @@ class _Writer:
             self._pending = self._pool.submit(self._write, batch)
 
     def close(self) -> None:
-        """Wait until the batch in flight is written, and stop the thread."""
+        """Wait until the batch in flight is written, and stop the writing thread."""
         try:
             self._settle()
         finally:
@@ -499,8 +501,8 @@ class _Writer:
         # Most characters take at most 3 bytes in UTF-8.
         texts = sum(len(said.text) * 3 + 200 for said in (*dialogue.utterances, *dialogue.responses))
         size = texts + _NODE_BYTES * sum(read.row_count for read in (*graphs, *parses))
-        # Together, the graphs of a parser may be too large for one transaction. The command `parse` wrote
-        # them in parts, and so does this method.
+        # Together, the graphs of a parser may be too large for one transaction. `graphneg parse` wrote the
+        # graphs in parts, and so does this method.
         later: list[ReadGraph] = []
         if size <= MAX_DIALOGUE_BYTES:
             graphs += parses
@@ -514,8 +516,8 @@ class _Writer:
         self._room(1 + len(dialogue.utterances) + len(dialogue.responses) + weight, size)
         self._batch.add([dialogue], graphs)
         if later:
-            # The later graphs are compared with the other turns, to find repetitions, only if the dialogue is
-            # already in the store. So its batch is written before them.
+            # Graphs are compared with the other turns, to find repetitions, only if their dialogue is already
+            # in the store. So write the batch with the dialogue before the later graphs.
             self._flush()
         for read in later:
             self._add_graph(read)
@@ -551,7 +553,7 @@ class _Writer:
         return None
 
     def _fits(self, place: str, *keys: str) -> bool:
-        """Return whether all keys are short enough for the indexes. If not, reject the item."""
+        """Return whether all keys are short enough for the database indexes. If not, reject the item."""
         reason = next(filter(None, (length_fault("the id or term", key) for key in keys)), None)
         if reason is not None:
             self._report.reject(place[:80], reason)
@@ -568,7 +570,7 @@ class _Writer:
         is found. That record is rejected, and the others are written.
 
         Args:
-            batch: The batch.
+            batch: The batch to write.
 
         Returns:
             Whether the server accepted the whole batch.
@@ -580,8 +582,8 @@ class _Writer:
         def work(tx: ManagedTransaction) -> Outcome:
             outcome = write_batch(tx, batch)
             # If a file is loaded again, some properties are set to the values that they already have, which
-            # the server counts as a change. The content is the same, however, so change its version only if
-            # there are new records.
+            # the server counts as a change. The content is the same, however, so change the content version
+            # only if there are new records.
             if outcome.written.total():
                 self._store.change_version(tx)
             return outcome
@@ -597,7 +599,7 @@ class _Writer:
                 self._report.reject(batch.place, f"rejected by the server: {first_line(error)}")
                 return False
             taken = self._write(parts[0])
-            # If the dialogue itself was rejected, there are no utterances for its graphs. Do not write these.
+            # If the dialogue itself was rejected, its graphs have no utterances, so do not write them.
             return (taken or len(batch.dialogues) != 1) and self._write(parts[1]) and taken
         self._report.written += outcome.written
         self._report.present += outcome.present
@@ -615,6 +617,6 @@ def _texts(dialogue: Dialogue) -> Iterator[tuple[str, Utterance | Response]]:
 
 
 def _line_of(place: str) -> int:
-    """Return the line number from a position such as ``graphs.amr:12``; 1 if it has none."""
+    """Return the line number at the end of a position such as ``graphs.amr:12``; 1 if there is none."""
     line = place.rpartition(":")[2]
     return int(line) if line.isdecimal() else 1

@@ -1,11 +1,11 @@
 """Write negatives to files and read them back: JSON Lines, Parquet, pandas, Hugging Face datasets.
 
-A negative has the same fields in all formats: those of its JSON form (see `negative_to_json`). Runs that may
-take long use a `ResumableWriter`, so that they can continue after an interruption. The packages pandas,
-pyarrow and datasets are imported only by the functions that need them.
+A negative has the same fields in all formats as in JSON (see `negative_to_json`). Runs that may take long use
+a `ResumableWriter`, so that they can continue after an interruption. The packages pandas, pyarrow and
+datasets are imported only by the functions that need them.
 
 Example:
-    Convert a file from JSON Lines to a data frame::
+    Convert a JSON Lines file into a data frame::
 
         to_pandas(read_jsonl("negatives.jsonl"))
 """

@@ -1,4 +1,4 @@
-"""Compare a negative with its original: the turns before and after the edit, and the words that differ.
+"""Compare a negative with the original dialogue: the turns before and after the edit, and changed words.
 
 >>> list(changed_words("I like slow tea.", "I like tea."))
 [(False, 'I like', 'I like'), (True, 'slow', ''), (False, 'tea.', 'tea.')]
@@ -18,8 +18,8 @@ class TurnChange:
     """A turn before and after an edit.
 
     Attributes:
-        old_speaker: The original speaker.
-        old: The original text.
+        old_speaker: The speaker before the edit.
+        old: The text before the edit.
         speaker: The speaker after the edit.
         text: The text after the edit.
     """
@@ -39,13 +39,13 @@ def turn_changes(negative: Negative) -> list[TurnChange]:
     """Return the turns of a negative before and after the edit.
 
     Args:
-        negative: The negative.
+        negative: The negative to compare with its original.
 
     Returns:
         The turns of the context, then the response.
     """
     original = negative.original
-    # None in `original` means that this part was not edited, so `negative` still has the original.
+    # A field of `original` is None if this part was not edited, so `negative` still has the original text.
     context = negative.context if original.context is None else original.context
     response = negative.response if original.response is None else original.response
     old = (*context, Turn(negative.speaker, response))
@@ -67,7 +67,7 @@ belongs to the library. I must return it." and "The band took it to the station.
 
 
 def changed_words(before: str, after: str) -> Iterator[tuple[bool, str, str]]:
-    """Align two versions of a text, and split them into pieces of words that are equal or changed.
+    """Align two versions of a text, and split them into pieces that are either equal or changed.
 
     If the texts have few words in common (see `LEAST_SHARED`), the result is a single changed piece. The
     words that match by chance would otherwise split the texts into many small pieces, which are hard to read.

@@ -1,4 +1,4 @@
-"""Convert negatives to records and files: JSON Lines, Parquet, pandas and Hugging Face datasets.
+"""Convert negatives into records and files: JSON Lines, Parquet, pandas and Hugging Face datasets.
 
 A record is a dict with the fields of `Negative`, in the order in which the class documents them. If fields
 are missing or have the wrong type, the error message names the file, the line and the field.
@@ -9,7 +9,7 @@ sorted by name. `read_parquet` converts them back. The packages pandas, pyarrow 
 by the functions that need them.
 
 Example:
-    Convert a file from JSON Lines to Parquet::
+    Convert a JSON Lines file into a Parquet file::
 
         write_parquet(read_jsonl("negatives.jsonl"), "negatives.parquet")
 """
@@ -55,12 +55,12 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def to_record(negative: Negative) -> Record:
-    """Convert a negative to a record.
+    """Convert a negative into a record, which is a dict of JSON values.
 
     Raises `InputError` if a value has the wrong type.
 
     Args:
-        negative: The negative.
+        negative: The negative to convert.
 
     Returns:
         A dict with the fields in the order of `FIELDS`. The graphs are sorted by turn, the scores by name.
@@ -70,22 +70,22 @@ def to_record(negative: Negative) -> Record:
 
 
 def from_record(record: object, where: str = "record") -> Negative:
-    """Convert a record to a negative.
+    """Convert a record into a negative.
 
-    Raises `InputError` if the record has wrong fields or types.
+    Raises `InputError` if fields of the record are missing or unknown, or have the wrong type.
 
     Args:
-        record: The record.
+        record: The record, a dict with the fields of `Negative`.
         where: Position of the record, such as ``negatives.jsonl, line 3``, for error messages.
 
     Returns:
-        The negative.
+        The negative with the values of the record.
     """
     return _checked(record, where)
 
 
 def _checked(values: object, where: str) -> Negative:
-    """Check the fields and types of a record, and convert it to a negative with sorted graphs and scores."""
+    """Check the fields of a record, and convert it into a negative with sorted graphs and scores."""
     try:
         negative = msgspec.convert(values, Negative)
     except (msgspec.ValidationError, TypeError) as error:
@@ -104,7 +104,7 @@ def _checked(values: object, where: str) -> Negative:
 
 
 def _plain(value: Any) -> Any:
-    """Convert structs to dicts and tuples to lists, and return all other values as they are."""
+    """Convert structs into dicts and tuples into lists, and return all other values unchanged."""
     # `msgspec.to_builtins` is not used here. For an invalid value, such as a numpy number, it would raise an
     # error that does not name the field.
     if isinstance(value, msgspec.Struct):
@@ -156,23 +156,23 @@ def check_destination(out: str | Path, overwrite: bool = True) -> Path | None:
 
 
 def negative_to_json(negative: Negative) -> str:
-    """Convert a negative to one line of JSON.
+    """Convert a negative into one line of JSON.
 
     Args:
-        negative: The negative.
+        negative: The negative to convert.
 
     Returns:
         The line, with the fields in the order of `FIELDS`. Equal negatives give equal lines. Non-ASCII
-        letters are not escaped, except for characters that some tools take for the end of a line.
+        characters are not escaped, except those that some tools interpret as the end of a line.
     """
     return json_line(to_record(negative), allow_nan=False, separators=(", ", ": "))
 
 
 def negative_from_json(line: str | bytes, where: str = "record") -> Negative:
-    """Convert a line that `negative_to_json` wrote to a negative.
+    """Convert a line that `negative_to_json` wrote into a negative.
 
     Args:
-        line: The line.
+        line: The line of JSON.
         where: Position of the line, such as ``negatives.jsonl, line 3``, for error messages.
 
     Returns:
@@ -187,11 +187,11 @@ def write_jsonl(negatives: Iterable[Negative], out: str | Path) -> int:
     The file is created or replaced only after all negatives have been written.
 
     Args:
-        negatives: The negatives.
+        negatives: The negatives to write.
         out: The file, or ``-`` for standard output.
 
     Returns:
-        The number of negatives.
+        The number of negatives that were written.
     """
     path = check_destination(out)
     if path is None:
@@ -204,11 +204,11 @@ def write_lines(negatives: Iterable[Negative], file: BinaryIO) -> int:
     """Write negatives to an open file, with one JSON object per line.
 
     Args:
-        negatives: The negatives.
+        negatives: The negatives to write.
         file: A file that is open for writing bytes.
 
     Returns:
-        The number of negatives.
+        The number of negatives that were written.
     """
     count = 0
     for negative in negatives:
@@ -225,7 +225,7 @@ def read_jsonl(path: str | Path) -> Iterator[Negative]:
     cut off.
 
     Args:
-        path: The file.
+        path: The file to read.
 
     Yields:
         The negatives, in the order of the lines.
@@ -264,11 +264,11 @@ def write_parquet(negatives: Iterable[Negative], out: str | Path) -> int:
     negatives have been written.
 
     Args:
-        negatives: The negatives.
-        out: The file.
+        negatives: The negatives to write.
+        out: The file to write.
 
     Returns:
-        The number of negatives.
+        The number of negatives that were written.
 
     Raises:
         InputError: ``out`` is standard output.
@@ -281,16 +281,16 @@ def write_parquet(negatives: Iterable[Negative], out: str | Path) -> int:
 
 
 def write_rows(negatives: Iterable[Negative], path: Path) -> int:
-    """Write negatives to a Parquet file under its final name, without a temporary file.
+    """Write negatives directly to a Parquet file, without a temporary file.
 
     The file name may have any suffix. Equal negatives give equal files, byte for byte.
 
     Args:
-        negatives: The negatives.
-        path: The file.
+        negatives: The negatives to write.
+        path: The file to write.
 
     Returns:
-        The number of negatives.
+        The number of negatives that were written.
     """
     import pyarrow.parquet as pq
 
@@ -304,10 +304,10 @@ def write_rows(negatives: Iterable[Negative], path: Path) -> int:
 
 
 def row_batches(negatives: Iterable[Negative]) -> Iterator[Any]:
-    """Convert negatives to ``pyarrow.RecordBatch`` objects.
+    """Convert negatives into ``pyarrow.RecordBatch`` objects.
 
     Args:
-        negatives: The negatives.
+        negatives: The negatives to convert.
 
     Yields:
         Batches of at most `ROWS_PER_GROUP` rows.
@@ -324,7 +324,7 @@ def read_parquet(path: str | Path) -> Iterator[Negative]:
     """Read the negatives from a Parquet file, one row group at a time.
 
     Args:
-        path: The file.
+        path: The file to read.
 
     Yields:
         The negatives, in the order of the rows.
@@ -383,13 +383,13 @@ def read_located(path: str | Path) -> Iterator[tuple[str, Negative]]:
 
 
 def to_row(negative: Negative) -> Record:
-    """Convert a negative to a row for Parquet.
+    """Convert a negative into a row of a Parquet file.
 
     Args:
-        negative: The negative.
+        negative: The negative to convert.
 
     Returns:
-        A record in which ``amr`` and ``scores`` are lists of dicts.
+        A record (see `to_record`) in which ``amr`` and ``scores`` are lists of dicts.
     """
     row = to_record(negative)
     row["amr"] = [{"turn": int(turn), **graphs} for turn, graphs in row["amr"].items()]
@@ -398,10 +398,10 @@ def to_row(negative: Negative) -> Record:
 
 
 def from_row(row: Mapping[str, Any], where: str = "row") -> Negative:
-    """Convert a row of a Parquet file or of a Hugging Face dataset to a negative.
+    """Convert a row of a Parquet file or of a Hugging Face dataset into a negative.
 
     Args:
-        row: The row.
+        row: The row, as a dict from column to cell.
         where: Position of the row, such as ``negatives.parquet, row 3``, for error messages.
 
     Returns:
@@ -426,14 +426,14 @@ def from_row(row: Mapping[str, Any], where: str = "row") -> Negative:
 
 
 def to_pandas(negatives: Iterable[Negative]) -> pd.DataFrame:
-    """Convert negatives to a data frame.
+    """Convert negatives into a data frame.
 
     Args:
-        negatives: The negatives.
+        negatives: The negatives to convert.
 
     Returns:
         A data frame with a row per negative and a column per field. The cells contain the same lists and
-        dicts as the JSON form.
+        dicts as the JSON Lines files.
     """
     import pandas as pd
 
@@ -443,13 +443,13 @@ def to_pandas(negatives: Iterable[Negative]) -> pd.DataFrame:
 
 
 def to_dataset(negatives: Iterable[Negative], folder: str | Path | None = None) -> Dataset:
-    """Convert negatives to a Hugging Face ``Dataset`` with the columns and types of the Parquet files.
+    """Convert negatives into a Hugging Face ``Dataset`` with the columns and types of the Parquet files.
 
     The negatives are written to an Arrow file, and the data set memory-maps this file. The negatives
     therefore do not have to fit into memory.
 
     Args:
-        negatives: The negatives.
+        negatives: The negatives to convert.
         folder: The folder for the Arrow file. By default, it is a temporary folder that is removed when the
             process ends; use ``Dataset.save_to_disk`` to keep the data.
 
@@ -465,8 +465,8 @@ def to_dataset(negatives: Iterable[Negative], folder: str | Path | None = None) 
         raise GraphnegError('to_dataset needs datasets: pip install "graphneg[neural]"') from error
     import pyarrow as pa
 
-    # Keep the temporary folder until the process ends. Removing it as soon as this data set is deleted would
-    # be too early, because data sets that are derived from it use the same file.
+    # Keep the temporary folder until the process ends. Removing the folder as soon as this data set is
+    # deleted would be too early, because data sets that are derived from it use the same file.
     if folder is None:
         temporary = tempfile.TemporaryDirectory(prefix="graphneg-", ignore_cleanup_errors=True)
         atexit.register(temporary.cleanup)

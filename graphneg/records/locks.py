@@ -1,9 +1,9 @@
 """Lock output files and create temporary files beside them, without touching files of other programs.
 
 The output folder may contain anything, such as a link to another file of the user, or a file that happens to
-have the name of a temporary file. Temporary files therefore get random names, and creating one fails if the
-name exists already. A lock file has a fixed name. It is used only if it is a regular file that starts with a
-mark of graphneg:
+have the name of a temporary file. Temporary files therefore get random names, and creating a temporary file
+fails if its name exists already. A lock file has a fixed name. It is used only if it is a regular file that
+starts with graphneg's mark, ``graphneg lock``:
 
 >>> with locked(Path("negatives.jsonl")) as held:                     # doctest: +SKIP
 ...     with scratch_file(Path("negatives.jsonl"), held.token) as unfinished:
@@ -34,8 +34,8 @@ from graphneg.file_locks import lock_exclusively
 _MARK = b"graphneg lock\n"
 """The first bytes of a lock file."""
 _ATTEMPTS = 100
-"""Maximum number of attempts to lock a file. An attempt fails if another run removes or creates the file
-meanwhile."""
+"""Maximum number of attempts to lock a file. An attempt fails if another run removes or creates the file at
+the same time."""
 _TOKEN = re.compile(rb"[0-9a-f]{16}")
 _FLAGS = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 _NOT_THROUGH = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -62,7 +62,7 @@ def create_exclusively(path: Path) -> BinaryIO:
     Raises `FileExistsError` if the name exists, even if it is a dangling link.
 
     Args:
-        path: The file.
+        path: The file to create.
 
     Returns:
         The open file.
@@ -75,7 +75,7 @@ def open_regular(path: Path, *, writable: bool = False) -> BinaryIO:
     """Open a regular file in binary mode, without following links.
 
     Args:
-        path: The file.
+        path: The file to open.
         writable: Whether to open the file for reading and writing; False to open it for reading only.
 
     Returns:
@@ -101,10 +101,10 @@ def open_regular(path: Path, *, writable: bool = False) -> BinaryIO:
 
 
 def foreign_file_error(path: Path) -> InputError:
-    """Return the error for a path that graphneg needs but that is a file of another program.
+    """Return the error to raise if graphneg needs a path at which another program has a file.
 
     Args:
-        path: The path of this file.
+        path: The path of the other program's file.
 
     Returns:
         The error, with exit status 2.
@@ -120,10 +120,10 @@ def output_in_use_error(path: Path) -> InputError:
     """Return the error to raise if another run is writing the same output.
 
     Args:
-        path: The output.
+        path: The output file.
 
     Returns:
-        The error.
+        The error to raise.
     """
     return InputError(
         f"{path}: another run is writing this file; wait until that run ends, or name another file"
@@ -158,8 +158,8 @@ def locked(path: Path, file: Path | None = None) -> Generator[Held]:
     has the name of the lock file.
 
     Args:
-        path: The output.
-        file: The lock file; by default ``.NAME.lock`` beside the output.
+        path: The output file.
+        file: The lock file; None for ``.NAME.lock`` beside the output.
 
     Yields:
         The lock that is held.
@@ -221,7 +221,7 @@ def _is_marked(lock: BinaryIO) -> bool:
 
 
 def _noted_token(lock: BinaryIO) -> str:
-    """Return the token from a lock file; an empty string if it has none."""
+    """Return the token of the run that wrote a lock file; an empty string if the file has no token."""
     lock.seek(len(_MARK))
     # Accept the token only if it is the only content after the mark.
     found = _TOKEN.fullmatch(lock.read(100))
@@ -238,7 +238,7 @@ def _remove_scratch(folder: Path, token: str) -> None:
 
 
 def _is_at(path: Path, known: os.stat_result) -> bool:
-    """Return whether a path still refers to the file with the given status."""
+    """Return whether a path still refers to the file with a known ``stat`` result."""
     try:
         return os.path.samestat(known, os.stat(path, follow_symlinks=False))
     except FileNotFoundError:

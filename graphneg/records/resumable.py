@@ -6,8 +6,8 @@ small file, the note ``.OUT.part.json``. The note contains the number of finishe
 part file, the size of the part file at the checkpoint, and the SHA-256 of its content.
 
 If a run is stopped in any way, the next run with the same settings and content truncates the part file to the
-last checkpoint and continues there. The finished file is the same, byte for byte, as that of a run without
-interruptions. A part file that does not match its note is not used.
+last checkpoint and continues there. The finished file is the same, byte for byte, as if the run had not been
+interrupted. A part file that does not match its note is not used.
 
 At the end, the part file is renamed to ``OUT``. If ``OUT`` exists already and the same run has written it, it
 is complete, and nothing is written. Any other existing file is replaced only with ``overwrite``.
@@ -82,13 +82,13 @@ class Resumed:
     """The state from which a run continues.
 
     Attributes:
-        dialogues: Number of dialogues that an earlier run has finished.
-        negatives: Number of negatives that the earlier run has written.
-        notes: The values that the earlier run has stored in its last checkpoint, such as counts.
-        discarded: Why the part file of an earlier run could not be used; None if it is used or does not
+        dialogues: Number of dialogues that the earlier run finished.
+        negatives: Number of negatives that the earlier run wrote.
+        notes: The values that the earlier run stored in its last checkpoint, such as counts.
+        discarded: Why the part file of the earlier run could not be used; None if it is used or does not
             exist.
         last: The sort key of the last finished dialogue, as stored in the last checkpoint of the earlier run.
-        is_complete: Whether the file is already complete, so that nothing is left to do.
+        is_complete: Whether the output file is already complete, so that nothing is left to do.
     """
 
     dialogues: int = 0
@@ -103,7 +103,7 @@ _Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 
 class _Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The content of the note for a part file: the state of the run at its last checkpoint."""
+    """The content of the file ``.OUT.part.json``: the state of an unfinished run at its last checkpoint."""
 
     fingerprint: str
     made_of: str
@@ -117,7 +117,7 @@ class _Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _FinishedFacts(msgspec.Struct, frozen=True):
-    """The facts about a run that are stored in the note for its finished file."""
+    """The values about a run that are stored in ``.OUT.run.json``, beside its finished file ``OUT``."""
 
     dialogues: _Count
     negatives: _Count
@@ -126,10 +126,10 @@ class _FinishedFacts(msgspec.Struct, frozen=True):
 
 
 def part_note(path: Path) -> Path:
-    """Return the path of the note that contains the last checkpoint of an unfinished output.
+    """Return the path of the JSON file that stores the last checkpoint of an unfinished output.
 
     Args:
-        path: The output.
+        path: The output file of the run.
 
     Returns:
         The path of a hidden file in the same folder as the output.
@@ -140,8 +140,8 @@ def part_note(path: Path) -> Path:
 class ResumableWriter(AbstractContextManager["ResumableWriter"]):
     """Writes negatives to a file, in such a way that an interrupted run can be resumed.
 
-    Use it in a ``with`` block. If the block ends before `finish` is called, the part file is kept, and the
-    next run continues at the last checkpoint.
+    Use the writer in a ``with`` block. If the block ends before `finish` is called, the part file (the
+    unfinished output) is kept, and the next run continues at the last checkpoint.
 
     Args:
         out: A file that ends in .jsonl or .parquet.
@@ -168,7 +168,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         overwrite: bool = False,
         shard: Shard | None = None,
     ) -> None:
-        """Initialize the writer: lock the output, and open the part file of a stopped run or a new one."""
+        """Lock the output, and open the part file of a stopped run or create a new one."""
         own = None if shard is None else shard.file(out)
         # The file of a shard has a suffix such as .3-of-16.
         path = check_destination(out) if own is None else check_output(own, [own.suffix])
@@ -176,7 +176,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             raise InputError(f"{STANDARD_OUTPUT}: standard output can't be resumed; name a file")
         self._path = path
         self._fingerprint, self._made_of = fingerprint, content_digest
-        # The note for a finished file identifies the run that wrote it by its settings and its content.
+        # The note beside a finished file identifies the run that wrote the file by its settings and content.
         self._run = f"{fingerprint} {content_digest}"
         self._file: BinaryIO | None = None
         self._written = hashlib.sha256()
@@ -190,7 +190,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
                 self.resumed = Resumed(**msgspec.structs.asdict(facts), is_complete=True)
                 if noted.get("fingerprint") == fingerprint:
                     # The file is already complete. If the previous run was stopped after it had renamed the
-                    # part file, it did not remove the note for the part file. So remove the note now.
+                    # part file, it did not remove its last checkpoint (the note). So remove the note now.
                     self._forget_stopped(noted)
             else:
                 with self._writing():
@@ -210,15 +210,15 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         self.close()
 
     def write(self, negative: Negative) -> None:
-        """Write a negative. It is kept after an interruption only if a checkpoint follows.
+        """Write a negative. After an interruption, it is kept only if a checkpoint followed.
 
         Args:
-            negative: The negative.
+            negative: The negative to write.
         """
         self.write_line(negative_to_json(negative))
 
     def write_line(self, line: str) -> None:
-        """Write a line of any JSON. It is kept after an interruption only if a checkpoint follows.
+        """Write a line of any JSON. After an interruption, it is kept only if a checkpoint followed.
 
         Args:
             line: The line, without a line end.
@@ -234,7 +234,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         """Record the progress, so that everything written so far is kept after an interruption.
 
         Args:
-            dialogues: Number of dialogues that are done, including those that were done before an earlier
+            dialogues: Number of dialogues that are done, including dialogues that were done before an earlier
                 interruption.
             notes: JSON values that the next run finds in ``resumed.notes``, such as counts.
             last: The sort key of the last dialogue, which the next run finds in ``resumed.last``.
@@ -265,10 +265,10 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         return read_jsonl(self._part)
 
     def finish(self) -> Path:
-        """Give the finished file its final name. If its suffix is .parquet, convert it first.
+        """Give the finished file its final name. If this name ends in .parquet, convert the file first.
 
-        If the program is stopped in this method, the path has either the old file or the new file, but never
-        an incomplete file.
+        If the program is stopped in this method, there is either the old file or the new file at the path,
+        but never an incomplete file.
 
         Returns:
             The path of the file.
@@ -301,7 +301,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         return self._path
 
     def close(self) -> None:
-        """Stop writing. The next run removes the lines that were written after the last checkpoint."""
+        """Stop writing. If the file is unfinished, lines after the last checkpoint will not be kept."""
         # If the disk is full, closing the file fails, too, but the error has already been reported.
         with suppress(OSError):
             self._held.close()
@@ -313,13 +313,13 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         return self._file
 
     def _facts(self) -> dict[str, Any]:
-        """Return the values about the progress of the run that are stored in a note."""
+        """Return the values about the progress of the run that each checkpoint stores."""
         done = {"dialogues": self._dialogues, "negatives": self._negatives}
         return {**done, "notes": self._notes, "last": self._last}
 
     @contextmanager
     def _writing(self) -> Generator[None]:
-        """Convert a disk error to an `InputError` that also says what was saved."""
+        """Convert a disk error into an `InputError` that also says what was saved."""
         try:
             yield
         except (OSError, InputError) as error:
@@ -331,7 +331,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             raise unwritable(self._path, error, kept) from error
 
     def _begun(self, noted: Mapping[str, Any], held: Held) -> tuple[Path, BinaryIO, Resumed]:
-        """Open the part file of a stopped run, or a new one. Return its path, the file and the state."""
+        """Open the part file of a stopped run or a new one. Return its path, the open file and the state."""
         before, reason = _checkpoint(noted, self._path), None
         if before is None:
             reason = f"{self._note.path} is not readable" if noted else None
@@ -347,14 +347,14 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             return part, file, Resumed(**facts)
         self._written = hashlib.sha256()
         if held.stale and (before is None or before.part != self._part_name(held.stale)):
-            # There is no note. If the previous run was killed before it wrote one, its part file is empty, so
-            # remove this file.
+            # No checkpoint belongs to this part file. If the previous run was killed before its first
+            # checkpoint, its part file is empty, so remove this file.
             self._path.with_name(self._part_name(held.stale)).unlink(missing_ok=True)
         part = self._path.with_name(self._part_name(held.token))
         return part, create_exclusively(part), Resumed(discarded=reason)
 
     def _part_name(self, token: str) -> str:
-        """Return the name of the part file for a token."""
+        """Return the name of the part file of the run with a given token."""
         return f"{self._path.name}.{token}.part"
 
     def _verified(self, before: _Checkpoint) -> str | None:
@@ -375,9 +375,9 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             return f"{part} is not the file that the run wrote, and is kept"
         if self._written.hexdigest() != before.digest:
             return f"{part} was changed after the run wrote it, and is kept"
-        # The part file matches its note, so graphneg wrote it. If the settings or the content have changed,
-        # the part file cannot be resumed, so remove it. A part file that does not match was not removed
-        # above, because it may belong to another program.
+        # The part file matches its checkpoint, so graphneg wrote it. If the settings or the content have
+        # changed, the part file cannot be resumed, so remove it. A part file that does not match was not
+        # removed above, because it may belong to another program.
         reason: str | None = None
         if before.fingerprint != self._fingerprint:
             reason = f"{self._path} was started with other settings"
@@ -388,7 +388,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         return reason
 
     def _forget_stopped(self, noted: Mapping[str, Any]) -> None:
-        """Remove the part file and the note of a run that was stopped just after finishing its file."""
+        """Remove the part file and checkpoint of a run that was stopped just after finishing its output."""
         before = _checkpoint(noted, self._path)
         if before is not None and self._verified(before) is None:
             self._path.with_name(before.part).unlink(missing_ok=True)
@@ -396,17 +396,17 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
 
 
 _CHUNK = 1 << 20
-"""Number of bytes to read at a time."""
+"""Number of bytes of a part file to read at a time."""
 
 
 def _checkpoint(noted: Mapping[str, Any], path: Path) -> _Checkpoint | None:
-    """Convert the content of a note to a checkpoint; return None if it is not valid."""
+    """Convert the content of ``.OUT.part.json`` into a checkpoint; return None if it is not valid."""
     try:
         found = msgspec.convert(noted, _Checkpoint)
     except msgspec.ValidationError:
         return None
-    # Accept only a name that a part file can have. Otherwise, a forged note could make a run truncate or
-    # remove any other file.
+    # Accept only a name that a part file can have. Otherwise, a forged checkpoint could make a run truncate
+    # or remove any other file.
     is_part = re.fullmatch(rf"{re.escape(path.name)}\.[0-9a-f]{{16}}\.part", found.part)
     return found if is_part else None
 
@@ -437,7 +437,7 @@ class NegativeStream(ABC):
     """A stream of negatives. Each time that it is iterated or written, the negatives are computed again.
 
     Attributes:
-        summary: The counts of the last time that the stream was iterated or written.
+        summary: The counts from the last time that the stream was iterated or written.
         resumed: The state from which the stream continued when it was last written to a file.
     """
 
@@ -502,7 +502,7 @@ class NegativeStream(ABC):
         """
 
     def content_digest(self) -> str:
-        """Return a digest of the content that the output is made from; empty if `settings` identifies it."""
+        """Return a digest of the input of the run; an empty string if `settings` identifies the input."""
         return ""
 
     def shared_content(self) -> str:
@@ -530,7 +530,7 @@ class NegativeStream(ABC):
         return Header(str(self.shard), RECORDS, settings, content or self.shared_content())
 
     def run_shard(self, skip: int) -> Iterator[ShardBatch]:
-        """Compute the batches for the file of one shard, for which the other shards are not needed.
+        """Compute the batches for the file of one shard, without access to the other shards.
 
         Args:
             skip: Number of dialogues to skip, because an interrupted run has finished them.
@@ -552,9 +552,9 @@ class NegativeStream(ABC):
         An interrupted run is resumed, as in `to_jsonl`.
 
         Args:
-            out: The merged file, which ends in .jsonl or .parquet. The name of the shard's file is derived
-                from it.
-            overwrite: Whether to replace an existing file.
+            out: The name of the merged file, which ends in .jsonl or .parquet. The name of the shard's file
+                is derived from it.
+            overwrite: Whether to replace an existing file of the shard.
 
         Returns:
             The counts of the run.
@@ -605,7 +605,7 @@ class NegativeStream(ABC):
         """Write the negatives to a Parquet file. An interrupted run is resumed, as in `to_jsonl`.
 
         Args:
-            out: The file.
+            out: The file to write.
             overwrite: Whether to replace an existing file that this call did not write.
 
         Returns:

@@ -1,9 +1,9 @@
-"""Write files and folders so that they are never incomplete, and note which run wrote them.
+"""Write files and folders so that they are never incomplete, and record which run wrote them.
 
-`atomic_file` and `atomic_folder` write a temporary file or folder and rename it when it is complete. A
-`RunNote` is a small file beside an output. It contains a fingerprint of everything that determines the
-output. The next run compares this fingerprint with its own, to decide whether it may continue the output of
-the earlier run:
+`atomic_file` and `atomic_folder` write a temporary file or folder and rename it when it is complete. A run
+note (`RunNote`) is a small JSON file beside an output. It contains a fingerprint of everything that
+determines the output. The next run compares this fingerprint with its own, to decide whether it may continue
+the output of the earlier run:
 
 >>> note = RunNote(folder / "run.json", fingerprint([model, seed]))      # doctest: +SKIP
 >>> note.state                                                            # doctest: +SKIP
@@ -30,9 +30,10 @@ from graphneg.json_input import json_line, parse_json, read_input
 from graphneg.records.locks import Held, foreign_file_error, locked, open_regular, scratch_file
 
 _LONGEST_NOTE = 64 * 2**20
-"""Maximum size of a note in bytes. A note can be large, because it may contain the counts of a run."""
+"""Maximum size of a run note in bytes. It can be large, because it may contain the counts of a run."""
 _SEAL = "seal"
-"""The key under which a note stores a digest of its own content, which reveals whether somebody edited it."""
+"""The key under which a run note stores a digest of its own content, which reveals whether somebody edited
+it."""
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Error numbers that mean that the disk is full or that a quota is exhausted."""
 
@@ -41,17 +42,17 @@ def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") ->
     """Check whether a file can be written. A run calls this first, before it spends hours on the content.
 
     Args:
-        out: The file.
-        suffixes: The allowed suffixes.
-        instead: Text to add to the error message about a wrong suffix, such as ``, or - for standard
+        out: The file to write.
+        suffixes: The allowed suffixes, such as ``.jsonl``.
+        instead: Text to add to the error message about an unknown suffix, such as ``, or - for standard
             output``.
 
     Returns:
-        The path.
+        The path of the file.
 
     Raises:
-        InputError: The suffix is wrong, the folder is missing or not writable, or the path is that of a
-            folder, pipe or device.
+        InputError: The suffix is not allowed, the folder is missing or not writable, or the path refers to a
+            folder, pipe, device or dangling link.
     """
     path = Path(out)
     try:
@@ -83,18 +84,18 @@ def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") ->
 
 
 def check_replaceable(path: Path, overwrite: bool) -> dict[str, Any]:
-    """Check whether a file may be replaced, and return the note of the run that wrote it.
+    """Check whether a file may be replaced, and return its run note (see `RunNote`).
 
     Args:
-        path: The file.
+        path: The file that is to be replaced.
         overwrite: Whether any existing file may be overwritten.
 
     Returns:
-        The note; empty if the file does not exist or may be overwritten.
+        The content of the run note; empty if the file does not exist or ``overwrite`` is True.
 
     Raises:
-        InputError: The file exists and may not be overwritten. It was not written by a run of graphneg, or it
-            was changed afterwards. Or a file of another program has the name of the note.
+        InputError: The file exists, may not be overwritten, and was not written by a run of graphneg or was
+            changed afterwards. Or a file of another program has the name of the run note.
     """  # noqa: DOC501, DOC502
     # Read the note even with `overwrite`, because this run will write a note under the same name. If a file
     # of another program has this name, reading it raises an error, so that it is not replaced.
@@ -109,18 +110,18 @@ def check_replaceable(path: Path, overwrite: bool) -> dict[str, Any]:
 
 
 def finished_run(path: Path, fingerprint: str, overwrite: bool) -> dict[str, Any]:
-    """Return the note of a file that a run with the same fingerprint has already finished.
+    """Return the run note of a file that a run with the same fingerprint has already finished.
 
     Args:
-        path: The file.
-        fingerprint: The fingerprint of this run.
+        path: The output file of the run.
+        fingerprint: The fingerprint of the current run, a digest of everything that determines the output.
         overwrite: Whether any existing file may be overwritten.
 
     Returns:
-        The note; empty if the file does not exist or may be overwritten.
+        The content of the run note; empty if the file does not exist or ``overwrite`` is True.
 
     Raises:
-        InputError: The file exists and may not be overwritten. It was not written by a run of graphneg, was
+        InputError: The file exists, may not be overwritten, and was not written by a run of graphneg, was
             written by a run with a different fingerprint, or was changed afterwards.
     """  # noqa: DOC501, DOC502
     noted = check_replaceable(path, overwrite)
@@ -130,35 +131,35 @@ def finished_run(path: Path, fingerprint: str, overwrite: bool) -> dict[str, Any
 
 
 def note_finished(path: Path, made: Path, fingerprint: str, **facts: Any) -> None:
-    """Write the note about the run that made a file, before the file gets its final name.
+    """Write the run note for a finished file, before the file gets its final name.
 
-    From the note, the same command later knows that the file is complete, and other commands know that it was
-    written by a run. The note is a separate hidden file in the same folder, because a JSON Lines file cannot
-    contain data that other programs would ignore.
+    The run note tells the same command later that the file is complete, and tells other commands that a run
+    wrote the file. It is a separate hidden file in the same folder, because a JSON Lines file cannot contain
+    data that other programs would ignore.
 
     Args:
         path: The path that the file will have.
         made: The finished file under its temporary name.
         fingerprint: The fingerprint of the run.
-        **facts: Further facts, as JSON values.
+        **facts: Further values to store in the run note, as JSON values.
     """
-    # Write the note before the file is renamed. If the run is killed between the two steps, a note without a
-    # file does no harm, but a file without a note would be mistaken for a file of another program.
+    # Write the run note before the file is renamed. If the run is killed between the two steps, a note
+    # without a file does no harm, but a file without a note would be mistaken for a file of another program.
     _finished_note(path, fingerprint).write(digest=file_digest(made), **facts)
 
 
 def remove_finished(path: Path) -> None:
-    """Remove a file that a run wrote, and its note.
+    """Remove a file that a run wrote, and its run note.
 
     Args:
-        path: The file.
+        path: The file to remove.
     """
     path.unlink()
     _finished_note(path, "").remove()
 
 
 def _finished_note(path: Path, fingerprint: str) -> RunNote:
-    """Return the note that says which run has written a finished file."""
+    """Return the run note that records which run wrote a finished file."""
     return RunNote(path.with_name(f".{path.name}.run.json"), fingerprint)
 
 
@@ -166,7 +167,7 @@ def file_digest(path: Path) -> str:
     """Return the SHA-256 digest of a file.
 
     Args:
-        path: The file.
+        path: The file to read.
 
     Returns:
         64 hexadecimal digits.
@@ -189,7 +190,7 @@ def check_new(path: Path, overwrite: bool) -> None:
     """Check that a file does not exist, or may be overwritten.
 
     Args:
-        path: The file.
+        path: The file that is to be written.
         overwrite: Whether the file may be overwritten.
 
     Raises:
@@ -203,14 +204,14 @@ def unwritable(path: str | Path, error: BaseException, kept: str) -> InputError:
     """Return the error to raise if a file cannot be written.
 
     Args:
-        path: The file.
+        path: The file that could not be written.
         error: The exception that was raised during writing.
-        kept: What is kept on disk, for the message.
+        kept: Text for the message that says what is on disk now, such as ``nothing was changed``.
 
     Returns:
         An error with the reason, and with advice if the disk is full or the user may not write there.
     """
-    # The error may already have been converted to an `InputError`. Its cause is then the original error.
+    # The error may already have been converted into an `InputError`, whose cause is the original error.
     cause = error if isinstance(error, OSError) else error.__cause__ or error
     reason = (isinstance(cause, OSError) and cause.strerror) or first_line(cause)
     number, advice = cause.errno if isinstance(cause, OSError) else None, ""
@@ -245,7 +246,7 @@ def locking(path: Path, file: Path | None = None) -> Generator[Held]:
     """Hold the lock of an output like `locked`, but raise `InputError` instead of `OSError`.
 
     Args:
-        path: The output.
+        path: The output file.
         file: The lock file; None for ``.NAME.lock`` beside the output.
 
     Yields:
@@ -293,7 +294,7 @@ def atomic_folder(path: str | Path) -> Generator[Path]:
     the temporary folder is removed. If the block raises an exception, the temporary folder is removed, too.
 
     Args:
-        path: The folder.
+        path: The final path of the folder.
 
     Yields:
         The path of an empty temporary folder to fill.
@@ -322,7 +323,7 @@ def write_atomically(path: str | Path, text: str) -> None:
     """Write a text to a file that appears only when it is complete. Line ends are not converted.
 
     Args:
-        path: The file.
+        path: The file to write.
         text: The content of the file.
     """
     with atomic_file(path) as unfinished:
@@ -341,7 +342,7 @@ def replace(finished: Path, path: Path) -> None:
     with open(finished, "rb") as file:
         os.fsync(file.fileno())
     os.replace(finished, path)
-    # Sync the folder, which contains the new name. Windows cannot sync folders, and does not need it.
+    # Sync the folder, which contains the new name. Windows cannot sync folders, and does not need to.
     if os.name != "nt":
         folder = os.open(path.parent, os.O_RDONLY)
         try:
@@ -352,10 +353,10 @@ def replace(finished: Path, path: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RunNote:
-    """A small JSON file beside the output of a run. It says which run has written the output.
+    """A small JSON file beside the output of a run. It records which run wrote the output.
 
     Attributes:
-        path: The JSON file.
+        path: The path of the JSON file.
         fingerprint: A digest of everything that determines the output.
         token: The random part of the name of the temporary file to which the note is written before it is
             renamed. If the run is killed, the next run finds the temporary file by this token.
@@ -367,16 +368,16 @@ class RunNote:
 
     @property
     def state(self) -> Literal["none", "same", "other"]:
-        """Whether there is no note ("none"), one with this fingerprint ("same") or any other ("other")."""
+        """Whether the file does not exist ("none"), has the same fingerprint ("same") or not ("other")."""
         if not self.path.is_file():
             return "none"
         return "same" if noted_fingerprint(self.path) == self.fingerprint else "other"
 
     def write(self, **facts: Any) -> None:
-        """Write the note, with a digest of its own content.
+        """Write the run note, with a digest of its own content.
 
         Args:
-            **facts: Facts about the run to write in addition to the fingerprint, as JSON values.
+            **facts: Values about the run to write in addition to the fingerprint, as JSON values.
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         noted = {"fingerprint": self.fingerprint, **facts}
@@ -384,27 +385,27 @@ class RunNote:
             unfinished.write_text(json_line({**noted, _SEAL: _seal(noted)}), encoding="utf-8")
 
     def remove(self) -> None:
-        """Remove the note."""
+        """Remove the file if it exists."""
         self.path.unlink(missing_ok=True)
 
 
 def _seal(noted: Mapping[str, Any]) -> str:
-    """Return a digest of a note's content. It does not change when the note is written and read back."""
+    """Return a digest of a run note's content. It does not change when the note is written and read back."""
     return hashlib.sha256(json_line(noted).encode()).hexdigest()
 
 
 def read_own_note(path: Path) -> dict[str, Any]:
-    """Return the content of a note.
+    """Return the content of a run note after checking that nobody edited it.
 
     Args:
-        path: The note.
+        path: The path of the run note.
 
     Returns:
         The content without its digest; {} if there is no file. If the digest is wrong, the result contains
         only an empty fingerprint, which matches no run.
 
     Raises:
-        InputError: The file is not a note, or it cannot be read.
+        InputError: The file is not a run note, or it cannot be read.
     """  # noqa: DOC501, DOC502
     try:
         with open_regular(path) as file:
@@ -419,19 +420,19 @@ def read_own_note(path: Path) -> dict[str, Any]:
     facts = cast("dict[str, Any]", noted)
     seal = facts.pop(_SEAL, None)
     # If the digest is wrong, somebody has edited the note, so it cannot be trusted. For example, if the
-    # number of dialogues was changed, a resumed run would skip some of them or process them twice. Return an
-    # empty fingerprint, which matches no run, so that nothing is resumed.
+    # number of finished dialogues was changed, a resumed run would skip dialogues or process them twice.
+    # Return an empty fingerprint, which matches no run, so that nothing is resumed.
     return facts if seal == _seal(facts) else {"fingerprint": ""}
 
 
 def noted_facts(path: Path) -> dict[str, Any]:
-    """Return the content of a note without checking its digest.
+    """Return the content of a run note (see `RunNote`) without checking its digest.
 
     Args:
-        path: The note.
+        path: The path of the run note.
 
     Returns:
-        The content; an empty dict if the note is missing or unreadable.
+        The content; an empty dict if the file is missing or unreadable.
     """
     try:
         noted = parse_json(read_input(path, _LONGEST_NOTE), str(path))
@@ -441,12 +442,12 @@ def noted_facts(path: Path) -> dict[str, Any]:
 
 
 def noted_fingerprint(path: Path) -> str | None:
-    """Return the fingerprint from a note.
+    """Return the fingerprint from a run note (see `RunNote`).
 
     Args:
-        path: The note.
+        path: The path of the run note.
 
     Returns:
-        The fingerprint; None if the note is missing or unreadable.
+        The fingerprint; None if the file is missing or unreadable.
     """
     return noted_facts(path).get("fingerprint")

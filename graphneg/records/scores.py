@@ -26,16 +26,16 @@ CONTEXT_OVERLAP, SELECTIONAL_FIT = "context_overlap", "selectional_fit"
 
 
 def measured(negative: Negative) -> dict[str, float]:
-    """Compute the scores of a negative, and add them to those that it has already.
+    """Compute ``context_overlap`` and ``selectional_fit`` for a negative.
 
     Raises `PenmanError` if the edited graph of the response cannot be parsed.
 
     Args:
-        negative: The negative.
+        negative: The negative to score.
 
     Returns:
-        The scores that the negative has already, ``context_overlap`` and, if the graph of the response was
-        edited, ``selectional_fit``.
+        The existing scores of the negative, ``context_overlap`` and, if the graph of the response was edited,
+        ``selectional_fit``.
     """
     scores = {
         **negative.scores,
@@ -52,7 +52,7 @@ def context_overlap(context: Iterable[str], response: str) -> float:
     """Return the share of a response's content words that occur in its context.
 
     Args:
-        context: The texts of the context.
+        context: The texts of the turns in the context.
         response: The text of the response.
 
     Returns:
@@ -74,7 +74,7 @@ def selectional_fit(graph: AmrGraph) -> float:
     in the same role of the predicate.
 
     Args:
-        graph: The graph.
+        graph: The AMR graph.
 
     Returns:
         A share from 0 to 1; 1 if no preferences are known for any noun.

@@ -2,9 +2,9 @@
 
 A large job can be divided into shards, that is, parts that run on several machines. Each run writes a file of
 JSON lines. The first line is a header with the shard number, the settings of the run, and a digest of the
-content that was processed. Each further line contains a place and the items with this place, such as the
-negatives of a dialogue. When shards are merged, the items are sorted by place, as in a run without shards.
-The last line shows that the file is complete::
+content that was processed. Each further line contains a place (a sort key) and the items with this place,
+such as the negatives of a dialogue. When shards are merged, the items are sorted by place, as in a run
+without shards. The last line shows that the file is complete::
 
     {"shard": "3/16", "kind": "records", "settings": {...}, "content": "...", ...}
     ["everyday/test/0112", [{...}, {...}]]
@@ -39,18 +39,18 @@ RECORDS = "records"
 Place = str | int
 """A value by which the items of all shards are sorted: the sort key of a dialogue, or a number."""
 _Line = tuple[Place, list[Any]]
-"""A place with the items that belong to it."""
+"""A place (the sort key of a dialogue, or a number) with the items that belong to it."""
 
 
 _MOST_PLACES = 2**63 - 1
-"""Largest number that a place can have."""
+"""Largest number that can be a place."""
 
 
 def place_order(place: Place) -> tuple[bool, Place]:
     """Return the sort key of a place. Numbers sort before strings, because Python cannot compare the two.
 
     Args:
-        place: A place.
+        place: A place: the sort key of a dialogue, or a number.
 
     Returns:
         The sort key.
@@ -59,7 +59,7 @@ def place_order(place: Place) -> tuple[bool, Place]:
 
 
 class _End(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The last line of a file: the numbers of places and of items, and the SHA-256 of all other lines."""
+    """The last line of a shard's file: the numbers of places and items, and a SHA-256 of all other lines."""
 
     places: int
     items: int
@@ -68,7 +68,7 @@ class _End(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The first line of the file of a shard. The shards of a run have headers that differ only in ``shard``.
+    """The first line of a shard's file. The headers of the shards of a run differ only in ``shard``.
 
     Attributes:
         shard: The shard, such as ``3/16``.
@@ -77,7 +77,7 @@ class Header:
         content: A digest of the dialogues and graphs from which the items are made.
         choice: The settings for choosing the final items when the shards are merged; None if the result
             contains the items of all shards.
-        version: The version of graphneg.
+        version: The version of graphneg that wrote the file.
     """
 
     shard: str
@@ -94,7 +94,7 @@ class Header:
 
     @property
     def common(self) -> dict[str, Any]:
-        """The values that must be the same in all shards of a result, as JSON values."""
+        """The values of the header that must be the same in all shards of a result, as JSON values."""
         # Convert the header to JSON and back, so that a header that was just created equals one that was read
         # from a file: tuples become lists.
         facts = json.loads(json.dumps(asdict(self), default=str))
@@ -120,16 +120,16 @@ class ShardBatch(NamedTuple):
 def open_shard(
     out: str | Path, header: Header, content_digest: str, *, overwrite: bool = False
 ) -> ResumableWriter:
-    """Open the file of a shard: a new file, or that of a stopped run, which is resumed.
+    """Open the file of a shard: a new file, or the unfinished file of a stopped run, which is resumed.
 
     Args:
-        out: The merged file. The name of the shard's file is derived from it.
+        out: The name of the merged file. The name of the shard's file is derived from it.
         header: The header of the shard.
         content_digest: A digest of the dialogues and graphs from which the items are made.
-        overwrite: Whether to replace an existing file.
+        overwrite: Whether to replace an existing file of the shard.
 
     Returns:
-        A writer, which has already written the header.
+        A writer for the file, to which the header has already been written.
     """
     run = fingerprint(asdict(header))
     writer = ResumableWriter(out, run, content_digest, overwrite=overwrite, shard=header.part)
@@ -140,10 +140,10 @@ def open_shard(
 
 
 def write_batches(writer: ResumableWriter, batches: Iterable[ShardBatch]) -> int:
-    """Write the remaining batches of a shard, with a checkpoint after each, and finish the file.
+    """Write the remaining batches of a shard, with a checkpoint after each batch, and finish the file.
 
     Args:
-        writer: The writer of the file.
+        writer: The writer for the shard's file.
         batches: The remaining batches.
 
     Returns:
@@ -153,7 +153,7 @@ def write_batches(writer: ResumableWriter, batches: Iterable[ShardBatch]) -> int
     done: dict[str, int] = {"places": 0, "items": 0, **writer.resumed.notes.get("shard", {})}
     if not writer.resumed.is_complete:
         for batch in batches:
-            # All items with the same place, which are those of one dialogue, are written as one line.
+            # All items with the same place, that is, all items of one dialogue, are written as one line.
             for place, items in groupby(batch.items, itemgetter(0)):
                 given = [item for _, item in items]
                 writer.write_line(_json([place, given]))
@@ -180,7 +180,7 @@ def numbered(
         shard: The shard; None for all groups.
 
     Returns:
-        Pairs of a number and a group. The numbers also count the groups of other shards.
+        Pairs of an index and a group. The indices also count the groups of other shards.
     """
     # Number the groups before the selection, so that the numbers are unique across all shards.
     return (
@@ -195,8 +195,8 @@ class ShardFile:
     """The file of a shard.
 
     Attributes:
-        path: The file.
-        header: Its first line.
+        path: The path of the file.
+        header: The parsed first line of the file.
 
     Raises:
         InputError: The file is missing, incomplete, or not the file of a shard.
@@ -271,8 +271,8 @@ class ShardFile:
                         return
                     break
                 place, given = parse_typed(line, tuple[Place, list[Any]], where)
-                # The merge relies on the order of the places. If they were not sorted, the merged file would
-                # differ from that of a run without shards, and nobody would notice.
+                # The merge relies on sorted places. If they were not sorted, the merged file would differ
+                # from the file of a run without shards, and nobody would notice.
                 if isinstance(place, int) and not 0 <= place <= _MOST_PLACES:
                     raise self._damaged(f"has the place {str(place)[:30]} (line {number})")
                 if last is not None and place_order(place) <= last:
@@ -327,15 +327,15 @@ _MEANT = {
     "version": "one was made by graphneg {}, the other by graphneg {}; use the same version everywhere",
     "content": "they were made from different dialogues, graphs or snapshots, or the store changed",
 }
-"""Messages about values of the header that must be the same in all shards, but differ between two of them."""
+"""Messages about values of the header that must be the same in all shards, but differ between two shards."""
 
 
 def _check_alike(first: ShardFile, other: ShardFile) -> None:
     """Raise `InputError` if two shards have different versions, settings or content."""
     one, two = first.header.common, other.header.common
     both = f"{first.path} and {other.path} don't belong together: "
-    # Compare the most general values first. Different versions may be the reason for different settings, and
-    # the message should then be about the versions.
+    # Compare the most general values first. If different versions are the reason for different settings, the
+    # message should be about the versions.
     for name in ("version", "kind", "amount"):
         if one[name] != two[name]:
             said = _MEANT.get(name, name + " {} and {}")

@@ -42,16 +42,16 @@ def reasons() -> list[tuple[str, str, str]]:
 
 
 class Summary:
-    """The counts of one run. The memory that they need does not depend on the length of the run.
+    """The counts of one run. Their size in memory does not depend on the length of the run.
 
-    At each checkpoint, a run stores its counts, which it gets from `state`. If it is interrupted, the resumed
-    run restores them with `from_state`.
+    At each checkpoint, a run stores the counts that `state` returns. If the run is interrupted, the resumed
+    run restores the counts with `from_state`.
 
     Attributes:
-        negatives: Number of negatives.
+        negatives: Number of negatives that were made.
         transforms: Number of negatives, keyed by transform and error category.
         skipped: Number of skipped items, keyed by the code of the reason.
-        examples: The first skipped items, keyed by the code of the reason.
+        examples: The first skipped items (id and explanation), keyed by the code of the reason.
         target_features: Number of negatives that should have a target feature, keyed by the feature.
         features_met: Number of negatives that should have a target feature and have it, keyed by the feature.
         graphs: Number of edited graphs.
@@ -74,10 +74,10 @@ class Summary:
         self._overlap = 0.0
 
     def add(self, negative: Negative) -> None:
-        """Count a negative, once for each pair of a transform and an error category in its edits.
+        """Count a negative once in total, and once for each pair of transform and category in its edits.
 
         Args:
-            negative: The negative.
+            negative: The negative to count.
         """
         self.negatives += 1
         # Several edits by the same transform in the same category count once.
@@ -112,7 +112,7 @@ class Summary:
 
         Args:
             name: The name of the feature.
-            is_met: Whether the negative has it.
+            is_met: Whether the negative has the feature.
         """
         self.target_features[name] += 1
         self.features_met[name] += is_met
@@ -128,12 +128,12 @@ class Summary:
 
     @property
     def words_before(self) -> float:
-        """The mean number of words of the original texts; 0 if no text was edited."""
+        """The mean number of words in the original texts; 0 if no text was edited."""
         return self._words_before / max(self._texts, 1)
 
     @property
     def words_after(self) -> float:
-        """The mean number of words of the edited texts; 0 if no text was edited."""
+        """The mean number of words in the edited texts; 0 if no text was edited."""
         return self._words_after / max(self._texts, 1)
 
     @property
@@ -195,7 +195,7 @@ class Summary:
             state: The result of `state`, or an empty dict.
 
         Returns:
-            The restored counts.
+            A summary with the restored counts.
         """
         summary = cls()
         if state:
@@ -215,7 +215,7 @@ def edited_texts(negative: Negative) -> list[tuple[str, str]]:
     """Return the original and the edited version of each text that a negative changed.
 
     Args:
-        negative: The negative.
+        negative: The negative, which contains its original.
 
     Returns:
         Pairs of the original and the edited text. Each edited turn of a context is a separate text. If turns
@@ -226,8 +226,7 @@ def edited_texts(negative: Negative) -> list[tuple[str, str]]:
         before = [turn.text for turn in negative.original.context]
         after = [turn.text for turn in negative.context]
         if len(before) != len(after):
-            # Turns were removed, so turns at the same position cannot be compared. Compare the whole
-            # contexts.
+            # Turns were removed, so turns at the same position cannot be compared. Compare whole contexts.
             pairs.append((" ".join(before), " ".join(after)))
         else:
             # Skip the turns that were not edited, because they would increase the mean overlap.

@@ -3,7 +3,8 @@
 The graph is stored on an embedded ArcadeDB server or on a Neo4j server. The official Neo4j driver connects to
 both, so that the same code and the same ``.cypher`` files work with either of them.
 
-- `open_store` opens a directory or a Neo4j address and returns a `Store`, which sends queries.
+- `open_store` opens the store in a directory or at a Neo4j address. It returns a `Store`, which sends
+  queries.
 - `cypher_text` returns the text of a query file that graphneg ships.
 - `read_dialogues` and `GraphCache` read dialogues and graphs. A `Selection` specifies which dialogues to
   read.

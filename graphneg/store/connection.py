@@ -2,7 +2,7 @@
 
 A `Store` wraps the official Neo4j driver. It behaves in the same way on Neo4j and on the embedded ArcadeDB
 server. If a transaction fails and a retry can help, the transaction is retried. Errors of the driver are
-converted to a `StoreError` whose message says what is wrong, where, and what to do.
+converted into a `StoreError`, whose message says what is wrong, where, and what to do.
 
 There are two groups of queries:
 
@@ -104,7 +104,7 @@ def probe(driver: Driver, database: str | None) -> ResultSummary:
         database: The name of the database; None for the default database of the user.
 
     Returns:
-        The summary of the query, which contains the server and the name of the database.
+        The summary of the query, which names the server and the database.
     """
     with driver.session(database=database) as session:
         return session.run("RETURN 1").consume()
@@ -125,8 +125,8 @@ def server_agent(uri: str, driver: Driver, auth: Auth | None) -> str:
         return driver.get_server_info().agent
     except ServiceUnavailable as error:
         refusal = error
-    # Continue outside the except clause. Inside it, Python would record the routing error as the context of
-    # any further error.
+    # Continue outside the except clause. Inside the clause, Python would record the routing error as the
+    # context of any further error.
     if uri.lower().startswith("neo4j"):
         # The routing error does not say why it occurred. Connect directly to the same address: if this fails,
         # too, its error gives the actual reason, such as wrong credentials.
@@ -170,15 +170,15 @@ ADVICE = {
         "server, and run the same command again; all acknowledged writes are kept",
     ),
 }
-"""Messages by Neo4j error code. Unlike the server's own messages, they say what to do."""
+"""Error messages, keyed by Neo4j error code. Unlike the server's own messages, they say what to do."""
 REFUSALS: Mapping[type[Neo4jError], str] = {
     Forbidden: "{server} does not permit this to your user: {message}",
     CypherSyntaxError: "the query is not valid Cypher for {server}: {message}",
     ConstraintError: "{server} refuses a write that breaks a constraint: {message}",
     ClientError: "{server} refuses the query: {message}",
 }
-"""Messages by error class. Subclasses come before their base classes, and the first class that fits is
-used."""
+"""Error messages, keyed by error class. Subclasses come before their base classes, because the first class of
+which an error is an instance is used."""
 
 
 OF_THE_QUERY = tuple(
@@ -194,14 +194,14 @@ what is wrong and what to do, or None if it finds nothing."""
 
 
 def no_trouble() -> None:
-    """Report no failure. This is used for servers that graphneg did not start and so cannot inspect."""
+    """Report no failure, because graphneg cannot inspect a server that it did not start."""
 
 
 @contextmanager
 def translate_driver_errors(
     server: str, if_silent: str = ADVICE_ON_SILENCE, diagnose: Diagnosis = no_trouble
 ) -> Generator[None]:
-    """Convert errors of the driver inside the block to a `StoreError`.
+    """Convert errors that the driver raises inside the block into a `StoreError`.
 
     Args:
         server: Description of the server for the message, such as its address.
@@ -225,7 +225,7 @@ def _is_of_the_query(error: Neo4jError | DriverError) -> bool:
 
 
 def _explain(error: Neo4jError | DriverError, server: str, if_silent: str) -> str:
-    """Return one sentence that says what was wrong, where, and what to do."""
+    """Return an error message that says what went wrong on which server, and what to do."""
     if isinstance(error, Neo4jError):
         fitting = (sentence for kind, sentence in REFUSALS.items() if isinstance(error, kind))
         sentence = ADVICE.get(error.code or "") or next(fitting, "{server} failed: {message} [{code}]")
@@ -264,7 +264,7 @@ T = TypeVar("T")
 
 
 class WriteConflict(StoreError):
-    """The transaction conflicts with another one that is in progress. `Store.write` retries it."""
+    """The transaction conflicts with another transaction in progress. `Store.write` retries it."""
 
 
 SILENCE_SECONDS = 20.0
@@ -274,8 +274,8 @@ CONFLICT_SECONDS = 120.0
 """Seconds for which a transaction is retried if it conflicts with another one: after a deadlock on Neo4j, or
 while the transaction of a killed process still blocks it."""
 CONSTRAINT_SECONDS = 1.0
-"""Seconds for which a transaction is retried if it violates a constraint. The time is short, because often
-the query itself is wrong."""
+"""Seconds for which a transaction is retried if it violates a constraint. The time is short, because the
+cause is often an error in the query."""
 SILENCE = (ServiceUnavailable, SessionExpired)
 """Errors of the driver that mean that the server did not answer."""
 CONFLICTS = ("Neo.TransientError.Transaction.DeadlockDetected",)
@@ -283,21 +283,22 @@ CONFLICTS = ("Neo.TransientError.Transaction.DeadlockDetected",)
 MAX_NESTING = 500
 """Maximum nesting depth of lists and maps in a parameter of a user's query."""
 PAUSES = (0.02, 1.0)
-"""Seconds between two attempts: the first pause, which doubles each time, and the maximum."""
+"""Seconds between two attempts to run a transaction: the first pause, which doubles each time, and the
+maximum."""
 VERSION_SLOTS = 16
-"""Number of nodes that store the version of the content. Each `Store` object chooses one at random, so that
+"""Number of nodes that store the content version. Each `Store` object chooses one of them at random, so that
 two objects that write at the same time have to wait for each other only if they chose the same node."""
 
 
 NOT_OF_CONTENT = ("Neo.ClientError.Security.", "Neo.ClientError.Database.", "Neo.ClientError.Cluster.")
-"""Prefixes of error codes of failures that do not depend on the written data."""
+"""Prefixes of the error codes of failed writes whose cause is not the data that were written."""
 
 
 def is_of_content(error: StoreError) -> bool:
     """Return whether a write failed because of the data that were written.
 
-    If so, a caller can try again with a part of the data. This does not help, for example, if the server
-    cannot be reached, has no memory or disk space left, or allows no writes at all.
+    If so, a caller can try again with a part of the data. Trying again does not help, for example, if the
+    server cannot be reached, has no memory or disk space left, or allows no writes at all.
 
     Args:
         error: The error that the write raised.
@@ -313,7 +314,7 @@ def is_of_content(error: StoreError) -> bool:
 
 
 def _patience(error: Exception) -> float:
-    """Return the number of seconds for which a transaction that fails with this error is retried."""
+    """Return the number of seconds for which a transaction that fails with a given error is retried."""
     if isinstance(error, ConstraintError):
         return CONSTRAINT_SECONDS
     if isinstance(error, WriteConflict) or getattr(error, "code", None) in CONFLICTS:
@@ -322,7 +323,8 @@ def _patience(error: Exception) -> float:
 
 
 FETCH_SIZE, PREVIEW_FETCH_SIZE = 1_000, 20
-"""Number of records that the server sends in one batch: for complete results, and for truncated results."""
+"""Number of records that the server sends in one batch: the first for complete results, the second for
+results with a maximum number of rows."""
 
 
 class OwnServer(Protocol):
@@ -350,8 +352,8 @@ class Store(AbstractContextManager["Store"]):
         resources: The connections and other resources that `close` releases.
         reader: The check and the driver for untrusted queries.
         diagnose: Function that checks the server for a visible failure, such as a full disk.
-        turn: Function that returns a context manager, which is entered for each write transaction. With
-            embedded servers, it lets only one process write at a time.
+        turn: Function that returns a context manager, which is entered for each write transaction. For an
+            embedded server, this context manager lets only one process write at a time.
         server: The embedded server; None for a Neo4j server.
     """
 
@@ -372,7 +374,8 @@ class Store(AbstractContextManager["Store"]):
         self.reader = reader
         """The check and the driver for untrusted queries."""
         self.foreign_facts = ""
-        """Message for `check_facts`, if a different version of graphneg computed the facts in the store."""
+        """Error message of `check_facts` if a different version of graphneg computed the facts in the store,
+        that is, the node properties that transforms match; otherwise empty."""
         self._trouble = diagnose
         self._turn = turn
         self._server = server
@@ -384,7 +387,7 @@ class Store(AbstractContextManager["Store"]):
         self._version_slot = str(secrets.randbelow(VERSION_SLOTS))
 
     def read(self, query: str, /, **parameters: Any) -> list[Record]:
-        """Run a trusted query in a read transaction. If it fails and a retry can help, it is retried.
+        """Run a trusted query in a read transaction. The query is retried if it fails and a retry can help.
 
         Args:
             query: The Cypher text.
@@ -418,10 +421,10 @@ class Store(AbstractContextManager["Store"]):
             yield from result
 
     def write(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Change the content in one write transaction.
+        """Change the content of the store in one write transaction.
 
-        The transaction also changes the version of the content, so that a run that is resumed notices the
-        change. If the server reports that no data were changed, the version is not changed either.
+        The transaction also changes the content version, so that a run that is resumed notices the change. If
+        the server reports that no data were changed, the content version is not changed either.
 
         ``work`` is called again if the transaction has to be retried, so it must be idempotent. For example,
         if another transaction writes the same key at the same time, the first attempt fails with a constraint
@@ -431,33 +434,34 @@ class Store(AbstractContextManager["Store"]):
             work: Function that runs the statements, in the transaction that is passed to it.
 
         Returns:
-            The result of ``work``.
+            The value that ``work`` returns.
         """
         self.check_facts()
         return self._in_transaction(WRITE_ACCESS, partial(self._raising_version, work))
 
     def write_derived(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Write data that are computed from the content, without changing the version of the content.
+        """Write data that are computed from the content, without changing the content version.
 
         Such data are written while negatives are made: variants, their edits, and sentences of the stored
-        dialogues. If they changed the version, a run that is resumed would mistake its own results for a
-        change of the corpus.
+        dialogues. If they changed the content version, a run that is resumed would mistake its own results
+        for a change of the corpus.
 
         Args:
             work: Function that runs the statements, in the transaction that is passed to it. It must be
                 idempotent.
 
         Returns:
-            The result of ``work``.
+            The value that ``work`` returns.
         """
         self.check_facts()
         return self._in_transaction(WRITE_ACCESS, work)
 
     def check_facts(self) -> None:
-        """Check that this version of graphneg computed the facts in the store, before facts are used.
+        """Check that the installed version of graphneg computed the facts in the store.
 
-        Reading needs no check. Writing and editing do: they would mix facts of two versions, and transforms
-        would match facts that have a different meaning.
+        Facts are the node properties that graphneg computes when it writes a graph, and that transforms
+        match. Reading a store needs no check. Writing would mix facts of two versions, and transforms would
+        match facts that have a different meaning.
 
         Raises:
             StoreError: A different version computed the facts. The message names the commands that export the
@@ -467,11 +471,11 @@ class Store(AbstractContextManager["Store"]):
             raise StoreError(self.foreign_facts)
 
     def change_version(self, transaction: ManagedTransaction) -> None:
-        """Change the version of the content, in the same transaction that changes the content.
+        """Change the content version, in the same transaction that changes the content.
 
         The new version is a random token instead of an incremented counter. Two transactions that read the
         same counter would both write the same next value, and a run that starts between their commits would
-        not notice the second one.
+        not notice the second change.
 
         Args:
             transaction: A write transaction of this store.
@@ -479,7 +483,7 @@ class Store(AbstractContextManager["Store"]):
         run(transaction, "store/raise_version", slot=self._version_slot, token=secrets.token_hex(8))
 
     def _raising_version(self, work: Callable[[ManagedTransaction], T], transaction: ManagedTransaction) -> T:
-        """Run ``work``. If it changed nodes or relationships, change the version of the content as well."""
+        """Call ``work``. If it changed nodes or relationships, change the content version as well."""
         results = _watch(transaction)
         done = work(transaction)
         if any(_changes_data(result.consume()) for result in results):
@@ -495,7 +499,7 @@ class Store(AbstractContextManager["Store"]):
         seconds: float | None = None,
         cancellation: Cancellation | None = None,
     ) -> EagerResult:
-        """Run an untrusted query, which can only read.
+        """Run an untrusted query, which must not write.
 
         Raises `OnlyReading` if the query would write, load a file or run an administration command, and
         `QueryStopped` if the query was stopped.
@@ -506,10 +510,10 @@ class Store(AbstractContextManager["Store"]):
             most: Maximum number of records to fetch; None for all records. If it is given, the query also
                 fails if the size of the result exceeds `MOST_RESULT_SIZE`.
             seconds: Seconds after which the server stops the query; None for no limit.
-            cancellation: Object with which another thread can stop the query; None if no thread does.
+            cancellation: Object with which another thread can stop the query; None if no thread needs to.
 
         Returns:
-            The records, the summary and the keys.
+            The records, the summary and the column names.
         """
 
         @unit_of_work(timeout=seconds)
@@ -528,9 +532,9 @@ class Store(AbstractContextManager["Store"]):
             return self._in_transaction(READ_ACCESS, work, self.reader.driver, batch)
 
     def _terminate(self, connection: str) -> None:
-        """Stop the query that runs on the connection with this id."""
-        # Ignore errors here. The usual cause is that the server is gone. Then the query fails as well, and
-        # its error is reported.
+        """Stop the query that runs on the connection with the given id."""
+        # Ignore errors here. Usually they mean that the server is gone. Then the query fails as well, and its
+        # error is reported.
         with suppress(DriverError, Neo4jError), self._driver.session(database=self._database) as session:
             session.run(as_literal(cypher_text("stop/terminate")), {"connection": connection}).consume()
 
@@ -548,7 +552,7 @@ class Store(AbstractContextManager["Store"]):
         return self._server is not None and not self._server.alive()
 
     def query_write(self, text: str, parameters: Mapping[str, Any] | None = None) -> EagerResult:
-        """Run a query of the user in one write transaction.
+        """Run a user's query in one write transaction.
 
         If the query is invalid or fails, nothing is written.
 
@@ -557,10 +561,10 @@ class Store(AbstractContextManager["Store"]):
             parameters: Values of the query's parameters.
 
         Returns:
-            The records, the summary and the keys.
+            The records, the summary and the column names.
         """
         # `check_facts` is not called: the user's query does not compute facts, so it does not matter which
-        # version computed the stored ones.
+        # version of graphneg computed the stored facts.
         work = partial(self._raising_version, partial(_run_eagerly, text=text, parameters=parameters))
         return self._in_transaction(WRITE_ACCESS, work)
 
@@ -586,7 +590,7 @@ class Store(AbstractContextManager["Store"]):
         driver: Driver | None = None,
         batch: int = FETCH_SIZE,
     ) -> T:
-        """Run ``work`` in one transaction, and retry it as long as `_patience` allows for its error."""
+        """Call ``work`` in a transaction. If it fails, retry it for as long as `_patience` allows."""
         pause, failed = PAUSES[0], 0.0
         with self._session(access, driver or self._driver, batch) as session:
             execute = session.execute_read if access == READ_ACCESS else session.execute_write
@@ -601,7 +605,7 @@ class Store(AbstractContextManager["Store"]):
                     failed = failed or now
                     since = self._silence(now) if isinstance(error, SILENCE) else failed
                     # Stop retrying if the time is up or the server has visibly failed. If the server does not
-                    # answer, the time is measured from the first failed attempt of any thread of this store.
+                    # answer, the time starts with the first failed attempt of any thread of this store.
                     if now - since >= _patience(error) or self._trouble():
                         raise
                 # Randomize the pause, so that two conflicting transactions do not collide again.
@@ -611,8 +615,8 @@ class Store(AbstractContextManager["Store"]):
     def _silence(self, now: float) -> float:
         """Return the time at which a thread of this store first noticed that the server does not answer."""
         since = self._silent_since
-        # If the last time was noted long ago, note the current time instead: the server has probably answered
-        # in between.
+        # If the stored time is long ago, replace it with the current time: the server has probably answered
+        # in the meantime.
         if since is None or now - since > 3 * SILENCE_SECONDS:
             since = self._silent_since = now
         return since
@@ -646,8 +650,8 @@ def _watch(transaction: ManagedTransaction) -> list[Result]:
 
 def _changes_data(summary: ResultSummary) -> bool:
     """Return whether a statement changed nodes or relationships."""
-    # Ignore statements that changed the schema: after them, Neo4j would refuse to write the version in the
-    # same transaction.
+    # Ignore statements that changed the schema: after such statements, Neo4j would refuse to write the
+    # content version in the same transaction.
     counters = summary.counters
     return counters.contains_updates and not (
         counters.indexes_added
@@ -663,7 +667,7 @@ def _run_eagerly(
     parameters: Mapping[str, Any] | None,
     most: int | None = None,
 ) -> EagerResult:
-    """Run a query of the user and fetch its result."""
+    """Run a user's query and fetch its result."""
     with _sendable():
         _refuse_deep(parameters)
         return send_text(transaction, text, parameters or {}).eager(most)
@@ -685,7 +689,7 @@ def _refuse_deep(value: Any) -> None:
 
 @contextmanager
 def _sendable() -> Generator[None]:
-    """Convert the errors for values that the Bolt protocol cannot encode to a `StoreError`."""
+    """Convert the errors for values that the Bolt protocol cannot encode into a `StoreError`."""
     try:
         yield
     except (OverflowError, UnicodeError, RecursionError, ValueError, TypeError) as error:

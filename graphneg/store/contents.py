@@ -3,11 +3,11 @@
 A run that was stopped may be resumed only if the dialogues, graphs and word relations have not changed since
 it began. The digests of this module detect changes in two ways:
 
-- Each write by graphneg changes the version of the content in the same transaction (see
-  `graphneg.store.connection.Store.write`). The version is part of the digest.
-- Other programs, such as the Neo4j browser, do not change the version. But they change rows that the run
-  reads, so these rows are also part of the digest. They are read in pages, that is, for a limited number of
-  dialogues at a time.
+- Each write by graphneg also changes the content version of the store, in the same transaction (see
+  `graphneg.store.connection.Store.write`). The content version is part of the digest.
+- Other programs, such as the Neo4j browser, do not change the content version. But they change rows that the
+  run reads, so these rows are also part of the digest. The rows are read in pages, that is, for a limited
+  number of dialogues at a time.
 
 >>> before = content_digest(store, Selection())                                # doctest: +SKIP
 >>> store.write(lambda tx: tx.run("MATCH (u:Utterance) SET u.text = 'No.'"))    # doctest: +SKIP
@@ -35,7 +35,7 @@ from graphneg.store.statements import cypher_text
 from graphneg.workers import prefetch_map
 
 PAGE = 200
-"""Number of dialogues whose rows are read at a time. Their rows take a few megabytes of memory."""
+"""Number of dialogues whose rows are read at a time. The rows take a few megabytes of memory."""
 READ_AHEAD = 2
 """Number of pages that are read in advance."""
 
@@ -44,15 +44,15 @@ _ENCODER = msgspec.json.Encoder(enc_hook=str, order="deterministic")
 
 
 def shared_digest(store: Store, selection: Selection) -> str:
-    """Return a digest that is the same for all shards of a selection.
+    """Return a digest of the stored content that is the same for all shards of a selection.
 
-    It is fast to compute, and equal in all stores with the same content. It covers the digests that are
-    stored with the selected dialogues and their graphs. Of everything else in the store (other dialogues,
+    The digest is fast to compute, and equal in all stores with the same content. It covers the digests that
+    are stored with the selected dialogues and their graphs. Of everything else in the store (other dialogues,
     words, opposites, shifts), it covers only the numbers of items.
 
     Args:
         store: An open store.
-        selection: The selected dialogues. Its shard is ignored.
+        selection: The selected dialogues. The shard of the selection is ignored.
 
     Returns:
         32 hexadecimal digits.
@@ -69,11 +69,11 @@ def shared_digest(store: Store, selection: Selection) -> str:
 
 
 def texts_digest(store: Store, selection: Selection) -> str:
-    """Return a digest of the texts, the responses, the word relations and the version of the content.
+    """Return a digest of the texts, the responses, the word relations and the content version of a store.
 
     Args:
         store: An open store.
-        selection: The selected dialogues. If it has a shard, only the texts of the shard are read.
+        selection: The selected dialogues. If the selection has a shard, only the texts of the shard are read.
 
     Returns:
         32 hexadecimal digits.
@@ -86,7 +86,8 @@ def content_digest(store: Store, selection: Selection) -> str:
 
     Args:
         store: An open store.
-        selection: The selected dialogues. If it has a shard, only the texts and graphs of the shard are read.
+        selection: The selected dialogues. If the selection has a shard, only the texts and graphs of the
+            shard are read.
 
     Returns:
         32 hexadecimal digits.
@@ -99,13 +100,13 @@ def _read(store: Store, kind: str) -> Iterable[Any]:
 
 
 def content_version(store: Store) -> list[list[Any]]:
-    """Return the version of a store's content, which every change of the content changes.
+    """Return the content version of a store, which changes whenever graphneg changes the content.
 
     Args:
         store: An open store.
 
     Returns:
-        The marks of the store's content; see ``store/versions.cypher``.
+        The rows of the query ``store/versions.cypher``, each as a list of its values.
     """
     return [list(row.values()) for row in store.read(cypher_text("store/versions"))]
 
@@ -113,16 +114,16 @@ def content_version(store: Store) -> list[list[Any]]:
 def _digest(
     store: Store, selection: Selection, rows: Callable[[Store, Sequence[str]], Iterable[bytes]]
 ) -> str:
-    """Return a digest of the version, the word relations, and the rows of all selected dialogues."""
-    # Include the version, because it changes with every write of graphneg.
+    """Return a digest of the content version, the word relations, and the rows of all selected dialogues."""
+    # Include the content version, because it changes whenever graphneg writes.
     version = content_version(store)
     ids = dialogue_ids(store, selection)
     pages = iter(lambda: list(islice(ids, PAGE)), [])
     digest = hashlib.sha256()
-    # Read the next pages while this one is hashed.
+    # Read the next pages of rows while the current page is hashed.
     for encoded in prefetch_map(lambda page: b"\n".join(rows(store, page)), pages, READ_AHEAD):
         digest.update(encoded)
-    # Words and frames do not belong to a dialogue, so include all of them.
+    # Words and PropBank frames do not belong to a dialogue, so include all of them.
     words = [
         _sum(_encoded([row["word"], *_sorted(row["edges"])]) for row in _read(store, "word")),
         _sum(_encoded([row["lemma"], *_sorted(row["frames"])]) for row in _read(store, "frame")),
@@ -145,7 +146,7 @@ def _texts(store: Store, ids: Sequence[str]) -> Iterator[bytes]:
 
 
 def _texts_and_graphs(store: Store, ids: Sequence[str]) -> Iterator[bytes]:
-    """Yield the rows of `_texts` for a page of dialogues, then the nodes of their graphs as encoded rows."""
+    """Yield the rows of `_texts` for a page of dialogues, then an encoded row for each of their AMR nodes."""
     yield from _texts(store, ids)
     amrs = [row["amr"] for row in store.read(cypher_text("read/amrs"), ids=list(ids))]
     [found] = store.read(cypher_text("read/graph_contents"), amrs=amrs)
@@ -164,6 +165,6 @@ def _sorted(rows: Iterable[Any]) -> list[Any]:
 
 
 def _sum(rows: Iterable[bytes]) -> str:
-    """Return a digest of rows that does not depend on their order. It needs 16 bytes of memory per row."""
+    """Return a digest that does not depend on the order of the rows. It needs 16 bytes of memory per row."""
     digests = sorted(hashlib.blake2b(row, digest_size=16).digest() for row in rows)
     return hashlib.sha256(b"".join(digests)).hexdigest()

@@ -1,6 +1,6 @@
-"""Find contexts that occur in several dialogues, and collect the correct replies of all their copies.
+"""Find contexts that occur in several dialogues, and collect the correct replies to all their copies.
 
-Corpora overlap. The same dialogue may be loaded twice, tokenized in two ways, or appear in two splits. A
+Corpora overlap. The same dialogue may be loaded twice, be tokenized in two ways, or appear in two splits. A
 reply that is correct for one copy of a context is correct for the other copies, so it must not be used as a
 negative for any of them:
 
@@ -12,9 +12,9 @@ The last turn is compared separately because "Yes." and "No." at the end of the 
 replies.
 
 `copied_contexts` reads the store twice, in pages. The first pass computes a MinHash signature (70 bytes) for
-each context. The second pass reads only those dialogues that have a context whose signature partly equals
-that of a context from another dialogue. The store of a shard has a snapshot that contains the result for the
-whole corpus, so nothing is computed there.
+each context. The second pass reads only those dialogues that have a context whose signature partly equals the
+signature of a context from another dialogue. The store of a shard has a snapshot that contains the result for
+the whole corpus, so nothing is computed there.
 """
 
 from __future__ import annotations
@@ -45,29 +45,30 @@ if TYPE_CHECKING:
 _PAGE = 500
 """Number of dialogues that are read at a time."""
 _COMPARED = 64
-"""Maximum number of other contexts with which a context is compared per signature band. The limit is needed
-for corpora made from templates, where thousands of contexts have an equal band.
+"""Maximum number of other contexts with which a context is compared for each band (part) of its signature.
+The limit is needed for corpora made from templates, where thousands of contexts have an equal band.
 """
 _MASK, _MIX = (1 << 64) - 1, 0x9E3779B97F4A7C15
 """Constants for hashing sets of words: a mask of 64 bits, and the fractional part of the golden ratio as a
 64-bit number."""
 Place = tuple[str, int]
-"""The id of a dialogue and the index of the turn that replies to the context before it."""
+"""The place of a context: the id of its dialogue, and the index of the turn that replies to the context."""
 
 
 class CopiedContexts:
-    """The contexts that occur in several dialogues, with the correct replies of all their copies.
+    """The contexts that occur in several dialogues, with the correct replies to all their copies.
 
     Args:
-        replies: The correct replies of all copies, by dialogue id and turn index of the reply.
+        replies: The correct replies to all copies of a context, keyed by the dialogue id and the turn index
+            of the reply.
     """
 
     def __init__(self, replies: Mapping[Place, tuple[str, ...]]) -> None:
-        """Initialize with the replies for each context."""
+        """Initialize with the replies to each context."""
         self._replies = replies
 
     def replies(self, dialogue: str, turn: int) -> tuple[str, ...]:
-        """Return the correct replies of a context and of its copies.
+        """Return the correct replies to a context and to its copies.
 
         Args:
             dialogue: The id of the dialogue.
@@ -79,7 +80,7 @@ class CopiedContexts:
         return self._replies.get((dialogue, turn), ())
 
     def rows(self) -> list[Any]:
-        """Return rows for a snapshot: a list of replies, and the dialogue and turn of its contexts."""
+        """Return rows for a snapshot: a list of replies and the places of the contexts with these replies."""
         places: defaultdict[tuple[str, ...], list[Place]] = defaultdict(list)
         for place, texts in self._replies.items():
             places[texts].append(place)
@@ -90,7 +91,7 @@ def copied_contexts(store: Store) -> CopiedContexts:
     """Find the contexts of a store that occur in several dialogues, exactly or nearly.
 
     Args:
-        store: The store.
+        store: An open store.
 
     Returns:
         The contexts that have copies, with the correct replies.
@@ -115,7 +116,7 @@ def _copies_in(store: Store) -> CopiedContexts:
     for dialogue, answers in _answered(store, dialogue_ids(store, Selection())):
         signatures.add(dialogue, answers)
     wanted = signatures.meeting()
-    # Second pass: read the contexts that may have copies, and group those with the same words.
+    # Second pass: read the contexts that may have copies, and group contexts with the same words.
     classes: dict[tuple[int, int], _Class] = {}
     for dialogue, answers in _answered(store, iter(sorted(wanted))):
         for turn, context in _growing(dialogue, answers):
@@ -139,10 +140,10 @@ def _copies_in(store: Store) -> CopiedContexts:
 
 
 class _Class:
-    """All contexts with the same words. ``near`` contains the classes with nearly the same words."""
+    """All contexts with the same words. ``near`` lists other `_Class` objects with nearly the same words."""
 
     def __init__(self, words: frozenset[int], last: frozenset[int], bands: Sequence[int]) -> None:
-        """Initialize a class without contexts."""
+        """Initialize the class without contexts."""
         self.words, self.last, self.bands = words, last, bands
         self.replies: set[str] = set()
         self.places: list[Place] = []
@@ -158,9 +159,9 @@ class _Growing:
         self._sum = 0
 
     def add(self, text: str) -> None:
-        """Append a turn."""
+        """Append a turn to the context."""
         self.last = word_hashes(text)
-        # Add only words that are new in the context, because the sum is a hash of the set of words.
+        # Add only words that are new in the context, because the sum is a hash of a set of words.
         self._sum += _sum_of(self.last - self.whole.words)
         self.whole.add(self.last)
 
@@ -170,7 +171,7 @@ class _Growing:
         return self._sum & _MASK, _sum_of(self.last) & _MASK
 
     def bands(self) -> list[int]:
-        """Return the signature bands of the context, each combined with the same band of its last turn."""
+        """Return one hash for each signature band, of the context's band and its last turn's band."""
         last = Signature()
         last.add(self.last)
         # Hash each pair of bands into one number, so that contexts collide only if both bands are equal.
@@ -179,7 +180,7 @@ class _Growing:
 
 
 def _sum_of(words: Iterable[int]) -> int:
-    """Return a hash of a set of words, given as hashes. It does not depend on their order."""
+    """Return a hash of a set of words, which are given as hashes. It does not depend on their order."""
     return sum(word * (word ^ _MIX) for word in words)
 
 
@@ -203,7 +204,7 @@ class _Signatures:
         """Find contexts that share a band with a context of another dialogue.
 
         Returns:
-            The indices of the turns that follow these contexts, by dialogue id.
+            The indices of the turns that follow these contexts, keyed by dialogue id.
         """
         import numpy as np
 
@@ -226,7 +227,7 @@ class _Signatures:
 
 
 def _answered(store: Store, ids: Iterator[str]) -> Iterator[tuple[StoredDialogue, dict[int, list[str]]]]:
-    """Yield each dialogue with the correct replies to its contexts, by the turn index of the reply."""
+    """Yield each dialogue with the correct replies to its contexts, keyed by the turn index of the reply."""
     while page := list(islice(ids, _PAGE)):
         responses = read_responses(store, page)
         for dialogue in read_dialogues(store, page):
@@ -234,7 +235,7 @@ def _answered(store: Store, ids: Iterator[str]) -> Iterator[tuple[StoredDialogue
 
 
 def _right(dialogue: StoredDialogue, responses: Iterable[StoredResponse]) -> dict[int, list[str]]:
-    """Return the correct replies by turn index: the turns after the first, and responses with label 1."""
+    """Return the correct replies, keyed by turn index: turns after the first, and responses with label 1."""
     answers: defaultdict[int, list[str]] = defaultdict(list)
     for turn in dialogue.turns[1:]:
         answers[turn.turn].append(turn.text)
@@ -260,7 +261,7 @@ def _growing(
 
 
 def _link(classes: Mapping[tuple[int, int], _Class]) -> None:
-    """Link each class to the classes with nearly the same words."""
+    """Link each class of contexts to the classes with nearly the same words."""
     buckets: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     for key, same in classes.items():
         for band in enumerate(same.bands):

@@ -1,10 +1,10 @@
-"""Read data about a whole corpus, whether the store has all of it or only one shard.
+"""Read data about a whole corpus, even if the store contains only one shard of it.
 
 Some negatives need more than the dialogue that they are made from, for example utterances of other dialogues
 that are inserted into a response. On one machine, these data are computed from the store. If a corpus is
-divided into shards, the store of a shard has only some of the dialogues, and a snapshot: a copy of the data
-that were computed from the whole corpus (see `graphneg.snapshots`). Code that needs such data calls
-`corpus_rows`, which takes them from the snapshot or computes them.
+divided into shards, the store of a shard contains only some of the dialogues. It also contains a snapshot,
+which is a copy of the data that were computed from the whole corpus (see `graphneg.snapshots`). Code that
+needs such data calls `corpus_rows`, which takes them from the snapshot or computes them.
 
 Example:
     Count the shifts of the whole corpus::
@@ -30,21 +30,23 @@ DONORS, UTTERANCES, SHIFTS, SENTENCES, BANK = "donors", "utterances", "shifts", 
 PARTS = (DONORS, UTTERANCES, SHIFTS, SENTENCES, BANK)
 """The names of the parts that a snapshot can have."""
 ANSWERED = "answered"
-"""The name of the rows with contexts and their correct responses, which belong to the part ``sentences``."""
+"""The key of the snapshot rows with contexts and their correct responses. They belong to the part
+``sentences``."""
 COPIES = "copies"
-"""The name of the rows with the correct replies of copied contexts, which every snapshot has."""
+"""The key of the snapshot rows with the correct replies to contexts that occur in several dialogues. Every
+snapshot has these rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredSnapshot:
-    """The snapshot in a store.
+    """The snapshot in a store: data that were computed from the whole corpus.
 
-    It consists of parts. Each part has the data that one kind of negatives needs.
+    A snapshot consists of parts. Each part has the data that one kind of negatives needs.
 
     Attributes:
         digest: The digest of the snapshot's content.
         parts: The names of the parts that the snapshot has.
-        dialogues: Number of dialogues on which the snapshot is based, by names of corpus and split.
+        dialogues: Numbers of dialogues on which the snapshot is based, keyed by (corpus, split).
         utterances: Number of utterances in these dialogues.
     """
 
@@ -54,7 +56,7 @@ class StoredSnapshot:
     utterances: int
 
     def rows(self, store: Store, part: str) -> list[Any]:
-        """Return the rows of a part, in their stored order.
+        """Return the rows of one part of the snapshot, in their stored order.
 
         Raises `InputError` if the snapshot does not have the part.
 
@@ -68,11 +70,11 @@ class StoredSnapshot:
         if part != COPIES:
             self.require(SENTENCES if part == ANSWERED else part)
         found = store.read(cypher_text("snapshot/rows"), part=part)
-        # Concatenate the rows, because those of a part are stored in several nodes, as JSON.
+        # The rows of a part are divided among several nodes, each of which stores its rows as JSON.
         return [row for some in found for row in json.loads(some["rows"])]
 
     def require(self, part: str) -> None:
-        """Raise an error if the snapshot lacks a part.
+        """Raise an error if the snapshot lacks a certain part.
 
         Args:
             part: A name in `PARTS`.
@@ -117,7 +119,7 @@ def corpus_rows(store: Store, part: str, compute: Callable[[], list[Any]]) -> li
         compute: Function that computes the rows from a store with the whole corpus.
 
     Returns:
-        The rows. Rows from a snapshot have the same order as the result of ``compute`` had.
+        The rows. Rows from a snapshot are in the order in which ``compute`` returned them.
     """
     snapshot = stored_snapshot(store)
     return compute() if snapshot is None else snapshot.rows(store, part)
@@ -127,9 +129,9 @@ class CorpusSize(NamedTuple):
     """The size of a whole corpus.
 
     Attributes:
-        dialogues: Number of dialogues of all corpora and splits.
-        selected: Number of dialogues of the corpus and split that were asked for.
-        utterances: Number of utterances of all corpora and splits.
+        dialogues: Number of dialogues in all corpora and splits.
+        selected: Number of dialogues in the corpus and split that were passed to `corpus_size`.
+        utterances: Number of utterances in all corpora and splits.
     """
 
     dialogues: int
@@ -138,15 +140,15 @@ class CorpusSize(NamedTuple):
 
 
 def corpus_size(store: Store, corpus: str, split: str) -> CorpusSize:
-    """Return the numbers of dialogues and utterances, including those of other shards.
+    """Return the numbers of dialogues and utterances of the whole corpus, including other shards.
 
     Args:
         store: An open store.
-        corpus: Name of a corpus.
-        split: Name of a split.
+        corpus: Name of the corpus whose dialogues ``selected`` counts.
+        split: Name of the split whose dialogues ``selected`` counts.
 
     Returns:
-        The numbers, from the snapshot if the store has one.
+        The numbers, taken from the snapshot if the store has one.
     """
     if (snapshot := stored_snapshot(store)) is not None:
         by_split = snapshot.dialogues
@@ -159,7 +161,7 @@ def corpus_size(store: Store, corpus: str, split: str) -> CorpusSize:
 
 
 def has_whole_corpus(store: Store) -> bool:
-    """Return whether the store has all dialogues of its corpora, and not only those of a shard.
+    """Return whether the store has all dialogues of its corpora, and not only the dialogues of a shard.
 
     Args:
         store: An open store.
@@ -182,7 +184,7 @@ def require_part(store: Store, part: str) -> None:
 
 
 def shared_content(store: Store, selection: Selection) -> str:
-    """Return a digest that is the same for all shards of a selection.
+    """Return a digest of the stored content that is the same for all shards of a selection.
 
     Raises `InputError` if the store has a snapshot and cannot resolve the selection; see `check_selection`.
 
@@ -204,8 +206,8 @@ def shared_content(store: Store, selection: Selection) -> str:
 def check_selection(store: Store, selection: Selection) -> None:
     """Raise `InputError` for a selection that the store of a shard cannot resolve.
 
-    Such a store does not record which shard it has, so the selection must specify the shard. The selection
-    must not have a limit, because the store does not know which dialogues are the first ones of the whole
+    The store of a shard does not record which shard it has, so the selection must specify the shard. The
+    selection must not have a limit, because the store does not know which dialogues come first in the whole
     corpus. A store without a snapshot has the whole corpus and accepts every selection.
 
     Args:

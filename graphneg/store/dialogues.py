@@ -1,8 +1,7 @@
 """Read dialogues and graphs from a store, in pages.
 
 A `Selection` specifies which dialogues to read. `dialogue_ids` yields their ids, `read_dialogues` returns
-their turns, and `read_responses` returns their responses. A `GraphCache` reads their AMR graphs and caches
-them.
+their turns, and `read_responses` returns their responses. A `GraphCache` reads and caches their AMR graphs.
 
 Example:
     Read the first dialogue of a split with its graphs::
@@ -48,8 +47,8 @@ class StoredTurn:
         turn: The index of the turn in its dialogue, starting at 0.
         speaker: The name of the speaker.
         text: The text of the utterance.
-        graph_id: The id of its AMR graph; None if it has none.
-        digest: The stored digest of the graph's content; None if there is none.
+        graph_id: The id of the turn's AMR graph; None if the turn has no graph.
+        digest: The stored digest of the graph's content; None if no digest is stored.
         foreign: Whether most of the text is not English.
     """
 
@@ -67,8 +66,8 @@ class StoredDialogue:
 
     Attributes:
         id: The id of the dialogue.
-        corpus: The name of the corpus that contains it.
-        split: The name of the split that contains it, such as ``train``.
+        corpus: The name of the corpus that contains the dialogue.
+        split: The name of the split that contains the dialogue, such as ``train``.
         turns: The turns of the dialogue, in order.
     """
 
@@ -79,7 +78,7 @@ class StoredDialogue:
 
     @property
     def digests(self) -> dict[str, str | None]:
-        """The stored digests of the dialogue's graphs, by graph id."""
+        """The stored digests of the dialogue's graphs, keyed by graph id."""
         return {turn.graph_id: turn.digest for turn in self.turns if turn.graph_id is not None}
 
     @property
@@ -100,14 +99,15 @@ class StoredDialogue:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A choice of dialogues.
+    """A choice of dialogues by corpus, split and shard.
 
     Attributes:
         corpora: Names of corpora; all corpora if empty.
         splits: Names of splits; all splits if empty.
         limit: Maximum number of dialogues; None for no limit.
         with_graphs: Whether to select only dialogues that have at least one AMR graph.
-        shard: Shard of the selected dialogues; None for all of them. The other conditions are applied first.
+        shard: The part of the selected dialogues to read; None for all of them. The other conditions are
+            applied before the dialogues are divided into shards.
 
     Raises:
         InputError: ``corpora`` or ``splits`` is a string instead of a list of strings.
@@ -120,7 +120,7 @@ class Selection:
     shard: Shard | None = None
 
     def __post_init__(self) -> None:
-        """Convert the names to tuples, and refuse a single string."""
+        """Convert the names of corpora and splits into tuples, and refuse a single string."""
         # Use object.__setattr__, because the attributes of a frozen class cannot be assigned.
         for name in ("corpora", "splits"):
             object.__setattr__(self, name, tuple(checked_list(name, getattr(self, name))))
@@ -137,7 +137,7 @@ class Selection:
         return f"{first} dialogues" + f" of {', '.join(names)}" * bool(names) + part
 
     def conditions(self) -> dict[str, Any]:
-        """Return the parameters for queries that select dialogues. Limit and shard are not among them."""
+        """Return the parameters for queries that select dialogues, without the limit and the shard."""
         return {"corpora": list(self.corpora), "splits": list(self.splits), "with_graphs": self.with_graphs}
 
 
@@ -149,8 +149,8 @@ def count_dialogues(store: Store, selection: Selection) -> int:
         selection: The selected dialogues.
 
     Returns:
-        The number of dialogues. For a shard it is an estimate, because the server cannot compute which
-        dialogues belong to it.
+        The number of dialogues. For a shard, this is an estimate, because the server cannot compute which
+        dialogues belong to the shard.
     """
     count = store.read(cypher_text("read/count"), **selection.conditions())[0]["dialogues"]
     count = count if selection.limit is None else min(count, selection.limit)
@@ -173,18 +173,18 @@ def dialogue_ids(
         store: An open store.
         selection: The selected dialogues.
         skip: Number of dialogues to skip at the start.
-        after: The property ``order`` of the last dialogue to skip; empty if it is not known. If it is given,
-            it determines the start instead of ``skip``. The start is then correct even if dialogues before
+        after: The property ``order`` of the last dialogue to skip; empty if it is not known. A value that is
+            given determines the start instead of ``skip``. The start is then correct even if dialogues before
             this position were added in the meantime.
         statement: The name of the shipped query that selects a page of ids.
         page: Number of ids that are read at a time.
 
     Yields:
-        The ids.
+        The ids of the dialogues.
     """
     if (shard := selection.shard) is not None:
-        # If the selection has a limit, the shard is a part of the first `limit` dialogues. These must be
-        # counted from the beginning, so start at the first dialogue and not at `after`.
+        # If the selection has a limit, the shard is a part of the first `limit` dialogues. These dialogues
+        # must be counted from the beginning, so start at the first dialogue and not at `after`.
         whole, start = replace(selection, shard=None), after if selection.limit is None else ""
         # Filter the ids here and not in the query: a hash of the id decides which shard a dialogue belongs
         # to, and the server cannot compute this hash.
@@ -202,7 +202,7 @@ def dialogue_ids(
 def _pages(
     store: Store, selection: Selection, statement: str, page: int = PAGE, after: str = ""
 ) -> Iterator[list[Record]]:
-    """Yield the pages of a query for dialogues, in the order of the corpus."""
+    """Yield the result of a query for dialogues in pages of rows, in the order of the corpus."""
     left = selection.limit
     while left is None or left > 0:
         limit = page if left is None else min(page, left)
@@ -220,7 +220,7 @@ def digest_pages(store: Store, selection: Selection) -> Iterator[list[Record]]:
 
     Args:
         store: An open store.
-        selection: The selected dialogues. Its shard is ignored.
+        selection: The selected dialogues. The shard of the selection is ignored.
 
     Yields:
         A page of rows of the query ``read/outline``, with the columns ``id``, ``order``, ``digest`` and
@@ -240,13 +240,13 @@ class QueryRunner(Protocol):
             **parameters: The values of its parameters.
 
         Returns:
-            The rows.
+            All rows of the result.
         """
         ...
 
 
 def read_dialogues(store: QueryRunner, ids: Sequence[str]) -> list[StoredDialogue]:
-    """Read dialogues by id.
+    """Read the dialogues with the given ids.
 
     Args:
         store: A store or a transaction.
@@ -270,7 +270,7 @@ def read_dialogues(store: QueryRunner, ids: Sequence[str]) -> list[StoredDialogu
 
 
 class HasSpeaker(Protocol):
-    """Any object that has a speaker, such as a turn."""
+    """Any object that has a speaker, such as a turn of a dialogue."""
 
     @property
     def speaker(self) -> str:
@@ -282,7 +282,7 @@ def next_speaker(turns: Sequence[HasSpeaker]) -> str:
     """Guess who speaks next: the most recent speaker other than the speaker of the last turn.
 
     Args:
-        turns: The turns so far, at least one.
+        turns: The turns of the dialogue so far, at least one.
 
     Returns:
         The name of the next speaker. If only one speaker has spoken, the result is "B" after "A", and "A"
@@ -296,7 +296,7 @@ def next_speaker(turns: Sequence[HasSpeaker]) -> str:
     others = [turn.speaker for turn in turns if turn.speaker != last]
     if others:
         return others[-1]
-    # Only one speaker has spoken, so the name of the other one is not known.
+    # Only one speaker has spoken, so the name of the other speaker is not known.
     return "B" if last == "A" else "A"
 
 
@@ -319,7 +319,7 @@ class StoredResponse(NamedTuple):
 
 
 def read_responses(store: Store, ids: Sequence[str]) -> dict[str, list[StoredResponse]]:
-    """Read the responses of dialogues.
+    """Read the responses that are stored for dialogues.
 
     Args:
         store: A store or a transaction.
@@ -342,8 +342,8 @@ def read_responses(store: Store, ids: Sequence[str]) -> dict[str, list[StoredRes
 class GraphCache:
     """Reads AMR graphs from a store and caches them.
 
-    Several threads may share a cache. While one thread reads graphs from the store, the others can still get
-    graphs from the cache.
+    Several threads may share a cache. While one thread reads graphs from the store, other threads can still
+    get graphs from the cache.
 
     Args:
         store: An open store.
@@ -363,11 +363,11 @@ class GraphCache:
 
         Args:
             ids: The ids of the graphs.
-            digests: The current digests of graphs, by graph id. If a cached graph has a different digest, the
-                graph is read from the store again.
+            digests: The current digests of the graphs, keyed by graph id. If a cached graph has a different
+                digest, the graph is read from the store again.
 
         Returns:
-            A mapping from ids to graphs.
+            A mapping from graph ids to graphs.
 
         Raises:
             StoreError: A graph is not in the store.
@@ -425,7 +425,7 @@ def read_graphs(store: QueryRunner, ids: Sequence[str]) -> Iterator[AmrGraph]:
 def collected_rows(
     store: QueryRunner, statement: str, column: str, ids: Sequence[str]
 ) -> Iterator[tuple[str, list[Any]]]:
-    """Run a query that returns the rows of many ids in one record.
+    """Run a query that returns the rows for many ids in one record.
 
     Args:
         store: A store or a transaction.
@@ -460,7 +460,7 @@ def read_whole_graphs(store: Store, ids: Sequence[str]) -> list[AmrGraph]:
 
 
 def _node(row: list[Any]) -> AmrNode:
-    """Convert a row to a node. Strings are interned, since most of them occur in thousands of graphs."""
+    """Convert a row into a node. Strings are interned, since most of them occur in thousands of graphs."""
     k, last, var, concept, value, up, role, pos, align, role_align, _, _ = row
     var, concept, value, role = (word and intern(word) for word in (var, concept, value, role))
     return AmrNode(k, last, var, concept, value, up, role, pos, align, role_align)

@@ -6,14 +6,14 @@ passwords of the server. The database engine is ArcadeDB. Its jars and a Java ru
 
 The store directory contains only data. ``store.json`` marks it as a store and records its format and engine,
 ``arcadedb`` contains the database, ``checksums.json`` shows whether its files are intact, and two lock files
-coordinate processes. Nothing else in the directory is read. It may have been made by somebody else, so each
-file is opened only if it is a regular file of the user (see `graphneg.private_files`).
+coordinate processes. Nothing else in the directory is read. The directory may come from an untrusted source,
+so each file is opened only if it is a regular file of the user (see `graphneg.private_files`).
 
 The connection data of a running server (``endpoint.json``) and its log (``server.log``) are in a private
 directory in the user's cache, the run directory (see `run_directory`).
 
 Each server is started and stopped by a supervisor process (``supervisor.py``). A process joins by opening a
-control connection to the supervisor, which it starts if there is none. It leaves by closing the connection.
+control connection to the supervisor, and starts one if none is running. It leaves by closing the connection.
 If the process dies, the kernel closes the connection. A process that exits normally may ask the server to
 wait for the next user.
 
@@ -70,7 +70,7 @@ FORMER_NAMES = (supervisor.ENDPOINT, supervisor.LOG, supervisor.ROOT, "password"
 LARGEST_MARK = 65_536
 """Maximum size of ``store.json``, in bytes."""
 LOG_NOISE = re.compile(r"incubator|Polyglot|sponsor|Plugins directory|^\s+at ")
-"""Pattern of log lines that do not help to explain a failure: startup notices and stack frames."""
+"""Pattern of log lines that do not help to explain a server's failure: startup notices and stack frames."""
 LOG_TROUBLE = re.compile(r"SEVER|ERROR|Exception|Error|WARNI|No space|Permission|denied|cannot|Could not")
 """Pattern of log lines that may explain why a server failed."""
 
@@ -79,7 +79,7 @@ class Endpoint(NamedTuple):
     """The connection data of a running server.
 
     Attributes:
-        protocol: Version of the format of ``endpoint.json`` and of the protocol of the control connection.
+        protocol: Version of the ``endpoint.json`` format and of the protocol of the control connection.
         graphneg: The version of graphneg that started the server.
         control_port: The port of the supervisor's control socket.
         token: The secret that a process must send to the control socket.
@@ -102,7 +102,7 @@ class Endpoint(NamedTuple):
 
 
 def run_directory(directory: Path) -> Path | None:
-    """Return the run directory of a store's server: connection data, passwords, log and configuration.
+    """Return the directory with the private files of a store's server, such as its log and passwords.
 
     It is in the user's cache directory, or in the temporary directory if the cache cannot be used.
     ``XDG_RUNTIME_DIR`` is not used, because it is removed at logout, while a server may continue to run, and
@@ -138,7 +138,7 @@ def _runs() -> Path:
 
 
 def _prepare(directory: Path, engine_version: str) -> None:
-    """Turn an empty or new directory into a store, or check that this engine can open an existing store."""
+    """Turn an empty or new directory into a store, or check that the engine can open an existing store."""
     try:
         if directory.exists() and not directory.is_dir():
             raise StoreError(
@@ -180,7 +180,7 @@ def _prepare(directory: Path, engine_version: str) -> None:
 
 
 def read_mark(directory: Path) -> dict[str, Any]:
-    """Read ``store.json``, which says which format a store has and which engine wrote it.
+    """Read ``store.json``, which records the format of a store and the engine that wrote it.
 
     Raises `OSError` if the file cannot be read.
 
@@ -188,7 +188,7 @@ def read_mark(directory: Path) -> dict[str, Any]:
         directory: A store directory.
 
     Returns:
-        The content; an empty dictionary if it is JSON but not an object.
+        The content of the file; an empty dictionary if it is valid JSON but not an object.
 
     Raises:
         StoreError: The file is too large or is not JSON.
@@ -214,7 +214,7 @@ def _check_mark(directory: Path, engine_version: str) -> None:
             f"{FORMAT}: open it with the graphneg that made it, or load the corpora into a new directory"
         )
     written = str(mark.get("engine_version", ""))
-    # Compare releases, because each release can read the files of older releases, but not of newer ones.
+    # Each release of the engine can read the files of older releases, but not of newer ones.
     if mark.get("engine") != supervisor.ENGINE or _release(written) > _release(engine_version):
         by = f"{shown(mark.get('engine'))} {shown(written)}"
         raise StoreError(
@@ -272,8 +272,8 @@ def log_tail(log: Path | None) -> str:
         log: The log; None if the server has no log.
 
     Returns:
-        Text for an error message, with the path of the log and up to four of its lines; ``it left no log`` if
-        there is no log.
+        Text for an error message, with the path of the log and up to four of its lines. The text is ``it left
+        no log`` if there is no log.
     """  # noqa: DOC501
     try:
         if log is None:
@@ -296,7 +296,7 @@ LEAST_ROOM = 4_000_000
 """Number of free bytes below which a disk counts as full. The server needs this space for a page of each
 index and for its log."""
 REASON = re.compile(r"No space left on device|java\.lang\.OutOfMemoryError: [^\n]*")
-"""Pattern of messages in a log that say why a server ended."""
+"""Pattern of messages in a server's log that say why the server ended."""
 KEPT = "all acknowledged writes are kept"
 """Last part of the error messages about a server that failed."""
 FULL = f"its disk is full: make room, then run the same command again; {KEPT}"
@@ -304,7 +304,7 @@ FULL = f"its disk is full: make room, then run the same command again; {KEPT}"
 
 
 def explain_exit(directory: Path) -> str:
-    """Explain why the last server of a directory ended.
+    """Explain why the last server of a store directory ended.
 
     Args:
         directory: A store directory.
@@ -322,8 +322,8 @@ def _is_full(directory: Path) -> bool:
 def diagnose(membership: Membership) -> str | None:
     """Check a server for a visible failure.
 
-    The disk is checked here because the server does not report that it is full: it continues to run, and
-    refuses writes without giving the reason.
+    The free disk space is checked here because the server does not report a full disk: it continues to run,
+    and refuses writes without giving the reason.
 
     Args:
         membership: The connection to the server.
@@ -370,13 +370,13 @@ def stopped(process: int, name: str = "Java") -> str:
 
 @contextlib.contextmanager
 def turn(directory: Path) -> Generator[None]:
-    """Hold the write lock of a store in the block. If another process holds it, wait.
+    """Hold the write lock of a store while the block runs. If another process holds the lock, wait.
 
     Args:
         directory: The store directory.
 
     Yields:
-        None, when the lock is held.
+        None, once this process holds the lock.
 
     Raises:
         StoreError: The lock file cannot be opened for writing.
@@ -409,10 +409,11 @@ def find_engine() -> dict[str, str]:
     such as ``2g``.
 
     Returns:
-        A dictionary with the keys ``java`` (the program), ``jars`` (their folder), ``version`` and ``heap``.
+        A dictionary with the keys ``java`` (the Java program), ``jars`` (the folder with the engine's jar
+        files), ``version`` (of the engine) and ``heap`` (the heap size).
 
     Raises:
-        StoreError: The engine is not installed or incomplete, or the heap size is not valid.
+        StoreError: The engine is not installed or is incomplete, or the heap size is not valid.
     """
     spec = importlib.util.find_spec(PACKAGE)
     folders = spec.submodule_search_locations if spec else None
@@ -466,12 +467,12 @@ OLDEST_JAVA = 21
 POLL_SECONDS = 0.02
 """Seconds between two checks of a server that is starting."""
 HANGING_SECONDS = 30.0
-"""Seconds after which opening fails if a running server does not answer. The time is long because the machine
-may be busy.
+"""Seconds after which opening a store fails if its running server does not answer. The time is long because
+the machine may be busy.
 """
 LOCKED_SECONDS = 40.0
-"""Seconds after which joining fails if a directory is locked but has no server. A server that is stopping
-keeps the lock for up to 20 s."""
+"""Seconds after which joining a server fails if the directory is locked but no server answers. A server that
+is stopping keeps the lock for up to 20 s."""
 LONGEST_WARM = 86_400
 """Maximum number of seconds for which a server without users waits for the next user."""
 
@@ -516,7 +517,7 @@ class Membership:
             return False
 
     def end_if_alone(self) -> None:
-        """Ask the server to exit immediately, whatever it is doing, unless other processes use it as well."""
+        """Ask the server to exit immediately, even during a query, unless other processes use it as well."""
         with contextlib.suppress(OSError):
             self.control.sendall(supervisor.END)
 
@@ -527,8 +528,8 @@ class Membership:
         only its copy of the connection is closed, and the parent process continues to use the server.
 
         Args:
-            keep_warm: Seconds for which the server waits for the next user if this was the last one. With 0,
-                the server stops immediately, before this method returns.
+            keep_warm: Seconds for which the server keeps running if no other process uses it. With 0, the
+                server stops immediately, before this method returns.
         """
         if os.getpid() == self.process:
             with contextlib.suppress(OSError):
@@ -545,7 +546,7 @@ class Membership:
 
 
 def join(directory: Path, is_temporary: bool = False) -> Membership:
-    """Join the server of a directory. Create the store and start the server if necessary.
+    """Join the server of a store directory. Create the store and start the server if necessary.
 
     Args:
         directory: The store directory.
@@ -572,9 +573,9 @@ def join(directory: Path, is_temporary: bool = False) -> Membership:
             membership = _greet(directory, deadline)
             if membership and (is_other or membership.engine in (engine, None)):
                 return membership
-            # The running server has a different Java program, heap size or release of the engine. Leave it
-            # once. If nobody else uses it, it stops, and the next round starts a new server. Otherwise the
-            # next round joins the running server anyway.
+            # The running server has a different Java program, heap size or release of the engine. Leave the
+            # server once. If nobody else uses it, it stops, and the next round starts a new server. Otherwise
+            # the next round joins the running server anyway.
             if membership:
                 is_other = True
                 membership.leave()
@@ -628,8 +629,8 @@ def _check_content(directory: Path) -> None:
     before = _identity(path)
     database = directory / supervisor.ENGINE / "databases" / supervisor.DATABASE
     difference = damage(directory, database)
-    # If the checksum file has changed in the meantime, another process has started a server, and the
-    # difference does not count.
+    # If the checksum file has changed in the meantime, another process has started a server. Then the
+    # difference does not mean that the store is damaged.
     if difference and before == _identity(path):
         raise StoreError(
             f"{database} is damaged since the store was last closed ({difference}): restore it from a copy "
@@ -638,7 +639,7 @@ def _check_content(directory: Path) -> None:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Return the inode and the change time of a file; None if there is no file."""
+    """Return the inode and the change time of a file; None if the file does not exist."""
     try:
         status = os.lstat(path)
     except OSError:
@@ -676,7 +677,7 @@ def _check_named_java() -> None:
 def _start_supervisor(
     directory: Path, engine: dict[str, str], errors: IO[bytes], is_temporary: bool
 ) -> subprocess.Popen[bytes]:
-    """Start a supervisor in a new session, so that Ctrl-C in this terminal does not stop the server."""
+    """Start a supervisor in a new session, so that Ctrl-C in the terminal does not stop the server."""
     version = importlib.metadata.version("graphneg")
     order = {**engine, "directory": str(directory), "graphneg": version, "temporary": is_temporary}
     order["runs"] = str(_runs())
@@ -700,7 +701,7 @@ def _start_supervisor(
 
 
 def _lock_is_free(directory: Path) -> bool:
-    """Return whether the lock of a directory is free, so that no server runs there."""
+    """Return whether the server lock of a store directory is free, which means that no server runs there."""
     try:
         with open(directory / supervisor.LOCK, "ab", opener=untrusted_opener) as lock:
             return lock_exclusively(lock)
@@ -714,7 +715,7 @@ def _lock_is_free(directory: Path) -> bool:
 
 
 def is_served(directory: Path) -> bool:
-    """Return whether a server runs in a directory, without creating anything there.
+    """Return whether an embedded server runs for a directory, without creating anything in the directory.
 
     Args:
         directory: Any directory.
@@ -743,7 +744,7 @@ def served_directories() -> list[Path]:
 
 
 def _greet(directory: Path, deadline: float) -> Membership | None:
-    """Connect to the supervisor and wait for its server. Return None if there is none or it is stopping."""
+    """Connect to the supervisor and wait for its server. Return None if it is not running or is stopping."""
     endpoint = read_endpoint(directory)
     # A free lock means that the server which wrote the endpoint file was killed.
     if endpoint is None or _lock_is_free(directory):
@@ -752,7 +753,7 @@ def _greet(directory: Path, deadline: float) -> Membership | None:
         address = ("127.0.0.1", endpoint.control_port)
         control = opened.enter_context(socket.create_connection(address, timeout=2.0))
         # Compare the protocol only after the connection succeeded. Before that, the endpoint file may still
-        # be that of the previous server, because a new server takes the lock before it replaces the file.
+        # belong to the previous server, because a new server takes the lock before it replaces the file.
         if endpoint.protocol != supervisor.PROTOCOL and not _lock_is_free(directory):
             raise StoreError(
                 f"{directory} is in use by graphneg {endpoint.graphneg}, which does not share stores with "

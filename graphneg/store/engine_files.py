@@ -1,18 +1,18 @@
 """Check the database files of a store before a server opens them.
 
-A store directory may come from somebody else and contain an attack. The database engine opens its files by
-name and follows links. So a link with the name of a database file, such as ``Term_0.21.65536.v0.bucket``,
+A store directory may come from an untrusted source and contain an attack. The database engine opens its files
+by name and follows links. So a link with the name of a database file, such as ``Term_0.21.65536.v0.bucket``,
 would make the engine overwrite the file to which the link points. The schema can contain code that the server
 executes with all rights of the user: triggers, functions, views and default values. `check_engine_files`
 refuses links and code, with a message such as:
 
     s/arcadedb/databases/neo4j/schema.json holds the trigger "notify", which the server would run: …
 
-It also refuses files that are visibly damaged, for example by a copy that was interrupted. The engine would
-open some of the damaged files as if they were empty. With others, it would fail after a long start.
+It also refuses files that are visibly damaged, for example because copying them was interrupted. The engine
+would open some damaged files as if they were empty, and would fail on others after a long start.
 
-The check uses lists of allowed schema keys: those that graphneg and Cypher's schema commands write. All other
-keys are refused, so that new kinds of code in later releases of the engine are refused as well.
+The check uses lists of the schema keys that graphneg and Cypher's schema commands write. All other keys are
+refused, so that new kinds of code in later releases of the engine are refused as well.
 """
 
 from __future__ import annotations
@@ -35,15 +35,17 @@ bytes."""
 SMALLEST_HOLLOW = 1_000_000_000
 """Minimum size in bytes of a sparse file (a file that consists mostly of holes) that is refused."""
 _HEAD = 64
-"""Number of bytes at the beginning of a file in which its first page has a header."""
-# Matches names such as "Term_0.21.65536.v0.bucket": name, number, page size, version of the format and kind
-# of file.
+"""Number of bytes at the beginning of a database file that are read. A file in which all of them are zero is
+refused, because the first page must begin with a header."""
+# Matches file names such as "Term_0.21.65536.v0.bucket", which consist of a name, a number, the page size,
+# the version of the format and the kind of the file.
 _PAGED = re.compile(r"(?P<name>.+)\.[0-9]+\.(?P<size>[0-9]{1,9})\.v[0-9]+\.(?P<kind>[a-z]+)")
 _WRITTEN_AHEAD = ".wal"
 
-# The allowed keys at each level of schema.json. These keys are not allowed on purpose: the "default" of a
-# property is an SQL expression that is evaluated for each new record, its "regexp" may run forever, and
-# "bucketSelectionStrategy" and the "analyzer" of an index name Java classes that the engine loads.
+# The allowed keys at each level of schema.json. Four keys are deliberately missing: the "default" of a
+# property is an SQL expression that is evaluated for each new record, the "regexp" of a property may run
+# forever, and "bucketSelectionStrategy" and the "analyzer" of an index name Java classes that the engine
+# loads.
 _SCHEMA_DATA = {"schemaVersion", "dbmsVersion", "dbmsBuild", "settings", "types"}
 _TYPE_DATA = {"type", "parents", "buckets", "aliases", "properties", "indexes", "custom", "bidirectional"}
 _PROPERTY_DATA = {"type", "of", "mandatory", "notNull", "readonly", "hidden", "min", "max", "custom"}
@@ -89,7 +91,7 @@ def check_engine_files(directory: Path) -> None:
                     "database: "
                     "move it out of the store"
                 )
-        # Check the previous schema as well: the engine reads it if it cannot read the current one.
+        # Check the previous schema as well: the engine reads it if it cannot read the current schema.
         for name in ("schema.json", "schema.prev.json"):
             _check_schema(databases / supervisor.DATABASE / name)
         _check_configuration(databases / supervisor.DATABASE / "configuration.json")
@@ -113,8 +115,8 @@ def check_engine_files(directory: Path) -> None:
 def _check_pages(database: Path) -> None:
     """Refuse a database whose last server ended properly, but whose files are missing, cut off or zeroed."""
     names = sorted(os.listdir(database))
-    # If a log remains, the last server was killed. Its files may be incomplete, and the engine completes them
-    # from the log.
+    # If a write-ahead log (.wal) remains, the last server was killed. The database files may be incomplete,
+    # and the engine completes them from the log.
     if any(name.endswith(_WRITTEN_AHEAD) for name in names):
         return
     found: set[tuple[str, str]] = set()
@@ -155,7 +157,7 @@ def _is_hollow(status: os.stat_result) -> bool:
 
 
 def refusal(error: UnsafeFileError) -> StoreError:
-    """Convert the error for a file that is unsafe to open, such as a link or a file of another user.
+    """Convert the error for an unsafe file, such as a link or a file of another user, into a `StoreError`.
 
     Args:
         error: The error that `graphneg.private_files` raised.
@@ -192,7 +194,8 @@ def files_below(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
         The path and the status of each file. For a link, this is the status of the link, not of its target.
     """
     folders = [folder]
-    while folders:  # A loop, because an attacker may nest folders deeper than Python's recursion limit.
+    # Use a loop, because an attacker may nest folders deeper than Python's recursion limit.
+    while folders:
         with os.scandir(folders.pop()) as entries:
             for entry in entries:
                 path = Path(entry.path)
@@ -240,7 +243,7 @@ def _check_keys(
 
 
 def _first_name(value: Any) -> str:
-    """Return the first key of a dictionary as `` "key"``, for a message; an empty string for other values."""
+    """Return a space and the alphabetically first key of a dictionary in quotes; empty for other values."""
     if isinstance(value, dict):
         return f" {shown(min(cast('dict[str, Any]', value)))}"
     return ""
@@ -252,7 +255,7 @@ def shown(value: Any) -> str:
     The result is in ASCII, on one line, and truncated to 60 characters.
 
     Args:
-        value: Any value that JSON can hold.
+        value: Any value that can be written as JSON.
 
     Returns:
         The value as JSON, truncated if necessary.
@@ -265,7 +268,7 @@ def printable(path: Any) -> str:
     """Format a path from an untrusted folder for a message, on one line and without control characters.
 
     Args:
-        path: The path.
+        path: A path, as a string or as a path object.
 
     Returns:
         The path, escaped if it contains unprintable characters.
@@ -275,7 +278,7 @@ def printable(path: Any) -> str:
 
 
 def _check_configuration(path: Path) -> None:
-    """Refuse a database with settings: they override the server's and may name folders to write to."""
+    """Refuse a database with its own settings, which could name folders in which the server would write."""
     for key, value in _read_object(path).items():
         if value:
             raise StoreError(
@@ -285,7 +288,7 @@ def _check_configuration(path: Path) -> None:
 
 
 def _objects(path: Path, owner: Mapping[str, Any], key: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the entries of the dictionary under a key. Refuse values that are not dictionaries."""
+    """Yield the entries of ``owner[key]``, which must be a dictionary whose values are dictionaries."""
     inner = owner.get(key, {})
     if not isinstance(inner, dict):
         raise _damaged(path, f"{shown(key)} is not a JSON object")
@@ -317,7 +320,7 @@ def _read_object(path: Path) -> dict[str, Any]:
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Convert pairs to a dictionary. Refuse a repeated key, since parsers disagree on which value counts."""
+    """Convert key-value pairs into a dictionary. Refuse a repeated key, which parsers treat differently."""
     made = dict(pairs)
     if len(made) < len(pairs):
         raise ValueError("a key occurs twice")

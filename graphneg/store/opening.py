@@ -1,8 +1,8 @@
 """Open a store: choose the server, connect to it, and apply the schema.
 
-`open_store` takes a directory (for an embedded server) or a Neo4j address. Without a target, it uses the
-address in the environment variable NEO4J_URI, or else the directory ``graphneg-store``. A new store gets the
-schema of this version. The schema version of an existing store is checked.
+`open_store` takes a directory (for an embedded server) or a Neo4j address. If neither is given, it uses the
+address in the environment variable NEO4J_URI, or else the directory ``graphneg-store``. In a new store, it
+creates the schema of the installed graphneg version. In an existing store, it checks the schema version.
 
 Example:
     Open an embedded store and a Neo4j server::
@@ -41,7 +41,7 @@ SCHEMA_VERSION = 7
 OLDEST_EXPORTABLE = 7
 """The oldest schema version whose dialogues and graphs ``graphneg export --format dialogues`` can read.
 
-Since this version, the labels and properties of what was loaded or parsed have kept their names.
+From this schema version on, the labels and properties of dialogues and graphs have kept their names.
 """
 _EXPORT = "`graphneg export dialogues.jsonl --format dialogues`"
 _LOAD = "load the file into a new store with `graphneg load dialogues dialogues.jsonl`"
@@ -53,10 +53,11 @@ _DAMAGED = (
 
 
 def ensure_schema(store: Store, exporting: bool = False) -> None:
-    """Apply ``cypher/schema.cypher`` to a new store, or check that an existing one fits this version.
+    """Apply ``cypher/schema.cypher`` to a new store, or check the schema version of an existing store.
 
-    An existing store fits if it has the schema of this version. If its facts were computed by other code or
-    word tables, it can be read, but `Store.check_facts` refuses to write to it or to edit its graphs.
+    An existing store must have the schema version of the installed graphneg. If the facts in the store (the
+    node properties that graphneg computes for transforms) come from other code or word tables, the store can
+    be read, but `Store.check_facts` refuses to write to it or to edit its graphs.
 
     This function can safely be repeated after an interruption, and run in two processes at the same time. If
     a store was filled by a bulk import, its constraints and indexes are created here, when it is first
@@ -64,10 +65,10 @@ def ensure_schema(store: Store, exporting: bool = False) -> None:
 
     Args:
         store: An open store.
-        exporting: Whether to accept a store that does not fit, but whose content can be exported.
+        exporting: Whether to accept a store with a different schema version if its content can be exported.
 
     Raises:
-        StoreError: The store does not fit this version. The message names the commands that export its
+        StoreError: The store has a different schema version. The message names the commands that export its
             content and load it into a new store.
     """
     rows = store.read(cypher_text("read/schema_version"))
@@ -118,14 +119,14 @@ def apply_schema(store: Store) -> None:
 
 
 EMPTY_LIST = "\x1e"
-"""Placeholder in the files of a bulk import: a list with only this item stands for an empty list, which the
+"""Placeholder in the files of a bulk import: a list with only this item represents an empty list, which the
 format of these files cannot express."""
 _IMPORTED_AT_ONCE = 1_000
 """Number of graphs or terms whose lists are repaired in one transaction after a bulk import."""
 
 
 def _finish_import(store: Store) -> None:
-    """Create constraints and indexes after a bulk import, and replace marks of empty lists by empty lists."""
+    """Create constraints and indexes after a bulk import, and replace placeholders with empty lists."""
     apply_schema(store)
     # Wait for the indexes, which the server builds in the background, because the queries below need them.
     store.read(cypher_text("read/await_indexes"))
@@ -141,7 +142,7 @@ def _finish_import(store: Store) -> None:
 
 
 def _write(store: Store, statement: str) -> None:
-    """Run a schema statement, without changing the version of the content."""
+    """Run a schema statement, without changing the content version of the store."""
     marks = {"version": SCHEMA_VERSION, "facts": facts_fingerprint(), "graphneg": __version__}
     # Pass the same parameters to all statements. A server ignores the parameters that a statement does not
     # use.
@@ -149,7 +150,7 @@ def _write(store: Store, statement: str) -> None:
 
 
 DEFAULT_DIRECTORY = "graphneg-store"
-"""The directory that is opened if neither the caller nor the environment names a store."""
+"""The directory that is opened if neither the caller nor the variable NEO4J_URI names a store."""
 OLDEST_NEO4J = (5, 26)
 """The oldest version of Neo4j that graphneg supports."""
 _READER = "NEO4J_READER_USERNAME"
@@ -157,8 +158,8 @@ SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 """Schemes of Bolt addresses that the driver accepts."""
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 MEANT_AS_ADDRESS = re.compile(r"[\w.+-]{2,}:(.*@.+|\d+)")
-"""Pattern of targets without a scheme that look like an address: ``neo4j:password@host``, ``host:7687``. Such
-a target is used as a directory only if the directory exists."""
+"""Pattern of strings without a scheme that look like a Neo4j address: ``neo4j:password@host``, ``host:7687``.
+Such a string is used as the path of a store directory only if the directory exists."""
 
 
 def open_store(
@@ -170,7 +171,7 @@ def open_store(
     exporting: bool = False,
     keep_warm: int = 0,
 ) -> Store:
-    """Open a directory as an embedded store, or a Neo4j server by its address.
+    """Open the embedded store in a directory, or the store on a Neo4j server.
 
     This also raises `StoreError` if the server does not answer or refuses the credentials, if the directory
     is not a store, or if a different version of graphneg wrote it and ``exporting`` is False.
@@ -182,7 +183,8 @@ def open_store(
         password: The password for a Neo4j server; None for the value of NEO4J_PASSWORD.
         database: The name of a database on a Neo4j server; None for the value of NEO4J_DATABASE.
         exporting: Whether to open a store of a different version of graphneg, in order to export its content.
-        keep_warm: Seconds for which an embedded server waits for the next user after the last one has left.
+        keep_warm: Seconds for which an embedded server keeps running after the last process that uses it has
+            closed the store.
 
     Returns:
         The open store.
@@ -222,14 +224,14 @@ def credentials(username: str | None = None, password: str | None = None) -> Aut
 
 
 def check_target(target: str) -> None:
-    """Refuse a target that looks like an address and is not a valid one.
+    """Refuse the target of `open_store` if it looks like an address but is not a valid one.
 
     Three kinds of targets are refused: addresses with an invalid scheme, host or port; strings that were
     probably meant as an address, but would be used as the name of a directory; and addresses that contain a
     password, because messages and process lists would show it.
 
     Args:
-        target: The target that the user has given.
+        target: The directory or address that the user gave.
 
     Raises:
         StoreError: The target is refused. The message does not repeat a password.
@@ -293,7 +295,7 @@ def open_server(uri: str, auth: Auth | None, database: str | None, exporting: bo
 
 
 def _reader_driver(uri: str, database: str | None) -> Driver:
-    """Return a driver with the account in NEO4J_READER_USERNAME. Raise `StoreError` if it is refused."""
+    """Return a driver for the account in NEO4J_READER_USERNAME. Raise `StoreError` if it is rejected."""
     driver = connect(uri, basic_auth(os.environ[_READER], os.environ.get("NEO4J_READER_PASSWORD", "")))
     try:
         probe(driver, database)
@@ -345,7 +347,8 @@ def open_embedded(
     Args:
         directory: The store directory.
         exporting: Whether to accept a store of a different version of graphneg whose content can be exported.
-        keep_warm: Seconds for which the server waits for the next user after the last one has left.
+        keep_warm: Seconds for which the server keeps running after the last process that uses it has closed
+            the store.
         is_temporary: Whether the server, if this call starts it, removes the directory when it ends.
 
     Returns:
@@ -400,7 +403,7 @@ def _is_failure_of_engine(error: BaseException) -> bool:
 
 
 def _answers(driver: Driver, membership: embedded.Membership) -> bool:
-    """Wait for the server's first answer. Return False if the server ends without an answer."""
+    """Wait until the server answers a query. Return False if it ends without an answer."""
     now = spoke = time.monotonic()
     deadline = now + embedded.START_SECONDS
     directory = membership.directory
@@ -408,8 +411,8 @@ def _answers(driver: Driver, membership: embedded.Membership) -> bool:
         try:
             probe(driver, supervisor.DATABASE)
             return True
-        # The server reported an error, so it is running. The error occurs because the port opens a moment
-        # before the database exists, so try again.
+        # The server reported an error, so it is running. The port opens a moment before the database exists,
+        # so try again.
         except Neo4jError:
             spoke = time.monotonic()
         except DriverError:
@@ -435,7 +438,7 @@ def server_version(agent: str, uri: str) -> str:
 
     Args:
         agent: The agent string, such as ``Neo4j/5.26.30``.
-        uri: The address, for messages.
+        uri: The address of the server, for messages.
 
     Returns:
         A name such as ``Neo4j 5.26.30``. For a server that is only compatible with Neo4j, this is the

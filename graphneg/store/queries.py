@@ -1,8 +1,8 @@
-"""Run the named queries in ``cypher/explore/``, and convert the rows of any query.
+"""Run the named queries in ``cypher/explore/``, and convert the rows that a query returns.
 
-`explore` runs a named query with its parameters and returns `Rows`, which can be converted to a data frame or
-to a networkx graph. If a topic or a frame is unknown, the error message suggests similar ones. `info_of`
-counts the content of a store.
+`explore` runs a named query with its parameters and returns `Rows`, which can be converted into a data frame
+or a networkx graph. If a topic or a PropBank frame is unknown, the error message suggests similar ones.
+`info_of` counts the nodes, relationships and dialogues of a store.
 
 The file of a named query begins with comment lines, such as::
 
@@ -11,8 +11,8 @@ The file of a named query begins with comment lines, such as::
     // Columns: topic, shifts
 
 The first line contains the name and a summary. Then there is a line for each parameter. The value in
-parentheses is its default, written as JSON. A parameter without a default is required. ``Columns:`` describes
-the columns of the result. An indented line continues the previous line.
+parentheses is its default, written as JSON. A parameter without a default is required. ``Columns:`` lists the
+columns of the result. An indented line continues the previous line.
 
 Example:
     Show the three topics with the most shifts as a data frame::
@@ -50,7 +50,7 @@ FOLDER = "explore"
 NEAR = 5
 """Maximum number of similar names that an error message suggests."""
 PREFIX = 3
-"""Number of first letters that a similar topic must share with the unknown topic."""
+"""Number of letters at the beginning that a suggested topic must share with the unknown topic."""
 MOST_FORMS = 50
 """Maximum number of lemma combinations that are looked up for a topic of several words."""
 _PARAMETER = re.compile(r"^\$(\w+)(?: \((.*?)\))?: (.*)$")
@@ -65,13 +65,13 @@ _TOO_DEEP = "a list or map of the result is too deeply nested to be shown: retur
 class QueryParameter:
     """A parameter of a named query.
 
-    If the default is a number, the values are integers that are not negative. Otherwise they are strings.
+    If the default is a number, a value must be a non-negative integer. Otherwise it must be a string.
 
     Attributes:
         name: The name of the parameter, without ``$``.
-        meaning: Description of the parameter in the header of the file.
-        required: Whether a value must be given, because there is no default.
-        default: The default value; None if there is none.
+        meaning: Description of the parameter in the header of the query file.
+        required: Whether the caller must give a value, because there is no default.
+        default: The default value; None if the parameter has no default.
     """
 
     name: str
@@ -81,7 +81,7 @@ class QueryParameter:
 
     @property
     def is_text(self) -> bool:
-        """Whether the values are strings; False for integers."""
+        """Whether the parameter takes strings; False if it takes integers."""
         return not isinstance(self.default, int)
 
 
@@ -93,7 +93,7 @@ class NamedQuery:
         name: The name of the query's file, without its suffix.
         summary: Summary of the query in the header of the file.
         parameters: The parameters, in the order of the header.
-        columns: Description of the columns of the result.
+        columns: The names of the result's columns in one string, as the header lists them.
         text: The text of the file, including the header.
     """
 
@@ -104,13 +104,13 @@ class NamedQuery:
     text: str
 
     def values(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Check the given values of parameters, and add the default values of all other parameters.
+        """Check the parameter values of a caller, and add the defaults of the other parameters.
 
         Args:
-            given: The given values by parameter name.
+            given: The caller's values, keyed by parameter name.
 
         Returns:
-            The values of all parameters, by name.
+            The values of all parameters, keyed by parameter name.
 
         Raises:
             InputError: A required parameter is missing, a name is unknown, or a value is of the wrong type.
@@ -143,7 +143,7 @@ class NamedQuery:
 
 @cache
 def named_queries() -> Mapping[str, NamedQuery]:
-    """Return the named queries by name, in alphabetical order."""
+    """Return all named queries in alphabetical order, keyed by name."""
     folder = resources.files("graphneg.cypher").joinpath(FOLDER)
     files = [file.name for file in folder.iterdir() if file.name.endswith(".cypher")]
     names = sorted(file.removesuffix(".cypher") for file in files)
@@ -157,7 +157,7 @@ def named_query(name: str) -> NamedQuery:
         name: The name of the query, with ``_`` or ``-`` between words.
 
     Returns:
-        The query.
+        The query with the parsed header of its file.
 
     Raises:
         InputError: There is no such query. The message suggests similar names.
@@ -175,10 +175,10 @@ def parse_query(name: str, text: str) -> NamedQuery:
 
     Args:
         name: The name of the query.
-        text: The text of its file.
+        text: The text of the query file.
 
     Returns:
-        The query with the content of its header.
+        The query, with the summary, parameters and columns from the header.
 
     Raises:
         InputError: The text does not begin with ``// NAME:``, does not have exactly one ``// Columns:`` line,
@@ -216,9 +216,9 @@ def explore(
     Args:
         store: An open store.
         name: The name of the query.
-        parameters: Values by parameter name.
+        parameters: Values of the query's parameters, keyed by parameter name.
         seconds: Seconds after which the server stops the query; None for no limit.
-        cancellation: Object with which another thread can stop the query; None if no thread does.
+        cancellation: Object with which another thread can stop the query; None if no thread needs to.
 
     Returns:
         The rows of the result.
@@ -278,12 +278,12 @@ def _near_frames(frame: str) -> list[str]:
 def near_topics(store: Store, text: str) -> list[str]:
     """Return topics of the shift graph that the user may have meant.
 
-    The lemmas of the text come first: "paid" suggests "pay". Topics with a similar spelling follow, the most
-    similar one first.
+    The lemmas of the user's text come first: "paid" suggests "pay". Topics with a similar spelling follow,
+    sorted by decreasing similarity.
 
     Args:
         store: An open store.
-        text: A topic that is not in the shift graph.
+        text: The topic that the user entered, which is not in the shift graph.
 
     Returns:
         At most `NEAR` topics that are in the shift graph.
@@ -311,8 +311,8 @@ class Info:
 
     Attributes:
         description: Description of the store, such as ``embedded store at /data/store``.
-        counts: Number of nodes or relationships, by label or type.
-        corpora: For each split of each corpus, the names of corpus and split, and the number of dialogues.
+        counts: Numbers of nodes, keyed by label, and numbers of relationships, keyed by type.
+        corpora: A tuple (corpus, split, number of dialogues) for each split of each corpus.
     """
 
     description: str
@@ -321,13 +321,13 @@ class Info:
 
 
 def info_of(store: Store) -> Info:
-    """Count the content of a store.
+    """Count the nodes, relationships and dialogues of a store.
 
     Args:
         store: An open store.
 
     Returns:
-        The description and the counts.
+        The counts, with the description of the store.
     """
     counts = {row["kind"]: row["amount"] for row in store.read(cypher_text("read/info"))}
     corpora = [(r["corpus"], r["split"], r["dialogues"]) for r in store.read(cypher_text("read/corpora"))]
@@ -335,16 +335,16 @@ def info_of(store: Store) -> Info:
 
 
 class Rows(list[dict[str, Any]]):
-    """The rows of a query's result, as dictionaries by column name.
+    """The rows of a query's result, as dictionaries that are keyed by column name.
 
-    Nodes and relationships are objects of the Neo4j driver.
+    Nodes and relationships in the rows are objects of the Neo4j driver.
 
     Args:
         result: The result, as the driver returned it.
     """
 
     def __init__(self, result: EagerResult) -> None:
-        """Initialize from a result."""
+        """Copy the rows, the column names and the summary of a result."""
         # Take the names of the columns from the result and not from the first row, because there may be no
         # rows.
         self.columns: list[str] = list(result.keys)
@@ -362,7 +362,8 @@ class Rows(list[dict[str, Any]]):
         """Return the nodes and relationships in the rows as a graph.
 
         The key of a node is its property ``id`` or ``text``, and its attributes are its properties and its
-        ``labels``. The key of an edge is the type of the relationship, and its attributes are the properties.
+        ``labels``. The key of an edge is the type of the relationship, and its attributes are the properties
+        of the relationship.
 
         Returns:
             A directed graph, which can have parallel edges.
@@ -377,13 +378,13 @@ class Rows(list[dict[str, Any]]):
 
 
 def plain(value: Any) -> Any:
-    """Replace the driver's objects in a value by dictionaries and lists.
+    """Replace the driver's objects in a value with dictionaries and lists.
 
     Args:
-        value: Any value of a row.
+        value: Any value in a row of a result.
 
     Returns:
-        The value, with nodes and relationships as dictionaries, and paths as lists of these.
+        The value, with nodes and relationships as dictionaries, and paths as lists of such dictionaries.
 
     Raises:
         InputError: Lists or dictionaries in the value are nested too deeply.
@@ -411,13 +412,13 @@ def _plain(value: Any) -> Any:
 
 
 def shown(value: Any) -> str:
-    """Format a value of a row as text.
+    """Format a value in a row of a result as text.
 
     Args:
-        value: Any value of a row.
+        value: Any value in a row of a result.
 
     Returns:
-        A string as it is, and any other value as JSON.
+        A string unchanged, and any other value as JSON.
 
     Raises:
         InputError: Lists or dictionaries in the value are nested too deeply.
@@ -450,5 +451,5 @@ def _add(graph: networkx.MultiDiGraph[str], value: Any) -> None:
 
 
 def _key(node: Node) -> str:
-    """Return a node's ``id`` or ``text``; without these, the server's id, valid only in this result."""
+    """Return a node's ``id`` or ``text``; without them, the server's id for it, valid in this result only."""
     return str(node.get("id") or node.get("text") or node.element_id)

@@ -7,8 +7,8 @@ is left to the server, in one of three ways:
 - On the embedded server, the query runs with an account that may only read records.
 - On Neo4j, the plan of the query is checked first (see `PlanCheck`). Then the query runs in a transaction
   with READ access. READ access alone would allow ``LOAD CSV`` and ``CALL dbms.listConfig()``.
-- Other servers with the same protocol may not enforce READ access. There, the query runs with an account that
-  may only read, or is refused if no such account is configured.
+- Other servers with the same protocol might not enforce READ access. On them, the query runs with an account
+  that may only read, or is refused if no such account is configured.
 
 `write_clause` does look at the text, but only to refuse obvious writes early and with a clear message.
 
@@ -39,9 +39,10 @@ class Reader:
     """The driver and the check that a store uses for untrusted queries.
 
     Attributes:
-        driver: The driver that runs the queries. It uses an account that may only read if there is one.
-        check: Function of a transaction and the text of a query. It returns the text to send, or raises
-            `OnlyReading`.
+        driver: The driver that runs the queries. If an account that may only read is configured, the driver
+            uses this account.
+        check: Function that takes a transaction and the text of a query. It returns the text to send to the
+            server, or raises `OnlyReading`.
     """
 
     driver: Driver
@@ -53,21 +54,21 @@ def rely_on_account(transaction: ManagedTransaction, text: str) -> str:
 
     Args:
         transaction: The transaction in which the query will run.
-        text: The query.
+        text: The Cypher text.
 
     Returns:
-        The query. If it contains ``EXPLAIN`` or ``PROFILE`` after a comment, the comment is removed, because
-        the embedded server recognizes these words only at the very beginning.
+        The query. If a comment precedes ``EXPLAIN`` or ``PROFILE``, the comment is removed, because the
+        embedded server recognizes these words only at the very beginning.
     """
     return "".join(_mode_and_query(text))
 
 
 def refuse(transaction: ManagedTransaction, text: str) -> str:
-    """Refuse any query, because READ access may not be enforced and there is no account that may only read.
+    """Refuse any query on a server that might not enforce READ access, if there is no read-only account.
 
     Args:
         transaction: The transaction in which the query would run.
-        text: The query.
+        text: The Cypher text.
 
     Raises:
         OnlyReading: Always.
@@ -95,9 +96,9 @@ _PROCEDURES = frozenset(
         "schema.visualization",
     )
 ) | {"dbms.components"}
-"""Neo4j procedures that only read this database, in lower case."""
+"""The names, in lower case, of Neo4j procedures that only read the database."""
 _COMMANDS = frozenset(("ShowConstraints", "ShowFunctions", "ShowIndexes", "ShowProcedures"))
-"""Plan operators of the SHOW commands that are allowed: they only describe this database or the query
+"""Plan operators of the SHOW commands that are allowed, because they only describe the database or the query
 language."""
 _NOT_READING = re.compile(r"LoadCSV|Procedure|Command|Administration|^Show|^Terminate", re.IGNORECASE)
 """Pattern of plan operators that may do more than read the database."""
@@ -107,7 +108,7 @@ _MODE = re.compile(r"(?:\s+|//[^\r\n]*[\r\n]|/\*.*?\*/)*(EXPLAIN|PROFILE)\b", re
 
 
 class PlanCheck:
-    """Checks queries by looking at their execution plans on a Neo4j server.
+    """Checks whether a query only reads, by looking at its execution plan on a Neo4j server.
 
     Planning a long query takes a second or more, and Neo4j does not cache the plan. So accepted
     queries are remembered and not planned again. Queries that graphneg ships are accepted without a plan. All
@@ -115,7 +116,7 @@ class PlanCheck:
     """
 
     def __init__(self) -> None:
-        """Initialize without accepted queries."""
+        """Initialize with an empty set of accepted queries."""
         self._passed: set[str] = set()
 
     def __call__(self, transaction: ManagedTransaction, text: str) -> str:
@@ -171,9 +172,10 @@ def _mode_and_query(text: str) -> tuple[str, str]:
 
 
 def _operators(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the name of each operator of a plan, and its details up to the first parenthesis in lower case.
+    """Yield the name and the details of each operator in an execution plan.
 
-    The details of a ``ProcedureCall`` start with the name of the procedure.
+    The details are in lower case and end before the first parenthesis. For a ``ProcedureCall``, they are the
+    name of the procedure.
     """
     if plan:
         # For example, the type is "ProcedureCall@neo4j", and the details are "db.labels() :: (label ::
@@ -187,7 +189,7 @@ def _operators(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def check_summary(summary: ResultSummary, text: str) -> None:
     """Check the summary of a query, which shows whether the query wrote.
 
-    The caller runs the check inside the transaction, so that a write is rolled back.
+    The caller must run the check inside the transaction of the query, so that a write is rolled back.
 
     Args:
         summary: The summary that the driver returned.
@@ -211,10 +213,10 @@ _REFUSED = ("Neo.ClientError.Security.Forbidden", "Neo.ClientError.Statement.Acc
 
 @contextmanager
 def only_reading(text: str) -> Generator[None]:
-    """Raise `OnlyReading` if the query in the block writes.
+    """Raise `OnlyReading` if the query that runs in the block writes.
 
-    An obvious write is refused before the block runs. If the server refuses the query as a write, its error
-    is converted.
+    An obvious write is refused before the block runs. If the server refuses the query as a write, the
+    server's error is converted into `OnlyReading`.
 
     Args:
         text: The text of the query.
@@ -248,7 +250,7 @@ def _would_write(text: str, reason: str = "") -> OnlyReading:
     return OnlyReading("this query does not only read" + (f" ({reason})" if reason else ""))
 
 
-# The words of the command, between which white space and comments may be.
+# The two words of the command TERMINATE TRANSACTIONS, with white space or comments between them.
 _STOP = re.compile(r"TERMINATE(?:\s|/\*.*?\*/|//[^\r\n]*)+TRANSACTIONS?", re.IGNORECASE | re.DOTALL)
 _ESCAPE = re.compile(r"\\u+([0-9a-fA-F]{4})")
 
@@ -256,15 +258,16 @@ _ESCAPE = re.compile(r"\\u+([0-9a-fA-F]{4})")
 def stops_queries(query: str) -> bool:
     """Return whether a query may contain the command ``TERMINATE TRANSACTIONS``.
 
-    The embedded server lets each account stop its own queries, and all readers share one account. So only
-    this check protects the queries of others. It searches the whole text, also strings and comments, because
-    a query could make another lexer believe that the command is inside a string.
+    The embedded server lets each account stop its own queries, and all users share one read-only account. So
+    only this check prevents a user from stopping another user's queries. The check searches the whole text,
+    including strings and comments, because a query could make another lexer believe that the command is
+    inside a string.
 
     Args:
         query: The Cypher text.
 
     Returns:
-        Whether the two words follow each other anywhere.
+        True if the two words follow each other anywhere, with only white space or comments between them.
 
     >>> stops_queries("SHOW TRANSACTIONS YIELD transactionId AS or TERMINATE /* x */ TRANSACTION or")
     True
@@ -297,10 +300,10 @@ _BEFORE_NAME = frozenset(
         *("WHERE", "WITH", "XOR", "YIELD"),
     )
 )
-"""Tokens after which a word is a name and not a clause, as in ``n.set``, ``:Create`` or ``AS set``."""
+"""Tokens after which a word such as ``set`` is a name and not a clause, as in ``n.set`` or ``AS set``."""
 _AFTER_NAME = frozenset((",", ")", ".", ":", "=", "]", "}", "|", ""))
-"""Tokens before which a word is a name and not a clause, as in ``set,`` or ``{merge: 1}``. The empty string
-stands for the end of the query."""
+"""Tokens before which a word such as ``set`` is a name and not a clause, as in ``set,`` or ``{set: 1}``. The
+empty string represents the end of the query."""
 
 
 def leading_comments(query: str) -> str:
@@ -310,7 +313,7 @@ def leading_comments(query: str) -> str:
         query: The Cypher text.
 
     Returns:
-        The part before the first clause.
+        The part of the query before its first clause.
 
     >>> leading_comments("// all\n\nRETURN 1 // one")
     '// all\n\n'
@@ -322,8 +325,8 @@ def leading_comments(query: str) -> str:
 def without_comments(query: str) -> str:
     r"""Return a query without comments, with a space between all tokens.
 
-    Two queries that differ only in comments and white space give the same text. The result can be compared
-    but not executed, because ``<=`` becomes ``< =``.
+    Two queries that differ only in comments and white space give the same text. The result can be compared,
+    but not executed, because an operator such as ``<=`` becomes ``< =``.
 
     Args:
         query: The Cypher text.
@@ -342,7 +345,7 @@ def write_clause(query: str) -> str | None:
 
     Strings, comments and quoted names are skipped, and also names that look like a clause: ``n.set``,
     ``:Create``, ``{merge: 1}``, ``RETURN set``. The result is not reliable, since a query can hide a clause.
-    It is used for early refusals and for messages only.
+    It is only used to refuse obvious writes early, and for messages.
 
     Args:
         query: The Cypher text.

@@ -42,8 +42,8 @@ class ReopenedStore:
     def current(self) -> Store:
         """Return the store. Open it again first if its server has ended.
 
-        If this fails, the error is raised. In the next `PAUSE_SECONDS`, further calls raise a `StoreError`
-        with the same message instead of trying again.
+        If the store cannot be opened, the error is raised. In the next `PAUSE_SECONDS`, further calls raise a
+        `StoreError` with the same message instead of trying again.
 
         Returns:
             An open store.
@@ -64,7 +64,7 @@ class ReopenedStore:
             self._opening.release()
 
     def _replace(self) -> None:
-        """Open the store again, unless an attempt has failed less than `PAUSE_SECONDS` ago."""
+        """Open the store again, unless the last attempt failed less than `PAUSE_SECONDS` ago."""
         # An attempt takes seconds, so after a failure, raise the same error for a while instead of trying
         # again.
         if self._failure and time.monotonic() - self._failed_at < PAUSE_SECONDS:

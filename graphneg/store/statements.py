@@ -1,4 +1,4 @@
-"""Find the Cypher files that graphneg ships, and run them in an open transaction.
+"""Read the Cypher files that graphneg ships, and run them in an open transaction.
 
 A file is named by its path below ``cypher/`` without the suffix: ``load/terms`` is the file
 ``cypher/load/terms.cypher``.
@@ -110,9 +110,9 @@ def in_transactions(
     """Divide items into groups whose rows fit into one transaction.
 
     Args:
-        items: Any items.
+        items: The items to divide.
         most: Maximum number of rows in a group. An item with more rows forms a group by itself.
-        rows: Function that returns the number of rows of an item. By default each item has one row.
+        rows: Function that returns the number of rows that an item needs. By default, each item needs one.
 
     Yields:
         The groups of items, in order.
@@ -135,7 +135,7 @@ def in_transactions(
 
 
 def run(transaction: ManagedTransaction, name: str, /, **parameters: Any) -> list[Record]:
-    """Run a shipped statement and return its rows.
+    """Run a shipped statement and return the rows of its result.
 
     Args:
         transaction: An open transaction.
@@ -143,13 +143,13 @@ def run(transaction: ManagedTransaction, name: str, /, **parameters: Any) -> lis
         **parameters: Values of the statement's parameters.
 
     Returns:
-        All rows.
+        All rows of the result.
     """
     return send(transaction, name, **parameters).records()
 
 
 def run_counted(transaction: ManagedTransaction, name: str, /, **parameters: Any) -> SummaryCounters:
-    """Run a shipped statement and return the counts of what it wrote.
+    """Run a shipped statement and count what it wrote.
 
     Args:
         transaction: An open transaction.
@@ -166,8 +166,8 @@ def send(transaction: ManagedTransaction, name: str, /, **parameters: Any) -> Ru
     """Send a shipped statement without waiting for its result.
 
     The server executes the statement while the caller prepares the next one. Call a method of the returned
-    object before the transaction ends. An error of the server is raised there, or when the next statement is
-    sent.
+    object before the transaction ends. If the server reports an error, it is raised by that method, or when
+    the next statement is sent.
 
     Args:
         transaction: An open transaction.
@@ -185,7 +185,7 @@ def send_text(transaction: ManagedTransaction, text: str, parameters: Mapping[st
 
     Args:
         transaction: An open transaction.
-        text: The Cypher text.
+        text: The Cypher text of the statement.
         parameters: Values of the statement's parameters. Lists are copied, and the copies are emptied when
             the result is read.
 
@@ -233,7 +233,7 @@ class RunningStatement:
             most: Maximum number of rows; None for all rows, without a limit on their size.
 
         Returns:
-            The rows, the summary and the keys.
+            The rows, the summary and the column names.
         """
         keys = list(self._result.keys())
         records = list(self._result) if most is None else list(self._first(most))
@@ -277,7 +277,7 @@ MOST_RESULT_SIZE = 10_000_000
 
 
 def _size(value: Any) -> int:
-    """Count the characters and values that a value contains, including the properties of graph entities."""
+    """Return the number of characters in all strings of a value, plus the number of its other values."""
     size = 0
     # Use a stack instead of recursion, because the results of a user's query may be nested deeply.
     waiting: list[Any] = [value]

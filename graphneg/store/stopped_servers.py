@@ -2,8 +2,8 @@
 
 A stopped process keeps its connections open but does not answer. The driver has no time limit for answers,
 because a query may take hours. So a thread watches the Java process of the server. If Java has been stopped
-for `SILENT_SECONDS`, the thread shuts down all connections of this process to it, and every query that waits
-for an answer fails immediately::
+for `SILENT_SECONDS`, the thread shuts down all connections to the server, and every query that waits for an
+answer fails immediately::
 
     with watched(java=4711, port=41523):
         driver.execute_query("MATCH (n) RETURN count(n)")    # ends after `kill -STOP 4711`
@@ -33,7 +33,7 @@ def is_stopped(process: int) -> bool:
         process: The process id.
 
     Returns:
-        True if the process is stopped. Always False on systems other than Linux, where this is not known.
+        True if the process is stopped. Always False on systems other than Linux, which have no ``/proc``.
     """
     try:
         status = Path(f"/proc/{process}/stat").read_bytes()
@@ -66,15 +66,15 @@ def watched(java: int, port: int) -> Generator[None]:
 
 
 def _watch(java: int, port: int, has_left: threading.Event) -> None:
-    """Check a server at regular intervals until the event is set."""
+    """Check at regular intervals whether a server is stopped. If it is, shut down the connections to it."""
     stopped_looks = 0
     while not has_left.wait(LOOK_SECONDS):
         # Count checks instead of measuring time. If the whole container was paused, including this process,
         # much time has passed when it continues. Java may continue a moment later, and must not be mistaken
         # for stopped.
         stopped_looks = stopped_looks + 1 if is_stopped(java) else 0
-        # Repeat this as long as Java is stopped, because threads may open new connections in the meantime,
-        # for example to cancel a query.
+        # Shut down connections repeatedly as long as Java is stopped, because threads may open new ones in
+        # the meantime, for example to cancel a query.
         if stopped_looks * LOOK_SECONDS >= SILENT_SECONDS:
             _shut_down_connections(port)
 
@@ -82,8 +82,8 @@ def _watch(java: int, port: int, has_left: threading.Event) -> None:
 def _shut_down_connections(port: int) -> None:
     """Shut down all connections of this process to a port of this machine.
 
-    The sockets are found in ``/proc``, because the driver has no method that aborts the wait of a different
-    thread.
+    The sockets are found in ``/proc``, because the driver has no method that aborts a query on which another
+    thread waits.
     """
     for number in os.listdir("/proc/self/fd"):
         with suppress(OSError):

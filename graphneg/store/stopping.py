@@ -1,6 +1,6 @@
 """Stop a query on the server when its time limit is reached or when it is cancelled.
 
-Before the query runs, its transaction asks the server for the id of its connection. To stop the query, a
+Before the query runs, its transaction asks the server for the id of the connection. To stop the query, a
 second connection sends ``SHOW TRANSACTIONS … TERMINATE TRANSACTIONS`` with this id. The same statements work
 on Neo4j and on the embedded server::
 
@@ -30,7 +30,7 @@ from graphneg.store.statements import as_literal, cypher_text
 GRACE_SECONDS = 10.0
 """Seconds for which a query may continue to run after it was stopped, before it counts as a runaway query."""
 AGAIN_SECONDS = 0.3
-"""Seconds between two attempts to stop a query."""
+"""Seconds between two attempts to stop the same query."""
 CANCELLED = "the query was cancelled"
 """The reason in the error message of a cancelled query."""
 TIMED_OUT = "Neo.ClientError.Transaction.TransactionTimedOut"
@@ -85,7 +85,7 @@ def stoppable(
             another thread.
         runaway: Function that is called if the query still runs `GRACE_SECONDS` after it was stopped.
         seconds: Seconds after which the query is stopped; None for no limit.
-        cancellation: Object with which another thread can stop the query; None if no thread does.
+        cancellation: Object with which another thread can stop the query; None if no thread needs to.
 
     Raises:
         QueryStopped: The time limit was reached, or the query was cancelled.
@@ -108,7 +108,7 @@ def stoppable(
         if cancellation:
             cancellation.connect(watch.stop)
         yield
-    # DriverError occurs if the server itself was ended, because this query was a runaway query.
+    # DriverError occurs if the server itself was ended because this query could not be stopped.
     except (Neo4jError, DriverError) as error:
         if isinstance(error, Neo4jError) and (error.code or "").startswith(TIMED_OUT):
             raise QueryStopped(f"no answer in {seconds:g} s") from error
@@ -122,7 +122,7 @@ def stoppable(
 
 
 def connection_of(transaction: ManagedTransaction) -> str:
-    """Return the server's id of the connection that a transaction uses.
+    """Return the id that the server assigned to the connection of a transaction.
 
     Args:
         transaction: An open transaction.
@@ -138,7 +138,7 @@ def connection_of(transaction: ManagedTransaction) -> str:
 
 
 class _Watch:
-    """Stops the query on one connection, for a single reason and only until the query has ended."""
+    """Stops the query that runs on one connection. Once the query has ended, `stop` has no effect."""
 
     def __init__(
         self, connection: str, terminate: Callable[[str], None], runaway: Callable[[], None]
@@ -152,11 +152,11 @@ class _Watch:
         self._has_ended = threading.Event()
 
     def stop(self, reason: str) -> None:
-        """Start a thread that stops the query."""
+        """Start a thread that stops the query and records the reason."""
         threading.Thread(target=self._stop, args=[reason], name="graphneg-stop", daemon=True).start()
 
     def _stop(self, reason: str) -> None:
-        """Stop the query, and repeat this until it has ended or counts as a runaway query."""
+        """Try to stop the query until it has ended or counts as a runaway query."""
         until = time.monotonic() + GRACE_SECONDS
         while time.monotonic() < until:
             with self._terminating:
@@ -172,10 +172,10 @@ class _Watch:
         self._runaway()
 
     def end(self) -> None:
-        """Record that the query has ended, so that it is not stopped any more.
+        """Record that the query has ended, so that no further attempt to stop it is made.
 
-        If an attempt to stop it is in progress, this method waits for it. Otherwise, the attempt could stop
-        the next query that uses the same connection from the pool.
+        If an attempt to stop the query is in progress, this method waits until the attempt is over.
+        Otherwise, it could stop the next query that uses the same connection from the pool.
         """
         self._has_ended.set()
         with self._terminating:

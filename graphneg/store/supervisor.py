@@ -6,9 +6,9 @@ takes the lock of the store directory, starts the server (a Java process), and l
 
 - **Users**: A user is a process that uses the store. It keeps a control connection to the supervisor open. If
   the process dies, the kernel closes the connection.
-- **End**: When the last connection is closed, the supervisor stops Java and exits. The last user may ask the
-  supervisor, before it closes its connection, to wait for the next user. A killed user cannot ask, so Java
-  stops at once. A temporary store directory is removed at the end.
+- **End**: When the last connection is closed, the supervisor stops Java and exits. Before the last user
+  closes its connection, it may ask the supervisor to wait for the next user. A killed process cannot ask, so
+  Java is stopped at once. A temporary store directory is removed at the end.
 - **Java**: If the supervisor dies, Java is killed: by the kernel on Linux, and by a watchdog process on other
   systems. Java inherits the lock of the store directory, so that the lock is held until Java has ended.
 - **Files**: The store directory contains only data. The other files of a running server (connection data,
@@ -16,8 +16,8 @@ takes the lock of the store directory, starts the server (a Java process), and l
   server ends. If the server failed, its log is kept there.
 
 This file imports only the standard library and three modules of graphneg that import only the standard
-library. It runs in Python's isolated mode. So it starts quickly and imports nothing from the user's working
-directory.
+library, so that it starts quickly. It runs in Python's isolated mode, so that it imports nothing from the
+user's working directory.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ if __name__ == "__main__":  # All later imports come from the standard library.
     del sys.path[0]
 
 PROTOCOL = 2
-"""Version of the format of the endpoint file and of the protocol of the control connection. Processes with
-a different version do not connect."""
+"""Version of the endpoint file's format and of the protocol of the control connection. A process that expects
+a different version does not use the server."""
 
 EXIT_BUSY = 75
 """Exit status of the supervisor if another process holds the lock of the store directory."""
@@ -83,24 +83,24 @@ GROUPS: dict[str, Any] = {
     },
     READER: {"access": [], "types": {"*": {"access": ["readRecord"]}}},
 }
-"""The rights of the two accounts, by group. The server checks them whenever a record is read or written, so
-they cannot be evaded by the wording of a query."""
+"""The rights of the two accounts, keyed by group. The server checks the rights whenever a record is read or
+written, so the wording of a query cannot evade them."""
 WELCOME = b"welcome\n"
 """The greeting that the supervisor sends to a process with the correct token."""
 KEEP = re.compile(rb"keep (\d{1,9})\n")
-"""A request that a user may send before it leaves. The number is the number of seconds for which the server
-should wait for the next user."""
+"""A request that a user process may send before it leaves, such as ``keep 30``: the server should wait 30
+seconds for the next user."""
 
 END = b"end\n"
-"""A request to exit immediately. A user sends it if a query cannot be stopped otherwise. It is
-ignored if there are several users."""
+"""A request to end the server immediately, which a user process sends if a query cannot be stopped otherwise.
+The request is ignored if there are several users."""
 
 FIRST_USER_SECONDS = 15.0
 """Seconds for which a new server waits for its first user."""
 LISTENING_SECONDS = 120.0
 """Seconds after which a new server is ended if it has not opened its port."""
 STOP_SECONDS = 20.0
-"""Maximum number of seconds that Java may take to stop. After that it is killed."""
+"""Maximum number of seconds that Java may take to stop. After this time, Java is killed."""
 TICK_SECONDS = 0.1
 """Maximum number of seconds between two checks of the server."""
 ABANDONED_SECONDS = 86_400.0
@@ -125,7 +125,8 @@ flags that they do not know."""
 def main() -> int:
     """Run the server of one store directory until its last user has left.
 
-    With a process id as its argument, the program runs as the watchdog of that process instead.
+    If a process id is given as the command-line argument, the program runs as a watchdog instead: it kills
+    that process when the supervisor dies.
 
     Returns:
         The exit status.
@@ -141,11 +142,11 @@ def main() -> int:
         runs = own_folder(Path(order["runs"]))
         run = run_directory(runs, os.fstat(lock.fileno()))
         with open(own_folder(run) / HELD, "ab", opener=private_opener) as held:
-            # The run directory may belong to an old server that has not ended yet. This happens if its store
-            # directory was removed and the new lock file has got the same inode number.
+            # The run directory may belong to an old server that has not ended yet. This happens if the store
+            # directory of the old server was removed, and the new lock file has the same inode number.
             if not (lock_exclusively(held) and is_at(run / HELD, os.fstat(held.fileno()))):
                 return EXIT_BUSY
-            _clear(run)  # Files may be left if the previous server was killed.
+            _clear(run)  # Remove files that are left if the previous server was killed.
             _remove_abandoned(runs)
             return Supervisor(directory, run, order, lock).run()
 
@@ -159,10 +160,10 @@ def run_directory(runs: Path, lock: os.stat_result) -> Path:
 
     Args:
         runs: The folder that contains all run directories of the user.
-        lock: The status of the lock file.
+        lock: The result of ``stat`` for the lock file.
 
     Returns:
-        The path. The directory exists only while a server runs, or after it has failed.
+        The path of the run directory, which exists only while a server runs or after it has failed.
     """
     try:  # Include the id of the boot: after a restart of the machine, devices may have different numbers.
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
@@ -173,14 +174,14 @@ def run_directory(runs: Path, lock: os.stat_result) -> Path:
 
 
 def is_at(path: Path, known: os.stat_result) -> bool:
-    """Return whether a path still refers to a known file.
+    """Return whether a path still refers to the same file as before.
 
     Args:
         path: The path.
-        known: The status of the known file.
+        known: The earlier result of ``stat`` for the file.
 
     Returns:
-        False if there is no file at the path any more, or another file.
+        False if there is now no file or another file at the path.
     """
     try:
         return os.path.samestat(os.stat(path), known)
@@ -214,12 +215,14 @@ class Supervisor:
     Args:
         directory: The store directory.
         run: The run directory.
-        order: The settings: ``java``, ``jars``, ``version``, ``heap``, ``graphneg`` and ``temporary``.
+        order: The settings: ``java`` (the Java program), ``jars`` (the folder of the engine), ``version`` (of
+            the engine), ``heap`` (size of the Java heap), ``graphneg`` (its version) and ``temporary``
+            (whether to remove the store directory at the end).
         lock: The open lock file of the store, which Java inherits.
     """
 
     def __init__(self, directory: Path, run: Path, order: dict[str, Any], lock: IO[bytes]) -> None:
-        """Initialize by opening the control socket and starting Java and the watchdog."""
+        """Open the control socket, and start Java and the watchdog."""
         self._directory = directory
         self._run = run
         self._order = order
@@ -251,7 +254,7 @@ class Supervisor:
         self._watchdog = _start_watchdog(self._java.pid)
 
     def run(self) -> int:
-        """Run until the server has no users, has ended, or a signal arrives. Return the exit status."""
+        """Run until the server has no users or has ended, or a signal arrives. Return the exit status."""
         try:
             self._write_endpoint()
             while self._in_use() and self._java.poll() is None:
@@ -282,7 +285,7 @@ class Supervisor:
         self._stop_asked = True
 
     def _serve(self) -> None:
-        """Accept new connections, and read from the existing ones."""
+        """Accept new control connections, and read from the existing ones."""
         for key, _ in self._selector.select(TICK_SECONDS):
             connection = key.fileobj
             assert isinstance(connection, socket.socket)
@@ -308,7 +311,7 @@ class Supervisor:
                 self._users[connection] = (self._users[connection] + data)[-64:]
 
     def _admit(self, connection: socket.socket, data: bytes) -> None:
-        """Accept a connection as a user if it has sent the correct token, or close it otherwise."""
+        """Accept a process as a user if its connection has sent the correct token. Otherwise close it."""
         self._pending[connection] += data
         if b"\n" not in self._pending[connection] and len(self._pending[connection]) < 256:
             return
@@ -326,7 +329,7 @@ class Supervisor:
             _send(connection, b"%d\n" % self._bolt_port)
 
     def _drop(self, connection: socket.socket) -> None:
-        """Close a connection. If its user asked to wait for the next user, record for how long."""
+        """Close a connection. If its user asked the server to wait for the next user, record for how long."""
         said = self._users.pop(connection, None)
         self._pending.pop(connection, None)
         self._selector.unregister(connection)
@@ -401,7 +404,7 @@ class Supervisor:
 
 
 def _send(user: socket.socket, line: bytes) -> None:
-    """Send a line to a user. Ignore errors: if the user is gone, the next read from it will show that."""
+    """Send a line to a user process. Ignore errors: if it is gone, the next read from it will fail."""
     with contextlib.suppress(OSError):
         user.send(line)
 
@@ -409,7 +412,7 @@ def _send(user: socket.socket, line: bytes) -> None:
 def _start_java(
     directory: Path, run: Path, order: dict[str, Any], accounts: dict[str, str], lock: IO[bytes]
 ) -> subprocess.Popen[bytes]:
-    """Start the server with new passwords. The server itself chooses free ports."""
+    """Start the Java server with new passwords. The server itself chooses free ports."""
     # Create a new root folder, where the server looks for plugins and configuration. It must be outside the
     # store directory, which may have been made by somebody else.
     root = run / ROOT
@@ -421,10 +424,11 @@ def _start_java(
         "server.httpIncomingHost": "127.0.0.1",
         "server.httpIncomingPort": 0,
         "server.plugins": "Bolt:com.arcadedb.bolt.BoltProtocolPlugin",
-        # Forbid URLs in LOAD CSV. All accounts may use it, and could send data to other hosts in the URL.
+        # Forbid URLs in LOAD CSV. All accounts may use this clause, and could send data to other hosts in a
+        # URL.
         "opencypher.loadCsv.allowRemoteUrls": "false",
-        # Allow 60 s (in milliseconds) for the regular expressions of a whole scan. Those of graphneg are
-        # simple, but the machine may be busy.
+        # Allow 60 s (in milliseconds) for the regular expressions of a whole scan. The regular expressions of
+        # graphneg are simple, but the machine may be busy.
         "command.regexTimeout": 60_000,
         "bolt.host": "127.0.0.1",
         "bolt.port": 0,
@@ -439,7 +443,7 @@ def _start_java(
         *(f"-Darcadedb.{name}={value}" for name, value in settings.items()),
         *("-cp", str(Path(order["jars"]) / "*"), "com.arcadedb.server.ArcadeDBServer"),
     ]
-    # Set a UTF-8 locale, because in the C locale Java cannot open paths with non-ASCII characters.
+    # Set a UTF-8 locale. In the C locale, Java cannot open paths with non-ASCII characters.
     environment = {**os.environ, "LC_ALL": "C.UTF-8"} if sys.platform == "linux" else None
     with (run / LOG).open("wb") as log:
         return subprocess.Popen(
@@ -467,7 +471,7 @@ def _write_accounts(folder: Path, accounts: dict[str, str]) -> None:
 
 
 def _hashed(password: str) -> str:
-    """Return a password in the form in which the server stores it."""
+    """Return the hash of a password in the format of the server's user file."""
     # Use one iteration only. More iterations would slow down each connection, and are not needed: a password
     # with 192 random bits cannot be guessed.
     salt = secrets.token_urlsafe(24)
@@ -485,7 +489,7 @@ def _die_with(parent: int) -> None:
 
 
 def _start_watchdog(pid: int) -> subprocess.Popen[bytes] | None:
-    """Start a process that kills Java when the supervisor dies. It is not needed on Linux."""
+    """Start a process that kills Java when the supervisor dies. On Linux, the kernel does this instead."""
     if sys.platform == "linux":
         return None
     return subprocess.Popen([sys.executable, "-I", __file__, str(pid)], stdin=subprocess.PIPE)
