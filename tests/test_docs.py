@@ -127,7 +127,7 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def after_beginning(code: list[Block], begun: dict[str, Path]) -> list[Block]:
-    """Run the commands with which the first bash block begins, or copy the store that they have made before."""
+    """Run the commands with which the first bash block begins, or copy the store that they made before."""
     at = next((at for at, block in enumerate(code) if block.language == "bash"), None)
     commands = next((one for one in BEGINNINGS if at is not None and code[at].code.startswith(one)), None)
     if at is None or commands is None:

@@ -89,9 +89,15 @@ def load(
         autocompletion=completing("ingest.loader:loader_names"),
     ),
     paths: list[Path] | None = argument(None, "Files or directories of the corpus.", "PATH..."),
-    name: str | None = option(None, "First part of the ids of the dialogues. Default: set by the loader."),
+    name: str | None = option(
+        None,
+        "Name of the corpus, which is the first part of the ids of its dialogues. "
+        "Default: taken from the data, or set by the loader.",
+    ),
     split: str | None = option(
-        None, "Second part of the ids of the dialogues, such as train. Default: taken from the file name."
+        None,
+        "Split of the corpus, such as train, which is the second part of the ids. "
+        "Default: taken from the data, or from the file name.",
     ),
     language: str = option(
         "en", "Language of the terms to load, as an ISO 639-1 code. Only for the loader 'conceptnet'."
