@@ -1,5 +1,5 @@
-// topic: The number of shifts from and to one topic.
-// $focus: the topic
+// topic: Counts of the shifts from and to one topic.
+// $focus: topic whose shifts are counted
 // Columns: topic, outgoing (number of post-reply pairs that shift from the topic), incoming (number of pairs that shift
 //          to it), perspectives (number of topics to which replies shift from it), foci (number of topics from which
 //          replies shift to it), stays (number of pairs that shift from the topic to itself; outgoing and incoming also

@@ -1,4 +1,4 @@
-// perspective_substitution: Replaces the perspective of a reply by a perspective of another keyword of the post.
+// perspective_substitution: Replaces the keyword to which a reply shifts the topic (its perspective) by a keyword to which replies shift from another keyword of the post.
 // category: C-cont
 // source: CAPT (Ou et al. 2022, Algorithm 1), substitutes of the reply perspective; Gupta et al. (2021), Key-sem
 // target: dialogue
@@ -9,10 +9,10 @@
 // Graph:  (l / love-01 :ARG0 (s / she) :ARG1 (l2 / letter)) => (l / love-01 :ARG0 (s / she) :ARG1 (m / machine))
 //
 // The post is the utterance before the reply. The FOCUS of the reply is the keyword of the post that the reply takes
-// up. The PERSPECTIVE is the keyword to which the reply shifts the topic. SHIFTS_TO points from a keyword of a post
-// to the perspectives of the replies to such posts, and counts these replies. A substitute is a perspective that such
-// replies usually have. The query works in three steps:
-//   1. For each keyword of the post, find the substitutes to which it leads.
+// up. The PERSPECTIVE is the keyword to which the reply shifts the topic. SHIFTS_TO points from a focus to the
+// perspectives of the replies that take it up, and counts these replies. A substitute is a frequent perspective of the
+// replies that take up a certain keyword of the post. The query works in three steps:
+//   1. For each keyword of the post, find the substitutes to which SHIFTS_TO points from this keyword.
 //   2. Choose the keywords whose substitutes are used.
 //   3. Find the nodes of the reply's graph that express the perspective, and replace their concept by the substitute.
 //
@@ -39,7 +39,8 @@ UNWIND d.turns AS t
 MATCH (:Amr {id: t.amr})<-[:MEANS]-(reply:Utterance)-[:PERSPECTIVE]->(perspective:Term)
 MATCH (reply)-[:FOCUS]->(focus:Term)
 MATCH (reply)<-[:NEXT]-(:Utterance)-[:MENTIONS]->(keyword:Term)
-// Collect the replies of each keyword, so that the shifts of a keyword are sorted only once and not for each reply.
+// Collect the replies to posts with each keyword, so that the shifts from a keyword are sorted only once and not for
+// each reply.
 WITH keyword, collect({
        dialogue: d.id, amr: t.amr, dialogue_words: dialogue_words, perspective: perspective,
        is_focus: keyword.text = focus.text}) AS replies
@@ -63,9 +64,9 @@ WITH replies,
 UNWIND replies AS reply
 WITH reply, reply.perspective AS perspective, [entry IN top | entry.term] AS candidates
 WITH reply, perspective, [candidate IN candidates WHERE
-       // A word that the dialogue mentions could make the reply right.
+       // The substitute must be new to the dialogue. A word that the dialogue mentions could make the reply right.
        NOT candidate.text IN reply.dialogue_words
-       // The substitute must differ from the perspective, which may be missing among these words: no node expresses
+       // The substitute must differ from the perspective, which may be missing in dialogue_words: no node expresses
        // "coffee shop" as a whole.
        AND candidate.text <> perspective.text
        AND (
@@ -83,10 +84,10 @@ WITH reply.dialogue AS dialogue, reply.amr AS amr, perspective.text AS perspecti
 UNWIND [keyword IN keywords WHERE
   // The reply to "You should write her a letter" is about "write". Substitutes of "letter" make it wrong.
   NOT keyword.is_focus
-  // If no other keyword gives a substitute, use those of the focus.
+  // If no other keyword gives a substitute, use the substitutes of the focus.
   OR all(other IN keywords WHERE other.is_focus OR size(other.substitutes) = 0)] AS keyword
 UNWIND keyword.substitutes AS substitute
-// Two keywords can lead to the same substitute.
+// DISTINCT is needed, because two keywords can have the same substitute.
 WITH DISTINCT dialogue, amr, perspective, substitute
 WHERE (
     // Concepts are lemmas: "letter", not "letters", "loving" or "loved".
