@@ -98,7 +98,7 @@ class Trainable(Protocol):
 
 
 class EncoderRanker(ABC):
-    """Base class of rankers with a transformers encoder.
+    """Base class of rankers whose network contains an encoder of transformers.
 
     Attributes:
         kind: The name of the kind of ranker, which is stored in ``config.json``.

@@ -93,14 +93,14 @@ class CrossEncoder(EncoderRanker):
         device: str | None = None,
         offline: bool = False,
     ) -> Self:
-        """Create an untrained ranker from a pretrained encoder and a new head with one output.
+        """Create an untrained ranker from a pretrained encoder and a new classification head with one output.
 
         Raises `ModelError` if the encoder is missing or unsuitable, and `InputError` if a prefix in
         ``frozen`` matches no parameter.
 
         Args:
             model: Path or Hugging Face hub id of the encoder.
-            seed: Seed for the random initial parameters of the head.
+            seed: Seed for the random initial parameters of the classification head.
             max_tokens: Maximum length of the input in tokens.
             frozen: Prefixes of the names of parameters to exclude from training, such as ``embeddings``. On a
                 CPU, training with frozen embeddings and a dropout of 0 is three times as fast.

@@ -219,7 +219,7 @@ class SelectedNegatives(NegativeStream):
         self._progress.finish()
 
     def settings(self) -> Mapping[str, Any]:
-        """Return the settings that determine the output. The batch size is left out, because it does not."""
+        """Return the settings that determine the output. The batch size is not one of them."""
         with open(self._path, "rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         choice = self._choice
@@ -303,7 +303,7 @@ class SelectedNegatives(NegativeStream):
         )
 
     def _passes(self, record: Negative, reason: str | None) -> bool:
-        """Return True if there is no reason to refuse a record. Otherwise, count the reason."""
+        """Return True if ``reason`` is None. Otherwise, count the refused record by the reason."""
         if reason is not None:
             self.summary.skip(reason, record.id)
         return reason is None

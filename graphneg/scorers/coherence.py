@@ -194,7 +194,7 @@ class CoherenceScorer:
 
     @classmethod
     def new(cls, model: str | Path, *, max_tokens: int = MAX_TOKENS, **options: Any) -> Self:
-        """Create an untrained scorer from a pretrained encoder and a new head.
+        """Create an untrained scorer from a pretrained encoder and a new classification head.
 
         Raises `ModelError` if the encoder is missing, and `InputError` if a prefix in ``frozen`` matches no
         parameter.

@@ -331,7 +331,7 @@ class FileResponses(Generator):
 
 
 class LanguageModelReplies(Generator):
-    """A generator that continues the dialogue with a causal language model.
+    """A generator that lets a causal language model continue a dialogue.
 
     Attributes:
         name: The name of the generator.

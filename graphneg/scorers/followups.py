@@ -50,7 +50,7 @@ class FollowUp:
 
     @property
     def question(self) -> Turn:
-        """The turn with the question."""
+        """The last turn of the context, which contains the question."""
         return self.context.turns[-1]
 
     @property

@@ -369,7 +369,7 @@ def _write(
 
 
 def _is_being_removed(state: Record, method: Mapping[str, str]) -> bool:
-    """Return whether an old shift graph is being deleted; raise an error if its method is a different one."""
+    """Return whether an old shift graph is being deleted. Raise an error if extractor or embedder differ."""
     before = {name: state[name] for name in method}
     if before != method:
         raise InputError(

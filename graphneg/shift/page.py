@@ -119,12 +119,12 @@ class Neighbourhood:
 
     @property
     def more_perspectives(self) -> int:
-        """The number of topics to which this topic has shifts that ``moves_to`` leaves out."""
+        """The number of topics to which there are shifts from this topic that ``moves_to`` leaves out."""
         return self.perspectives - len(self.moves_to)
 
     @property
     def more_foci(self) -> int:
-        """The number of other topics that have shifts to this topic that ``comes_from`` leaves out."""
+        """The number of other topics whose shifts to this topic ``comes_from`` leaves out."""
         return self.other_foci - len(self.comes_from)
 
 

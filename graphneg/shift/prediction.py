@@ -230,7 +230,7 @@ class EmbeddingPredictor:
         self._weight = weight
 
     def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[ScoredTerm]:
-        """Choose the best candidate from each subset.
+        """Choose the candidate with the highest score from each subset.
 
         Args:
             post: Turns before the reply, with their keywords and foci.
@@ -337,7 +337,7 @@ PRIOR = 1.0
 
 
 def _given(model: str | Path | None, kind: str) -> str | Path:
-    """Return the model. If it is None, raise an error that says how to train one."""
+    """Return the model that the user gave, or raise an error with the training command if it is None."""
     if model is None:
         raise ModelError(
             f"the {kind} predictor needs a model, a folder or a hub id, trained on perspectives: "
@@ -391,7 +391,7 @@ class CausalPredictor:
             )
 
     def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[ScoredTerm]:
-        """Choose the best candidate from each subset.
+        """Choose the candidate with the highest score from each subset.
 
         Args:
             post: Turns before the reply, with their keywords and foci.
@@ -488,7 +488,7 @@ class Seq2SeqPredictor:
         self._model.batch_size = batch
 
     def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[ScoredTerm]:
-        """Choose the best candidate from each subset.
+        """Choose the candidate with the highest score from each subset.
 
         Args:
             post: Turns before the reply, with their keywords and foci.
