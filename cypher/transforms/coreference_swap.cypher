@@ -15,9 +15,9 @@
 // Departures from DEAM:
 // - The entity mentioned last before the pronoun is its likely antecedent, so the pronoun is never replaced by this
 //   entity. "It" is replaced only by an entity of the same kind as the antecedent.
-// - "He" becomes "she" (and the reverse) in the whole turn. This is done if readers can notice it: the dialogue
-//   mentions somebody of the other gender, or an earlier turn tells who "he" is. It is also done if there is no entity
-//   to use instead.
+// - "He" becomes "she" (and the reverse) in the whole turn if readers can notice the change: the dialogue mentions
+//   somebody of the other gender, or an earlier turn tells who "he" is. "He" also becomes "she" if there is no entity
+//   that could replace the pronoun.
 // - Most edits are only for negatives of whole dialogues. In a response, only a changed "he" or "she" clashes with the
 //   context, and only if an earlier turn tells who is meant.
 

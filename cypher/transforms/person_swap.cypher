@@ -11,7 +11,8 @@
 //
 // Departures: Gupta et al. name the error category, but no method for it. The rules are this project's own:
 // - A graph with a command is skipped, because no word expresses its "you" ("Sit down").
-// - Thanks are not changed, and neither is what the speaker guesses, hopes or wonders: nobody says "You hope so".
+// - Thanks are not changed. Statements about what the speaker guesses, hopes or wonders are not changed either, because
+//   nobody says "You hope so".
 // - In three cases the edit is only for negatives of whole dialogues. If only a possessor changes ("my brother"), or if
 //   the clause says what somebody can or may do, the changed response could still be right. If "we" stays beside
 //   swapped pronouns, the response reads badly.

@@ -25,8 +25,7 @@
 //   that have the same kind as the perspective and that the dialogue does not mention.
 // - A substitute is one word in its base form. It must fit the selectional preferences of the predicate, if there are
 //   any.
-// - Frames are not replaced, because another verb seldom takes the same arguments. Nodes with names are not replaced
-//   either.
+// - Frames are not replaced, because another verb seldom takes the same arguments. Nodes with names are not replaced.
 // - If a perspective consists of several words ("coffee shop") and no single node expresses it, the node of its last
 //   word is replaced and the nodes of its other words are dropped.
 
@@ -53,10 +52,10 @@ WITH replies,
        WHERE NOT coalesce('empty' IN candidate.classes, false)
        | {count: shift.count, text: candidate.text, term: candidate}]
        | CASE
-           // If the list is full and the new candidate comes after the last one, the list stays as it is.
+           // If the list is full and the new candidate comes after the last candidate, the list stays as it is.
            WHEN top[11].count > new.count OR top[11].count = new.count AND top[11].text < new.text THEN top
            ELSE (
-             // The candidates before the new one, the new one, and those after it.
+             // The candidates that come before the new candidate, the new candidate, and the candidates after it.
              [old IN top WHERE old.count > new.count OR old.count = new.count AND old.text < new.text]
              + [new]
              + [old IN top WHERE old.count < new.count OR old.count = new.count AND old.text > new.text])[..12]

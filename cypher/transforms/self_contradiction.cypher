@@ -46,7 +46,7 @@ UNWIND [n IN nodes WHERE
   AND (
     // "She doesn't love it" has a negation that can be dropped.
     n.node.negation_position IS NOT NULL
-    // "She loves it" can get a negation. "Nobody came" allows neither: adding "not" would make it affirmative.
+    // "She loves it" can get a negation. "Nobody came" cannot, because adding "not" would make it affirmative.
     OR n.node.negated IS NULL)] AS statement
 WITH dialogue, statement.node AS predicate,
      // The tops of the later turns of the same speaker, in order.
@@ -80,7 +80,7 @@ WITH dialogue, predicate, later_tops, number, antonym, predicate.repeatable = 'a
 UNWIND
   // The next turn of the speaker: "She loves it" must be repeated soon, while readers know what "she" and "it" mean.
   [later_tops[0]]
-  // "My sister loves letters" can be repeated at any time. Choose one of the turns after the next one.
+  // "My sister loves letters" can be repeated at any time. Also choose one of the speaker's turns after the next turn.
   + CASE WHEN context_free AND size(later_tops) > 1
       THEN [later_tops[1 + number % (size(later_tops) - 1)]] ELSE [] END AS top
 UNWIND

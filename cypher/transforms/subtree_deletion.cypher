@@ -63,7 +63,7 @@ WITH dialogue, last_turn, graphs, max_emptied, [g IN graphs WHERE
        | {turn: g.turn, depth: g.depth}] AS can_be_emptied
 UNWIND graphs AS g
 WITH dialogue, last_turn, g, g.top AS top, g.top.amr AS amr,
-     // Of the turns that can be emptied, only those with the deepest graphs are emptied. Among equally deep graphs,
+     // Of the turns that can be emptied, only the turns with the deepest graphs are emptied. Among equally deep graphs,
      // earlier turns are preferred.
      any(e IN can_be_emptied WHERE e.turn = g.turn)
      AND size([e IN can_be_emptied WHERE

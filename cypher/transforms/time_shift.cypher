@@ -63,7 +63,8 @@ UNWIND CASE
           n.undated_event
           // "I walked home and I'll go out again" has no single tense that a day could contradict.
           AND n.tense <> 'mixed'
-          // "I walked home" gets "tomorrow", "I'll walk home" gets "yesterday", and "I walk home" can get either.
+          // "I walked home" gets "tomorrow", "I'll walk home" gets "yesterday", and "I walk home" can get "yesterday"
+          // or "tomorrow".
           AND n.tense <> CASE day WHEN 'yesterday' THEN 'past' ELSE 'future' END
         | {amr: n.amr, position: n.position, op: 'add', role: 'time', concept: day,
            site: n.amr + '.' + toString(n.position) + '<' + day}]

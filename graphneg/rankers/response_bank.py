@@ -313,7 +313,7 @@ def rank_candidates(
     """Rank the same candidates for each context.
 
     Args:
-        ranker: The ranker.
+        ranker: The ranker that scores the candidates.
         candidates: The candidate responses.
         contexts: The contexts, each a list of turns, oldest first.
         k: Number of candidates to return per context.

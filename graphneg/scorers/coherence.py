@@ -492,7 +492,7 @@ def dialogues_of(records: Iterable[Negative]) -> EditedDialogues:
     """Group edited dialogues by the dialogue from which they were made.
 
     Args:
-        records: The records. Only those whose ``target`` is ``dialogue`` are used.
+        records: Records of negatives. Only records whose ``target`` is ``dialogue`` are used.
 
     Returns:
         The dialogues with their edited versions, and the numbers of skipped records.

@@ -218,8 +218,8 @@ def _collect(
     with ResumableWriter(path, fingerprint(settings), overwrite=overwrite) as writer:
         done, written = writer.resumed.dialogues, writer.resumed.negatives
         bar.advance(done)
-        # The items are in the same order in each run, so the finished items of an interrupted run are the
-        # first ones and are skipped.
+        # The items are in the same order in each run, so the items that an interrupted run has finished come
+        # first. They are skipped.
         rest = islice(items, done, None)
         while some := list(islice(rest, BATCH)):
             for line in lines(some):
@@ -239,7 +239,7 @@ def write_responses(labelled: Iterable[JudgedResponse], out: str | Path, *, over
     cannot be written.
 
     Args:
-        labelled: The labelled responses.
+        labelled: The responses with their labels.
         out: The output file (``.jsonl``).
         overwrite: Whether to replace an existing file.
     """
@@ -298,7 +298,7 @@ class FileResponses(Generator):
         """Read the responses in a file. Raises `InputError` if the file cannot be read.
 
         Args:
-            name: The name of the generator.
+            name: A name for the generator, which is stored with its responses.
             path: The file of responses.
         """
         self.name = name
@@ -341,8 +341,8 @@ class LanguageModelReplies(Generator):
         """Initialize the generator.
 
         Args:
-            name: The name of the generator.
-            model: The language model.
+            name: A name for the generator, which is stored with its responses.
+            model: The language model that writes the replies.
         """
         self.name = name
         self._model = model

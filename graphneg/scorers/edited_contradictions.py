@@ -138,7 +138,7 @@ def graph_made(
     installed.
 
     Args:
-        negatives: The negatives.
+        negatives: The negatives, of which only contradictions made by `TRANSFORMS` are used.
         kinds: The kinds of pairs to make. If a kind is listed twice, it is chosen twice as often.
         seed: Seed for all random choices.
         embedder: The embedder for finding similar sentences of other speakers. If None, statements and

@@ -74,9 +74,9 @@ class ShiftReport:
         pairs: Number of pairs of a post and a reply in the added dialogues.
         shifts: Number of pairs that were added to the shift graph.
         mentions: Number of ``MENTIONS`` relationships written, each from a text to one of its keywords.
-        skipped: Number of pairs that were not added to the shift graph, by reason.
+        skipped: Number of pairs that were not added to the shift graph, keyed by the reason.
         seconds: Duration of the run.
-        notes: Messages for the user.
+        notes: Messages for the user, such as that no spaCy model is installed.
     """
 
     keywords: str
@@ -97,7 +97,7 @@ class ShiftReport:
             '3 shifts of 4 pairs of 2 dialogues in 0.5 s (8 pairs/s)'
 
         Returns:
-            The line, without a line break.
+            The counts as one line, without a line break at its end.
         """
         line = f"{self.shifts:,} shifts of {self.pairs:,} pairs of {self.dialogues:,} dialogues"
         line += f" in {self.seconds:.1f} s"
@@ -124,7 +124,7 @@ class DialogueText(NamedTuple):
 
     Attributes:
         id: Id of the utterance or response.
-        text: The text.
+        text: Text of the utterance or response.
         kind: ``utterances`` for an utterance, ``responses`` for a correct response.
     """
 
@@ -142,7 +142,7 @@ class DialogueShifts:
         texts: Utterances in order, then correct responses.
         pairs: Pairs of a post and a reply.
         rows: Rows to write, keyed by the name of the Cypher statement in ``cypher/shift/`` that writes them.
-        skipped: Number of pairs that give no shift, by reason.
+        skipped: Number of pairs without a shift, keyed by the reason.
     """
 
     id: str
@@ -193,7 +193,7 @@ def build_shifts(
 
     Args:
         store: Store that contains the dialogues.
-        extractor: Keyword extractor.
+        extractor: Extractor that finds the keywords of texts.
         embedder: Embedder whose vectors show how similar keywords and texts are.
         selection: Dialogues to add.
         existing: ``keep`` to keep the existing shift graph, or ``replace`` to delete it first as a whole,

@@ -236,7 +236,7 @@ def stored_reply(store: Store, id: str) -> Reply:
         The reply with the turns before it.
 
     Raises:
-        InputError: There is no such reply.
+        InputError: The store contains no reply with this id.
     """
     for reply in replies_of(store, [id.partition("#")[0]]):
         if reply.id == id:

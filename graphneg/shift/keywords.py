@@ -62,7 +62,7 @@ class KeywordExtractor(Protocol):
     Attributes:
         name: Text that names the method, the language and the spaCy model. If two shift graphs were built
             with extractors of the same name, their keywords were found in the same way.
-        notes: Messages for the user.
+        notes: Messages for the user, such as that no spaCy model is installed.
     """
 
     name: str
@@ -87,7 +87,7 @@ def get_extractor(name: str = "yake", language: str = "en", model: str | None = 
     words are not lemmatised. A message in the extractor's ``notes`` then tells the user so.
 
     Args:
-        name: ``yake`` or ``rake``.
+        name: Name of the extractor, ``yake`` or ``rake``.
         language: Language of the texts, as a code such as ``en``.
         model: Package or path of a spaCy pipeline with parts of speech and lemmas; None takes an installed
             pipeline for the language.

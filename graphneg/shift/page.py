@@ -160,7 +160,7 @@ class Curve:
     """A shift as a curve in the drawing.
 
     Attributes:
-        shift: The shift.
+        shift: The shift that the curve shows.
         other: Text of the topic at the other end of the curve.
         side: -1 for a curve to the left, 0 for a loop, 1 for a curve to the right.
         points: Points of the curve, in columns and rows.

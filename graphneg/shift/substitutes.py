@@ -37,9 +37,9 @@ from graphneg.store.dialogues import Selection, count_dialogues
 from graphneg.store.statements import cypher_text
 
 NO_PERSPECTIVE = "the reply has no perspective"
-"""Reason for skipping a reply whose perspective is unknown."""
+"""Reason for skipping a reply: its perspective (the keyword to which it shifts the topic) is unknown."""
 NO_CANDIDATES = "no earlier keyword leads to another perspective"
-"""Reason for skipping a reply for which there are no candidates."""
+"""Reason for skipping a reply: the shift graph contains no candidates for another perspective."""
 
 PredictorKind = Literal["seq2seq", "causal"]
 KINDS: tuple[PredictorKind, ...] = get_args(PredictorKind)
@@ -117,7 +117,7 @@ class SubstitutesReport:
     Attributes:
         replies: Number of replies that were read.
         written: Number of replies for which substitutes were written.
-        skipped: Number of replies without substitutes, by reason.
+        skipped: Number of replies without substitutes, keyed by the reason.
         was_complete: True if the output file was already complete, so that the run wrote nothing.
     """
 
@@ -204,8 +204,8 @@ class SubstituteFinder:
             InputError: The text has no keywords.
         """
         if self.extractor is None:
-            # Find the keywords in the same way as those in the shift graph. Otherwise many of them would not
-            # be in the graph.
+            # Find the keywords with the extractor that found the keywords of the shift graph. Otherwise many
+            # keywords of the post would not be in the graph.
             made = self.store.read(cypher_text("shift/method"))
             self.extractor = extractor_named(made[0]["keywords"] if made else None)
         [keywords] = self.extractor.extract([post])
@@ -322,7 +322,7 @@ def train_predictor(
         store: Store that contains a shift graph.
         kind: Predictor that will use the model, ``seq2seq`` or ``causal``.
         model: Folder or hub id of the model to start from.
-        out: Folder to save the trained model in.
+        out: Folder for the trained model.
         selection: Dialogues to learn from; None for all.
         reach: For ``seq2seq``: settings for dividing candidates into subsets; None for the defaults.
         limit: Maximum number of training examples. If there are more, a random sample is used.
