@@ -21,8 +21,8 @@
 //   of the post, so that the reply is about the wrong thing. The focus is used only if no other keyword gives a
 //   substitute.
 // - In CAPT, a predictor chooses one substitute from each of several subsets of the candidates. Here, the candidates
-//   are the twelve most frequent shifts of each keyword. At most four candidates per keyword become sites: the first
-//   that have the same kind as the perspective and that the dialogue does not mention.
+//   are the perspectives of the twelve most frequent shifts from each keyword. At most four candidates per keyword are
+//   used: the most frequent candidates that fit the kind of the perspective and that the dialogue does not mention.
 // - A substitute is one word in its base form. It must fit the selectional preferences of the predicate, if there are
 //   any.
 // - Frames are not replaced, because another verb seldom takes the same arguments. Nodes with names are not replaced.
@@ -69,7 +69,7 @@ WITH reply, perspective, [candidate IN candidates WHERE
        // "coffee shop" as a whole.
        AND candidate.text <> perspective.text
        AND (
-         // If the kind of the perspective is unknown, only the conditions of step 3 decide.
+         // If the kind of the perspective is unknown, only the conditions of step 3 decide whether a candidate fits.
          perspective.kind IS NULL
          // "Letter" can become another message, such as "email".
          OR candidate.kind = perspective.kind

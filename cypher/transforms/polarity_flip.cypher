@@ -9,8 +9,8 @@
 //   => (h / have-03 :polarity - :ARG0 (i / i) :ARG1 (u / umbrella) :location (c / car))
 //
 // Departures from DEAM:
-// - DEAM adds a negated copy of an utterance to a later turn, which the transform self_contradiction does. This
-//   transform negates the utterance itself. A negated response could often also be right; only the following turns
+// - DEAM adds a negated copy of an utterance to a later turn, as the transform self_contradiction does. This transform
+//   negates the utterance itself. A negated response could often also be right; only the following turns
 //   show that it is wrong. Therefore the transform is only used for negatives of whole dialogues.
 // - Questions, bare nominals, exclamations, greetings and thanks are skipped.
 // - Clauses that are negative without "not" ("Nobody came") are skipped.

@@ -16,7 +16,8 @@
 // - A question is dropped only if another turn follows. That turn then answers a question that nobody has asked.
 // - Only answers to questions and the utterance with the deepest graph of a dialogue can be emptied, because readers
 //   would not miss the content of other turns. If all answers became "Hmm.", the negative would be easy to recognise.
-//   Therefore at most one turn is emptied for every eight turns of a dialogue. Turns with deeper graphs come first.
+//   Therefore at most one turn is emptied in a dialogue of up to eight turns, and one more for each further eight turns.
+//   Turns with deeper graphs are preferred.
 // - An answer is never reduced to "okay", which can mean yes.
 // - A detail is pruned only if the previous turn asked for its role. An utterance that lacks any other detail would
 //   still be right. Conditions are the exception: they can always be pruned.
