@@ -68,7 +68,8 @@ WHERE
   AND (
     // The antonym edge is for this frame: "love-01" -> "hate-01".
     a.used_as = predicate.opposable_as
-    // Or the antonym edge is for the verb in general, and the frame of this node has no antonym edges of its own.
+    // Or the antonym edge is for frames of the word that were not loaded from PropBank. The property known lists the
+    // loaded frames, which have separate antonym edges.
     OR a.used_as = 'frame'
       AND predicate.frame
       AND NOT predicate.opposable_as IN a.known)
