@@ -1,7 +1,7 @@
-// Create the schema: a unique key for each label, and the indexes with which graphs are read.
-// The schema is applied when a store is opened for the first time. Each statement may be run again.
-// $version: version of the schema. The last statement stores this and the other parameters.
-// $facts: text that identifies the code and the lexicon with which facts about graphs are computed
+// Define the schema: a unique key for each label that needs one, and the indexes that speed up reading.
+// The schema is applied when a store is opened for the first time. Each statement can be run again without an error.
+// $version: version of the schema. The last statement stores the version and the other parameters.
+// $facts: text that identifies the code and the lexicon with which the properties of graph nodes are computed
 // $graphneg: version of graphneg
 
 CREATE CONSTRAINT graphneg_schema IF NOT EXISTS FOR (n:GraphnegSchema) REQUIRE n.id IS UNIQUE;

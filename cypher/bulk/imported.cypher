@@ -1,5 +1,5 @@
-// Record that a store that was imported in bulk now has its constraints and indexes.
-// Columns: schemas (number of schema nodes, 1)
+// After a bulk import, record that the constraints and indexes of the store are now created.
+// Columns: schemas (number of GraphnegSchema nodes changed, always 1)
 MATCH (s:GraphnegSchema {id: 'graphneg'})
 SET s.imported = null
 RETURN count(s) AS schemas

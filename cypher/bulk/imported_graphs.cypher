@@ -1,7 +1,7 @@
-// On the nodes of graphs, replace each mark for an empty list by an empty list. The files of a bulk import contain
-// these marks, because they cannot represent empty lists.
+// In the list properties of graph nodes, replace each placeholder for an empty list by an empty list. The files of a
+// bulk import contain such placeholders, because they cannot represent empty lists.
 // $ids: ids of graphs
-// $empty: mark that stands for an empty list
+// $empty: the placeholder
 // Columns: nodes (number of nodes changed)
 UNWIND $ids AS id
 MATCH (n:AmrNode {amr: id})

@@ -1,7 +1,8 @@
-// On terms, and on their frames, opposites and antonyms, replace each mark for an empty list by an empty list. The
-// files of a bulk import contain these marks, because they cannot represent empty lists.
+// In the list properties of terms, and of their frames, opposites and antonyms, replace each placeholder for an empty
+// list by an empty list. The files of a bulk import contain such placeholders, because they cannot represent empty
+// lists.
 // $ids: texts of terms
-// $empty: mark that stands for an empty list
+// $empty: the placeholder
 // Columns: terms (number of terms found)
 UNWIND $ids AS id
 MATCH (t:Term {text: id})

@@ -1,4 +1,5 @@
-// Link edited graphs to their variants. The nodes of the graphs were written in the same transaction.
+// Link edited graphs to their variants (edited copies of dialogues). The caller has written the nodes of the graphs in
+// the same transaction.
 // $amrs: maps with the keys "of" (id of the variant), "id" (of the graph) and "properties" (of the Amr)
 // Columns: amrs (number of graphs linked)
 UNWIND $amrs AS row

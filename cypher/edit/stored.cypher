@@ -1,4 +1,4 @@
-// Return those of the given variants that are in the store.
+// Return which of the given variants (edited copies of dialogues) are in the store.
 // $ids: ids of variants
 // Columns: id, digest (of the variant's edits)
 UNWIND $ids AS id

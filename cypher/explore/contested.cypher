@@ -1,12 +1,13 @@
-// contested: Pairs of opposites that are both perspectives of the same focus. Each pair is listed only once.
+// contested: Pairs of opposite topics to which replies shift from the same topic. Each pair of opposites is listed once
+//   for each focus.
 // $focus (null): the only topic to return rows for; null means all topics
 // $limit (20): maximum number of rows
-// Columns: focus, perspective, opposite, perspective_count (number of post-reply pairs with the perspective),
-//          opposite_count (number of post-reply pairs with the opposite)
+// Columns: focus, perspective, opposite, perspective_count (number of post-reply pairs that shift from the focus to the
+//          perspective), opposite_count (number of post-reply pairs that shift from the focus to the opposite)
 MATCH (f:Term)-[s:SHIFTS_TO]->(p:Term {opposites: true})
 WHERE $focus IS NULL OR f.text = $focus
 MATCH (p)-[:OPPOSITE]-(q:Term)
-// The pattern matches each pair of opposites twice, once from each end. The comparison keeps one of the two matches.
+// The pattern matches each pair of opposites twice, once from each end. Keep only the match in alphabetical order.
 WHERE p.text < q.text
 WITH DISTINCT f, s.count AS perspective_count, p, q
 MATCH (f)-[t:SHIFTS_TO]->(q)

@@ -1,8 +1,9 @@
 // corpus_shifts: The topics to which replies in one corpus shift from a given topic.
-// $focus: topic that the replies take up
+// $focus: topic of the post that the replies take up
 // $corpus: name of the corpus
-// $limit (20): maximum number of rows; the most frequent come first
-// Columns: perspective, count (number of post-reply pairs), share (of the corpus's pairs with this focus, from 0 to 1)
+// $limit (20): maximum number of rows; the most frequent perspectives come first
+// Columns: perspective (topic to which the replies shift), count (number of post-reply pairs), share (fraction of all
+//          post-reply pairs with this focus in the corpus, from 0 to 1)
 MATCH (:Term {text: $focus})<-[:FOCUS]-(reply)
 MATCH (post:Utterance)-[:NEXT|HAS_RESPONSE]->(reply)
 MATCH (d:Dialogue)-[:HAS_TURN]->(post)

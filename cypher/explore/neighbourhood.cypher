@@ -1,8 +1,9 @@
 // neighbourhood: The most frequent shifts from and to a topic, each with example utterances.
-// $focus: the topic
+// $focus: topic whose shifts are listed
 // $limit (12): maximum number of shifts in each direction
 // $examples (3): maximum number of post-reply pairs to list for each shift
-// Columns: focus, perspective, count (number of post-reply pairs), examples (lists of reply id, corpus, post, reply)
+// Columns: focus (topic that replies take up), perspective (topic to which they shift), count (number of post-reply
+//          pairs), examples (lists of reply id, corpus, post, reply)
 MATCH (t:Term {text: $focus})
 CALL (t) {
   MATCH (t)-[s:SHIFTS_TO]->(p:Term)

@@ -1,7 +1,8 @@
 // one_way: Frequent shifts that never occur in the reverse direction.
 // $least (2): minimum number of post-reply pairs with a shift
 // $limit (20): maximum number of rows; the most frequent come first
-// Columns: focus, perspective, count (number of post-reply pairs)
+// Columns: focus (topic that replies take up), perspective (topic to which they shift), count (number of post-reply
+//          pairs)
 MATCH (f:Term)-[s:SHIFTS_TO]->(p:Term)
 WHERE s.count >= $least
 WITH f, p, s.count AS count

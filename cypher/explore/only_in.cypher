@@ -1,4 +1,4 @@
-// only_in: Topics that one corpus mentions and no other corpus does.
+// only_in: Topics that occur in the utterances of one corpus only.
 // $corpus: name of the corpus
 // $limit (20): maximum number of rows; the most frequent topics come first
 // Columns: topic, utterances (number of utterances that mention the topic)

@@ -4,10 +4,11 @@
 // $least (1): minimum number of post-reply pairs for each shift on a path
 // $limit (20): maximum number of rows. Paths are sorted by the count of their rarest shift, highest first, and then by
 //   length, shortest first.
-// Columns: topics (from start to end), counts (number of post-reply pairs for each shift)
+// Columns: topics (from start to end), counts (number of post-reply pairs for each shift on the path)
 MATCH (a:Term {text: $start})
 MATCH (z:Term {text: $end})
-// There is one branch for each length. A single pattern of variable length would visit every walk in a dense graph.
+// There is one branch for each number of shifts. A single pattern of variable length would follow every walk in a dense
+// graph.
 CALL (a, z) {
   MATCH (a)-[s:SHIFTS_TO]->(z)
   WHERE s.count >= $least
@@ -23,9 +24,9 @@ CALL (a, z) {
   RETURN [a.text, b.text, c.text, z.text] AS topics, [s.count, t.count, u.count] AS counts
 }
 WITH topics, counts, size(counts) AS steps,
-     // The count of the rarest shift on the path.
+     // The count of the rarest shift on the path, which is the main sort key.
      reduce(least = counts[0], c IN counts | CASE WHEN c < least THEN c ELSE least END) AS rarest,
-     // The topics as one text, by which paths are sorted that are otherwise equal.
+     // The topics as one text: the sort key for paths with equal counts and lengths.
      reduce(names = '', t IN topics | names + t + '|') AS names
 ORDER BY rarest DESC, steps, names
 LIMIT $limit

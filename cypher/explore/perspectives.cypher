@@ -1,7 +1,8 @@
 // perspectives: The topics to which replies shift from a given topic.
-// $focus: topic that the replies take up
-// $limit (20): maximum number of rows; the most frequent come first
-// Columns: perspective, count (number of post-reply pairs), share (fraction of all pairs with this focus, from 0 to 1)
+// $focus: topic of the post that the replies take up
+// $limit (20): maximum number of rows; the most frequent perspectives come first
+// Columns: perspective (topic to which the replies shift), count (number of post-reply pairs), share (fraction of all
+//          post-reply pairs with this focus, from 0 to 1)
 MATCH (f:Term {text: $focus})-[s:SHIFTS_TO]->(p:Term)
 WITH p.text AS perspective, s.count AS count
 ORDER BY count DESC, perspective

@@ -1,7 +1,8 @@
 // predicate_arguments: The nouns that a predicate takes as arguments, counted in all graphs of the store.
 // $frame: a PropBank frame, such as eat-01
 // $limit (20): maximum number of rows, sorted by role and then by count
-// Columns: role, noun, noun_class (class of the noun), count, example (a text with this predicate and this noun)
+// Columns: role, noun, noun_class (class of the noun), count (number of times that the noun has this role), example
+//          (text of an utterance with this predicate and this noun, or null)
 MATCH (:Term {text: replace(left($frame, size($frame) - 3), '-', ' ')})<-[:LEXEME]-(p:AmrNode)
 WHERE p.concept = $frame
 // ROLE always points from the predicate to the argument, even if the role is inverted in the PENMAN text (:ARG0-of).

@@ -1,7 +1,7 @@
 // reciprocal: Pairs of topics with shifts in both directions.
 // $limit (20): maximum number of rows. Pairs are sorted by the count of their rarer direction, highest first.
-// Columns: one, other, there (number of post-reply pairs that shift from one to other), back (the same from other to
-//          one)
+// Columns: one, other (the two topics), there (number of post-reply pairs that shift from one to other), back (number
+//          of post-reply pairs that shift from other to one)
 MATCH (f:Term)-[s:SHIFTS_TO]->(p:Term)
 WITH f, p, s.count AS there, f.text AS one, p.text AS other
 WHERE one < other

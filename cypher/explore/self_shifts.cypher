@@ -1,7 +1,7 @@
 // self_shifts: Topics with which replies stay, that is, shifts from a topic to itself.
 // $limit (20): maximum number of rows; the most frequent come first
-// Columns: topic, count (number of post-reply pairs that stay with the topic), share (fraction of all pairs with this
-//          focus, from 0 to 1)
+// Columns: topic, count (number of post-reply pairs that stay with the topic), share (fraction of all post-reply pairs
+//          that shift from the topic, from 0 to 1)
 MATCH (t:Term)-[s:SHIFTS_TO]->(t)
 WITH t, s.count AS count, t.text AS topic
 ORDER BY count DESC, topic

@@ -1,8 +1,10 @@
-// surprising: Shifts that are more frequent than expected by chance, by pointwise mutual information (PMI).
+// surprising: Shifts ranked by pointwise mutual information (PMI), which is high for shifts that are more frequent than
+//   expected by chance.
 // $least (2): minimum number of post-reply pairs with a shift
 // $limit (20): maximum number of rows; the highest PMI comes first
-// Columns: focus, perspective, count (number of post-reply pairs), pmi (in bits: log2 of the probability of the shift
-//          divided by the product of the probabilities of its focus and its perspective)
+// Columns: focus (topic that replies take up), perspective (topic to which they shift), count (number of post-reply
+//          pairs), pmi (in bits: log2 of a quotient, the probability of the shift divided by the product of the
+//          probabilities of its focus and its perspective)
 MATCH (:Term)-[s:SHIFTS_TO]->(:Term)
 WITH sum(s.count) AS total
 MATCH (f:Term)-[s:SHIFTS_TO]->(p:Term)

@@ -1,9 +1,9 @@
-// topic: The number of shifts from and to one topic.
-// $focus: the topic
+// topic: Counts of the shifts from and to one topic.
+// $focus: topic whose shifts are counted
 // Columns: topic, outgoing (number of post-reply pairs that shift from the topic), incoming (number of pairs that shift
 //          to it), perspectives (number of topics to which replies shift from it), foci (number of topics from which
 //          replies shift to it), stays (number of pairs that shift from the topic to itself; outgoing and incoming also
-//          count these pairs), opposites (those opposites of the topic that are in the shift graph)
+//          count these pairs), opposites (opposites of the topic that are also topics in the shift graph)
 MATCH (t:Term {text: $focus})
 OPTIONAL MATCH (t)-[s:SHIFTS_TO]->(p:Term)
 WITH t, sum(s.count) AS outgoing, count(p) AS perspectives,

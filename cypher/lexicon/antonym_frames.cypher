@@ -1,8 +1,9 @@
-// Write frames that are antonyms of a word used as a verb: "love" gets hate-01.
+// Link words to PropBank frames that are their antonyms, when the word is used as a verb: "love" is linked to hate-01.
 // $antonyms: maps of word (text of a term), used_as (id of the frame that the antonym can replace, or 'frame' for all
-//   frames of the word that are not in known), other (id of the antonym), modified_kinds (kinds of things for which the
-//   two are antonyms, or null for all), known (ids of those frames of the word that have antonyms of their own)
-// Columns: antonyms (number of antonyms written)
+//   frames of the word that are not in known), other (id of the antonym, which is a frame), modified_kinds (kinds of
+//   things for which the word and the frame are antonyms, or null for all), known (ids of the frames of the word that
+//   were loaded from PropBank)
+// Columns: antonyms (number of ANTONYM relationships written)
 UNWIND $antonyms AS row
 MATCH (w:Term {text: row.word})
 MATCH (x:Frame {id: row.other})

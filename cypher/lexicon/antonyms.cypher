@@ -1,7 +1,7 @@
-// Write words that are antonyms of a word: "old" gets "young".
+// Link words to words that are their antonyms: "old" is linked to "young".
 // $antonyms: maps of word (text of a term), used_as ('noun' or 'modifier'), other (text of the antonym), modified_kinds
-//   (kinds of things for which the two are antonyms, or null for all)
-// Columns: antonyms (number of antonyms written)
+//   (kinds of things for which the two words are antonyms, or null for all)
+// Columns: antonyms (number of ANTONYM relationships written)
 UNWIND $antonyms AS row
 MATCH (w:Term {text: row.word})
 MATCH (x:Term {text: row.other})

@@ -1,6 +1,6 @@
-// Write the classes of frames.
+// Write the word classes of PropBank frames, and mark the terms of their lemmas as having frames.
 // $frames: maps of id and classes
-// Columns: frames (number of frames with a lemma's term)
+// Columns: frames (number of frames that are linked to the term of their lemma)
 UNWIND $frames AS row
 MATCH (f:Frame {id: row.id})
 SET f.classes = row.classes

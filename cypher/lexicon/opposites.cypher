@@ -1,4 +1,4 @@
-// On the edges between opposites, write the kinds of things for which the two words are opposites.
+// On the OPPOSITE edges between words, write the kinds of things for which the two words are opposites.
 // $opposites: maps of start and end (texts of terms) and modified_kinds (null for all kinds of things)
 // Columns: opposites (number of edges changed)
 UNWIND $opposites AS row

@@ -1,4 +1,4 @@
-// Write the properties of terms that come from the lexicon.
+// Write the properties of terms that are computed from the lexicon, such as the noun class.
 // $terms: maps of text, form, classes, physical_object and noun_class
 // Columns: terms (number of terms found)
 UNWIND $terms AS row

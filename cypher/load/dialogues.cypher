@@ -1,4 +1,4 @@
-// Write dialogues and their turns, except dialogues that are already in the store.
+// Write new dialogues and their turns. The caller leaves out dialogues that are already in the store.
 // $dialogues: maps of the properties of a Dialogue; the key "more" contains a map of further attributes from the corpus
 // $utterances: maps of the properties of an Utterance; the key "dialogue" contains an index in $dialogues, and the key
 //   "more" a map of further attributes

@@ -1,6 +1,6 @@
 // Write the property repeats of nodes. It lists where the content of a node was mentioned before, for example 'own' for
 // an earlier turn of the same speaker. The property is removed from nodes whose content was not mentioned before.
-// $graphs: maps of amr (graph id) and repeats (a map from a node's position, as a string, to the new value)
+// $graphs: maps of amr (graph id) and repeats (the new values of the property, keyed by node position as a string)
 // Columns: nodes (number of nodes changed)
 UNWIND $graphs AS row
 MATCH (n:AmrNode {amr: row.amr})

@@ -1,4 +1,4 @@
-// Write PropBank rolesets, and link each to the term of its lemma.
+// Write PropBank rolesets as Frame nodes, and link each of them to the term of its lemma.
 // $frames: maps of id, term (text of the lemma's term) and properties, sorted by id
 // Columns: frames (number of frames written)
 UNWIND $frames AS row

@@ -2,8 +2,8 @@
 // Relationships refer to nodes by their index in $nodes, so that the server does not have to look up any node. CREATE
 // lists the properties by name, because this is up to twice as fast as SET with a map.
 // $nodes: maps of the properties of an AmrNode
-// $roles: maps of from and to (indexes in $nodes) and the properties of a ROLE relationship
-// $lexemes: maps of text (of a term), kind (of the noun, or null) and nodes (indexes in $nodes)
+// $roles: maps of from and to (indices in $nodes) and the properties of a ROLE relationship
+// $lexemes: maps of text (of a term), kind (of the noun, or null) and nodes (indices in $nodes)
 // Columns: lexemes (number of LEXEME relationships written)
 UNWIND $nodes AS row
 CREATE (n:AmrNode {

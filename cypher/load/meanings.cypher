@@ -1,4 +1,4 @@
-// Link graphs to their utterances. The nodes of the graphs were written in the same transaction.
+// Link graphs to their utterances. The caller has written the nodes of the graphs in the same transaction.
 // $amrs: maps with the keys "of" (id of the utterance), "id" (of the graph) and "properties" (of the Amr)
 // Columns: amrs (number of graphs linked)
 UNWIND $amrs AS row

@@ -1,4 +1,4 @@
-// Write the responses of dialogues. The dialogues were written in the same transaction.
+// Write the responses in dialogues. The caller has written the dialogues in the same transaction.
 // $responses: maps of utterance (id of the turn that is answered) and the properties of a Response
 // Columns: responses (number of responses written)
 UNWIND $responses AS row

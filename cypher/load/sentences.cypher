@@ -1,9 +1,9 @@
-// Write sentences of the sentence pool (see the generator overlap) that are not in the store yet, and link each
-// sentence to the terms that it mentions. Each term also stores how many sentences mention it, and how many of these
-// sentences come from dialogues. Relationships refer to sentences by their index in $sentences, so that the server does
-// not have to look them up.
+// Add new sentences to the sentence pool, from which the generator overlap takes responses. Link each sentence to the
+// terms that it mentions. Each term also stores how many sentences mention it, and how many of these sentences come
+// from dialogues. Relationships refer to sentences by their index in $sentences, so that the server does not have to
+// look up any sentence.
 // $sentences: maps of the properties of a Sentence
-// $mentions: maps of text (of a term), places (indexes in $sentences of the sentences that mention the term), scores
+// $mentions: maps of text (of a term), places (indices in $sentences of the sentences that mention the term), scores
 //   (one for each of these sentences) and spoken (the number of these sentences that come from dialogues), sorted by
 //   text
 // Columns: mentions (number of MENTIONS relationships written)

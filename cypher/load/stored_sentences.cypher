@@ -1,4 +1,4 @@
-// Return those of the given sentences that are in the store.
+// Return which of the given sentences of the sentence pool are in the store.
 // $ids: ids of sentences
 // Columns: id, text
 UNWIND $ids AS id

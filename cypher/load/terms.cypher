@@ -1,4 +1,4 @@
-// Create the terms that are missing, with their properties from the lexicon.
+// Create the given terms, unless they are already in the store, with their properties from the lexicon.
 // $terms: maps of text, form, classes, physical_object and noun_class. They are sorted by text, so that concurrent
 //   transactions lock terms in the same order.
 // Columns: terms (number of terms given)

@@ -1,6 +1,5 @@
-// Return those of the given sentences that can be the second sentence of a response. In its dialogue, each of them
-// follows the first sentence in the same turn.
-// $ids: ids of sentences
+// Return which of the given sentences can be the second sentence of a response.
+// $ids: ids of sentences that follow the response's first sentence in the turn from which it comes
 // $most: maximum number of words in a sentence
 // Columns: id, text, terms, mood
 UNWIND $ids AS id

@@ -2,8 +2,8 @@
 // $least, $most: minimum and maximum number of words in a response
 // $content: minimum number of content words in a response
 // $openings: first words that mark a reply, such as "yes"; sentences that begin with such a word cannot be responses
-// Columns: source, sentences, spoken (number of sentences from dialogues), fit (number of sentences that can be
-//          responses)
+// Columns: source (corpus and split of the sentences, or name of their text file), sentences (number of sentences),
+//          spoken (number of sentences from dialogues), fit (number of sentences that can be responses)
 MATCH (s:Sentence)
 RETURN s.source AS source, count(s) AS sentences,
        sum(CASE WHEN s.dialogue <> '' THEN 1 ELSE 0 END) AS spoken,

@@ -1,5 +1,5 @@
 // Return the sentences of the sentence pool that come from dialogues.
-// Columns: dialogue, texts (the sentences of the dialogue), terms (a list for each text)
+// Columns: dialogue (its id), texts (the sentences of the dialogue), terms (a list for each sentence)
 MATCH (s:Sentence)
 WHERE s.dialogue <> ''
 WITH s ORDER BY s.id

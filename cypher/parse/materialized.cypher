@@ -1,4 +1,4 @@
-// Return those edited graphs of variants that were written to the store.
+// Return the edited graphs of variants (edited copies of dialogues) that are in the store.
 // $ids: ids of variants
 // Columns: amr (id)
 UNWIND $ids AS id

@@ -1,5 +1,5 @@
 // Cache the results of a parser, so that the same texts need not be parsed again.
-// $parses: maps of id, source, penman, spans and warnings, sorted by id
+// $parses: maps of id, source (name and version of the parser), penman, spans and warnings, sorted by id
 // Columns: parses (number of results written)
 UNWIND $parses AS row
 MERGE (p:Parse {id: row.id})

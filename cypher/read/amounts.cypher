@@ -1,8 +1,8 @@
-// Count everything from which negatives are made. If a count has changed, the content of the store has changed. Data
+// Count everything from which negatives are made. A changed count shows that the content of the store has changed. Data
 // that are written while negatives are made are not counted: edited graphs, sentences from dialogues, and the sentences
 // that graphneg itself provides (source 'anecdotes').
-// Columns: kind, amount. Add up the amounts of all rows of the same kind: Amr has a second row with a negative amount,
-//          which subtracts the edited graphs.
+// Columns: kind (label or relationship type), amount. The caller adds up the amounts of all rows with the same kind:
+//          Amr has a second row with a negative amount, which subtracts the edited graphs.
 MATCH (n:Dialogue) RETURN 'Dialogue' AS kind, count(n) AS amount
 UNION ALL
 MATCH (n:Amr) RETURN 'Amr' AS kind, count(n) AS amount

@@ -1,4 +1,4 @@
-// Return a sample of the utterances with graphs: the utterances whose text has a digest in a given interval.
+// Return a sample of the utterances with graphs: the utterances whose texts have digests in a given interval.
 // The sample does not depend on the order in which the dialogues were loaded.
 // $corpus, $split: names of the corpus and the split
 // $low, $high: interval of digests; $high is excluded

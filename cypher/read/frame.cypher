@@ -1,4 +1,4 @@
-// Return a frame; no row if the frame was not loaded.
+// Check whether a PropBank frame is in the store; no row if it is not.
 // $id: id of a PropBank frame, such as eat-01
 // Columns: id
 MATCH (f:Frame {id: $id})

@@ -1,5 +1,5 @@
-// Return a page of graphs, sorted by id.
-// $after: last id on the previous page
+// Return a page of ids of graphs, sorted by id.
+// $after: last id on the previous page; '' for the first page
 // $limit: maximum number of graphs
 // Columns: id
 MATCH (a:Amr)

@@ -1,4 +1,4 @@
-// Count the nodes and the relationships of each type in the store.
+// Count the nodes and relationships in the store, by label and by type.
 // Columns: kind (a label or a relationship type), amount (number of nodes or relationships)
 MATCH (n:Dialogue) RETURN 'Dialogue' AS kind, count(n) AS amount
 UNION ALL

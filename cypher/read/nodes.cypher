@@ -1,11 +1,11 @@
 // Return the nodes of graphs.
 // Each row contains many graphs, because the driver needs more time for a row than for the nodes in it.
 // $parts: lists of graph ids; one row is returned for each list
-// Columns: part (index in $parts), nodes. Each node is a list: index of its graph in the part, then the properties from
-//          position to end.
+// Columns: part (index of the list in $parts), nodes. Each node is a list: index of its graph id in this list,
+//          position, subtree_last, var, concept, value, parent, role, branch, align, role_align, start, end.
 UNWIND range(0, size($parts) - 1) AS i
 UNWIND range(0, size($parts[i]) - 1) AS j
-// No path needs to be followed: AmrNode.amr is indexed, and a subtree is the range from position to subtree_last.
+// No path needs to be followed: the property amr is indexed, and a subtree is the range from position to subtree_last.
 MATCH (n:AmrNode {amr: $parts[i][j]})
 RETURN i AS part, collect([j, n.position, n.subtree_last, n.var, n.concept, n.value, n.parent, n.role, n.branch,
                            n.align, n.role_align, n.start, n.end]) AS nodes

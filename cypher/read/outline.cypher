@@ -4,7 +4,7 @@
 // $limit: maximum number of dialogues
 // $corpora, $splits: lists of names; an empty list means all
 // $with_graphs: true to return only dialogues that have an AMR graph
-// Columns: id, order, digest (of the dialogue), graphs (digests of the graphs, in any order)
+// Columns: id, order, digest (of the dialogue), graphs (digests of the dialogue's graphs, in any order)
 MATCH (d:Dialogue)
 WHERE d.order > $after
   AND (size($corpora) = 0 OR d.corpus IN $corpora)

@@ -1,7 +1,7 @@
-// Return the reentrancies of graphs: roles whose target the PENMAN text introduces elsewhere.
+// Return the reentrancies of graphs: ROLE relationships to a node that the PENMAN text introduces in another branch.
 // $parts: lists of graph ids; one row is returned for each list with reentrancies
-// Columns: part (index in $parts), mentions. Each reentrancy is a list: index of its graph in the part, source, target,
-//          role, inverted, branch, align, role_align.
+// Columns: part (index of the list in $parts), mentions. Each reentrancy is a list: index of its graph id in this list,
+//          positions of the source node and of the target node, role, inverted, branch, align, role_align.
 UNWIND range(0, size($parts) - 1) AS i
 UNWIND range(0, size($parts[i]) - 1) AS j
 MATCH (n:AmrNode {amr: $parts[i][j]})-[r:ROLE]->(m:AmrNode)

@@ -1,9 +1,9 @@
-// Return the nouns in graphs that other dialogues can share, and the tops of the sentences that fit any dialogue.
+// Return the nouns in graphs that other dialogues can mention, too, and the tops of sentences that fit any dialogue.
 // The conditions must be the same as in the transform topical_statement, which copies such sentences.
 // $amrs: ids of graphs
-// Columns: amr, nodes. Each node is a list: position, position of the top of its sentence, concept, noun class, what
-//          another dialogue must mention to share the noun, and whether the node is the top of a sentence that fits any
-//          dialogue.
+// Columns: amr, nodes. Each node is a list: position, position of the top of its sentence, concept, noun class, the
+//          concept or noun class that another dialogue must mention to share the noun, and whether the node is the top
+//          of a sentence that fits any dialogue.
 UNWIND $amrs AS amr
 MATCH (n:AmrNode {amr: amr})
 WHERE
@@ -16,7 +16,8 @@ WITH amr, n.position AS position, [
        CASE
          // If no other noun can replace this noun, the other dialogue must mention the same noun.
          WHEN n.substitutable_kind IS NULL OR NOT n.noun_class IN n.selectional_preferences THEN n.concept
-         // Otherwise it may mention any noun of the same class: "I sold the boat" can become "I sold the car".
+         // Otherwise the other dialogue may mention any noun of the same class: "I sold the boat" can become "I sold
+         // the car".
          ELSE n.noun_class
        END,
        coalesce(n.context_free, false)] AS node

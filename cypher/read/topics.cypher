@@ -1,4 +1,4 @@
-// Return those of the given texts that are topics in the shift graph.
+// Return which of the given texts are topics in the shift graph.
 // $texts: texts that may be topics
 // Columns: topic
 UNWIND $texts AS text

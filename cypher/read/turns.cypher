@@ -1,7 +1,7 @@
 // Return the turns of dialogues, and their graphs.
 // $ids: ids of dialogues
 // Columns: id, corpus, split, turns. Each turn is a list: number, speaker, text, graph id, graph source, graph digest,
-//          and whether few words of the text are English.
+//          and true if only few words of the text are English (else null).
 UNWIND $ids AS id
 MATCH (d:Dialogue {id: id})-[:HAS_TURN]->(u:Utterance)
 OPTIONAL MATCH (u)-[:MEANS]->(a:Amr)

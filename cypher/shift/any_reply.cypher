@@ -1,4 +1,4 @@
-// Return one reply, if there is any. A reply is an utterance that follows another utterance, or a correct response.
+// Check whether there is a reply: return one reply that follows an utterance, and one correct response, if they exist.
 // $corpora, $splits: lists of names; an empty list means all
 // Columns: id
 MATCH (d:Dialogue)-[:HAS_TURN]->(:Utterance)-[:NEXT]->(u:Utterance)

@@ -1,6 +1,6 @@
 // Begin a transaction that writes to the shift graph.
-// The statement first changes the ShiftGraph node, which locks this node. Transactions that begin with this statement
-// therefore run one after another. No other such transaction changes the data that the next statements read.
+// This statement changes the ShiftGraph node, which locks the node until the transaction ends. Transactions that begin
+// with this statement therefore run one after another, and no transaction changes data that another transaction reads.
 // $keywords, $embedder: names of the keyword extractor and the embedder; they are stored if there is no shift graph yet
 // Columns: keywords, embedder (the stored names), forgetting (true while an older shift graph is being deleted)
 MERGE (g:ShiftGraph {id: 'shift'})

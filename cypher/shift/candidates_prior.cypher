@@ -1,4 +1,4 @@
-// Count how many replies shift to each term, regardless of their focus.
+// Count how many replies shift to each term (their perspective), regardless of the term from which they shift (focus).
 // No parameters.
 // Columns: perspective, count
 MATCH (:Term)-[s:SHIFTS_TO]->(p:Term)

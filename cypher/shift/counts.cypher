@@ -1,4 +1,4 @@
-// Add counts of shifts to the edges of the shift graph. All terms must exist.
+// Add counts of shifts to the counts of the edges of the shift graph. All terms must exist in the store.
 // $rows: maps with the keys focus and perspective (the texts of two terms) and count, sorted by focus and perspective
 // Columns: edges (number of edges created or changed)
 UNWIND $rows AS row

@@ -1,4 +1,5 @@
-// Count the shifts in some corpora. Utterances and responses are counted separately, so an edge may have two rows.
+// Count the shifts in the given corpora. Utterances and responses are counted separately, so a pair of focus and
+// perspective may have two rows.
 // $corpora: names of corpora
 // Columns: focus, perspective, count
 MATCH (d:Dialogue)-[:HAS_TURN]->(u:Utterance)-[:FOCUS]->(f:Term)

@@ -1,6 +1,7 @@
-// Begin to delete the shift graph, so that it can be built by another method. The query forgotten ends the deletion. If
-// another run is already deleting the graph, that run stops, because the ShiftGraph node no longer stores its name.
-// $keywords, $embedder: names of the new keyword extractor and embedder
+// Begin to delete the shift graph, so that it can be built again, also with another extractor or embedder. The query
+// forgotten ends the deletion. If another run is already deleting the graph, that run stops, because the ShiftGraph
+// node no longer stores its name.
+// $keywords, $embedder: names of the keyword extractor and the embedder for the new shift graph
 // $run: name of the run that deletes the graph
 // Columns: id
 MERGE (g:ShiftGraph {id: 'shift'})

@@ -1,6 +1,6 @@
-// Remove the mark for dialogues in the shift graph from some dialogues.
+// Remove the property shifts from some dialogues. It marks the dialogues whose replies are in the shift graph.
 // $limit: maximum number of dialogues
-// Columns: gone (number of marks removed)
+// Columns: gone (number of dialogues changed)
 MATCH (d:Dialogue)
 WHERE d.shifts IS NOT NULL
 WITH d LIMIT $limit

@@ -1,6 +1,6 @@
 // End the deletion of the shift graph.
 // $run: name of the run that has deleted it
-// Columns: id; no row if another run is deleting the graph now
+// Columns: id; no row if another run has started to delete the graph
 MATCH (g:ShiftGraph {id: 'shift'})
 WHERE g.removing = $run
 REMOVE g.removing

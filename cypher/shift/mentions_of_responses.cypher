@@ -1,4 +1,4 @@
-// Link responses to their keywords. All terms must exist.
+// Link responses to their keywords. All terms must exist in the store.
 // $rows: maps of id (of a response), text (of a term) and score, sorted
 // Columns: mentions (number of links written)
 UNWIND $rows AS row

@@ -1,4 +1,4 @@
-// Link utterances to their keywords. All terms must exist.
+// Link utterances to their keywords. All terms must exist in the store.
 // $rows: maps of id (of an utterance), text (of a term) and score, sorted
 // Columns: mentions (number of links written)
 UNWIND $rows AS row

@@ -1,4 +1,5 @@
-// Return the method with which the shift graph was built; no row if there is no shift graph.
+// Return the keyword extractor and the embedder with which the shift graph was built; no row if there is no shift
+// graph.
 // Columns: keywords, embedder (names of the extractor and embedder), forgetting (true while an older graph is being
 //          deleted)
 MATCH (g:ShiftGraph {id: 'shift'})

@@ -1,4 +1,5 @@
-// Link responses to their focus and their perspective. All terms must exist.
+// Link each response to the keyword that it takes up (focus) and to the keyword to which it shifts the topic
+// (perspective). All terms must exist in the store.
 // $rows: maps of id (of a response), focus and perspective (texts of terms), sorted
 // Columns: replies (number of responses linked)
 UNWIND $rows AS row

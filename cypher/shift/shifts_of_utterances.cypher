@@ -1,4 +1,5 @@
-// Link utterances to their focus and their perspective. All terms must exist.
+// Link each utterance to the keyword that it takes up (focus) and to the keyword to which it shifts the topic
+// (perspective). All terms must exist in the store.
 // $rows: maps of id (of an utterance), focus and perspective (texts of terms), sorted
 // Columns: replies (number of utterances linked)
 UNWIND $rows AS row

@@ -1,4 +1,4 @@
-// Count the items that were loaded in addition to dialogues, by kind of resource.
+// Count the PropBank frames, lexicon entries and ConceptNet opposites in the store.
 // Columns: kind, amount (number of items)
 MATCH (n:Frame) RETURN 'frames' AS kind, count(n) AS amount
 UNION ALL

@@ -1,4 +1,4 @@
-// Set the counts of shifts to the counts in the whole corpus. All terms must exist.
+// Set the counts of shifts to the counts in the whole corpus. All terms must exist in the store.
 // $rows: maps of focus and perspective (texts of terms) and count, sorted
 // Columns: edges (number of edges created or changed)
 UNWIND $rows AS row

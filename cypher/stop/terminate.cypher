@@ -1,6 +1,6 @@
 // stop/terminate: Terminate all transactions of a connection.
 // $connection: id of the connection on the server
-// Columns: message (of the server about each transaction)
+// Columns: message (text that the server returns for each transaction)
 SHOW TRANSACTIONS YIELD transactionId AS id, connectionId
 WHERE connectionId = $connection
 TERMINATE TRANSACTIONS id YIELD message

@@ -3,7 +3,7 @@
 // so that processes on different machines seldom wait for each other.
 // $slot: id of the node to which the text is written
 // $token: the new random text
-// Columns: versions (number of nodes written, 1)
+// Columns: versions (number of nodes written, always 1)
 MERGE (v:ContentVersion {id: $slot})
 SET v.token = $token
 RETURN count(v) AS versions

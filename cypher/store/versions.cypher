@@ -1,4 +1,4 @@
-// Return the ContentVersion nodes. After each change of the store's content, at least one of them has a new token.
+// Return the ContentVersion nodes. With each change of the store's content, one of these nodes gets a new token.
 // Columns: id, token
 MATCH (v:ContentVersion)
 RETURN v.id AS id, v.token AS token

@@ -1,4 +1,4 @@
-// argument_swap: Swaps a small ARG or op subtree with a subtree of the same kind from another turn.
+// argument_swap: Swaps an argument or conjunct (a small ARG or op subtree) with one of the same kind from another turn.
 // category: C-cont
 // source: DEAM (Ghazarian et al. 2022, section 3), irrelevancy
 // target: dialogue
@@ -15,8 +15,8 @@
 // - Modifiers are not swapped, because another adjective seldom makes an answer wrong.
 // - Pronouns, greetings, quoted words, parts of a word ("lamp" in "lamplighter") and question words are not swapped.
 // - A noun with a relative clause is not swapped. Possessors, quantities and "of" phrases move with their noun.
-// - The result contradicts later turns more often than earlier turns. Therefore all sites are for negatives of whole
-//   dialogues.
+// - The edited turn contradicts later turns more often than earlier turns. Therefore the transform is only used for
+//   negatives of whole dialogues.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -24,13 +24,13 @@ MATCH (n:AmrNode {amr: t.amr})
 WHERE n.argument_type IS NOT NULL
 RETURN d.id AS dialogue, collect({
   amr: n.amr, position: n.position, op: 'graft',
-  // The words of the subtree. The engine swaps only subtrees with different words: replacing "my keys" by "my keys"
-  // would change nothing.
+  // The words of the subtree. The engine swaps only subtrees with different words, because replacing "my keys" by "my
+  // keys" would change nothing.
   content: n.phrase,
   // The score makes the engine prefer nodes that repeat something from earlier in the dialogue: replacing such a node
   // also contradicts the earlier mentions.
   score: size(coalesce(n.repeats, [])),
-  // The engine swaps subtrees with the same swap_pool, which combines the role and the kind.
+  // The engine swaps subtrees whose swap_pool is the same text. The text consists of the role and the argument type.
   swap_pool: CASE
     // "I gave him a book" has the book as ARG1, and "I filled it with water" has the water as ARG2. Both are objects
     // and can be swapped.

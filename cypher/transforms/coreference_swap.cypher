@@ -15,11 +15,11 @@
 // Departures from DEAM:
 // - The entity mentioned last before the pronoun is its likely antecedent, so the pronoun is never replaced by this
 //   entity. "It" is replaced only by an entity of the same kind as the antecedent.
-// - "He" becomes "she" (and the reverse) in the whole turn. This is done if readers can notice it: the dialogue mentions
-//   somebody of the other gender, or an earlier turn tells who "he" is. It is also done if there is no entity to use
-//   instead.
-// - Most sites are for whole dialogues. In a response, only a changed "he" or "she" clashes with the context, and only if
-//   an earlier turn tells who is meant.
+// - "He" becomes "she" (and the reverse) in the whole turn if readers can notice the change: the dialogue mentions
+//   somebody of the other gender, or an earlier turn tells who "he" is. "He" also becomes "she" if there is no entity
+//   that could replace the pronoun.
+// - Most edits are only for negatives of whole dialogues. In a response, only a changed "he" or "she" clashes with the
+//   context, and only if an earlier turn tells who is meant.
 
 // Step 1: collect the pronouns and the entities of each dialogue in the order in which they are mentioned.
 UNWIND $dialogues AS d
@@ -68,7 +68,8 @@ WITH dialogue, p, n, role, he_or_she, other_gender_mentioned, referent_mentioned
          // If the antecedent of "he" is unknown, any person in its place is wrong, so all people are allowed. "It" is
          // not replaced then, because a thing of an arbitrary kind would seldom make sense.
          antecedent IS NULL AND p.concept <> 'it'
-         // Replacing a pronoun by its antecedent does not make the text wrong: "My brother came. My brother was late."
+         // The entity must differ from the antecedent, because replacing a pronoun by its antecedent does not make the
+         // text wrong: "My brother came. My brother was late."
          OR e.concept <> antecedent.concept
            AND (
              // If "it" refers to a dog that ran away, a cat can replace it, but a bus cannot.
@@ -83,8 +84,8 @@ WITH dialogue, p, n, x.text AS new_pronoun, n.amr + '.' + toString(n.position) A
      // The turn number and the position of the node select one of the entities, because Cypher has no seeded random
      // function.
      CASE WHEN size(entities) > 0 THEN entities[(p.turn + p.position) % size(entities)].node END AS new_entity,
-     // If "It is nice" becomes "They are nice" in a response, the response may still be correct, so such sites are for
-     // whole dialogues only. "She is nice" is surely wrong after "my brother", so such a site is also for responses.
+     // If "It is nice" becomes "They are nice" in a response, the response may still be correct, so such edits are for
+     // whole dialogues only. "She is nice" is surely wrong after "my brother", so such an edit is also for responses.
      CASE WHEN NOT he_or_she OR NOT referent_mentioned THEN 'dialogue' END AS target,
      CASE p.concept
        WHEN 'it' THEN
@@ -107,7 +108,8 @@ WITH dialogue, p, n, x.text AS new_pronoun, n.amr + '.' + toString(n.position) A
          OR size(entities) = 0
      END AS pronoun_changes
 UNWIND
-  // All nodes of one pronoun in a graph form one site. In "He said that he would come", both pronouns change.
+  // All nodes of one pronoun in a graph form one site, so they change together: both pronouns in "He said that he would
+  // come".
   CASE WHEN pronoun_changes
     THEN [{amr: n.amr, position: n.position, op: 'set', concept: new_pronoun, target: target,
            site: n.amr + '>' + p.concept + '>' + new_pronoun}]

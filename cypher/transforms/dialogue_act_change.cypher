@@ -8,9 +8,9 @@
 // Graph:  (t / turn-off-07 :polarity (a / amr-unknown) :ARG0 (y / you) :ARG1 (i / it))
 //   => (t / turn-off-07 :ARG0 (y / you) :ARG1 (i / it))
 //
-// A statement becomes a yes/no question (:polarity amr-unknown). If "you" is its :ARG0, it can also become an order
-// (:mode imperative). If it is the whole graph, it can also become something that the speaker refuses, agrees to or
-// doubts. A yes/no question becomes a statement, and an order becomes a yes/no question.
+// A statement becomes a yes/no question (:polarity amr-unknown). A statement with "you" as :ARG0 can also become an
+// order (:mode imperative). A statement that is the whole graph can also become something that the speaker refuses,
+// agrees to or doubts. A yes/no question becomes a statement, and an order becomes a yes/no question.
 //
 // Departures: Gupta et al. name the error category, but no method for it. The rules are this project's own:
 // - An order becomes a question and not a statement, because "You open the window" would still be an order. An order
@@ -21,29 +21,29 @@
 // - States are not refused, because nobody refuses to want, to have or to be.
 // - Long sentences, reported speech, and sentences with a clause of time or condition do not become questions.
 // - States such as "you have" and "you know" do not become orders.
-// - The result would often be possible in its place, but it contradicts the turns that follow. Therefore all sites are
-//   for negatives of whole dialogues.
+// - The changed utterance often fits the turns before it, but it contradicts the turns that follow. Therefore the
+//   transform is only used for negatives of whole dialogues.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (p:AmrNode {amr: t.amr})
-// The property alternative_acts lists the dialogue acts into which the clause can be changed: tell, ask, order, doubt,
-// agree or refuse. "You turned it off" can become a question or a doubt.
+// The property alternative_acts lists the dialogue acts into which the clause can be changed: tell (a statement), ask
+// (a question), order, doubt, agree or refuse. For "You turned it off.", the list contains ask and doubt.
 WHERE p.alternative_acts IS NOT NULL
 WITH d.id AS dialogue, p,
-     // The node that makes the clause a question (:polarity amr-unknown) or an order (:mode imperative), if there is
-     // one.
+     // The position of the node that makes the clause a question (amr-unknown below :polarity) or an order (imperative
+     // below :mode). It is null for a statement.
      coalesce(p.question_position, p.imperative_position) AS mark
 UNWIND p.alternative_acts AS act
 WITH dialogue, p.amr AS amr, p.position AS position, act, mark,
      CASE
-       // An order has the acts tell and ask. They form one site, so that both are applied: the node that makes the
-       // clause an order is dropped, and a node that makes it a question is added. "Turn it off!" becomes "Do you turn
-       // it off?"
+       // For an affirmative order, alternative_acts contains tell and ask. The edits for the two acts form one site, so
+       // that both edits are applied: the node that makes the clause an order is dropped, and a node that makes the
+       // clause a question is added. "Turn it off!" becomes "Do you turn it off?"
        WHEN mark IS NOT NULL THEN p.amr + '.' + toString(mark)
        WHEN act = 'ask' THEN p.amr + '.' + toString(p.position) + '?'
        WHEN act = 'order' THEN p.amr + '.' + toString(p.position) + '!'
        WHEN act = 'doubt' THEN p.amr + '<doubt-01'
-       // Agreement and refusal have the same site name, because a clause allows only one of them.
+       // The acts agree and refuse have the same site name, because alternative_acts contains at most one of them.
        ELSE p.amr + '<act'
      END AS site
 UNWIND CASE act
@@ -53,7 +53,8 @@ UNWIND CASE act
     WHEN 'ask' THEN [{amr: amr, position: position, op: 'add', role: 'polarity', concept: 'amr-unknown', site: site}]
     // "You turn it off." becomes "Turn it off!"
     WHEN 'order' THEN [{amr: amr, position: position, op: 'add', role: 'mode', value: 'imperative', site: site}]
-    // "You turned it off." becomes "I doubt that you turned it off." The position -1 stands for the new top, doubt-01.
+    // "You turned it off." becomes "I doubt that you turned it off." In the second edit, the position -1 stands for the
+    // new top, doubt-01.
     ELSE [{amr: amr, position: 0, op: 'wrap', role: 'ARG1', concept: act + '-01', site: site},
           {amr: amr, position: -1, op: 'add', role: 'ARG0', concept: 'i', site: site}] END AS edit
 RETURN dialogue, collect(edit) AS edits

@@ -12,11 +12,12 @@
 // things ("two rooms" with "three rooms"), or if they are the :value of the same concept, such as an ordinal.
 //
 // Departures from Gupta et al.:
-// - Token-subs replaces arbitrary words. This transform swaps names and numbers of one type, so that the sentence stays
-//   grammatical and only the entity is wrong.
+// - The baseline Token-subs replaces arbitrary words. This transform swaps names and numbers of the same type, so that
+//   the sentence stays grammatical and only the entity is wrong.
 // - A title alone ("Sir", "Mum") does not count as a name. If an entity has a name and a :wiki link, the whole entity
 //   is swapped, so that the link stays true. If it also has other branches, it is skipped.
-// - The turns after a changed name show the error. Therefore all sites are for negatives of whole dialogues.
+// - Readers notice a changed name or number by the turns after it. Therefore the transform is only used for negatives
+//   of whole dialogues.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -25,9 +26,9 @@ MATCH (n:AmrNode {amr: t.amr})
 WHERE n.entity_type IS NOT NULL
 RETURN d.id AS dialogue, collect(
   CASE WHEN n.value IS NULL
-    // A name is a subtree: (n / name :op1 "Anna"). The engine copies the subtree of another site with the same
-    // swap_pool.
+    // A name is a subtree: (n / name :op1 "Anna"). The engine replaces the subtree by a copy of another subtree with the
+    // same swap_pool.
     THEN {amr: n.amr, position: n.position, op: 'graft', content: n.entity_text, swap_pool: n.entity_type}
-    // A number is a constant: "two rooms". The engine copies the value of another site with the same swap_pool.
+    // A number is a constant: "two rooms". The engine replaces the number by another number with the same swap_pool.
     ELSE {amr: n.amr, position: n.position, op: 'set', value: n.value, content: n.value, swap_pool: n.entity_type}
   END) AS edits

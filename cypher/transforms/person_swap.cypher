@@ -7,19 +7,20 @@
 // Graph:  (l / like-01 :polarity - :ARG0 (i / i) :ARG1 (p / pill))
 //   => (l / like-01 :polarity - :ARG0 (y / you) :ARG1 (p / pill))
 //
-// All pronouns of one graph form one site. If a graph contains neither "I" nor "you", "we" becomes "you".
+// All pronouns of one graph change together. If a graph contains neither "I" nor "you", "we" becomes "you".
 //
 // Departures: Gupta et al. name the error category, but no method for it. The rules are this project's own:
 // - A graph with a command is skipped, because no word expresses its "you" ("Sit down").
-// - Thanks are not changed, and neither is what the speaker guesses, hopes or wonders: nobody says "You hope so".
-// - In three cases the site is only for negatives of whole dialogues. If only a possessor changes ("my brother"), or if
+// - Thanks are not changed. Statements about what the speaker guesses, hopes or wonders are not changed either, because
+//   nobody says "You hope so".
+// - In three cases the edit is only for negatives of whole dialogues. If only a possessor changes ("my brother"), or if
 //   the clause says what somebody can or may do, the changed response could still be right. If "we" stays beside
 //   swapped pronouns, the response reads badly.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WHERE
-  // The node is the top, which has the properties of the whole graph.
+  // The node is the top of the graph. Its properties describe the whole graph.
   n.position = 0
   // The node stands for "I", "you" or "we".
   OR n.person_role IS NOT NULL

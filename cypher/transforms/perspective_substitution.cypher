@@ -1,4 +1,4 @@
-// perspective_substitution: Replaces the perspective of a reply by a perspective of another keyword of the post.
+// perspective_substitution: Replaces the keyword to which a reply shifts the topic (its perspective) by a keyword to which replies shift from another keyword of the post.
 // category: C-cont
 // source: CAPT (Ou et al. 2022, Algorithm 1), substitutes of the reply perspective; Gupta et al. (2021), Key-sem
 // target: dialogue
@@ -9,10 +9,10 @@
 // Graph:  (l / love-01 :ARG0 (s / she) :ARG1 (l2 / letter)) => (l / love-01 :ARG0 (s / she) :ARG1 (m / machine))
 //
 // The post is the utterance before the reply. The FOCUS of the reply is the keyword of the post that the reply takes
-// up. The PERSPECTIVE is the keyword to which the reply shifts the topic. SHIFTS_TO points from a keyword of a post
-// to the perspectives of the replies to such posts, and counts these replies. A substitute is a perspective that such
-// replies usually have. The query works in three steps:
-//   1. For each keyword of the post, find the substitutes to which it leads.
+// up. The PERSPECTIVE is the keyword to which the reply shifts the topic. SHIFTS_TO points from a focus to the
+// perspectives of the replies that take it up, and counts these replies. A substitute is a frequent perspective of the
+// replies that take up a certain keyword of the post. The query works in three steps:
+//   1. For each keyword of the post, find the substitutes to which SHIFTS_TO points from this keyword.
 //   2. Choose the keywords whose substitutes are used.
 //   3. Find the nodes of the reply's graph that express the perspective, and replace their concept by the substitute.
 //
@@ -21,12 +21,11 @@
 //   of the post, so that the reply is about the wrong thing. The focus is used only if no other keyword gives a
 //   substitute.
 // - In CAPT, a predictor chooses one substitute from each of several subsets of the candidates. Here, the candidates
-//   are the twelve most frequent shifts of each keyword. At most four candidates per keyword become sites: the first
-//   that have the same kind as the perspective and that the dialogue does not mention.
+//   are the perspectives of the twelve most frequent shifts from each keyword. At most four candidates per keyword are
+//   used: the most frequent candidates that fit the kind of the perspective and that the dialogue does not mention.
 // - A substitute is one word in its base form. It must fit the selectional preferences of the predicate, if there are
 //   any.
-// - Frames are not replaced, because another verb seldom takes the same arguments. Nodes with names are not replaced
-//   either.
+// - Frames are not replaced, because another verb seldom takes the same arguments. Nodes with names are not replaced.
 // - If a perspective consists of several words ("coffee shop") and no single node expresses it, the node of its last
 //   word is replaced and the nodes of its other words are dropped.
 
@@ -39,7 +38,8 @@ UNWIND d.turns AS t
 MATCH (:Amr {id: t.amr})<-[:MEANS]-(reply:Utterance)-[:PERSPECTIVE]->(perspective:Term)
 MATCH (reply)-[:FOCUS]->(focus:Term)
 MATCH (reply)<-[:NEXT]-(:Utterance)-[:MENTIONS]->(keyword:Term)
-// Collect the replies of each keyword, so that the shifts of a keyword are sorted only once and not for each reply.
+// Collect the replies to posts with each keyword, so that the shifts from a keyword are sorted only once and not for
+// each reply.
 WITH keyword, collect({
        dialogue: d.id, amr: t.amr, dialogue_words: dialogue_words, perspective: perspective,
        is_focus: keyword.text = focus.text}) AS replies
@@ -52,10 +52,10 @@ WITH replies,
        WHERE NOT coalesce('empty' IN candidate.classes, false)
        | {count: shift.count, text: candidate.text, term: candidate}]
        | CASE
-           // If the list is full and the new candidate comes after the last one, the list stays as it is.
+           // If the list is full and the new candidate comes after the last candidate, the list stays as it is.
            WHEN top[11].count > new.count OR top[11].count = new.count AND top[11].text < new.text THEN top
            ELSE (
-             // The candidates before the new one, the new one, and those after it.
+             // The candidates that come before the new candidate, the new candidate, and the candidates after it.
              [old IN top WHERE old.count > new.count OR old.count = new.count AND old.text < new.text]
              + [new]
              + [old IN top WHERE old.count < new.count OR old.count = new.count AND old.text > new.text])[..12]
@@ -63,13 +63,13 @@ WITH replies,
 UNWIND replies AS reply
 WITH reply, reply.perspective AS perspective, [entry IN top | entry.term] AS candidates
 WITH reply, perspective, [candidate IN candidates WHERE
-       // A word that the dialogue mentions could make the reply right.
+       // The substitute must be new to the dialogue. A word that the dialogue mentions could make the reply right.
        NOT candidate.text IN reply.dialogue_words
-       // The substitute must differ from the perspective, which may be missing among these words: no node expresses
+       // The substitute must differ from the perspective, which may be missing in dialogue_words: no node expresses
        // "coffee shop" as a whole.
        AND candidate.text <> perspective.text
        AND (
-         // If the kind of the perspective is unknown, only the conditions of step 3 decide.
+         // If the kind of the perspective is unknown, only the conditions of step 3 decide whether a candidate fits.
          perspective.kind IS NULL
          // "Letter" can become another message, such as "email".
          OR candidate.kind = perspective.kind
@@ -83,10 +83,10 @@ WITH reply.dialogue AS dialogue, reply.amr AS amr, perspective.text AS perspecti
 UNWIND [keyword IN keywords WHERE
   // The reply to "You should write her a letter" is about "write". Substitutes of "letter" make it wrong.
   NOT keyword.is_focus
-  // If no other keyword gives a substitute, use those of the focus.
+  // If no other keyword gives a substitute, use the substitutes of the focus.
   OR all(other IN keywords WHERE other.is_focus OR size(other.substitutes) = 0)] AS keyword
 UNWIND keyword.substitutes AS substitute
-// Two keywords can lead to the same substitute.
+// DISTINCT is needed, because two keywords can have the same substitute.
 WITH DISTINCT dialogue, amr, perspective, substitute
 WHERE (
     // Concepts are lemmas: "letter", not "letters", "loving" or "loved".

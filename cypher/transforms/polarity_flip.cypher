@@ -9,9 +9,9 @@
 //   => (h / have-03 :polarity - :ARG0 (i / i) :ARG1 (u / umbrella) :location (c / car))
 //
 // Departures from DEAM:
-// - DEAM adds a negated copy of an utterance to a later turn, which the transform self_contradiction does. This
-//   transform negates the utterance in place. A negated response could often also be right; only the following turns
-//   show that it is wrong. Therefore all sites are for negatives of whole dialogues.
+// - DEAM adds a negated copy of an utterance to a later turn, as the transform self_contradiction does. This transform
+//   negates the utterance itself. A negated response could often also be right; only the following turns
+//   show that it is wrong. Therefore the transform is only used for negatives of whole dialogues.
 // - Questions, bare nominals, exclamations, greetings and thanks are skipped.
 // - Clauses that are negative without "not" ("Nobody came") are skipped.
 // - In a clause with a modal, the modal is negated: "You can go" becomes "You cannot go".
@@ -27,8 +27,8 @@ WHERE
     // "Nobody came" is already negative. Adding "not" would make it affirmative.
     AND p.negated IS NULL
 WITH d.id AS dialogue, p,
-     // Denying a claim contradicts more turns if the claim was made before, so the score makes the engine prefer such
-     // claims.
+     // Denying a claim contradicts more turns if the dialogue has made the claim before, so the score makes the engine
+     // prefer such claims.
      size(coalesce(p.repeats, [])) AS score
 RETURN dialogue, collect(
   CASE WHEN p.negation_position IS NULL

@@ -1,4 +1,4 @@
-// self_contradiction: Makes a speaker deny an earlier statement, in place of a later turn or after it as :sntN.
+// self_contradiction: Makes a speaker contradict one of their earlier statements. The denial replaces a later turn of the speaker or is added to it as a last sentence (:sntN).
 // category: C-cont
 // source: DEAM (Ghazarian et al. 2022, section 3), contradiction
 //
@@ -9,21 +9,22 @@
 // Graph:  (d / do-02 ...)
 //   => (m / multi-sentence :snt1 (d / do-02 ...) :snt2 (l / love-01 :polarity - :ARG0 (s / she) :ARG1 (l2 / letter)))
 //
-// One sentence is copied to a later turn of the same speaker, and the copy is negated at its main predicate, as
-// polarity_flip does. If antonyms are loaded, another site replaces the predicate of the copy by its antonym instead:
-// "She hates letters." The query works in four steps:
+// The sentence with the statement is copied into a later turn of the same speaker, and the main predicate of the copy
+// is negated, as in the transform polarity_flip. If antonyms are loaded, an alternative edit replaces the predicate of
+// the copy by its antonym instead: "She hates letters." The query works in four steps:
 //   1. Find the statements that can be copied, and the later turns of the same speaker.
 //   2. Find an antonym of each statement's predicate.
-//   3. Choose one or two later turns, and up to three ways to use the copy in each.
+//   3. Choose one or two later turns, and up to three ways to use the copy in each of these turns.
 //   4. Make the edits: copy the sentence, then change the copy.
 //
 // Departures from DEAM:
 // - Only self-contained statements are copied. Questions, orders, reported speech, politeness formulas, hedged claims
 //   and short answers ("I have") are skipped, because denying them contradicts nothing.
 // - The copy is put into the speaker's next turn. If the statement does not refer to anything before it, a second later
-//   turn is chosen as well. The number of sites thus grows with the length of the dialogue, not with its square.
-// - DEAM appends the copy to the turn. Here the copy can also replace the turn, if the turn is the response: the other
-//   sentences of a long response would still answer the context.
+//   turn is chosen as well. The number of proposed edits thus grows with the length of the dialogue, not with its
+//   square.
+// - DEAM appends the copy to the later turn. Here the copy can also replace the later turn, if this turn is the
+//   response: the other sentences of a long response would still answer the context.
 
 // Step 1: find the statements and the later turns.
 UNWIND $dialogues AS d
@@ -45,19 +46,21 @@ UNWIND [n IN nodes WHERE
   AND (
     // "She doesn't love it" has a negation that can be dropped.
     n.node.negation_position IS NOT NULL
-    // "She loves it" can get a negation. "Nobody came" allows neither: adding "not" would make it affirmative.
+    // "She loves it" can get a negation. "Nobody came" cannot, because adding "not" would make it affirmative.
     OR n.node.negated IS NULL)] AS statement
 WITH dialogue, statement.node AS predicate,
      // The tops of the later turns of the same speaker, in order.
      [top IN tops WHERE top.turn > statement.turn AND top.speaker = statement.speaker | top.node] AS later_tops,
-     // This number selects one of the later turns, because Cypher has no seeded random function.
+     // This number selects one of the later turns. It takes the place of a random number, because Cypher has no seeded
+     // random function.
      statement.turn + statement.position AS number
 WHERE size(later_tops) > 0
 
 // Step 2: find an antonym of the predicate, which is a frame ("hate-01") or a word ("cheap").
 OPTIONAL MATCH (predicate)-[:LEXEME]->(:Term)-[a:ANTONYM]->(x)
 WHERE
-  // "Old" and "young" are antonyms only for people and animals. antonym_substitution uses such pairs.
+  // The antonyms hold for all kinds of things. "Old" and "young", which are antonyms only for people and animals, are
+  // left to the transform antonym_substitution.
   a.modified_kinds IS NULL
   // The new frame must have every numbered role that the statement uses: "sell it to me for two euros" needs ARG2 and
   // ARG3.
@@ -65,7 +68,8 @@ WHERE
   AND (
     // The antonym edge is for this frame: "love-01" -> "hate-01".
     a.used_as = predicate.opposable_as
-    // Or the antonym edge is for the verb in general, and the frame of this node has no antonym edges of its own.
+    // Or the antonym edge is for frames of the word that were not loaded from PropBank. The property known lists the
+    // loaded frames, which have separate antonym edges.
     OR a.used_as = 'frame'
       AND predicate.frame
       AND NOT predicate.opposable_as IN a.known)
@@ -75,9 +79,9 @@ WITH dialogue, predicate, later_tops, number, coalesce(min(coalesce(x.id, x.text
 // Step 3: choose the turns, and the ways to use the copy.
 WITH dialogue, predicate, later_tops, number, antonym, predicate.repeatable = 'anywhere' AS context_free
 UNWIND
-  // The next turn of the speaker: "She loves it" must be repeated soon, while its antecedents are clear.
+  // The next turn of the speaker: "She loves it" must be repeated soon, while readers know what "she" and "it" mean.
   [later_tops[0]]
-  // "My sister loves letters" can be repeated at any time. Choose one of the turns after the next one.
+  // "My sister loves letters" can be repeated at any time. Also choose one of the speaker's turns after the next turn.
   + CASE WHEN context_free AND size(later_tops) > 1
       THEN [later_tops[1 + number % (size(later_tops) - 1)]] ELSE [] END AS top
 UNWIND
@@ -92,13 +96,13 @@ WITH dialogue, predicate, context_free, top, way.append AS append, way.antonym A
      top.amr + CASE WHEN way.append THEN 'snt' ELSE '' END
        + '<' + predicate.amr + '.' + toString(predicate.position) + '>' + way.antonym AS site,
      CASE
-       // A copy that replaces the turn is for negatives of a response. Without the other sentences of the response,
-       // nothing answers the context.
+       // A copy that replaces the whole turn is only for negatives of a response. Without the other sentences of the
+       // response, nothing answers the context.
        WHEN NOT way.append THEN 'response'
        // An antonym from ConceptNet contradicts less reliably than a negation, so it is used in whole dialogues only.
        WHEN way.antonym <> '' THEN 'dialogue'
-       // If the response asks, orders or is long, it still answers the context after a sentence is added. The result
-       // may therefore be correct, and the site is for whole dialogues only.
+       // A response that asks, orders or is long still answers the context after a sentence is added. The edited
+       // response may therefore be correct, so such an edit is for whole dialogues only.
        WHEN top.asked_roles IS NOT NULL OR top.has_imperative OR top.subtree_last > 15 THEN 'dialogue'
      END AS target
 

@@ -7,23 +7,24 @@
 // After:  A: What are you cooking? It smells delicious.  B: Hmm.
 // Graph:  (m / make-01 :ARG0 (i / i) :ARG1 (s / soup ...)) => (h / hmm)
 //
-// The three kinds of edits are those of DEAM:
+// There are three kinds of edits, as in DEAM:
 // - A question is dropped from a turn of several sentences: "Yes. Will you go?" becomes "Yes."
 // - An utterance is emptied, that is, reduced to a word such as "hmm".
 // - A detail is pruned. After "When do you leave?", "I leave for home at noon" becomes "I leave for home".
 //
 // Departures from DEAM:
 // - A question is dropped only if another turn follows. That turn then answers a question that nobody has asked.
-// - Only answers to questions and the deepest utterance of a dialogue can be emptied, because readers would not miss
-//   the content of other turns. If all answers became "Hmm.", the negative would be easy to recognise. Therefore at
-//   most one turn is emptied for every eight turns of a dialogue, the deepest turns first.
-// - An answer is never emptied to "okay", which can mean yes.
-// - A detail is pruned only if the previous turn asked for its role. Without any other detail, the utterance would
+// - Only answers to questions and the utterance with the deepest graph of a dialogue can be emptied, because readers
+//   would not miss the content of other turns. If all answers became "Hmm.", the negative would be easy to recognise.
+//   Therefore at most one turn is emptied in a dialogue of up to eight turns, and one more for each further eight turns.
+//   Turns with deeper graphs are preferred.
+// - An answer is never reduced to "okay", which can mean yes.
+// - A detail is pruned only if the previous turn asked for its role. An utterance that lacks any other detail would
 //   still be right. Conditions are the exception: they can always be pruned.
-// - A short last turn need not be wrong. Therefore all sites are for negatives of whole dialogues.
+// - A short last turn need not be wrong. Therefore the transform is only used for negatives of whole dialogues.
 
-// Collect the graphs of each dialogue in the order of the turns: the top, which has the properties of the whole graph,
-// and the nodes of details, such as a time, a place or a reason.
+// Collect the graphs of each dialogue in the order of the turns. Of each graph, keep the top, whose properties describe
+// the whole graph, and the nodes of details, such as a time, a place or a reason.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -49,7 +50,7 @@ WITH dialogue, last_turn, graphs,
      // so on.
      1 + (size(graphs) - 1) / 8 AS max_emptied
 WITH dialogue, last_turn, graphs, max_emptied, [g IN graphs WHERE
-       // If the top takes part in a reentrancy, its other mention would be lost.
+       // If the top takes part in a reentrancy, emptying the graph would also lose the other mention of the top.
        g.top.reentrant_top IS NULL
        AND (
          // Readers miss the content of the deepest graph: "I'm making a soup with carrots and onions."
@@ -63,7 +64,8 @@ WITH dialogue, last_turn, graphs, max_emptied, [g IN graphs WHERE
        | {turn: g.turn, depth: g.depth}] AS can_be_emptied
 UNWIND graphs AS g
 WITH dialogue, last_turn, g, g.top AS top, g.top.amr AS amr,
-     // Of the turns that can be emptied, only the deepest are. Among equally deep turns, the first comes first.
+     // Of the turns that can be emptied, only the turns with the deepest graphs are emptied. Among equally deep graphs,
+     // earlier turns are preferred.
      any(e IN can_be_emptied WHERE e.turn = g.turn)
      AND size([e IN can_be_emptied WHERE
        e.depth > g.depth
@@ -73,7 +75,7 @@ WITH dialogue, last_turn, g, g.top AS top, g.top.amr AS amr,
      CASE WHEN size(g.asked_roles) = 0 THEN ['okay', 'hmm', 'oh', 'ah']
        ELSE ['hmm', 'oh', 'ah', 'hmm'] END AS words
 WITH dialogue, last_turn, g, top, amr, emptied,
-     // The turn number and the number of nodes select the word, because Cypher has no seeded random function.
+     // The turn number and the number of nodes select one of the words, because Cypher has no seeded random function.
      words[(g.turn + top.subtree_last + 1) % 4] AS word
 
 // Make the edits.

@@ -10,15 +10,16 @@
 //
 // Numbers are changed in dates (month, day, year and clock time: "at 9" becomes "at 2") and as the :quant of a duration
 // ("six years" becomes "eighteen years"). Other numbers are kept. Words are replaced along the ALTERNATIVE
-// relationships of the lexicon: "today" becomes "yesterday", "before" becomes "after", "hour" becomes "week". A main
-// predicate without a time gets :time yesterday or :time tomorrow. Each of the two is a separate site.
+// relationships of the lexicon: "today" becomes "yesterday", "before" becomes "after", "hour" becomes "week". To a main
+// predicate without a time, either :time yesterday or :time tomorrow is added.
 //
 // Departures: Gupta et al. name the error category, but no method for it. The rules are this project's own:
 // - No time is added to a clause with a time, a condition, a negation or a mood. Nor is a time added to states, modals
 //   and reified roles, because nobody says "I like tea yesterday".
 // - "Yesterday" is not added to a text in the past, nor "tomorrow" to a text in the future, because they would not
 //   contradict anything.
-// - The turns after a changed time show the error. Therefore all sites are for negatives of whole dialogues.
+// - Readers notice a changed time by the turns after it. Therefore the transform is only used for negatives of whole
+//   dialogues.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -34,7 +35,8 @@ WITH d.id AS dialogue, n,
      // In "two days before the party", no other word can take the place of "before".
      CASE WHEN n.fixed_time IS NULL THEN x.text END AS new_word,
      n.time_number AS number,
-     // A change contradicts more turns if the time was said before, so the score makes the engine prefer such times.
+     // A changed time contradicts more turns if the dialogue has mentioned the time before, so the score makes the engine
+     // prefer such times.
      size(coalesce(n.repeats, [])) AS score
 WITH dialogue, n, new_word, score,
      CASE
@@ -61,7 +63,8 @@ UNWIND CASE
           n.undated_event
           // "I walked home and I'll go out again" has no single tense that a day could contradict.
           AND n.tense <> 'mixed'
-          // "I walked home" gets "tomorrow", "I'll walk home" gets "yesterday", and "I walk home" can get either.
+          // "I walked home" gets "tomorrow", "I'll walk home" gets "yesterday", and "I walk home" can get "yesterday"
+          // or "tomorrow".
           AND n.tense <> CASE day WHEN 'yesterday' THEN 'past' ELSE 'future' END
         | {amr: n.amr, position: n.position, op: 'add', role: 'time', concept: day,
            site: n.amr + '.' + toString(n.position) + '<' + day}]

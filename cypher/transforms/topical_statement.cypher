@@ -1,4 +1,4 @@
-// topical_statement: Replaces the response by a statement from another dialogue that shares a noun with this context.
+// topical_statement: Replaces the response by a statement from another dialogue that shares a noun with the context of the response.
 // category: C-follow
 // source: Key-sem (Gupta et al. 2021), on graphs
 // needs: donors
@@ -11,8 +11,8 @@
 //
 // A donor is an utterance of another dialogue of the same corpus and split. Each donor is offered to at most two
 // dialogues. Its statements are the sentences that fit any dialogue: they have four to twenty nodes, are neither
-// questions nor orders, and refer to nothing before them. For each turn, up to four statements become sites. The query
-// works in three steps:
+// questions nor orders, and refer to nothing before them. For each turn, up to four statements are proposed as
+// replacements. The query works in three steps:
 //   1. Read the nouns of the dialogue, and the statements of its donors with their nouns.
 //   2. For each turn, choose statements that share a noun with the context, or that can be made to share a noun.
 //   3. Replace the turn by each of these statements, and change one noun of the copy if necessary.
@@ -25,13 +25,14 @@
 //   car". If no noun can be replaced in this way, the statement is not used, because any ranker would recognise a
 //   response that shares nothing with the context.
 
-// Step 1: read the graphs of the dialogue and of its donors. Donors have no turn in the dialogue.
+// Step 1: read the graphs of the dialogue and of its donors. Donors get the turn number -1, because they are not turns
+// of the dialogue.
 UNWIND $dialogues AS d
 UNWIND [t IN d.turns | {amr: t.amr, turn: t.turn, of_donor: false}]
   + [amr IN d.donors | {amr: amr, turn: -1, of_donor: true}] AS graph
 MATCH (n:AmrNode {amr: graph.amr})
 WHERE
-  // The noun can be mentioned again: "window". Names, units and vague nouns such as "case" cannot.
+  // The node is a noun that a speaker can mention again: "window". Names, units and vague nouns such as "case" are not.
   n.topical
   // The node is the top of a sentence that fits any dialogue: "I left the windows open."
   OR graph.of_donor AND n.context_free
@@ -75,7 +76,7 @@ UNWIND [i IN [0, 1, 2, 3] WHERE i < size(statements) | statements[(turn * 4 + i)
 // Step 3: replace the turn by the statement. The first noun with a counterpart is shared with the context or replaced.
 WITH dialogue, amr, turn, context, statement, statement.nouns[0] AS noun
 WITH dialogue, amr, turn, statement, noun, [other IN context WHERE
-       // These are the conditions of step 2.
+       // The conditions are the same as in step 2.
        other.word = noun.word
        OR noun.replaceable AND other.noun_class = noun.noun_class
        | other.word] AS counterparts

@@ -60,7 +60,8 @@ class Ranker(Protocol):
             candidates: The candidate responses.
 
         Returns:
-            The indexes of the candidates, best first. Candidates with equal scores keep their order.
+            The indices of the candidates, sorted by score, highest first. Candidates with equal scores keep
+            their order.
         """
         ...
 
@@ -76,14 +77,14 @@ class Trainable(Protocol):
     model: Any
 
     def encode(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> Mapping[str, Tensor]:
-        """Convert pairs of a context and a response to input tensors of the model.
+        """Convert pairs of a context and a response into input tensors for the model.
 
         Args:
             contexts: The contexts, each a list of turns, oldest first.
             responses: One response per context.
 
         Returns:
-            The tensors by the names of the parameters of the model's ``forward`` method.
+            The tensors, keyed by the names of the parameters of the model's ``forward`` method.
         """
         ...
 
@@ -97,11 +98,11 @@ class Trainable(Protocol):
 
 
 class EncoderRanker(ABC):
-    """Base class of rankers with a transformers encoder.
+    """Base class of rankers whose network contains an encoder of transformers.
 
     Attributes:
-        kind: The name of the kind, which is stored in ``config.json``.
-        model: The torch module of the network.
+        kind: The name of the kind of ranker, which is stored in ``config.json``.
+        model: The torch module that computes the scores.
     """
 
     kind: ClassVar[str]
@@ -162,19 +163,20 @@ class EncoderRanker(ABC):
             candidates: The candidate responses.
 
         Returns:
-            The indexes of the candidates, best first. Candidates with equal scores keep their order.
+            The indices of the candidates, sorted by score, highest first. Candidates with equal scores keep
+            their order.
         """
         return argsort_descending(self.score([context] * len(candidates), candidates))
 
 
 def argsort_descending(scores: Sequence[float]) -> list[int]:
-    """Return the indexes that sort scores in descending order.
+    """Return the indices that sort scores in descending order.
 
     Args:
-        scores: The scores.
+        scores: Any numbers.
 
     Returns:
-        The indexes of the scores, highest score first. Indexes of equal scores keep their order.
+        The indices of the scores, highest score first. Indices of equal scores keep their order.
 
     Example:
         >>> argsort_descending([0.1, 0.9, 0.9])
@@ -185,13 +187,14 @@ def argsort_descending(scores: Sequence[float]) -> list[int]:
 
 
 def kind_of(config: Mapping[str, Any]) -> str:
-    """Return the kind of ranker in the content of a ``config.json``.
+    """Return the kind of ranker that a ``config.json`` states.
 
     Args:
-        config: The content of ``config.json``.
+        config: The parsed content of ``config.json``.
 
     Returns:
-        The kind in the section ``graphneg``; ``cross-encoder`` if there is no such section.
+        The value of ``kind`` in the section ``graphneg``; ``cross-encoder`` if the section or the value is
+        missing.
 
     Example:
         >>> kind_of({"graphneg": {"kind": "sa-bert"}}), kind_of({"model_type": "bert"})
@@ -240,9 +243,9 @@ def new_ranker(kind: str, model: str | Path, **options: Any) -> Any:
     Args:
         kind: The kind of ranker, one of `ranker_kinds`.
         model: Path or Hugging Face hub id of the encoder.
-        **options: Further arguments. For a poly-encoder, they are those of
-            `graphneg.rankers.poly_encoder.PolyEncoder.new`, such as ``codes``. For the other kinds, they are
-            those of `graphneg.rankers.cross_encoder.CrossEncoder.new`, such as ``seed``.
+        **options: Further arguments: for a poly-encoder, arguments of
+            `graphneg.rankers.poly_encoder.PolyEncoder.new`, such as ``codes``; for the other kinds, arguments
+            of `graphneg.rankers.cross_encoder.CrossEncoder.new`, such as ``seed``.
 
     Returns:
         An object that is both a `Ranker` and a `Trainable`.

@@ -1,4 +1,4 @@
-"""Rank responses with a cross-encoder, which reads context and response together.
+"""Rank responses with a cross-encoder, which reads a context and a response as one input.
 
 A cross-encoder is an encoder with a classification head. It is usually more accurate than a poly-encoder, but
 slower, because the whole input must be encoded again for each pair, even if another pair has the same context
@@ -45,10 +45,10 @@ class CrossEncoder(EncoderRanker):
 
     Attributes:
         model: The encoder with its classification head.
-        tokenizer: The tokenizer.
+        tokenizer: The tokenizer of the encoder.
         max_tokens: Maximum length of the input in tokens.
         batch: Number of pairs per forward pass.
-        first: Whether the response or the context comes first in the input.
+        first: The text that comes first in the input: ``response`` or ``context``.
     """
 
     kind: ClassVar[str] = CROSS_ENCODER
@@ -67,12 +67,12 @@ class CrossEncoder(EncoderRanker):
 
         Args:
             model: The encoder with its classification head.
-            tokenizer: The tokenizer. Its truncation side is set to the left.
+            tokenizer: The tokenizer of the encoder. Its truncation side is set to the left.
             max_tokens: Maximum length of the input in tokens. If the model can read fewer tokens, its limit
                 is used.
             batch: Number of pairs per forward pass.
-            first: Whether the response or the context comes first in the input; None for the default of the
-                class.
+            first: The text that comes first in the input, ``response`` or ``context``; None for the default
+                of the class.
         """
         self.model = model
         self.first = first or self.reads_first
@@ -93,14 +93,14 @@ class CrossEncoder(EncoderRanker):
         device: str | None = None,
         offline: bool = False,
     ) -> Self:
-        """Create an untrained ranker from a pretrained encoder and a new head with one output.
+        """Create an untrained ranker from a pretrained encoder and a new classification head with one output.
 
         Raises `ModelError` if the encoder is missing or unsuitable, and `InputError` if a prefix in
         ``frozen`` matches no parameter.
 
         Args:
             model: Path or Hugging Face hub id of the encoder.
-            seed: Seed for the random initial parameters of the head.
+            seed: Seed for the random initial parameters of the classification head.
             max_tokens: Maximum length of the input in tokens.
             frozen: Prefixes of the names of parameters to exclude from training, such as ``embeddings``. On a
                 CPU, training with frozen embeddings and a dropout of 0 is three times as fast.
@@ -121,8 +121,8 @@ class CrossEncoder(EncoderRanker):
         """Load the ranker in a folder, with its parameters on the CPU.
 
         Args:
-            folder: The folder.
-            config: The content of its ``config.json``.
+            folder: The folder that contains the ranker.
+            config: The parsed content of ``config.json`` in this folder.
             max_tokens: Maximum length of the input in tokens; None for the value that was used in training.
             batch: Number of pairs per forward pass.
 
@@ -130,8 +130,8 @@ class CrossEncoder(EncoderRanker):
             The ranker.
 
         Raises:
-            ModelError: The model is not a classifier with one or two classes, or it is a ranker of a
-                different kind.
+            ModelError: The model is not a classifier with one or two classes, or it is a ranker of another
+                kind.
         """
         tasks = [str(task) for task in config.get("architectures") or ()]
         if not any(task.endswith(_TASK) for task in tasks):
@@ -156,16 +156,16 @@ class CrossEncoder(EncoderRanker):
             responses: One response per context.
 
         Returns:
-            Tensors of shape (pairs, tokens), by the names that the model expects. Shorter pairs are padded to
-            the length of the longest.
+            Tensors of shape (pairs, tokens), keyed by the names of the model's parameters, such as
+            ``input_ids``. Shorter pairs are padded to the length of the longest.
         """
         texts = [" ".join(turns) for turns in contexts]
         answers = [self._shortened(response) for response in responses]
         pairs = (answers, texts) if self.first == "response" else (texts, answers)
         return self.tokenizer(
             *pairs,
-            # The response is short enough by now, so only the context is truncated, at its beginning
-            # (`truncation_side`).
+            # `_shortened` has truncated long responses, so only the context is truncated here, at its
+            # beginning (`truncation_side`).
             truncation="only_second" if self.first == "response" else "only_first",
             max_length=self.max_tokens,
             padding=True,
@@ -191,7 +191,7 @@ class CrossEncoder(EncoderRanker):
             rows = self.encode([context for context, _ in pairs], [response for _, response in pairs])
             with torch.inference_mode():
                 logits = self.model(**rows.to(self.model.device)).logits.float()
-            # If the head has two classes, the second class means that the response fits.
+            # If the classification head has two classes, the second class means that the response fits.
             fits = logits.sigmoid()[:, 0] if logits.shape[1] == 1 else logits.softmax(dim=1)[:, 1]
             return fits.tolist()
 
@@ -211,7 +211,7 @@ class CrossEncoder(EncoderRanker):
 
     @classmethod
     def _prepare(cls, network: Any, tokenizer: Any, seed: int, frozen: Collection[str]) -> None:
-        """Adapt a new classifier to this kind of ranker, and exclude ``frozen`` parameters from training."""
+        """Adapt a new classifier to this kind of ranker. Freeze the parameters with ``frozen`` prefixes."""
         freeze(network, frozen)
 
     def _shortened(self, response: str) -> str:

@@ -63,18 +63,18 @@ class PolyNetwork(nn.Module):
     Learned vectors, called codes, attend over the token states of a context, so that each code gives one
     vector of the context. The vector of the response then attends over these vectors. Without codes, the
     network is a bi-encoder (section 4.2): a context has a single vector, which is computed in the same way as
-    that of a response. There are two departures from the paper. Dot products are divided by the square root
-    of the hidden size. Logits have a learned scale and bias, so that their sigmoid can be used as a score
-    from 0 to 1.
+    the vector of a response. There are two departures from the paper. Dot products are divided by the square
+    root of the hidden size. Logits have a learned scale and bias, so that their sigmoid can be used as a
+    score from 0 to 1.
 
     Attributes:
-        encoder: The encoder of contexts. It also encodes responses if ``response_encoder`` is None.
-        response_encoder: The encoder of responses; None if the same encoder is used for contexts.
-        pooling: How the token states of a text are combined to one vector.
+        encoder: The encoder for contexts. It also encodes responses if ``response_encoder`` is None.
+        response_encoder: The encoder for responses; None if ``encoder`` is used for contexts and responses.
+        pooling: How the token states of a text are combined into one vector.
         size: The hidden size.
         codes: The code vectors, of shape (codes, size).
-        log_scale: Logarithm of the scale of logits, divided by `_QUICK`.
-        bias: Bias of logits, divided by `_QUICK`.
+        log_scale: Logarithm of the scale by which logits are multiplied, divided by `_QUICK`.
+        bias: Bias that is added to logits, divided by `_QUICK`.
     """
 
     def __init__(self, encoders: Sequence[PreTrainedModel], codes: int, pooling: Pooling) -> None:
@@ -84,7 +84,7 @@ class PolyNetwork(nn.Module):
             encoders: One encoder for contexts and responses, or two, the first for contexts and the second
                 for responses.
             codes: Number of codes; 0 for a bi-encoder.
-            pooling: How the token states of a text are combined to one vector.
+            pooling: How the token states of a text are combined into one vector.
         """
         super().__init__()
         self.encoder = encoders[0]
@@ -97,7 +97,7 @@ class PolyNetwork(nn.Module):
 
     @property
     def config(self) -> Any:
-        """The configuration of the encoder of contexts, as transformers' ``Trainer`` expects it."""
+        """The configuration of the encoder for contexts, as transformers' ``Trainer`` expects it."""
         return self.encoder.config
 
     @property
@@ -117,7 +117,7 @@ class PolyNetwork(nn.Module):
             response_mask: Attention mask of ``response_ids``, of the same shape.
 
         Returns:
-            The logits, and two matrices that say which pairs have the same context or the same response.
+            The logits, and two matrices that show which pairs have the same context or the same response.
         """
         contexts = self.context_vectors(context_ids, context_mask)
         responses = self.response_vectors(response_ids, response_mask)
@@ -194,12 +194,12 @@ def in_batch_loss(outputs: PolyOutput, labels: Tensor, num_items_in_batch: Any =
     """Return the sum of a binary loss of each pair and a ranking loss over all responses in the batch.
 
     The binary loss classifies each pair as correct or wrong, so that 0.5 is the threshold between the two.
-    The ranking loss is that of Humeau et al. (2020, section 4): for each correct pair, the responses of all
-    other pairs in the batch, correct or wrong, are used as negatives. If such a response is also correct for
-    the context, it is masked.
+    The ranking loss is defined by Humeau et al. (2020, section 4): for each correct pair, the responses of
+    all other pairs in the batch, correct or wrong, are used as negatives. If such a response is also correct
+    for the context, it is masked.
 
     Args:
-        outputs: The output of the network.
+        outputs: The output of the network for the batch.
         labels: Tensor of shape (pairs, columns). The first column is the label of each pair (1 if the
             response is correct), the second column is its weight.
         num_items_in_batch: Number of labels in the optimizer step, as the ``Trainer`` passes it.
@@ -209,7 +209,7 @@ def in_batch_loss(outputs: PolyOutput, labels: Tensor, num_items_in_batch: Any =
     """
     right = labels[:, 0] == 1
     loss = weighted_cross_entropy(outputs, labels, num_items_in_batch)
-    # The ranking loss is only defined for correct pairs. Without any, the binary loss is the whole loss.
+    # The ranking loss is only defined for correct pairs. If the batch has none, use only the binary loss.
     if not right.any():
         return loss
     same_context = cast(Tensor, outputs.same_context).float()

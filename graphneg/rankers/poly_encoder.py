@@ -1,11 +1,13 @@
 """Rank responses with a poly-encoder, which encodes contexts and responses separately.
 
 Responses can therefore be encoded once and stored (see `graphneg.rankers.response_bank`). To score a stored
-response for a new context, only a few dot products are computed.
+response for a new context, only a few dot products are computed. A response is encoded as one vector, and a
+context as several vectors, one for each code. Codes are learned vectors that attend over the tokens of the
+context.
 
 Example:
     With 16 codes and a hidden size of 384, the result of ``context_vectors([["Hi!"]])`` has the shape
-    (1, 16, 384), and that of ``response_vectors(["Hello."])`` has the shape (1, 384).
+    (1, 16, 384), and the result of ``response_vectors(["Hello."])`` has the shape (1, 384).
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ Objective = Literal["pairs", "in-batch"]
 the batch as negatives.
 """
 HEAD = "poly_encoder.safetensors"
-"""Name of the file with the parameters that do not belong to the encoders: codes, scale and bias."""
+"""Name of the file with the parameters outside of the encoders: codes, and scale and bias of the logits."""
 RESPONSES = "response"
 """Name of the subfolder with the encoder of responses. It exists only if the encoders are separate."""
 _POOLING = "1_Pooling"
@@ -50,17 +52,18 @@ _MODULES = "sentence_transformers.models"
 class PolyEncoder(EncoderRanker):
     """A poly-encoder (Humeau et al. 2020, "Poly-encoders", section 4); without codes, a bi-encoder.
 
-    The turns of a context are joined by spaces. A context that is longer than ``max_tokens`` is truncated at
+    Codes are learned vectors. Each code gives one vector of a context. The turns of a context are joined by
+    spaces. A context that is longer than ``max_tokens`` is truncated at
     its beginning. A response that is longer than ``response_tokens`` is truncated at its end.
 
     A saved poly-encoder can also be loaded by ``AutoModel`` of transformers and by ``SentenceTransformer`` of
-    sentence-transformers, which encode responses to the same vectors. If the encoders are separate, the
-    folder itself contains the encoder of contexts, and its subfolder ``response`` contains the encoder of
+    sentence-transformers, which encode responses as the same vectors. If the encoders are separate, the
+    folder itself contains the encoder for contexts, and its subfolder ``response`` contains the encoder for
     responses.
 
     Attributes:
-        model: The network.
-        tokenizer: The tokenizer.
+        model: The network, with its encoders and codes.
+        tokenizer: The tokenizer of the encoders.
         max_tokens: Maximum length of a context in tokens.
         response_tokens: Maximum length of a response in tokens.
         batch: Number of texts per forward pass.
@@ -83,8 +86,8 @@ class PolyEncoder(EncoderRanker):
         """Initialize a ranker with a network.
 
         Args:
-            model: The network.
-            tokenizer: The tokenizer.
+            model: The network, with its encoders and codes.
+            tokenizer: The tokenizer of the encoders.
             max_tokens: Maximum length of a context in tokens. If the model can read fewer tokens, its limit
                 is used.
             response_tokens: Maximum length of a response in tokens. If the model can read fewer tokens, its
@@ -133,14 +136,14 @@ class PolyEncoder(EncoderRanker):
 
         Args:
             model: Path or Hugging Face hub id of the encoder.
-            codes: Number of codes; 0 for a bi-encoder.
-            seed: Seed for the random codes.
+            codes: Number of codes, that is, of vectors per context; 0 for a bi-encoder.
+            seed: Seed for the random initial values of the codes.
             max_tokens: Maximum length of a context in tokens.
             response_tokens: Maximum length of a response in tokens.
             pooling: How to compute the vector of a response: ``first`` (the state of its first token, as in
                 the paper) or ``mean`` (the mean of the states of all tokens).
             towers: ``shared`` (one encoder for contexts and responses) or ``separate`` (two encoders, which
-                have the same parameters at the beginning).
+                start with the same parameters).
             objective: The training objective, ``pairs`` or ``in-batch``.
             frozen: Prefixes of the names of parameters to exclude from training.
             dropout: Dropout rate; None for the rate in the encoder's configuration.
@@ -178,8 +181,8 @@ class PolyEncoder(EncoderRanker):
             raise ModelError(
                 f"{folder}: the model has a decoder; a poly-encoder needs an encoder without one"
             )
-        # Loading the encoders may use random numbers. The seed is set again, so that the codes depend on
-        # nothing else.
+        # Loading the encoders may draw random numbers. The seed is set again, so that the random codes depend
+        # only on the seed.
         set_seed(seed)
         network = PolyNetwork(encoders, codes, pooling)
         freeze(network, frozen)
@@ -193,8 +196,8 @@ class PolyEncoder(EncoderRanker):
         """Load the ranker in a folder, with its parameters on the CPU.
 
         Args:
-            folder: The folder.
-            config: The content of its ``config.json``.
+            folder: The folder that contains the ranker.
+            config: The parsed content of ``config.json`` in this folder.
             max_tokens: Maximum length of a context in tokens; None for the value that was used in training.
             batch: Number of texts per forward pass.
 
@@ -247,8 +250,9 @@ class PolyEncoder(EncoderRanker):
             responses: One response per context.
 
         Returns:
-            Tensors of shape (pairs, tokens), by the names of the parameters of `PolyNetwork.forward`.
-            Contexts are padded to the longest context, and responses to the longest response.
+            Tensors of shape (pairs, tokens), keyed by the names of the parameters of `PolyNetwork.forward`.
+            Contexts are padded to the length of the longest context, and responses to the length of the
+            longest response.
         """
         return {**self._contexts(contexts), **self._responses(responses)}
 
@@ -278,8 +282,8 @@ class PolyEncoder(EncoderRanker):
         size, device = self.batch * 16, self.model.device
         for start in range(0, len(responses), size):
             some, answers = contexts[start : start + size], responses[start : start + size]
-            # Each distinct context and each distinct response of the chunk gets an index, under which its
-            # vectors are stored.
+            # Each distinct context and each distinct response of the chunk gets an index, which is the row of
+            # its vectors in `left` or `right`.
             turns = {key: index for index, key in enumerate(dict.fromkeys(map(tuple, some)))}
             texts = {key: index for index, key in enumerate(dict.fromkeys(answers))}
             left = torch.from_numpy(self.context_vectors(list(turns)))
@@ -306,7 +310,7 @@ class PolyEncoder(EncoderRanker):
         """Encode responses.
 
         Args:
-            responses: The responses.
+            responses: The texts of the responses.
 
         Returns:
             Vectors of shape (responses, size).
@@ -332,7 +336,7 @@ class PolyEncoder(EncoderRanker):
     def digest(self) -> str:
         """Return a digest of the parameters and settings that determine the vectors of responses.
 
-        The digest covers the parameters of the encoder of responses, the pooling and ``response_tokens``.
+        The digest covers the parameters of the encoder for responses, the pooling and ``response_tokens``.
         """
         tower = self.model.response_encoder or self.model.encoder
         digest = hashlib.blake2b(f"{self.model.pooling} {self.response_tokens}".encode(), digest_size=8)
@@ -342,7 +346,7 @@ class PolyEncoder(EncoderRanker):
         return digest.hexdigest()
 
     def save(self, folder: str | Path) -> None:
-        """Save the encoders, tokenizer, codes, scale and bias, so that `from_pretrained` can load them.
+        """Save the network and the tokenizer, so that `from_pretrained` can load them.
 
         Args:
             folder: The output folder.
@@ -419,5 +423,5 @@ class PolyEncoder(EncoderRanker):
 
 
 def _head(network: Any) -> dict[str, Tensor]:
-    """Return the parameters that do not belong to the encoders: codes, scale and bias."""
+    """Return the parameters of a network that do not belong to its encoders, keyed by name."""
     return {"codes": network.codes, "log_scale": network.log_scale, "bias": network.bias}

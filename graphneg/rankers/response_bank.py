@@ -48,7 +48,7 @@ vectors."""
 ContextTurns = Literal["left-out", "kept"]
 """Type of ``context_turns``: whether to leave out responses that are equal to a turn of the context."""
 RETRIEVED = 100
-"""Default number of responses that the index finds, and that the ranker then scores."""
+"""Default number of responses that the FAISS index returns for a query, and that the ranker then scores."""
 _MANIFEST, _TEXTS, _INDEX = "manifest.json", "texts.jsonl", "index.faiss"
 _BUILDING, _VECTORS = "building.json", "vectors.part"
 _FILES = (_MANIFEST, _BUILDING, _VECTORS, _INDEX, _TEXTS)
@@ -62,9 +62,9 @@ class Manifest:
 
     Attributes:
         model: The digest of the model that encoded the responses (`PolyEncoder.digest`).
-        count: Number of responses.
+        count: Number of responses in the bank.
         size: Number of dimensions of a response's vector.
-        index: The kind of index.
+        index: The kind of FAISS index: ``flat``, ``ivf`` or ``hnsw``.
     """
 
     model: str
@@ -98,15 +98,15 @@ class ResponseBank:
 
         Args:
             ranker: The ranker that encoded the responses.
-            texts: The responses.
-            index: The FAISS index of their vectors.
+            texts: The texts of the responses.
+            index: The FAISS index of the responses' vectors.
         """
         self.texts = texts
         self._ranker = ranker
         self._index = index
 
     def __len__(self) -> int:
-        """Return the number of responses."""
+        """Return the number of responses in the bank."""
         return len(self.texts)
 
     @classmethod
@@ -116,8 +116,8 @@ class ResponseBank:
         Raises `ModelError` if FAISS is not installed.
 
         Args:
-            folder: The folder.
-            ranker: The ranker that the bank was built with.
+            folder: The folder of the bank.
+            ranker: The ranker with which the bank was built.
 
         Returns:
             The bank.
@@ -171,19 +171,19 @@ class ResponseBank:
         retrieved: int = RETRIEVED,
         context_turns: ContextTurns = "left-out",
     ) -> list[list[RankedResponse]]:
-        """Find the best responses for contexts.
+        """Find the responses in the bank that fit contexts best.
 
         Args:
             contexts: The contexts, each a list of turns, oldest first.
             k: Number of responses to return per context.
             by: How to query the index. ``mean`` queries it once, with the mean of the context's vectors.
-                ``codes`` queries it with each vector of the context, and joins the results.
+                ``codes`` queries it with each vector of the context, and merges the results.
             retrieved: Number of responses that the index finds per query. The ranker scores only these.
             context_turns: ``left-out`` to leave out responses that are equal to a turn of the context, apart
                 from case and white space; ``kept`` to keep them.
 
         Returns:
-            For each context, the responses with the highest scores, best first.
+            For each context, the ``k`` responses with the highest scores, highest first.
 
         Raises:
             InputError: ``by`` or ``context_turns`` has an unknown value.
@@ -199,15 +199,15 @@ class ResponseBank:
         best: list[list[RankedResponse]] = []
         vectors = self._ranker.context_vectors(contexts) if contexts else ()
         for turns, context in zip(contexts, vectors, strict=True):
-            # A turn of the context has nearly the same vector as the context. If the bank contains the same
-            # text, the index finds it, although a repeated turn is not a good response.
+            # A turn of the context has nearly the same vector as the context. If the bank contains the text
+            # of the turn, the index finds it, although a repeated turn is not a good response.
             never = set(map(match_key, turns)) if context_turns == "left-out" else set[str]()
             queries = context.mean(axis=0, keepdims=True) if by == "mean" else context
-            # Responses that repeat a turn of the context are left out below, so the index must find that many
-            # more responses. If FAISS finds too few, it returns the index -1 for the missing ones.
+            # Responses that repeat a turn of the context are left out below, so the index must find one
+            # more response per turn. If FAISS finds too few, it returns the index -1 for the missing ones.
             _, indices = self._index.search(queries, min(max(k, retrieved) + len(never), len(self.texts)))
             nearest = {int(index) for index in indices.flat if index >= 0}
-            # The indexes are sorted, so that responses with equal scores are in the order of the bank.
+            # The indices are sorted, so that responses with equal scores are in the order of the bank.
             near = sorted(index for index in nearest if match_key(self.texts[index]) not in never)
             scores = self._ranker.score_vectors(context, self._index.reconstruct_batch(near)) if near else []
             best.append(
@@ -236,8 +236,8 @@ def build_bank(
         responses: The responses. If texts differ only in case and white space, only the first of them is
             used.
         folder: The folder of the bank.
-        index: The kind of index. ``flat`` is exact. ``ivf`` and ``hnsw`` may miss some of the most similar
-            responses, but are faster if there are millions of responses.
+        index: The kind of FAISS index. ``flat`` is exact. ``ivf`` and ``hnsw`` may miss some of the most
+            similar responses, but are faster if there are millions of responses.
         overwrite: Whether to replace an existing bank.
         progress: Progress display; advanced by the number of responses encoded.
 
@@ -271,7 +271,7 @@ def unique(texts: Iterable[str]) -> list[str]:
     """Remove duplicate texts. Texts that differ only in case and white space are duplicates.
 
     Args:
-        texts: The texts.
+        texts: Texts, which may contain duplicates.
 
     Returns:
         The first text of each group of duplicates, with white space reduced to single spaces. Empty texts are
@@ -298,7 +298,7 @@ def read_responses(paths: Sequence[str | Path]) -> Iterator[str]:
             text files with one response per line.
 
     Yields:
-        The responses.
+        The text of one response.
     """
     for path in map(Path, paths):
         if path.suffix in (".jsonl", ".parquet"):
@@ -313,13 +313,13 @@ def rank_candidates(
     """Rank the same candidates for each context.
 
     Args:
-        ranker: The ranker.
+        ranker: The ranker that scores the candidates.
         candidates: The candidate responses.
         contexts: The contexts, each a list of turns, oldest first.
         k: Number of candidates to return per context.
 
     Returns:
-        For each context, the ``k`` candidates with the highest scores, best first.
+        For each context, the ``k`` candidates with the highest scores, highest first.
     """
     ranked: list[list[RankedResponse]] = []
     for turns in contexts:
@@ -332,10 +332,10 @@ def read_candidates(path: Path) -> list[str]:
     """Read candidate responses from a text file with one response per line.
 
     Args:
-        path: The file.
+        path: The text file.
 
     Returns:
-        The candidates.
+        The candidate responses, in the order of the file.
 
     Raises:
         InputError: The file is empty.
@@ -350,7 +350,7 @@ def contexts_of(text: str, name: str) -> list[list[str]]:
     r"""Parse contexts from a text with one turn per line and an empty line between contexts.
 
     Args:
-        text: The text.
+        text: The text to parse.
         name: The name of the text, for error messages, such as the path of its file.
 
     Returns:
@@ -370,7 +370,7 @@ def contexts_of(text: str, name: str) -> list[list[str]]:
 
 
 def _lines(text: str) -> list[str]:
-    """Return the non-empty lines of a text, without white space at their ends."""
+    """Return the lines of a text that are not blank, without leading and trailing white space."""
     return [line.strip() for line in text.split("\n") if line.strip()]
 
 
@@ -390,7 +390,7 @@ def _check_folder(folder: Path, overwrite: bool) -> None:
 
 
 def _begin(folder: Path, manifest: Manifest, texts: Sequence[str], overwrite: bool) -> None:
-    """Prepare the folder of a bank. If an interrupted build of the same bank left files, keep them."""
+    """Prepare the folder of a bank. Keep the files of an interrupted build of the same bank."""
     building = RunNote(folder / _BUILDING, fingerprint([asdict(manifest), texts]))
     if building.state == "same":
         return
@@ -407,8 +407,8 @@ def _begin(folder: Path, manifest: Manifest, texts: Sequence[str], overwrite: bo
 
 
 def _embed(ranker: PolyEncoder, texts: Sequence[str], path: Path, progress: Progress) -> None:
-    """Encode the texts whose vectors are not in the file yet, and append the vectors to the file."""
-    # Size of a vector in bytes. Each of its numbers is a float of 4 bytes.
+    """Encode the texts whose vectors are not in the file ``path`` yet, and append the vectors to the file."""
+    # Size of a vector in bytes. Each number in a vector is a float of 4 bytes.
     row = 4 * ranker.model.size
     progress.start("embedding", len(texts), "responses")
     with path.open("ab") as file:
@@ -422,15 +422,15 @@ def _embed(ranker: PolyEncoder, texts: Sequence[str], path: Path, progress: Prog
             some = texts[start : start + _CHUNK]
             file.write(ranker.response_vectors(some).astype("<f4").tobytes())
             file.flush()
-            # fsync ensures that the chunk is on disk even after a power failure, because a resumed build
-            # relies on it.
+            # fsync ensures that the chunk is on disk even after a power failure. A resumed build relies on
+            # this.
             os.fsync(file.fileno())
             progress.advance(len(some))
     progress.finish()
 
 
 def _index(faiss: Any, path: Path, manifest: Manifest) -> Any:
-    """Build the index for the vectors in a file."""
+    """Build a FAISS index of the vectors in a file."""
     import numpy
 
     vectors = numpy.memmap(path, dtype="<f4", mode="r", shape=(manifest.count, manifest.size))
@@ -450,8 +450,8 @@ def _index(faiss: Any, path: Path, manifest: Manifest) -> Any:
     finally:
         faiss.omp_set_num_threads(threads)
     if manifest.index == "ivf":
-        # `search` reads vectors by their indexes. An index of the kind "ivf" needs a direct map for this.
-        # `nprobe` limits each query to an eighth of the cells, which makes it faster.
+        # `search` reads vectors by their indices. A FAISS index of the kind "ivf" needs a direct map for
+        # this. `nprobe` limits each query to an eighth of the cells, which makes it faster.
         made.make_direct_map()
         made.nprobe = max(1, cells // 8)
     return made

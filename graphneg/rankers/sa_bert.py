@@ -57,7 +57,7 @@ class Row:
 
 
 class SpeakerInputs:
-    """Converts pairs of a context and a response to token ids and token types.
+    """Converts pairs of a context and a response into token ids and token types.
 
     Two speakers are assumed to take turns in a context. Each line of a turn is an utterance. The marker
     ``[EOU]`` is put after each utterance, and ``[EOT]`` after each turn of the context (Gu et al. 2020,
@@ -66,16 +66,16 @@ class SpeakerInputs:
     at its end.
 
     Attributes:
-        special: Ids of all tokens that do not belong to a text: the two markers, and special tokens of the
-            tokenizer such as ``[SEP]``.
+        special: Ids of all tokens that do not belong to a text: ``[EOU]``, ``[EOT]`` and the special tokens
+            of the tokenizer, such as ``[SEP]``.
     """
 
     def __init__(self, tokenizer: Any, max_tokens: int) -> None:
         """Initialize the converter.
 
         Args:
-            tokenizer: A tokenizer whose vocabulary contains the two markers.
-            max_tokens: Maximum length of a pair in tokens.
+            tokenizer: A tokenizer whose vocabulary contains the markers ``[EOU]`` and ``[EOT]``.
+            max_tokens: Maximum length in tokens of a pair of a context and a response.
         """
         self._tokenizer = tokenizer
         self._max_tokens = max_tokens
@@ -112,7 +112,7 @@ class SpeakerInputs:
         ]
 
     def batch(self, rows: Sequence[Row]) -> Any:
-        """Convert tokenized pairs to padded tensors.
+        """Convert tokenized pairs of a context and a response into padded tensors.
 
         Args:
             rows: The tokenized pairs.
@@ -125,7 +125,7 @@ class SpeakerInputs:
         return self._tokenizer.pad(names, padding=True, return_attention_mask=True, return_tensors="pt")
 
     def _row(self, turns: Sequence[list[int]], response: list[int]) -> Row:
-        """Join the tokens of turns and a response to a row. Leave out the oldest turns if it is too long."""
+        """Join the tokens of the last turns that fit and of a response into a `Row`."""
         room = self._max_tokens - len(self._start) - len(self._between) - len(self._end)
         response = response[:room]
         kept = last_turns(turns, room - len(response))
@@ -152,7 +152,7 @@ class SpeakerInputs:
 
 
 def last_turns(turns: Sequence[list[int]], room: int) -> list[list[int]]:
-    """Return the last turns that fit into a number of tokens.
+    """Return the last turns that together have at most ``room`` tokens.
 
     Args:
         turns: The token ids of each turn.
@@ -196,7 +196,7 @@ class SpeakerAwareBert(CrossEncoder):
 
         Args:
             model: The encoder with its classification head.
-            tokenizer: The tokenizer.
+            tokenizer: The tokenizer of the encoder, to which `add_speakers` has added the markers.
             **options: Further arguments of `CrossEncoder`, such as ``max_tokens``.
         """
         super().__init__(model, tokenizer, **options)
@@ -216,7 +216,7 @@ class SpeakerAwareBert(CrossEncoder):
 
     @classmethod
     def _prepare(cls, network: Any, tokenizer: Any, seed: int, frozen: Collection[str]) -> None:
-        """Add speaker types and markers to a new classifier. Exclude ``frozen`` parameters from training."""
+        """Add token types and markers to a new classifier. Freeze the parameters with ``frozen`` prefixes."""
         add_speakers(network, tokenizer, seed)
         super()._prepare(network, tokenizer, seed, frozen)
         if _TABLE not in frozen:
@@ -224,11 +224,11 @@ class SpeakerAwareBert(CrossEncoder):
 
 
 def add_speakers(network: Any, tokenizer: Any, seed: int) -> None:
-    """Add token types for the speakers to an encoder, and the markers to its tokenizer.
+    """Add token types for the speakers to an encoder, and ``[EOU]`` and ``[EOT]`` to its tokenizer.
 
-    The initial embedding of a new token type is that of its segment plus a small random vector for its
-    speaker. The initial embedding of a marker is close to that of the separator token. Existing token types
-    and markers are kept. Raises `ModelError` if the encoder has no segment embeddings.
+    The initial embedding of a new token type is the sum of its segment's embedding and a small random vector
+    for its speaker. The initial embedding of a marker is close to the embedding of the separator token.
+    Existing token types and markers are kept. Raises `ModelError` if the encoder has no segment embeddings.
 
     Args:
         network: The encoder, to which the embeddings are added in place.
@@ -256,7 +256,7 @@ def add_speakers(network: Any, tokenizer: Any, seed: int) -> None:
 
 
 def _table(network: Any) -> tuple[Any, str, Any]:
-    """Find the table of segment embeddings. Return its module, its attribute there, and the table."""
+    """Find the table of segment embeddings. Return its parent module, its attribute name, and the table."""
     for path, module in network.named_modules():
         if path.rpartition(".")[2] == _TABLE and module.num_embeddings in (1, SEGMENTS, _TYPES):
             above, _, name = path.rpartition(".")
@@ -269,7 +269,7 @@ def _table(network: Any) -> tuple[Any, str, Any]:
 
 
 def _add_markers(network: Any, tokenizer: Any, generator: Any) -> None:
-    """Add the markers to the tokenizer, and initialize their embeddings in the network."""
+    """Add ``[EOU]`` and ``[EOT]`` to the tokenizer, and initialize their embeddings in the network."""
     import torch
 
     known = tokenizer.get_vocab()

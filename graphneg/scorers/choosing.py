@@ -1,4 +1,4 @@
-"""Choose the best negatives of each context from a larger number ("overgenerate, then choose").
+"""Choose the best negatives for each context from a larger number ("overgenerate, then choose").
 
 Each record of a wrong response gets up to three scores:
 
@@ -41,7 +41,7 @@ from graphneg.records.shards import numbered
 from graphneg.shards import Shard, shard_of
 
 ANSWERS = "answers"
-"""The name under which records store the judge's score."""
+"""The key of the judge's score in the scores of a record."""
 BATCH = 32
 """Default number of dialogues whose records the judge scores in one call."""
 
@@ -62,13 +62,15 @@ class SelectionCriteria:
 
     Attributes:
         per_context: Maximum number of negatives per context; None for no maximum.
-        min_scores: Minimum scores, by the name of the score (``context_overlap`` or ``selectional_fit``).
-        quotas: Maximum fractions of all chosen negatives, from 0 to 1, by transform or error category.
+        min_scores: Minimum scores, keyed by the name of the score (``context_overlap`` or
+            ``selectional_fit``).
+        quotas: Maximum fractions of all chosen negatives, from 0 to 1, keyed by transform or error category.
         max_score: Highest score that the judge may give to a negative; None for no maximum.
         absolute_margin: Minimum difference between the judge's scores of the correct response and of a
             negative; None for no minimum.
-        relative_margin: Minimum difference as a fraction of the correct response's score, from 0 to 1. A
-            negative may score at most ``1 - relative_margin`` times that score. None for no minimum.
+        relative_margin: The same difference as a fraction of the correct response's score, from 0 to 1. A
+            negative may score at most ``1 - relative_margin`` times the score of the correct response. None
+            for no minimum.
     """
 
     per_context: int | None = None
@@ -105,18 +107,18 @@ class SelectionCriteria:
 
     @property
     def compares(self) -> bool:
-        """Whether the criteria compare the scores of negatives with those of correct responses."""
+        """Whether the criteria compare the judge's scores of negatives and of correct responses."""
         return self.absolute_margin is not None or self.relative_margin is not None
 
     def refusal(self, scores: Mapping[str, float], right: float | None) -> str | None:
         """Return the reason for not choosing a record because of its scores.
 
         Args:
-            scores: The scores of the record.
-            right: The judge's score of the correct response to the same context; None if there is none.
+            scores: The scores of the record, keyed by name.
+            right: The judge's score of the correct response to the same context; None if it is unknown.
 
         Returns:
-            The reason, or None if the scores are within all limits.
+            The reason, which begins with a short code and a colon; None if the scores are within all limits.
         """
         for name, reason in ((CONTEXT_OVERLAP, UNRELATED), (SELECTIONAL_FIT, UNFIT)):
             if scores.get(name, 1.0) < self.min_scores.get(name, 0.0):
@@ -132,15 +134,15 @@ class SelectionCriteria:
             return NO_RIGHT
         limits = [
             right - (self.absolute_margin or 0.0),
-            # Some judges give scores below 0. Without abs(), the limit would then be above the score of the
-            # correct response instead of below it.
+            # Some judges give scores below 0. Without abs(), the limit would then be above `right` instead of
+            # below it.
             right - abs(right) * (self.relative_margin or 0.0),
         ]
         return NEAR_RIGHT if answers > min(limits) else None
 
 
 class SelectedNegatives(NegativeStream):
-    """The negatives that are chosen from a file, as a stream.
+    """A stream of the negatives that are chosen from a file.
 
     The records of a dialogue must be consecutive in the file. The candidates for a context are sorted by the
     judge's score (lowest first), then by ``selectional_fit`` and ``context_overlap`` (highest first). Ties
@@ -164,13 +166,15 @@ class SelectedNegatives(NegativeStream):
 
         Args:
             records: The file of negatives.
-            choice: The criteria.
-            judge: The judge; None if the criteria do not need one.
+            choice: The criteria for choosing negatives.
+            judge: The model that scores how well responses answer their contexts; None if the criteria need
+                no scores of a judge.
             judge_name: A name that identifies the judge, such as the path of its model. An interrupted run
                 can be resumed only with the same name.
             seed: Seed for breaking ties.
-            batch: Number of dialogues that are scored together.
-            shard: Shard to process: only records whose dialogues belong to it are read. None for all records.
+            batch: Number of dialogues whose records the judge scores in one call.
+            shard: Shard to process: only records whose dialogues belong to the shard are used. None for all
+                records.
             progress: Progress display; advanced by the number of finished dialogues.
 
         Raises:
@@ -194,11 +198,11 @@ class SelectedNegatives(NegativeStream):
         """Choose records from one batch of dialogues after another.
 
         Args:
-            skip: Number of dialogues that an interrupted run has already finished.
+            skip: Number of dialogues that an interrupted run has already finished, which are skipped.
             written: Function that returns the records that the interrupted run has written to the output.
 
         Yields:
-            The chosen records of each batch of dialogues.
+            The records that are chosen from the next batch of dialogues.
         """
         self._progress.start("selection", None, "dialogues")
         self._progress.advance(skip)
@@ -215,7 +219,7 @@ class SelectedNegatives(NegativeStream):
         self._progress.finish()
 
     def settings(self) -> Mapping[str, Any]:
-        """Return the settings that determine the output, which the batch size does not."""
+        """Return the settings that determine the output. The batch size is not one of them."""
         with open(self._path, "rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         choice = self._choice
@@ -236,11 +240,11 @@ class SelectedNegatives(NegativeStream):
 
     @property
     def description(self) -> str:
-        """A description of the run, for messages."""
+        """The path of the file of negatives, worded for messages about the run."""
         return f"of {self._path}"
 
     def _chosen(self, records: Sequence[Negative], kept: Counter[str]) -> Iterator[Negative]:
-        """Yield the records to choose from a batch, and count the others by the reason."""
+        """Yield the chosen records of a batch, and count each other record by the reason for refusing it."""
         fine: dict[tuple[str, ...], list[Negative]] = {}
         wrong = [record for record in records if self._passes(record, RIGHT if record.label == 1 else None)]
         # Records of correct responses can never be chosen. They are dropped before scoring, because the judge
@@ -262,15 +266,15 @@ class SelectedNegatives(NegativeStream):
                     yield record
 
     def _scored(self, records: Sequence[Negative]) -> Iterator[tuple[Negative, float | None]]:
-        """Yield records with scores, each with the judge's score of its correct response or None."""
+        """Yield each record with its scores added, and the judge's score of its correct response or None."""
         contexts = [[turn.text for turn in record.context] for record in records]
         answers: list[float] = []
         rights: dict[int, float] = {}
         if self._judge is not None and records:
             answers = self._judge.score(contexts, [record.response for record in records])
         if self._judge is not None and self._choice.compares:
-            # The score of the correct response is needed for the margins. Only records of edited responses
-            # contain a correct response, the original.
+            # The margins need the score of the correct response. Only records of edited responses contain
+            # one: the response before the edit.
             at = [index for index, record in enumerate(records) if record.original.response]
             texts = [str(records[index].original.response) for index in at]
             scores = self._judge.score([contexts[index] for index in at], texts) if at else []
@@ -282,13 +286,13 @@ class SelectedNegatives(NegativeStream):
             yield msgspec.structs.replace(record, scores=scores), rights.get(index)
 
     def _order(self, record: Negative) -> tuple[float, float, float, int]:
-        """Return the key by which the records of a context are sorted."""
+        """Return a sort key for the records of a context. Better records have smaller keys."""
         scores = record.scores
         drawn = number(self._seed, "choice", record.id)
         return scores.get(ANSWERS, 0.0), -scores.get(SELECTIONAL_FIT, 1.0), -scores[CONTEXT_OVERLAP], drawn
 
     def _is_over(self, record: Negative, kept: Counter[str]) -> bool:
-        """Return whether a record would exceed the quota of one of its transforms or categories."""
+        """Return whether choosing a record would exceed the quota of one of its transforms or categories."""
         after = kept[_ALL] + 1
         return any(
             # The first record of a transform or category is always allowed. Among the first few records, its
@@ -299,7 +303,7 @@ class SelectedNegatives(NegativeStream):
         )
 
     def _passes(self, record: Negative, reason: str | None) -> bool:
-        """Return True if there is no reason to refuse a record. Otherwise, count the reason."""
+        """Return True if ``reason`` is None. Otherwise, count the refused record by the reason."""
         if reason is not None:
             self.summary.skip(reason, record.id)
         return reason is None
@@ -310,6 +314,6 @@ _ALL = ""
 
 
 def _names(record: Negative) -> set[str]:
-    """Return the keys under which a record is counted: its transforms, its categories and `_ALL`."""
+    """Return the names under which a chosen record is counted: its transforms, its categories and `_ALL`."""
     made_by = (edit.transform for edit in record.edits if edit.transform is not None)
     return {_ALL, *record.categories, *made_by}

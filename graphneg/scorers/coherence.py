@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 Over = Literal["mean", "minimum"]
 OVER: tuple[Over, ...] = ("mean", "minimum")
-"""The ways to combine the scores of a dialogue's windows: take their mean or their minimum."""
+"""The ways to combine the scores of a dialogue's windows (parts of the dialogue): mean or minimum."""
 KIND = "coherence"
 """The kind of model, which is stored in the ``config.json`` of a scorer."""
 MAX_TOKENS = 256
@@ -57,8 +57,8 @@ Turns = tuple[Turn, ...]
 class WindowSplitter:
     """Splits dialogues into windows, that is, ranges of consecutive turns with a limited number of tokens.
 
-    Turns are never split. A window may begin with the last turns of the previous window. If there would then
-    be no room for a new turn, fewer turns are repeated.
+    Turns are never split. A window may begin with the last turns of the previous window. If these leave no
+    room for a new turn, fewer turns are repeated.
 
     Attributes:
         room: Maximum number of tokens per window.
@@ -78,14 +78,14 @@ class WindowSplitter:
             raise InputError(f"overlap must be at least 0, not {self.overlap}")
 
     def windows(self, lengths: Sequence[int]) -> list[range]:
-        """Return windows that together contain all turns.
+        """Return windows that together contain all turns of a dialogue.
 
         Args:
-            lengths: Number of tokens of each turn, including its separator. None of them may exceed ``room``.
+            lengths: Number of tokens of each turn, including its separator; at most ``room`` for each turn.
 
         Returns:
-            The windows in order. The last one may repeat more than ``overlap`` turns, because it is extended
-            by earlier turns as long as they fit.
+            The windows in order, as ranges of turn indices. The last window may repeat more than ``overlap``
+            turns, because it is extended by earlier turns as long as they fit.
 
         Example:
             >>> WindowSplitter(10).windows([4, 4, 4, 4, 4])
@@ -97,7 +97,7 @@ class WindowSplitter:
         first, last = 0, 0
         while last < len(lengths):
             end = first + self._fitting(lengths[first:])
-            # The repeated turns leave no room for a new turn, so one turn less is repeated.
+            # The repeated turns leave no room for a new turn, so repeat one turn fewer.
             if end == last:
                 first += 1
                 continue
@@ -115,10 +115,10 @@ class WindowSplitter:
         """Return all windows that cannot be extended by another turn at either end.
 
         Args:
-            lengths: Number of tokens of each turn, including its separator. None of them may exceed ``room``.
+            lengths: Number of tokens of each turn, including its separator; at most ``room`` for each turn.
 
         Returns:
-            The windows in order; a single window if the whole dialogue fits.
+            The windows in order, as ranges of turn indices; a single window if the whole dialogue fits.
 
         Example:
             >>> WindowSplitter(10).all([4, 4, 4, 4])
@@ -132,7 +132,7 @@ class WindowSplitter:
         return windows
 
     def _fitting(self, lengths: Sequence[int]) -> int:
-        """Return the number of turns that fit into a window, beginning with the first turn."""
+        """Return how many turns fit into a window that begins with the first of the given turns."""
         return bisect_right(list(accumulate(lengths)), self.room)
 
 
@@ -146,7 +146,7 @@ class CoherenceScorer:
 
     Attributes:
         model: The encoder with its classification head.
-        tokenizer: The tokenizer.
+        tokenizer: The tokenizer of the encoder.
         categories: The error categories that the scorer was trained on, such as ``C-cont``.
         max_tokens: Maximum length of a window in tokens.
         overlap: Number of turns of the previous window that a window repeats.
@@ -170,8 +170,8 @@ class CoherenceScorer:
 
         Args:
             model: The encoder with its classification head.
-            tokenizer: The tokenizer.
-            categories: The error categories that the scorer was trained on.
+            tokenizer: The tokenizer of the encoder.
+            categories: The error categories that the scorer was trained on, such as ``C-cont``.
             max_tokens: Maximum length of a window in tokens. If the model can read fewer tokens, its limit is
                 used.
             overlap: Number of turns of the previous window that a window repeats.
@@ -194,7 +194,7 @@ class CoherenceScorer:
 
     @classmethod
     def new(cls, model: str | Path, *, max_tokens: int = MAX_TOKENS, **options: Any) -> Self:
-        """Create an untrained scorer from a pretrained encoder and a new head.
+        """Create an untrained scorer from a pretrained encoder and a new classification head.
 
         Raises `ModelError` if the encoder is missing, and `InputError` if a prefix in ``frozen`` matches no
         parameter.
@@ -263,7 +263,7 @@ class CoherenceScorer:
         )
 
     def score(self, dialogues: Sequence[Sequence[Turn]], progress: Progress | None = None) -> list[float]:
-        """Score dialogues.
+        """Score the coherence of dialogues.
 
         Args:
             dialogues: The dialogues, each a sequence of turns. An unknown speaker is an empty string.
@@ -335,7 +335,7 @@ class CoherenceScorer:
         """Tokenize the turns of a dialogue.
 
         Args:
-            turns: The turns of the dialogue.
+            turns: The turns of the dialogue, in order.
 
         Returns:
             The token ids of each turn, beginning with the letter of the speaker. A turn that is longer than a
@@ -348,11 +348,11 @@ class CoherenceScorer:
         return [row[:room] for row in rows]
 
     def tokens(self, turns: Sequence[Sequence[int]], window: range) -> list[int]:
-        """Join the turns of a window to an input of the model.
+        """Join the turns of a window into an input for the model.
 
         Args:
             turns: The token ids of each turn of the dialogue.
-            window: The indexes of the turns in the window.
+            window: The indices of the turns in the window.
 
         Returns:
             The token ids of the window, with separators between the turns, and special tokens at both ends.
@@ -364,7 +364,7 @@ class CoherenceScorer:
         return ids + list(after)
 
     def batch_of(self, rows: Sequence[list[int]]) -> dict[str, Tensor]:
-        """Convert the token ids of windows to padded tensors.
+        """Convert the token ids of windows into padded tensors.
 
         Args:
             rows: The token ids of each window.
@@ -378,7 +378,7 @@ class CoherenceScorer:
 
     @cached_property
     def _separator(self) -> tuple[int, ...]:
-        """The token id of the separator between turns; empty if no token is suitable."""
+        """A tuple with the token id of the separator between turns; empty if no token is suitable."""
         # If a tokenizer has no separator token, its end-of-sequence token is used.
         ids = (self.tokenizer.sep_token_id, self.tokenizer.eos_token_id)
         return next(((item,) for item in ids if isinstance(item, int)), ())
@@ -422,9 +422,9 @@ class EditedDialogue:
     """An edited version of a dialogue, which the edit made incoherent.
 
     Attributes:
-        id: The id of the negative's record.
+        id: The id of the record in the file of negatives.
         turns: The turns after the edit.
-        edited: The indexes of the edited turns.
+        edited: The indices of the edited turns.
         recipe: The name of the recipe or generator that made the edit.
         categories: The error categories of the edit, such as ``C-cont``.
     """
@@ -437,7 +437,7 @@ class EditedDialogue:
 
     @property
     def names(self) -> set[str]:
-        """The names by which training can select this dialogue: its recipe and its categories."""
+        """The names with which training can select this version: its recipe and its error categories."""
         return {self.recipe, *self.categories}
 
 
@@ -446,7 +446,7 @@ class DialogueVersions:
     """A dialogue and its edited versions.
 
     Attributes:
-        id: The id of the dialogue and the position of the last turn, joined by ``#``.
+        id: The id of the dialogue and the index of the last turn, joined by ``#``.
         original: The turns before any edit.
         edited: The edited versions.
     """
@@ -464,8 +464,8 @@ class EditedDialogues:
         dialogues: The dialogues with their edited versions.
         responses: Number of records that were skipped because only their response was edited, not the
             dialogue.
-        unchanged: Number of edited dialogues that were skipped because their text is the same as that of the
-            original.
+        unchanged: Number of edited dialogues that were skipped because their text is the same as before the
+            edit.
     """
 
     dialogues: list[DialogueVersions]
@@ -489,10 +489,10 @@ def read_dialogues(paths: Sequence[str | Path]) -> EditedDialogues:
 
 
 def dialogues_of(records: Iterable[Negative]) -> EditedDialogues:
-    """Group edited dialogues by their original dialogue.
+    """Group edited dialogues by the dialogue from which they were made.
 
     Args:
-        records: The records. Only those whose ``target`` is ``dialogue`` are used.
+        records: Records of negatives. Only records whose ``target`` is ``dialogue`` are used.
 
     Returns:
         The dialogues with their edited versions, and the numbers of skipped records.
@@ -532,15 +532,15 @@ def original_turns(item: Negative) -> Turns:
     """Return the dialogue of a negative as it was before the edit.
 
     Args:
-        item: The negative.
+        item: The negative, which also contains the texts before the edit.
 
     Returns:
-        The turns of the context, and the response as the last turn.
+        The turns of the context, and the response as the last turn, all as they were before the edit.
     """
     context, response = item.original.context, item.original.response
     context = item.context if context is None else context
-    # The record contains only the last speaker of the edited dialogue. If the edit changed the number of
-    # turns, the last turn of the original may have another speaker, who is treated as unknown.
+    # Only the last speaker of the edited dialogue is stored. If the edit changed the number of turns, the
+    # last turn before the edit may have another speaker, who is treated as unknown.
     speaker = item.speaker if len(context) == len(item.context) else ""
     return _whole(context, response or item.response, speaker)
 
@@ -551,6 +551,6 @@ def _said(turns: Turns) -> list[str]:
 
 
 def _whole(context: Sequence[Turn], response: str, speaker: str) -> Turns:
-    """Join the context and the response to one sequence of turns."""
+    """Join the context and the response into one sequence of turns."""
     # If the speaker of the response is unknown, infer it from the turns of the context.
     return (*context, Turn(speaker or (next_speaker(context) if context else ""), response))

@@ -57,10 +57,10 @@ class ContextChoice:
     """The criteria for choosing contexts.
 
     Attributes:
-        top: Number of contexts to choose.
+        top: Maximum number of contexts to choose.
         per_dialogue: Maximum number of contexts per dialogue.
-        max_turns_back: Number of turns that a question may refer to. Only the last turns of the speaker who
-            is asked count.
+        max_turns_back: Maximum number of turns that the question at the end of a context may refer to. They
+            are the last turns of the speaker who is asked.
     """
 
     top: int = 1000
@@ -94,7 +94,7 @@ def collect_contexts(
     written.
 
     Args:
-        contexts: The contexts.
+        contexts: The contexts to choose from. Contexts that end in no question are skipped.
         model: The language model that scores the questions.
         out: The output file (``.jsonl``).
         choice: The criteria for choosing contexts; None for the defaults.
@@ -150,11 +150,11 @@ def collect_responses(
     and `GeneratorError` if a generator does not return one list of responses per context.
 
     Args:
-        contexts: The contexts.
-        generators: The generators.
+        contexts: The contexts, each ending in a question.
+        generators: The generators that respond to the contexts, with distinct names.
         out: The output file (``.jsonl``).
         per_context: Maximum number of responses per generator and context.
-        seed: Seed that is passed to the generators.
+        seed: Seed for the random choices of the generators.
         overwrite: Whether to replace an existing file.
         progress: Progress display; advanced by the number of contexts processed.
 
@@ -198,7 +198,7 @@ def _collect(
     bar: Progress,
     overwrite: bool,
 ) -> tuple[int, int]:
-    """Convert items to lines in batches, and write the lines to a file.
+    """Convert items into lines in batches, and write the lines to a file.
 
     Items that were already converted by an interrupted run are skipped.
 
@@ -206,20 +206,20 @@ def _collect(
         path: The output file.
         settings: Everything that determines the lines. An interrupted run is resumed only if its settings are
             the same.
-        items: The items.
-        lines: A function that converts a batch of items to lines.
+        items: The items, such as follow-up questions, in the same order in each run.
+        lines: A function that converts a batch of items into lines.
         bar: Progress display; advanced by the number of items converted.
         overwrite: Whether to replace an existing file.
 
     Returns:
-        The number of items and the number of lines. Both include what an interrupted run has already
+        The number of items and the number of lines, including those that an interrupted run has already
         processed.
     """
     with ResumableWriter(path, fingerprint(settings), overwrite=overwrite) as writer:
         done, written = writer.resumed.dialogues, writer.resumed.negatives
         bar.advance(done)
-        # The items are in the same order in each run, so the finished items of an interrupted run are the
-        # first ones and are skipped.
+        # The items are in the same order in each run, so the items that an interrupted run has finished come
+        # first. They are skipped.
         rest = islice(items, done, None)
         while some := list(islice(rest, BATCH)):
             for line in lines(some):
@@ -239,7 +239,7 @@ def write_responses(labelled: Iterable[JudgedResponse], out: str | Path, *, over
     cannot be written.
 
     Args:
-        labelled: The labelled responses.
+        labelled: The responses with their labels.
         out: The output file (``.jsonl``).
         overwrite: Whether to replace an existing file.
     """
@@ -274,7 +274,7 @@ def _responses(
 
 
 def _destination(out: str | Path, overwrite: bool) -> Path:
-    """Return the path of an output file. Raise an error if it cannot be written."""
+    """Return the path of an output file. Raise an error if a file with this path must not be written."""
     path = check_output(out, (".jsonl",))
     check_new(path, overwrite)
     return path
@@ -295,10 +295,10 @@ class FileResponses(Generator):
     """
 
     def __init__(self, name: str, path: str | Path) -> None:
-        """Read the responses. Raises `InputError` if the file cannot be read.
+        """Read the responses in a file. Raises `InputError` if the file cannot be read.
 
         Args:
-            name: The name of the generator.
+            name: A name for the generator, which is stored with its responses.
             path: The file of responses.
         """
         self.name = name
@@ -310,15 +310,15 @@ class FileResponses(Generator):
     def generate(
         self, contexts: Sequence[Context], per_context: int, seed: int
     ) -> Sequence[Sequence[Candidate]]:
-        """Return the responses in the file to each context.
+        """Return the responses to each context that the file contains.
 
         Args:
-            contexts: The contexts.
+            contexts: The contexts, which are looked up by their ids.
             per_context: Maximum number of responses per context.
-            seed: Ignored.
+            seed: Ignored, because nothing is random.
 
         Returns:
-            The responses to each context, in the order of the file.
+            For each context, the responses in the order of the file.
         """
         return [
             [Candidate(text, ()) for text in self._by_context.get(item.id, ())[:per_context]]
@@ -331,7 +331,7 @@ class FileResponses(Generator):
 
 
 class LanguageModelReplies(Generator):
-    """A generator that continues the dialogue with a causal language model.
+    """A generator that lets a causal language model continue a dialogue.
 
     Attributes:
         name: The name of the generator.
@@ -341,8 +341,8 @@ class LanguageModelReplies(Generator):
         """Initialize the generator.
 
         Args:
-            name: The name of the generator.
-            model: The language model.
+            name: A name for the generator, which is stored with its responses.
+            model: The language model that writes the replies.
         """
         self.name = name
         self._model = model
@@ -353,12 +353,12 @@ class LanguageModelReplies(Generator):
         """Sample replies to each context. A reply ends at the first line break.
 
         Args:
-            contexts: The contexts.
+            contexts: The contexts, which the model continues.
             per_context: Number of replies to sample per context.
             seed: Seed for sampling.
 
         Returns:
-            The replies to each context, without empty ones.
+            For each context, the replies that are not empty.
         """
         from graphneg.nn.generation import Sampling
         from graphneg.nn.writers import GenerationSettings, LocalWriter, Prompt
@@ -371,7 +371,7 @@ class LanguageModelReplies(Generator):
         return [[Candidate(one.text, ()) for one in each if one.text] for each in texts]
 
     def settings(self) -> Mapping[str, object]:
-        """Return the settings that determine the replies."""
+        """Return the settings that determine the replies: the model and the maximum length of a reply."""
         return {"model": str(self._model.path), "longest": LONGEST}
 
 
@@ -385,10 +385,11 @@ class ContextLine(msgspec.Struct):
         dialogue: The id of the dialogue.
         speaker: The name of the speaker of the response.
         turn: The index of the response in the dialogue.
-        turns: The turns of the context.
-        positives: The correct responses.
+        turns: The turns of the context. The last turn contains the question.
+        positives: The correct responses to the context.
         referent: The index of the turn that the question may refer to.
-        log_fqness: The natural logarithm of the FQness of the question.
+        log_fqness: The natural logarithm of the question's FQness, which is above 0 if the question probably
+            refers to the referent.
     """
 
     id: Text
@@ -413,12 +414,12 @@ class ContextLine(msgspec.Struct):
             if not (turn.speaker.strip() and turn.text.strip()):
                 raise ValueError(f'turn {at} of "turns" has no speaker or no text')
         if not 0 <= self.referent < len(self.turns) - 1:
-            # msgspec converts a ValueError to a ValidationError, whose message names the field.
+            # msgspec converts a ValueError into a ValidationError, whose message names the field.
             raise ValueError(f'"referent" {self.referent} is not one of the turns before the question')
 
     @property
     def followup(self) -> FollowUp:
-        """The content of the line as a `FollowUp`: the context, the referent, and the score."""
+        """The context, the referent and the score of the question, as a `FollowUp`."""
         place = (self.id, self.corpus, self.split, self.dialogue, self.turn)
         context = Context(*place, self.turns, self.speaker, self.positives)
         return FollowUp(context, self.referent, self.log_fqness)
@@ -429,9 +430,9 @@ class ResponseLine(msgspec.Struct):
 
     Attributes:
         id: The id of the response.
-        generator: The name of the generator.
+        generator: The name of the generator that made the response.
         response: The text of the response.
-        context: The context.
+        context: The context that the response answers.
     """
 
     id: Text
@@ -471,7 +472,7 @@ class CollectedResponse:
 
 
 def context_line(item: FollowUp) -> str:
-    """Convert a context with a scored question to a JSON line.
+    """Convert a context with a scored question into a JSON line.
 
     Args:
         item: The context with its question.
@@ -483,7 +484,7 @@ def context_line(item: FollowUp) -> str:
 
 
 def _context_fields(item: FollowUp) -> dict[str, object]:
-    """Return the values of the fields of `ContextLine`, in the order of its fields."""
+    """Return a value for each field of `ContextLine`, keyed by the field's name and in the same order."""
     values = {**msgspec.to_builtins(item), **msgspec.to_builtins(item.context)}
     return {name: values[name] for name in ContextLine.__struct_fields__}
 
@@ -523,13 +524,13 @@ def read_responses_file(path: str | Path) -> list[CollectedResponse]:
 
 
 def read_lines_as(kind: type[Line], path: str | Path) -> list[Line]:
-    """Read a JSON Lines file, and convert each line to an object of a given type.
+    """Read a JSON Lines file, and convert each line into an object of a given type.
 
     Raises `InputError` if the file cannot be read.
 
     Args:
         kind: The type of the objects, a subclass of ``msgspec.Struct``.
-        path: The file.
+        path: The JSON Lines file.
 
     Returns:
         One object per line.

@@ -46,14 +46,14 @@ class ContradictionDetector:
         """Initialize a detector.
 
         Args:
-            encoder: The cross-encoder.
+            encoder: The cross-encoder, which reads the earlier utterance in the place of the context.
         """
         self.encoder = encoder
         self.model: Any = encoder.model
 
     @classmethod
     def new(cls, model: str | Path, *, max_tokens: int = MAX_TOKENS, **options: Any) -> Self:
-        """Create a detector for training from a pretrained encoder and a new head.
+        """Create an untrained detector from a pretrained encoder and a new classification head.
 
         If ``model`` is already a detector, its head is kept, so that a detector can be trained on several
         data sets one after the other. Raises `ModelError` if the encoder is missing, and `InputError` if a
@@ -66,7 +66,7 @@ class ContradictionDetector:
                 ``seed``.
 
         Returns:
-            The detector.
+            The detector, which can be trained.
         """
         return cls(_PairEncoder.new(model, max_tokens=max_tokens, **options))
 
@@ -81,7 +81,7 @@ class ContradictionDetector:
             **options: Further arguments of `CrossEncoder.from_pretrained`.
 
         Returns:
-            The detector.
+            The trained detector.
         """
         return cls(_PairEncoder.from_pretrained(model, **options))
 

@@ -1,10 +1,11 @@
 """Make training data for a contradiction detector from edited dialogues.
 
-The transforms ``polarity_flip``, ``antonym_substitution`` and ``self_contradiction`` change a statement to
-its contradiction, so their negatives contain both sentences. The two have nearly all of their words in
-common. When dialogue models contradict themselves, however, they use different words, and the response
-usually has other content, too. Therefore the statement and the contradiction are reworded, or replaced by
-sentences of other speakers (`graphneg.scorers.paraphrases`), and another turn is added.
+The transforms ``polarity_flip``, ``antonym_substitution`` and ``self_contradiction`` change a statement into
+its contradiction, so a negative that they make contains the statement and the contradiction. The two
+sentences have nearly all of their words in common. When dialogue models contradict themselves, however, they
+use different words, and the response usually has other content, too. Therefore the statement and the
+contradiction are reworded, or replaced by sentences of other speakers (`graphneg.scorers.paraphrases`), and
+another turn is added.
 
 A detector should not be able to recognise contradictions by the response alone, or by the number of words
 that the response shares with the earlier utterance. So each contradictory response is paired with a
@@ -68,7 +69,7 @@ _OWN_WORDS = 7
 speakers."""
 
 TRANSFORMS = ("polarity_flip", "antonym_substitution", "self_contradiction")
-"""The transforms that change a sentence so that it contradicts the original."""
+"""The transforms that change a sentence so that it contradicts the original sentence."""
 _LEAST, _MOST = 3, 16
 """Minimum and maximum number of words of a statement.
 
@@ -80,7 +81,7 @@ _OWN = re.compile(r"\b(i|me|my|mine|we|us|our|ours)\b", re.I)
 # Matches the end of a contraction that tokenization has split, such as "n't" in "do n't" or "' t" in "don '
 # t".
 _APART = re.compile(r"(?<=[a-z]) ?n ?(['’]) ?t\b", re.I)
-# Matches the space before a punctuation mark in tokenized text, such as "yes ."
+# Matches the space before a punctuation mark in tokenized text, such as the space in "yes ."
 _GAP = re.compile(r"\s+(?=[.,!?])")
 # In some corpora, questions have no question mark. They are recognised by their first words.
 _ASKING = re.compile(
@@ -130,13 +131,14 @@ def graph_made(
 ) -> list[JudgedResponse]:
     """Make labelled responses from the contradictions in negatives.
 
-    Each contradiction is used once: one of ``kinds`` is chosen at random, and gives a contradictory and a
-    consistent response. A contradiction is used only if exactly one of the two sentences, statement and
-    contradiction, is a denial. This excludes sentences that differ in an antonym, because they rarely
-    contradict each other. Raises `ModelError` if an embedder is given and FAISS is not installed.
+    Each contradiction is used once: one of ``kinds`` is chosen at random, and a contradictory and a
+    consistent response of this kind are made. A contradiction is used only if exactly one of the two
+    sentences, statement and contradiction, is a denial. This excludes sentences that differ in an antonym,
+    because they rarely contradict each other. Raises `ModelError` if an embedder is given and FAISS is not
+    installed.
 
     Args:
-        negatives: The negatives.
+        negatives: The negatives, of which only contradictions made by `TRANSFORMS` are used.
         kinds: The kinds of pairs to make. If a kind is listed twice, it is chosen twice as often.
         seed: Seed for all random choices.
         embedder: The embedder for finding similar sentences of other speakers. If None, statements and
@@ -177,7 +179,7 @@ class Sentences:
         """Collect the sentences.
 
         Args:
-            negatives: The negatives, which contain the edited dialogues and their originals.
+            negatives: The negatives, which contain the edited dialogues and the texts before the edits.
         """
         self.statements: dict[str, str] = {}
         contradictions: dict[tuple[str, str], Contradiction] = {}
@@ -195,7 +197,7 @@ def respell(text: str) -> str:
     """Remove the spaces that tokenization puts before punctuation marks and into contractions.
 
     Args:
-        text: A text, which may be tokenized.
+        text: A text, which may have spaces between its tokens.
 
     Returns:
         The text as people would type it.
@@ -221,7 +223,7 @@ def _contradictions(negative: Negative) -> Iterator[Contradiction]:
 
 
 def _turns(negative: Negative, context: Sequence[Turn], response: str | None) -> dict[int, Turn]:
-    """Return the turns of context and response, keyed by their positions in the dialogue."""
+    """Return the turns of context and response, keyed by their indices in the dialogue."""
     first = negative.turn - len(context)
     turns = {first + at: Turn(turn.speaker, respell(turn.text)) for at, turn in enumerate(context)}
     # If the speaker of the response is unknown, assume that two speakers alternate, and use the speaker of
@@ -234,7 +236,7 @@ def _turns(negative: Negative, context: Sequence[Turn], response: str | None) ->
 def _of_turn(
     id: str, turn: int, before: Mapping[int, Turn], after: Mapping[int, Turn]
 ) -> Iterator[Contradiction]:
-    """Yield the contradiction in an edited turn, if the edit added or replaced one sentence."""
+    """Yield the contradiction in an edited turn, if the edit added or replaced exactly one sentence."""
     old, new = ([part.text for part in typed_sentences(said[turn].text)] for said in (before, after))
     gone, added = [text for text in old if text not in new], [text for text in new if text not in old]
     # If several sentences were added or removed, it is unclear which of them contradict each other.
@@ -272,7 +274,7 @@ class _Claim:
 
     Attributes:
         source: The statement and its contradiction.
-        earlier: The earlier utterance.
+        earlier: The earlier utterance of the pair, to which the responses are compared.
         said: Wordings that agree with the earlier utterance.
         contrary: Wordings that contradict the earlier utterance.
         agreed: Versions of the earlier utterance that agree with ``contrary``; empty if the statement does
@@ -295,7 +297,7 @@ def _claim(item: Contradiction, others: DenialWordings | None, seed: int) -> _Cl
         said, contrary = wordings.denied, wordings.affirmed
     else:
         said, contrary = (), ()
-    # The original sentences come first. Duplicates are removed.
+    # The statement and the contradiction themselves come before their rewordings. Duplicates are removed.
     said = tuple(dict.fromkeys((item.sentence, *said)))
     contrary = tuple(dict.fromkeys((item.contradiction, *contrary)))
     # A consistent response should not repeat the statement word for word, so the statement itself is left out
@@ -305,7 +307,7 @@ def _claim(item: Contradiction, others: DenialWordings | None, seed: int) -> _Cl
         new_said, new_contrary = others.affirmed, others.denied
 
     def saying(wordings: Sequence[str]) -> tuple[str, ...]:
-        """Return the earlier utterance with each of the wordings in place of the statement."""
+        """Return copies of the earlier utterance, each with another wording in place of the statement."""
         return tuple(item.earlier.replace(item.sentence, text, 1) for text in wordings)
 
     if item.sentence not in item.earlier:
@@ -322,11 +324,11 @@ def _responses(
     """Make a contradictory and a consistent pair. A pair is an earlier utterance and a response."""
 
     def drawn(texts: Sequence[str], name: str, id: str) -> str:
-        """Choose one of some texts. The choice depends on the seed, the name and the id."""
+        """Choose a text at random, depending on the seed, the name and the id."""
         return texts[number(seed, name, id) % len(texts)]
 
     def beside(text: str, more: str, id: str) -> str:
-        """Join two texts. Which comes first depends on the seed and the id."""
+        """Join two texts in random order, which depends on the seed and the id."""
         return f"{text} {more}" if number(seed, "order", id) % 2 else f"{more} {text}"
 
     source, id = claim.source, claim.source.id
@@ -343,7 +345,7 @@ def _responses(
         spoken = (drawn(other.said, "right", other.source.id), elsewhere)
         wrong = beside(wrong, _balancing(wrong, spoken), f"{id} 1")
         right = beside(right, _balancing(right, spoken), f"{id} 0")
-    # In two thirds of the cases, another turn of the speaker is added to both responses.
+    # In two thirds of the cases, add another turn of the speaker to the wrong and to the right response.
     if kind != "later" and number(seed, "alone", id) % 3:
         wrong, right = beside(wrong, source.other, id), beside(right, source.other, id)
     # In half of the cases, a turn of another dialogue is added to the earlier utterance.
@@ -362,7 +364,7 @@ def _balancing(text: str, spoken: Sequence[str]) -> str:
 
 
 def _of_another_dialogue(claim: _Claim, claims: Sequence[_Claim], seed: int) -> _Claim:
-    """Return a random claim from another dialogue. If there is only one dialogue, return the next claim."""
+    """Return a random `_Claim` of another dialogue. If there is only one dialogue, return the next claim."""
     start = number(seed, "elsewhere", claim.source.id) % len(claims)
     rotated = chain(islice(claims, start, None), islice(claims, start))
     others = (item for item in rotated if item.source.dialogue != claim.source.dialogue)

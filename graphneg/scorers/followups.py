@@ -37,11 +37,11 @@ class FollowUp:
     """A context that ends in a question, and an earlier turn that the question may refer to.
 
     Attributes:
-        context: The context.
+        context: The context, whose last turn contains the question.
         referent: The index of the turn that the question may refer to. It is a turn of the other speaker, who
             is asked.
-        log_fqness: The natural logarithm of the FQness; 0 before it is computed. A value above 0 indicates
-            that the question refers to the turn.
+        log_fqness: The natural logarithm of the question's FQness (see `fqness`); 0 before it is computed. A
+            value above 0 indicates that the question refers to the referent.
     """
 
     context: Context
@@ -50,12 +50,12 @@ class FollowUp:
 
     @property
     def question(self) -> Turn:
-        """The turn with the question."""
+        """The last turn of the context, which contains the question."""
         return self.context.turns[-1]
 
     @property
     def without_between(self) -> tuple[Turn, ...]:
-        """The turns up to the referent, including it."""
+        """The turns up to and including the referent, without the turns between referent and question."""
         return self.context.turns[: self.referent + 1]
 
     @property
@@ -69,7 +69,7 @@ def asks(text: str) -> bool:
     """Return whether a text contains a question.
 
     Args:
-        text: The text.
+        text: The text of a turn.
 
     Returns:
         True if a word ends in a question mark. A quotation mark, a parenthesis or an exclamation mark may
@@ -86,10 +86,10 @@ def followups(contexts: Iterable[Context], max_turns_back: int = 3) -> Iterator[
     """Find questions at the ends of contexts, and the turns that each question may refer to.
 
     Args:
-        contexts: The contexts. A context is skipped if its last turn contains no question, or if the speaker
-            of that turn also speaks next.
-        max_turns_back: Number of turns that a question may refer to. They are the last turns of the speaker
-            who is asked.
+        contexts: Contexts of responses. A context is skipped if its last turn contains no question, or if the
+            speaker of that turn also speaks next.
+        max_turns_back: Maximum number of turns that a question may refer to. They are the last turns of the
+            speaker who is asked.
 
     Yields:
         For each question, one `FollowUp` for each turn that it may refer to, the nearest turn first.
@@ -117,8 +117,8 @@ def fqness(model: LanguageModel, some: Sequence[FollowUp]) -> list[FollowUp]:
     longer than the model can read, only the tokens that fit count.
 
     Args:
-        model: The language model.
-        some: The questions with their referents.
+        model: The language model that computes the probabilities.
+        some: The questions with their contexts and referents.
 
     Returns:
         Copies of ``some`` with the computed ``log_fqness``, in the same order.
@@ -166,7 +166,8 @@ def best(scored: Iterable[FollowUp], top: int, per_dialogue: int = 1) -> list[Fo
     """Return the follow-up questions with the highest scores, at most one per context.
 
     Args:
-        scored: The scored questions. A question may occur several times, with different referents.
+        scored: Questions with a computed ``log_fqness``. A question may occur several times, with different
+            referents.
         top: Maximum number of questions to return.
         per_dialogue: Maximum number of questions per dialogue.
 

@@ -55,7 +55,8 @@ _BE = ("am", "was", "are", "were")
 _SAME_MATTER = 0.5
 """Minimum cosine similarity of two sentences that are considered to be about the same thing."""
 _MARGIN = 0.02
-"""A denial may be more similar to the statement than to the contradiction, but by at most this difference."""
+"""Maximum difference of cosines by which a denial may be more similar to the statement than to the
+contradiction."""
 _RARE, _FEW = 0.02, 20
 """A word counts as common if it occurs in more than this fraction of the statements (0.02) and in more than
 this number of statements (20)."""
@@ -83,7 +84,7 @@ def reword_denial(sentence: str) -> DenialWordings | None:
     """Reword a sentence in which the speaker denies an action, a state or an ability.
 
     Args:
-        sentence: The sentence.
+        sentence: The sentence to reword.
 
     Returns:
         Wordings of the denial and of the affirmation, or None if the sentence is not such a denial.
@@ -120,7 +121,7 @@ def reword_denial(sentence: str) -> DenialWordings | None:
         meets = ("nothing", "perfect")
 
     def written(side: str) -> Iterator[str]:
-        """Reword the sentence by each suitable template for one side, ``denied`` or ``affirmed``."""
+        """Fill each suitable template of the kind ``side``, which is ``denied`` or ``affirmed``."""
         for needs, template in _templates()[forms["auxiliary"], side]:
             if needs in meets:
                 before, _, after = template.format(**forms).partition("+")
@@ -138,7 +139,7 @@ def denies(sentence: str) -> bool:
     A wish counts as a denial: "I wish I kept bees." implies that the speaker keeps none.
 
     Args:
-        sentence: The sentence.
+        sentence: The sentence to check.
 
     Returns:
         True for a denial or a wish.
@@ -178,7 +179,7 @@ def _class(name: str) -> re.Pattern[str]:
 
 @cache
 def _templates() -> Mapping[tuple[str, str], list[tuple[str, str]]]:
-    """Return the templates by auxiliary and side. Each is a pair of its ``needs`` and its text."""
+    """Return the templates, each a pair of its ``needs`` and its text, keyed by auxiliary and side."""
     table: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for row in _rows("templates"):
         for auxiliary in row["auxiliaries"].split():
@@ -187,7 +188,7 @@ def _templates() -> Mapping[tuple[str, str], list[tuple[str, str]]]:
 
 
 def _rows(name: str) -> list[dict[str, str]]:
-    """Return the rows of a tab-separated table in this package."""
+    """Return the rows of the file ``name.tsv`` in this package, keyed by column."""
     text = resources.files("graphneg.scorers").joinpath(f"{name}.tsv").read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
 
@@ -227,14 +228,14 @@ def paraphrases(
     `ModelError` if FAISS is not installed.
 
     Args:
-        contradictions: The contradictions. If a contradiction is not a denial, or its statement is one, no
-            sentences are searched for it.
+        contradictions: The contradictions. A contradiction gets no sentences if it is not a denial, or if its
+            statement is a denial.
         statements: The sentences to search, each with the id of its dialogue.
         embedder: The embedder that computes the similarities.
 
     Returns:
-        For each contradiction, the sentences that were found; None if there are no denials or no
-        affirmations.
+        For each contradiction, the sentences that were found; None if no denials or no affirmations were
+        found.
     """
     queries = [item for item in contradictions if denies(item.contradiction) and not denies(item.sentence)]
     denials, affirmations = ([text for text in statements if denies(text) is side] for side in (True, False))
@@ -266,7 +267,7 @@ def paraphrases(
 def _like(
     queries: NDArray[float32], texts: list[str], embedder: Embedder, further: NDArray[float32] | None = None
 ) -> Iterator[list[str]]:
-    """Yield, for each query, the texts that are most similar to it.
+    """Yield, for each query, the texts whose vectors are most similar to it.
 
     Args:
         queries: Vectors of the queries, of shape (queries, dimensions).

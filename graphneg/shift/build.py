@@ -73,10 +73,10 @@ class ShiftReport:
         dialogues: Number of dialogues that were added.
         pairs: Number of pairs of a post and a reply in the added dialogues.
         shifts: Number of pairs that were added to the shift graph.
-        mentions: Number of relationships written between a text and one of its keywords.
-        skipped: Number of pairs that were not added to the shift graph, by reason.
+        mentions: Number of ``MENTIONS`` relationships written, each from a text to one of its keywords.
+        skipped: Number of pairs that were not added to the shift graph, keyed by the reason.
         seconds: Duration of the run.
-        notes: Messages for the user.
+        notes: Messages for the user, such as that no spaCy model is installed.
     """
 
     keywords: str
@@ -97,7 +97,7 @@ class ShiftReport:
             '3 shifts of 4 pairs of 2 dialogues in 0.5 s (8 pairs/s)'
 
         Returns:
-            The line, without a line break.
+            The counts as one line, without a line break at its end.
         """
         line = f"{self.shifts:,} shifts of {self.pairs:,} pairs of {self.dialogues:,} dialogues"
         line += f" in {self.seconds:.1f} s"
@@ -107,10 +107,10 @@ class ShiftReport:
         return line + (f"; skipped {', '.join(parts)}" if parts else "")
 
     def add(self, dialogue: DialogueShifts) -> None:
-        """Add the counts of a dialogue that has been written.
+        """Add the counts of a dialogue that was written to the store.
 
         Args:
-            dialogue: The dialogue.
+            dialogue: The dialogue with its pairs and the rows that were written.
         """
         self.dialogues += 1
         self.pairs += len(dialogue.pairs)
@@ -124,7 +124,7 @@ class DialogueText(NamedTuple):
 
     Attributes:
         id: Id of the utterance or response.
-        text: The text.
+        text: Text of the utterance or response.
         kind: ``utterances`` for an utterance, ``responses`` for a correct response.
     """
 
@@ -141,8 +141,8 @@ class DialogueShifts:
         id: Id of the dialogue.
         texts: Utterances in order, then correct responses.
         pairs: Pairs of a post and a reply.
-        rows: Rows to write, by the name of the Cypher statement in ``cypher/shift/`` that writes them.
-        skipped: Number of pairs that give no shift, by reason.
+        rows: Rows to write, keyed by the name of the Cypher statement in ``cypher/shift/`` that writes them.
+        skipped: Number of pairs without a shift, keyed by the reason.
     """
 
     id: str
@@ -193,8 +193,8 @@ def build_shifts(
 
     Args:
         store: Store that contains the dialogues.
-        extractor: Keyword extractor.
-        embedder: Embedder by whose vectors keywords and texts are compared.
+        extractor: Extractor that finds the keywords of texts.
+        embedder: Embedder whose vectors show how similar keywords and texts are.
         selection: Dialogues to add.
         existing: ``keep`` to keep the existing shift graph, or ``replace`` to delete it first as a whole,
             including the parts for other corpora.
@@ -231,7 +231,7 @@ def build_shifts(
 
 
 def shifts_of(pairs: Sequence[KeywordPair], embedder: Embedder) -> list[Shift]:
-    """Find the focus and the perspective of each pair of post and reply (CAPT, section 3.1).
+    """Find the focus and the perspective of the reply in each pair of a post and a reply (CAPT, section 3.1).
 
     The focus is the keyword of the post that is most similar to the text of the reply. The perspective is the
     keyword of the reply that is most similar to the focus. Similarity is the cosine of the embeddings. If the
@@ -299,7 +299,7 @@ def _check_replies(store: Store, selection: Selection, dialogues: int) -> None:
 def _batch(
     store: Store, ids: Sequence[str], extractor: KeywordExtractor, embedder: Embedder
 ) -> list[DialogueShifts]:
-    """Compute the keywords and the shifts of dialogues, and convert them to rows to write."""
+    """Compute the keywords and the shifts of dialogues, and store them as rows for Cypher statements."""
     dialogues = _pairs_of(store, ids)
     texts = list(dict.fromkeys(text.text for dialogue in dialogues for text in dialogue.texts))
     keywords = dict(zip(texts, extractor.extract(texts), strict=True))
@@ -324,7 +324,7 @@ def _batch(
 
 
 def _closest(keywords: Sequence[Keyword], vectors: Mapping[str, NDArray[float32]], to: str) -> str:
-    """Return the keyword whose vector is most similar to that of the text ``to``."""
+    """Return the keyword whose vector is most similar to the vector of the text ``to``."""
     import numpy
 
     cosines: list[float] = (numpy.stack([vectors[word.text] for word in keywords]) @ vectors[to]).tolist()
@@ -341,7 +341,8 @@ def _write(
         The dialogues that were added.
 
     Raises:
-        InputError: Another run is deleting the shift graph, or the existing graph was built differently.
+        InputError: Another run is deleting the shift graph, or the existing graph was built with another
+            extractor or embedder.
     """
     [state] = run(tx, "shift/begin", **method)
     if _is_being_removed(state, method):
@@ -353,7 +354,8 @@ def _write(
         name: sorted((row for dialogue in mine for row in dialogue.rows[name]), key=itemgetter("id"))
         for name in (*_MENTIONS, *_SHIFTS)
     }
-    # Several replies may have the same edge. Count them here, so that the server writes each edge only once.
+    # Several replies may have the same focus and perspective. Count these replies here, so that the server
+    # writes each edge of the shift graph only once.
     counts = Counter((row["focus"], row["perspective"]) for name in _SHIFTS for row in rows[name])
     rows["counts"] = [{"focus": f, "perspective": p, "count": counts[f, p]} for f, p in sorted(counts)]
     lexicon = stored_lexicon(tx)
@@ -367,7 +369,7 @@ def _write(
 
 
 def _is_being_removed(state: Record, method: Mapping[str, str]) -> bool:
-    """Return whether an old shift graph is being deleted. Raise an error if it was built differently."""
+    """Return whether an old shift graph is being deleted. Raise an error if extractor or embedder differ."""
     before = {name: state[name] for name in method}
     if before != method:
         raise InputError(
@@ -380,7 +382,7 @@ def _is_being_removed(state: Record, method: Mapping[str, str]) -> bool:
 
 
 def _forget(store: Store, method: Mapping[str, str], progress: Progress) -> None:
-    """Delete the shift graph in several steps. Raise an error if another run takes over."""
+    """Delete the shift graph in several steps. Raise an error if another run starts to delete it, too."""
     me = uuid4().hex
 
     def removed(tx: ManagedTransaction, name: str) -> int:

@@ -47,9 +47,9 @@ class ShiftGraphMethods:
         Args:
             embedder: Path or id of an embedder, as in `graphneg.nn.embedders.get_embedder`, or an object with
                 the method ``embed(texts)``. Its vectors determine which keywords are similar.
-            embedder_options: Options of the embedder, if it is given by its path or id.
+            embedder_options: Options for an embedder that is given by its path or id.
             keywords: Keyword extractor: ``yake``, ``rake``, or an object with the method ``extract(texts)``.
-            language: Language of the texts, if the extractor is given by its name.
+            language: Language of the texts, for an extractor that is given by its name.
             existing: ``keep`` to add only dialogues that are not in the shift graph yet, or ``replace`` to
                 first delete the whole shift graph.
             corpora: Names of the corpora to add; empty for all.
@@ -111,18 +111,18 @@ class ShiftGraphMethods:
     ) -> SubstituteFinder:
         """Return an object that finds substitutes: other perspectives that a reply could have had.
 
-        A perspective is the keyword to which a reply shifts the topic. With ``turns=1, hops=1``, the
-        candidates are those of Algorithm 1 in CAPT.
+        A perspective is the keyword to which a reply shifts the topic. With ``turns=1, hops=1``, the finder
+        uses the same candidates as Algorithm 1 in CAPT.
 
         Args:
             predictor: Name of a predictor, or an object with the method ``choose(post, focus, subsets)``.
-            predictor_options: Options of the predictor, if it is given by its name.
+            predictor_options: Options for a predictor that is given by its name.
             turns: Number of turns before the reply whose keywords are used as foci.
-            hops: Maximum number of edges between a focus and a candidate, 1 or 2.
+            hops: Maximum number of edges of the shift graph between a focus and a candidate, 1 or 2.
             max_candidates: Maximum number of candidates for each focus; the most likely candidates are kept.
             subset_size: Number of candidates in a subset. From each subset, the predictor chooses one
                 candidate.
-            seed: Seed of the random division into subsets.
+            seed: Seed for the random division of the candidates into subsets.
             top: Maximum number of substitutes for each reply; None for all.
             keywords: Extractor that finds the keywords of texts that are not in the store; None for the
                 extractor with which the shift graph was built.

@@ -1,9 +1,10 @@
 """Find candidates for substitutes: other perspectives that a reply could have had.
 
 The method is Algorithm 1 of CAPT (Ou et al. 2022). The post is the turn that is replied to. Every keyword of
-the post is a focus. The candidates for a focus are all perspectives to which replies in the store shift from
-this focus, except the perspective of the reply itself. The candidates are divided into subsets, and a
-predictor (`graphneg.shift.prediction`) chooses one substitute from each subset::
+the post is a focus. The perspective of a reply is the keyword to which it shifts the topic. The candidates
+for a focus are all perspectives to which replies in the store shift from this focus, except the perspective
+of the reply itself. The candidates are divided into subsets, and a predictor (`graphneg.shift.prediction`)
+chooses one substitute from each subset::
 
     post        "I had a coffee."          reply about "cake"
     focus       coffee                     shifts to cake, sugar, price and morning
@@ -36,16 +37,15 @@ DIALOGUES = 50
 
 @dataclass(frozen=True, slots=True)
 class CandidateOptions:
-    """Settings that determine where to search for candidates, and how to divide them into subsets.
+    """Settings for finding candidate perspectives in the shift graph, and for dividing them into subsets.
 
     Attributes:
         turns: Number of turns before the reply whose keywords are used as foci; 1 for the post only.
-        hops: Maximum number of edges between a focus and a candidate. With 2, perspectives of perspectives
-            are also candidates.
+        hops: Maximum number of edges of the shift graph between a focus and a candidate, 1 or 2.
         max_candidates: Maximum number of candidates for each focus; the most likely candidates are kept.
         subset_size: Minimum number of candidates in a subset, unless there are fewer candidates in all. A
             subset has fewer than twice as many candidates. CAPT uses subsets of 5 to 100 candidates.
-        seed: Seed of the random division into subsets.
+        seed: Seed for the random division of the candidates into subsets.
     """
 
     turns: int = 3
@@ -98,12 +98,12 @@ class Reply:
     """A reply and the turns before it.
 
     Attributes:
-        id: Id of the utterance or response.
+        id: Id of the reply, which is an utterance or a response.
         text: Text of the reply.
         focus: Keyword that the reply takes up, or None if unknown.
         perspective: Keyword to which the reply shifts the topic, or None if unknown.
         turns: Texts of the turns before the reply, oldest first. The last turn is the post.
-        keywords: For each turn before the reply, the scores of its keywords.
+        keywords: For each turn before the reply, the scores of its keywords, keyed by the keyword's text.
     """
 
     id: str
@@ -120,9 +120,9 @@ class Focus:
 
     Attributes:
         text: Text of the keyword.
-        salience: Score of the keyword. The score is lower if the keyword is from an earlier turn.
-        candidates: Perspectives that can be reached from this focus, the most likely one first.
-        likelihoods: Likelihoods of all perspectives for this focus.
+        salience: Score of the keyword. The score is lower if the keyword is from a turn before the post.
+        candidates: Perspectives that can be reached from this focus, sorted by likelihood, highest first.
+        likelihoods: Likelihoods of all perspectives, given this focus.
     """
 
     text: str
@@ -133,12 +133,13 @@ class Focus:
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """The context of a reply, from which a predictor chooses substitutes.
+    """The context of a reply: the turns before it, with the keywords that the reply can take up.
 
     Attributes:
         turns: Texts of the turns before the reply, oldest first. The last turn is the post.
-        foci: Foci that have candidates, the most salient one first.
-        keywords: Salience of all keywords of the context, including keywords that are not in the shift graph.
+        foci: Foci that have candidates, sorted by salience, highest first.
+        keywords: Salience of all keywords of the context, keyed by the keyword's text. Keywords that are not
+            in the shift graph are included.
     """
 
     turns: tuple[str, ...]
@@ -157,7 +158,7 @@ def posts(shifts: ShiftGraph, replies: Sequence[Reply], reach: CandidateOptions)
     Args:
         shifts: Shift graph of the store.
         replies: Replies with the turns before them.
-        reach: Settings for where to search for candidates.
+        reach: Settings for the search for candidates.
 
     Returns:
         A `Post` for each reply. Its candidates do not include the perspective of the reply.
@@ -168,7 +169,7 @@ def posts(shifts: ShiftGraph, replies: Sequence[Reply], reach: CandidateOptions)
     for reply, keywords in zip(replies, salient, strict=True):
         foci: list[Focus] = []
         for text in filter(known.__contains__, keywords):
-            # The perspective of the reply may be removed, so take one candidate more than needed.
+            # Take one candidate more than needed, because the perspective of the reply is removed below.
             ranked = known[text].ranked[: reach.max_candidates + 1]
             candidates = tuple(other for other in ranked if other != reply.perspective)[
                 : reach.max_candidates
@@ -235,7 +236,7 @@ def stored_reply(store: Store, id: str) -> Reply:
         The reply with the turns before it.
 
     Raises:
-        InputError: There is no such reply.
+        InputError: The store contains no reply with this id.
     """
     for reply in replies_of(store, [id.partition("#")[0]]):
         if reply.id == id:
@@ -246,7 +247,7 @@ def stored_reply(store: Store, id: str) -> Reply:
 
 
 def _salience(reply: Reply, turns: int) -> dict[str, float]:
-    """Return the salience of the keywords in the last turns, the most salient one first."""
+    """Return the keywords of the last ``turns`` turns with their salience, highest salience first."""
     found: dict[str, float] = {}
     # Multiply a score by DECAY once for each turn between the keyword's turn and the post. The keywords of
     # the post thus keep their scores. If a keyword occurs in several turns, its highest value counts.

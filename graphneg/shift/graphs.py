@@ -41,7 +41,7 @@ WAYS = 400
 """Maximum number of perspectives of a focus from which second edges are followed. The most frequent
 perspectives are used."""
 KEPT = 20_000
-"""Number of terms whose shifts are cached in memory. Likelihoods are cached for a quarter of this number."""
+"""Maximum number of terms whose shifts are cached. Likelihoods are cached for a quarter of this number."""
 
 Edge = tuple[str, str, int]
 Key = TypeVar("Key")
@@ -130,15 +130,15 @@ class Likelihoods:
     Attributes:
         counts: Number of shifts from the focus to each perspective.
         known: Likelihoods of all perspectives that can be reached from the focus.
-        ranked: The perspectives in ``known``, the most likely first.
+        ranked: The perspectives in ``known``, sorted by likelihood, highest first.
     """
 
     counts: Mapping[str, int]
     known: Mapping[str, float]
     ranked: tuple[str, ...]
     rest: float
-    """Factor for ``prior``. The product of both is the likelihood of a perspective that cannot be reached
-    from the focus."""
+    """Factor for ``prior``: ``rest * prior[p]`` is the likelihood of a perspective ``p`` that cannot be
+    reached from the focus."""
     prior: Mapping[str, float]
     """P(p): for each perspective, the fraction of all shifts in the graph that end at it."""
 
@@ -170,7 +170,7 @@ class ShiftGraph:
 
     @cached_property
     def prior(self) -> Mapping[str, float]:
-        """P(p): for each perspective, the fraction of all shifts that end at it; the most frequent first."""
+        """P(p): for each perspective, the fraction of all shifts that end at it, highest fraction first."""
         rows = self._store.read(cypher_text("shift/candidates_prior"))
         counts = {row["perspective"]: int(row["count"]) for row in rows}
         total = sum(counts.values())
@@ -183,7 +183,7 @@ class ShiftGraph:
             terms: Texts of foci.
 
         Returns:
-            For each focus, the number of shifts to each perspective, the most frequent first. A term without
+            For each focus, the number of shifts to each perspective, highest number first. A term without
             shifts has an empty mapping.
         """
         found = {term: self._shifts.get(term, {}) for term in sorted(set(terms))}
@@ -201,11 +201,11 @@ class ShiftGraph:
 
         Args:
             foci: Texts of foci.
-            hops: Maximum number of edges to follow, 1 or 2. With 2, the counts are smoothed with the second
-                edges.
+            hops: Maximum number of edges to follow from a focus, 1 or 2. With 2, P2 (the distribution over
+                perspectives that are two edges away) is also used for smoothing.
 
         Returns:
-            The likelihoods of each focus that has shifts.
+            The likelihoods for each focus that has shifts, keyed by the focus.
         """
         asked = sorted(set(foci))
         missing = [focus for focus in asked if (focus, hops) not in self._likelihoods]
@@ -214,7 +214,7 @@ class ShiftGraph:
         ways = {focus: list(shifts[focus])[: WAYS if hops > 1 else 0] for focus in missing}
         onward = self.from_each(term for some in ways.values() for term in some)
         for focus in missing:
-            # If no shift starts from a perspective, it has no second edges to follow.
+            # A perspective from which no shift starts has no second edges to follow.
             leading = [way for way in ways[focus] if onward[way]]
             found[focus, hops] = self._smoothed(shifts[focus], leading, onward)
         _keep(self._likelihoods, found, KEPT // 4)
@@ -242,7 +242,7 @@ class ShiftGraph:
 
 
 def _graph(edges: Sequence[Edge]) -> networkx.DiGraph[str]:
-    """Convert edges to a networkx graph."""
+    """Convert the edges of the shift graph into a networkx graph."""
     import networkx
 
     graph: networkx.DiGraph[str] = networkx.DiGraph()
@@ -252,7 +252,7 @@ def _graph(edges: Sequence[Edge]) -> networkx.DiGraph[str]:
 
 
 def _keep(kept: OrderedDict[Key, Kept], used: Mapping[Key, Kept], room: int) -> None:
-    """Add values to a cache, and remove the least recently used ones if there is no room for them."""
+    """Add entries to a cache, and remove the least recently used entries until at most ``room`` are left."""
     for key, value in used.items():
         kept[key] = value
         kept.move_to_end(key)

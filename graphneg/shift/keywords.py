@@ -1,9 +1,9 @@
 """Find the keywords of texts with YAKE or RAKE.
 
-For each text, an extractor returns a list of `Keyword`, the most salient first. spaCy provides tokens, lemmas
-and parts of speech. A keyword is identified by a key, which consists of its lemmas: "Small T-shirts" has the
-key ``small t shirt``. Words in AMR graphs and in ConceptNet get keys in the same way, so keywords can be
-found in AMR graphs and in ConceptNet.
+For each text, an extractor returns a list of `Keyword`, sorted by salience, highest first. spaCy provides
+tokens, lemmas and parts of speech. A keyword is identified by a key, which consists of its lemmas: "Small
+T-shirts" has the key ``small t shirt``. Words in AMR graphs and in ConceptNet get keys in the same way, so
+keywords can be found in AMR graphs and in ConceptNet.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _KINDS: Mapping[str, WordClass] = {
     "NN": "noun", "JJ": "adjective", "VB": "verb",
     "NOUN": "noun", "PROPN": "noun", "ADJ": "adjective", "VERB": "verb",
 }  # fmt: skip
-"""Word classes by the first two letters of a Penn Treebank tag, and by universal part of speech."""
+"""Word classes, keyed by the first two letters of a Penn Treebank tag or by a universal part of speech."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,34 +60,34 @@ class KeywordExtractor(Protocol):
     """Interface of keyword extractors.
 
     Attributes:
-        name: Method, language and model. If two shift graphs were built with extractors of the same name,
-            their keywords were found in the same way.
-        notes: Messages for the user.
+        name: Text that names the method, the language and the spaCy model. If two shift graphs were built
+            with extractors of the same name, their keywords were found in the same way.
+        notes: Messages for the user, such as that no spaCy model is installed.
     """
 
     name: str
     notes: tuple[str, ...]
 
     def extract(self, texts: Sequence[str]) -> list[list[Keyword]]:
-        """Return the keywords of each text, the most salient first. Keys are unique within a text.
+        """Return the keywords of each text. Keys are unique within a text.
 
         Args:
             texts: Texts of any length.
 
         Returns:
-            The keywords of each text, in the order of the texts.
+            For each text, in order, its keywords sorted by salience, highest first.
         """
         ...
 
 
 def get_extractor(name: str = "yake", language: str = "en", model: str | None = None) -> KeywordExtractor:
-    """Create a keyword extractor by its name.
+    """Create the keyword extractor with a given name.
 
     If no spaCy model for the language is installed, every word that is not a stop word can be a keyword, and
-    words are not lemmatised. The extractor's ``notes`` contain a message about this.
+    words are not lemmatised. A message in the extractor's ``notes`` then tells the user so.
 
     Args:
-        name: ``yake`` or ``rake``.
+        name: Name of the extractor, ``yake`` or ``rake``.
         language: Language of the texts, as a code such as ``en``.
         model: Package or path of a spaCy pipeline with parts of speech and lemmas; None takes an installed
             pipeline for the language.
@@ -175,13 +175,13 @@ class SpacyExtractor(ABC):
             )
 
     def extract(self, texts: Sequence[str]) -> list[list[Keyword]]:
-        """Return the keywords of each text, the most salient first.
+        """Return the keywords of each text.
 
         Args:
             texts: Texts of any length.
 
         Returns:
-            The keywords of each text, in the order of the texts.
+            For each text, in order, its keywords sorted by salience, highest first.
         """
         # Without a memory zone, spaCy's vocabulary would grow with every new word.
         with _READING, self._nlp.memory_zone():
@@ -198,10 +198,11 @@ class SpacyExtractor(ABC):
         """Return the keywords of one text, in any order. ``words`` also contains the punctuation marks."""
 
     def _word(self, token: Any) -> KeywordToken:
-        """Convert a spaCy token."""
+        """Convert a spaCy token into a `KeywordToken`."""
         text: str = token.text
         kind: WordClass | None
-        # There are notes only if there is no model, so lemmas and parts of speech are not available.
+        # `notes` is non-empty only if no spaCy model is installed. There are then no lemmas and no parts of
+        # speech.
         if self.notes:
             lemma, kind = token.lower_, None if token.is_stop else "noun"
         elif self._language == "en":
@@ -237,7 +238,7 @@ def key_of(words: Sequence[KeywordToken]) -> str:
         words: Words of the keyword.
 
     Returns:
-        The key; empty if it is too long for an index.
+        The key; an empty string if the key is too long for a database index.
 
     Example:
         >>> key_of([KeywordToken("Small", "small", "adjective"), KeywordToken("T-shirts", "t-shirt", "noun")])
@@ -250,7 +251,7 @@ def key_of(words: Sequence[KeywordToken]) -> str:
 
 @lru_cache(maxsize=4)
 def _pipeline(model: str | None, language: str) -> Any:
-    """Load a spaCy pipeline. Without a ``model``, create an empty pipeline for the language."""
+    """Load the spaCy pipeline ``model``. If it is None, create an empty pipeline for the language."""
     unused = _UNUSED_IN_ENGLISH if language == "en" else _UNUSED
     try:
         nlp: Any = import_spacy().blank(language) if model is None else load_pipeline(model, unused)
@@ -273,7 +274,7 @@ class RakeExtractor(SpacyExtractor):
 
     Keywords are sequences of consecutive content words (runs). The score of a word is its degree divided by
     its frequency. The degree is the sum of the lengths of all runs that contain the word. The score ``s`` of
-    a run is the sum of the scores of its words. It is converted to ``s / (1 + s)``, which is below 1.
+    a run is the sum of the scores of its words. It is converted into ``s / (1 + s)``, which is below 1.
 
     The implementation departs from the paper in four ways. A run ends not only at stop words, but at all
     words that are not nouns or adjectives. Each verb is a run with a single word. Words with the same lemma
@@ -298,7 +299,7 @@ class RakeExtractor(SpacyExtractor):
         return found.values()
 
     def _runs(self, words: Sequence[KeywordToken]) -> Iterator[list[KeywordToken]]:
-        """Yield the sequences of content words that are keywords."""
+        """Yield the words of each keyword: consecutive nouns and adjectives, or a single content word."""
 
         def kind_of_run(word: KeywordToken) -> str | None:
             stands = word.kind is not None and word.text.lower() not in self._stop_words
@@ -319,7 +320,7 @@ class YakeExtractor(SpacyExtractor):
     Among the keywords that YAKE finds, only phrases without stop words are used. A name with several words is
     a keyword as a whole, but its parts are not: "San Francisco" gives ``san francisco``, but not ``san``.
 
-    YAKE's own score ``h`` is 0 or more, and a lower score is better. It is converted to ``1 / (1 + h)``.
+    YAKE's own score ``h`` is 0 or more, and a lower score is better. It is converted into ``1 / (1 + h)``.
     """
 
     method = "yake"
@@ -348,7 +349,8 @@ class YakeExtractor(SpacyExtractor):
     def _keywords(self, text: str, words: Sequence[KeywordToken]) -> Iterable[Keyword]:
         if not any(word.kind for word in words):
             return ()
-        # YAKE and spaCy treat hyphens differently, so replace hyphens by spaces for both.
+        # YAKE and spaCy treat hyphens differently, so remove hyphens from the tokens of spaCy here and from
+        # the phrases of YAKE below.
         parts = [word for word in words if word.text != "-"]
         forms = [word.text.lower() for word in parts]
         stops: set[str] = self._yake.stopword_set
@@ -374,7 +376,7 @@ class YakeExtractor(SpacyExtractor):
 
 
 def _names(words: Sequence[KeywordToken]) -> list[range]:
-    """Return the positions of names with several words. Only the last words of a long name are used."""
+    """Return the token ranges of names with several words. Of a long name, use the last `MAX_WORDS` words."""
     found: list[range] = []
     for named, run in groupby(range(len(words)), lambda at: words[at].named):
         places = list(run)[-MAX_WORDS:]

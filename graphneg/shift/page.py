@@ -1,10 +1,11 @@
 """Read the shifts from and to a topic, and draw them as an HTML page.
 
-The page shows the most frequent shifts from and to the topic, each with example utterances. In the drawing,
-the topic is in the middle. On its left are the foci from which replies shift to the topic. On its right are
-the perspectives to which replies shift from the topic. Both sides are sorted by count, and curves connect
-them with the topic. A shift from the topic to itself is drawn as a loop above it. Coordinates are given in
-columns (-1, 0, 1) and rows.
+A shift leads from the keyword of a turn that the reply takes up (the focus) to the keyword to which the reply
+moves (the perspective). The page shows the most frequent shifts from and to the topic, each with example
+utterances. In the drawing, the topic is in the middle. On its left are the foci from which replies shift to
+the topic. On its right are the perspectives to which replies shift from the topic. The foci and the
+perspectives are sorted by count, and a curve connects each of them with the topic. A shift from the topic to
+itself is drawn as a loop above the topic. Coordinates are given in columns (-1, 0, 1) and rows.
 """
 
 from __future__ import annotations
@@ -28,19 +29,20 @@ POINTS = 24
 WIDEST, NARROWEST = 18.0, 3.0
 """Maximum and minimum width of a curve, in pixels."""
 FREQUENT = 5
-"""A shift with at least this many pairs has a curve of the maximum width; rarer shifts have narrower ones."""
+"""Minimum count for a curve of the maximum width. If the most frequent shift on a page is rarer, all curves
+are narrower."""
 LOOP_WIDTH, LOOP_HEIGHT = 0.16, 1.3
-"""Width of a loop in columns, and its height in rows."""
+"""Width (in columns) and height (in rows) of the loop for a shift from the topic to itself."""
 ROW_PIXELS, LEAST_PIXELS = 38, 300
 """Height of a row and minimum height of the drawing, in pixels."""
 TOPIC_PIXELS = 30
 """Size of the dot that marks the topic, in pixels."""
 COLOURS = {-1: "#d97b29", 0: "#8a63c9", 1: "#2f80d0"}
-"""Colours of the curves: -1 for curves on the left, 0 for a loop, 1 for curves on the right."""
+"""Colours of the curves, keyed by side: -1 for the left, 0 for the loop above the topic, 1 for the right."""
 GAP_PIXELS = 14
 """Distance between the end of a curve and its label, in pixels."""
 LABELS = {-1: ("right", -GAP_PIXELS), 0: ("center", 0), 1: ("left", GAP_PIXELS)}
-"""Alignment and horizontal offset of the labels, by side. Offsets are in pixels."""
+"""Text alignment and horizontal offset (in pixels) of the labels, keyed by side as in `COLOURS`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +81,17 @@ class CountedShift:
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """A topic and the shifts from and to it, most frequent first.
+    """A topic and the shifts from and to it, sorted by count, highest first.
 
     A shift from the topic to itself counts as outgoing and as incoming, but is listed only in ``moves_to``.
 
     Attributes:
         topic: Text of the topic.
-        outgoing: Number of pairs of a post and a reply with a shift from the topic.
-        incoming: Number of pairs with a shift to the topic.
+        outgoing: Number of post-reply pairs with a shift from the topic.
+        incoming: Number of post-reply pairs with a shift to the topic.
         perspectives: Number of topics to which there are shifts from this topic.
         foci: Number of topics from which there are shifts to this topic.
-        stays: Number of pairs with a shift from the topic to itself.
+        stays: Number of post-reply pairs with a shift from the topic to itself.
         opposites: Opposites of the topic that are in the shift graph.
         moves_to: The most frequent shifts from the topic.
         comes_from: The most frequent shifts from other topics to this topic.
@@ -107,22 +109,22 @@ class Neighbourhood:
 
     @property
     def arriving(self) -> int:
-        """The number of pairs with a shift from another topic to the topic, including shifts not listed."""
+        """The number of post-reply pairs with a shift from another topic to this one, listed or not."""
         return self.incoming - self.stays
 
     @property
     def other_foci(self) -> int:
-        """The number of other topics from which there are shifts to the topic."""
+        """The number of other topics from which there are shifts to this topic."""
         return self.foci - bool(self.stays)
 
     @property
     def more_perspectives(self) -> int:
-        """The number of perspectives of the topic that ``moves_to`` does not list."""
+        """The number of topics to which there are shifts from this topic that ``moves_to`` leaves out."""
         return self.perspectives - len(self.moves_to)
 
     @property
     def more_foci(self) -> int:
-        """The number of other foci of the topic that ``comes_from`` does not list."""
+        """The number of other topics whose shifts to this topic ``comes_from`` leaves out."""
         return self.other_foci - len(self.comes_from)
 
 
@@ -158,7 +160,7 @@ class Curve:
     """A shift as a curve in the drawing.
 
     Attributes:
-        shift: The shift.
+        shift: The shift that the curve shows.
         other: Text of the topic at the other end of the curve.
         side: -1 for a curve to the left, 0 for a loop, 1 for a curve to the right.
         points: Points of the curve, in columns and rows.
@@ -183,7 +185,7 @@ def layout(around: Neighbourhood) -> list[Curve]:
     Returns:
         The curves: the loop (if there is one), the curves on the right, and the curves on the left.
     """
-    # Widths are relative to the most frequent shift on the page.
+    # Widths are relative to the count of the most frequent shift on the page, or to FREQUENT if it is higher.
     most = max([FREQUENT, *(shift.count for shift in (*around.moves_to, *around.comes_from))])
     parts = [i / POINTS for i in range(POINTS + 1)]
     sides: dict[int, list[CountedShift]] = {0: [], 1: [], -1: [*around.comes_from]}
@@ -211,7 +213,7 @@ def _empty_figure(curves: Sequence[Curve]) -> figure:
     from bokeh.models import Range1d
     from bokeh.plotting import figure
 
-    # Above the first row and below the last row, there must be room for labels.
+    # Leave room for labels above the first row and below the last row.
     top = max([abs(curve.end[1]) + 0.8 for curve in curves] + [LOOP_HEIGHT + 0.7])
     drawing = figure(
         height=max(LEAST_PIXELS, round(2 * top * ROW_PIXELS)),
@@ -265,7 +267,7 @@ def _figure(around: Neighbourhood) -> figure:
 
 
 def _columns(curves: Sequence[Curve]) -> dict[str, Sequence[Any]]:
-    """Return the data of the curves as columns with one value per curve."""
+    """Return the columns of a bokeh data source. Each column has one value per curve."""
     return {
         "xs": [[x for x, _ in curve.points] for curve in curves],
         "ys": [[y for _, y in curve.points] for curve in curves],

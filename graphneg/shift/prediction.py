@@ -1,10 +1,13 @@
-"""Choose substitute perspectives: the best candidate from each subset of candidates.
+"""Choose substitutes for the perspective of a reply: the best candidate from each subset of candidates.
 
-This is the prediction step of CAPT. A predictor gets a post (the turn that is replied to), a keyword of the
-post as the focus, and the candidates for this focus, divided into subsets. It returns one `ScoredTerm` for
-each subset. graphneg provides four predictors. ``frequency`` uses the counts of the shift graph.
-``embedding`` also compares embeddings. ``seq2seq`` (CAPT, section 3.2) and ``causal`` combine a language
-model with the counts. `examples_of` returns training data for the models of ``seq2seq`` and ``causal``.
+The perspective is the keyword to which a reply shifts the topic. A substitute is another keyword to which the
+reply could have shifted it. Choosing substitutes is the prediction step of CAPT (Ou et al. 2022). A predictor
+gets a post (the turn that is replied to), a keyword of the post as the focus, and the candidates for this
+focus, divided into subsets. It returns one `ScoredTerm` for each subset.
+
+graphneg provides four predictors. ``frequency`` uses the counts of the shift graph. ``embedding`` also
+compares embeddings. ``seq2seq`` (CAPT, section 3.2) and ``causal`` combine a language model with the counts.
+`examples_of` returns training data for the models of ``seq2seq`` and ``causal``.
 """
 
 from __future__ import annotations
@@ -40,7 +43,7 @@ class ScoredTerm:
     """The candidate that a predictor chooses from a subset.
 
     Attributes:
-        text: Text of the candidate.
+        text: The candidate, which is the text of a keyword.
         score: Score of the candidate; higher is better. Scores are comparable only for the same post.
     """
 
@@ -49,7 +52,7 @@ class ScoredTerm:
 
 
 class Predictor(Protocol):
-    """The interface of predictors, which choose one candidate from each subset for a focus."""
+    """The interface of predictors, which choose substitutes for the perspective of a reply."""
 
     @property
     def name(self) -> str:
@@ -60,24 +63,24 @@ class Predictor(Protocol):
         """Choose one candidate from each subset.
 
         Args:
-            post: Context of the reply.
-            focus: Keyword that the reply takes up.
-            subsets: Candidates for the focus, divided into subsets.
+            post: Turns before the reply, with their keywords and foci.
+            focus: Keyword of these turns that the reply takes up.
+            subsets: Candidate perspectives for the focus, divided into subsets.
 
         Returns:
-            One choice for each subset, in the order of the subsets.
+            The chosen candidate of each subset, in the order of the subsets.
         """
         ...
 
 
 def get_predictor(name: str, **options: Any) -> Predictor:
-    """Create a predictor by its name.
+    """Create the predictor with a given name.
 
     Packages can add predictors by entry points in the group ``graphneg.predictors``.
 
     Args:
-        name: Name of the predictor.
-        **options: Options of the predictor.
+        name: Name of the predictor, such as ``frequency``.
+        **options: Options that the predictor's constructor accepts.
 
     Returns:
         The new predictor.
@@ -91,13 +94,13 @@ def choices_of(
     """Call a predictor, and check that its choices are valid.
 
     Args:
-        predictor: Predictor that chooses.
-        post: Context of the reply.
-        focus: Keyword that the reply takes up.
-        subsets: Candidates for the focus, divided into subsets.
+        predictor: Predictor to call.
+        post: Turns before the reply, with their keywords and foci.
+        focus: Keyword of these turns that the reply takes up.
+        subsets: Candidate perspectives for the focus, divided into subsets.
 
     Returns:
-        One choice for each subset, in the order of the subsets.
+        The chosen candidate of each subset, in the order of the subsets.
 
     Raises:
         ModelError: The predictor did not choose exactly one candidate from each subset, in the order of the
@@ -117,14 +120,14 @@ def choices_of(
 
 
 REPEAT = 0.02
-"""Bonus for a perspective that repeats a keyword of the context. It is multiplied by the keyword's
-salience."""
+"""Bonus on the likelihood of a perspective that repeats a keyword of the context. The bonus is multiplied by
+the keyword's salience."""
 
 
 class FrequencyPredictor:
-    """A predictor that uses the likelihood of a perspective, averaged over the foci of the post.
+    """A predictor that chooses the candidate with the highest `likelihood`, according to the shift graph.
 
-    Foci are weighted by their salience. The choice does not depend on the focus that the predictor is given.
+    The likelihood is an average over all foci of the context, so the argument ``focus`` has no influence.
     """
 
     name = "frequency"
@@ -133,12 +136,12 @@ class FrequencyPredictor:
         """Choose the most likely candidate from each subset.
 
         Args:
-            post: Context of the reply.
-            focus: Keyword that the reply takes up.
-            subsets: Candidates for the focus, divided into subsets.
+            post: Turns before the reply, with their keywords and foci.
+            focus: Keyword of these turns that the reply takes up.
+            subsets: Candidate perspectives for the focus, divided into subsets.
 
         Returns:
-            One choice for each subset, in the order of the subsets. The scores are likelihoods.
+            The chosen candidate of each subset, in the order of the subsets. Scores are likelihoods.
         """
         best = [min((-likelihood(post, text), text) for text in subset) for subset in subsets]
         return [ScoredTerm(text, -score) for score, text in best]
@@ -147,11 +150,12 @@ class FrequencyPredictor:
 def likelihood(post: Post, perspective: str) -> float:
     """Return the likelihood of a perspective, given the context of a reply.
 
-    It is the weighted mean over the foci of the post. A perspective that repeats a keyword gets a bonus.
+    The likelihood is the mean of P(perspective | focus) over all foci of the context, weighted by the
+    salience of the foci. A perspective that repeats a keyword of the context gets a bonus.
 
     Args:
-        post: Context of the reply, which must have at least one focus.
-        perspective: Text of a perspective.
+        post: Turns before the reply, with their keywords and at least one focus.
+        perspective: Text of the keyword to which the reply shifts the topic.
 
     Returns:
         The likelihood. Because of the bonus, the sum over all perspectives may exceed 1.
@@ -171,23 +175,23 @@ _LEAST = 1e-12
 def best_of_each(
     post: Post, subsets: Sequence[Sequence[str]], scores: Iterable[float], prior: float
 ) -> list[ScoredTerm]:
-    """Choose the candidate with the highest ``score + prior * log P(p | post)`` from each subset.
+    """Choose the candidate ``p`` with the highest ``score + prior * log P(p | post)`` from each subset.
 
     Args:
-        post: Context of the reply.
-        subsets: Candidates, divided into subsets.
+        post: Turns before the reply, with their keywords and foci.
+        subsets: Candidate perspectives, divided into subsets.
         scores: Scores of all candidates, in the order of the subsets.
         prior: Weight of the log-likelihood from the shift graph. Likelihoods of 0 are replaced by a small
             constant, because their logarithms would be infinite.
 
     Returns:
-        One choice for each subset. Among equally good candidates, the first in alphabetical order is chosen.
+        The chosen candidate of each subset. Ties are resolved in alphabetical order.
     """
     left = iter(scores)
     choices: list[ScoredTerm] = []
     for subset in subsets:
-        # A perspective that was never seen has the likelihood 0. Use the small constant instead, so that the
-        # logarithm is finite.
+        # A perspective that no reply in the store has gets the likelihood 0. Use `_LEAST` instead, so that
+        # the logarithm is finite.
         likely = {text: log(max(likelihood(post, text), _LEAST)) for text in subset}
         weighed = {text: next(left) + prior * likely[text] for text in subset}
         text = min(weighed, key=lambda text: (-weighed[text], text))
@@ -196,11 +200,11 @@ def best_of_each(
 
 
 WEIGHT = 4.0
-"""Default weight of the cosine similarity."""
+"""Default weight of the cosine similarity in `EmbeddingPredictor`."""
 
 
 class EmbeddingPredictor:
-    """A predictor that uses ``log P(p | post) + weight * cosine(p, post)`` for a perspective ``p``.
+    """A predictor that scores a perspective ``p`` by ``log P(p | post) + weight * cosine(p, post)``.
 
     The vector of the post is the mean of its keywords' vectors, weighted by salience.
     """
@@ -226,15 +230,15 @@ class EmbeddingPredictor:
         self._weight = weight
 
     def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[ScoredTerm]:
-        """Choose the best candidate from each subset.
+        """Choose the candidate with the highest score from each subset.
 
         Args:
-            post: Context of the reply.
-            focus: Keyword that the reply takes up.
-            subsets: Candidates for the focus, divided into subsets.
+            post: Turns before the reply, with their keywords and foci.
+            focus: Keyword of these turns that the reply takes up.
+            subsets: Candidate perspectives for the focus, divided into subsets.
 
         Returns:
-            One choice for each subset, in the order of the subsets.
+            The chosen candidate of each subset, in the order of the subsets.
         """
         import numpy as np
 
@@ -292,7 +296,7 @@ def examples_of(
     limit: int | None = None,
     seed: int = 0,
 ) -> list[Example]:
-    """Return training examples for a predictor. Each consists of a post, a focus and the actual perspective.
+    """Return training examples, from which a predictor's model learns to predict the perspective of a reply.
 
     Args:
         store: Store that contains a shift graph.
@@ -301,10 +305,10 @@ def examples_of(
             that contains the actual perspective. For ``causal``: None, because its examples list no
             candidates.
         limit: Maximum number of examples. If there are more, a random sample is used.
-        seed: Seed of the random sample.
+        seed: Seed for the random sample.
 
     Returns:
-        The examples.
+        The examples, each with an input text and a target text.
     """
     shifts = ShiftGraph(store)
     found: list[tuple[str, Example]] = []
@@ -329,11 +333,11 @@ def examples_of(
 
 
 PRIOR = 1.0
-"""Default weight of the log-likelihood from the shift graph."""
+"""Default weight of the log-likelihood from the shift graph, for predictors with a language model."""
 
 
 def _given(model: str | Path | None, kind: str) -> str | Path:
-    """Return the model. If it is None, raise an error that says how to train one."""
+    """Return the model that the user gave, or raise an error with the training command if it is None."""
     if model is None:
         raise ModelError(
             f"the {kind} predictor needs a model, a folder or a hub id, trained on perspectives: "
@@ -343,10 +347,10 @@ def _given(model: str | Path | None, kind: str) -> str | Path:
 
 
 class CausalPredictor:
-    """A predictor that uses ``log P(p | post, focus) + prior * log P(p | post)`` for a perspective ``p``.
+    """A predictor that scores a perspective ``p`` by ``log P(p | post, focus) + prior * log P(p | post)``.
 
-    A causal language model computes the first likelihood. The counts of the shift graph give the second. The
-    model reads the post only once for each focus, regardless of the number of candidates.
+    A causal language model computes the first likelihood. The counts of the shift graph give the second
+    likelihood. The model reads the post only once for each focus, regardless of the number of candidates.
     """
 
     name = "causal"
@@ -387,15 +391,15 @@ class CausalPredictor:
             )
 
     def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[ScoredTerm]:
-        """Choose the best candidate from each subset.
+        """Choose the candidate with the highest score from each subset.
 
         Args:
-            post: Context of the reply.
-            focus: Keyword that the reply takes up.
-            subsets: Candidates for the focus, divided into subsets.
+            post: Turns before the reply, with their keywords and foci.
+            focus: Keyword of these turns that the reply takes up.
+            subsets: Candidate perspectives for the focus, divided into subsets.
 
         Returns:
-            One choice for each subset, in the order of the subsets.
+            The chosen candidate of each subset, in the order of the subsets.
         """
         texts = list(chain.from_iterable(subsets))
         source = self._model.source_tokens(source_without_candidates(post.text, focus.text))
@@ -411,7 +415,7 @@ class CausalPredictor:
         return best_of_each(post, subsets, (scores[text] for text in texts), self._prior)
 
     def _scores(self, source: list[int], targets: Mapping[str, Sequence[int]]) -> dict[str, float]:
-        """Return the log-probability of each candidate after the prompt; both are given as token ids."""
+        """Return the log-probability of each candidate after a prompt, given their token ids."""
         import torch
 
         model, device = self._model.model, self._model.device
@@ -443,14 +447,15 @@ class CausalPredictor:
 
 
 class Seq2SeqPredictor:
-    """A predictor that uses ``log P(p | post, focus, candidates) + prior * log P(p | post)``.
+    """A predictor that scores ``p`` by ``log P(p | post, focus, candidates) + prior * log P(p | post)``.
 
-    A sequence-to-sequence model computes the first likelihood. It reads the post, the focus and a subset of
-    candidates, and each candidate is scored as its output, including the end token. Scoring has two
-    advantages over generating an output: every candidate gets a score, and the result is always a candidate.
-    The counts of the shift graph give the second likelihood. It is needed because the model compares only the
-    candidates of one subset, while the counts show which candidates are frequent in general. CAPT uses only
-    the model, which corresponds to ``prior=0``.
+    Here, ``p`` is a candidate for the perspective. A sequence-to-sequence model computes the first
+    likelihood. The model reads the post, the focus and a subset of candidates, and each candidate is scored
+    as the model's output, including the end token. Scoring has two advantages over generating an output:
+    every candidate gets a score, and the result is always a candidate. The counts of the shift graph give the
+    second likelihood. It is needed because the model compares only the candidates of one subset, while the
+    counts show which candidates are frequent in general. CAPT uses only the model, which corresponds to
+    ``prior=0``.
     """
 
     name = "seq2seq"
@@ -483,15 +488,15 @@ class Seq2SeqPredictor:
         self._model.batch_size = batch
 
     def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[ScoredTerm]:
-        """Choose the best candidate from each subset.
+        """Choose the candidate with the highest score from each subset.
 
         Args:
-            post: Context of the reply.
-            focus: Keyword that the reply takes up.
-            subsets: Candidates for the focus, divided into subsets.
+            post: Turns before the reply, with their keywords and foci.
+            focus: Keyword of these turns that the reply takes up.
+            subsets: Candidate perspectives for the focus, divided into subsets.
 
         Returns:
-            One choice for each subset, in the order of the subsets.
+            The chosen candidate of each subset, in the order of the subsets.
         """
         given = [source_with_candidates(post.text, focus.text, subset) for subset in subsets for _ in subset]
         texts = list(chain.from_iterable(subsets))

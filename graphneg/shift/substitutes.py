@@ -1,9 +1,10 @@
 """Find substitutes for the perspectives of replies: other perspectives that the replies could have had.
 
-The method is Algorithm 1 of CAPT (Ou et al. 2022). Substitutes can be found for a given text, for a reply in
-the store, or for all replies in a corpus. The result is a ranked list of perspectives for each reply. For a
-corpus, the lists can be written to a JSON Lines file, and an interrupted run can be resumed.
-`train_predictor` fine-tunes the model of a predictor. The result for a reply looks like this::
+The perspective of a reply is the keyword to which the reply shifts the topic. The method is Algorithm 1 of
+CAPT (Ou et al. 2022). Substitutes can be found for a given text, for a reply in the store, or for all replies
+in a corpus. The result is a ranked list of perspectives for each reply. For a corpus, the lists can be
+written to a JSON Lines file, and an interrupted run can be resumed. `train_predictor` fine-tunes the language
+model of a predictor. The result for a reply looks like this::
 
     post         "I had a coffee."
     reply        "Was the cake good?"                    focus coffee, perspective cake
@@ -36,24 +37,24 @@ from graphneg.store.dialogues import Selection, count_dialogues
 from graphneg.store.statements import cypher_text
 
 NO_PERSPECTIVE = "the reply has no perspective"
-"""Reason for skipping a reply whose perspective is unknown."""
+"""Reason for skipping a reply: its perspective (the keyword to which it shifts the topic) is unknown."""
 NO_CANDIDATES = "no earlier keyword leads to another perspective"
-"""Reason for skipping a reply for which there are no candidates."""
+"""Reason for skipping a reply: the shift graph contains no candidates for another perspective."""
 
 PredictorKind = Literal["seq2seq", "causal"]
 KINDS: tuple[PredictorKind, ...] = get_args(PredictorKind)
-"""Names of the predictors that use a model that can be trained."""
+"""Names of the predictors whose language model can be trained."""
 _NOTHING = "nothing to train on: no reply has a perspective; run graphneg shift build"
 
 
 @dataclass(frozen=True, slots=True)
 class Substitute:
-    """A different perspective that a reply could have had.
+    """A different perspective that a reply could have had, that is, another keyword to shift the topic to.
 
     Attributes:
         focus: Keyword of the context from which the perspective can be reached.
         text: Text of the perspective.
-        score: Score by the predictor; higher is better.
+        score: Score that the predictor gives to the perspective; higher is better.
     """
 
     focus: str
@@ -66,8 +67,8 @@ class Substitutes:
     """The substitutes for the perspective of one reply.
 
     Attributes:
-        reply: The reply.
-        ranked: Substitutes with distinct texts, the best first.
+        reply: The reply, with the turns before it.
+        ranked: Substitutes with distinct texts, sorted by score, highest first.
     """
 
     reply: Reply
@@ -92,7 +93,7 @@ class Prediction:
 
     Attributes:
         predictor: Predictor that chooses among the candidates.
-        reach: Settings for where to search for candidates.
+        reach: Settings for the search for candidates.
         most: Maximum number of substitutes for each reply; None for all.
         options: Options with which the predictor was created. They are stored with an output file, so that a
             call with different options does not resume the file.
@@ -111,13 +112,13 @@ class Prediction:
 
 @dataclass(slots=True)
 class SubstitutesReport:
-    """Counts of a run over a corpus.
+    """Counts of a run that writes the substitutes for the replies of a corpus to a file.
 
     Attributes:
         replies: Number of replies that were read.
         written: Number of replies for which substitutes were written.
-        skipped: Number of replies without substitutes, by reason.
-        was_complete: True if the file was already complete, so that this call wrote nothing.
+        skipped: Number of replies without substitutes, keyed by the reason.
+        was_complete: True if the output file was already complete, so that the run wrote nothing.
     """
 
     replies: int = 0
@@ -130,7 +131,7 @@ def substitutes_of(shifts: ShiftGraph, replies: Sequence[Reply], how: Prediction
     """Find the substitutes for replies (CAPT, Algorithm 1).
 
     For each focus, the predictor chooses one candidate from each subset. If a perspective is chosen for
-    several foci, it is listed only once, with its best score.
+    several foci, it is listed only once, with its highest score.
 
     Args:
         shifts: Shift graph of the store.
@@ -194,7 +195,7 @@ class SubstituteFinder:
 
         Args:
             post: Text to reply to.
-            perspective: Perspective to leave out, for example that of an existing reply.
+            perspective: Perspective to leave out, for example the perspective of an existing reply.
 
         Returns:
             The substitutes. Their ``reply`` has an empty text.
@@ -203,8 +204,8 @@ class SubstituteFinder:
             InputError: The text has no keywords.
         """
         if self.extractor is None:
-            # Find the keywords in the same way as those in the shift graph. Otherwise many of them would not
-            # be in the graph.
+            # Find the keywords with the extractor that found the keywords of the shift graph. Otherwise many
+            # keywords of the post would not be in the graph.
             made = self.store.read(cypher_text("shift/method"))
             self.extractor = extractor_named(made[0]["keywords"] if made else None)
         [keywords] = self.extractor.extract([post])
@@ -225,10 +226,10 @@ class SubstituteFinder:
         return self._of(stored_reply(self.store, id))
 
     def __iter__(self) -> Iterator[Substitutes]:
-        """Yield the substitutes of each reply whose perspective is known, in the order of the store.
+        """Yield the substitutes for each reply with a known perspective, in the order of the dialogues.
 
         Yields:
-            The substitutes for one reply. The list may be empty.
+            The substitutes for one reply. Their list ``ranked`` may be empty.
         """
         for _, replies in all_replies(self.store, self.selection):
             moved = [reply for reply in replies if reply.perspective is not None]
@@ -256,7 +257,8 @@ class SubstituteFinder:
         settings = {"predictor": how.predictor.name, "options": {k: str(v) for k, v in how.options.items()}}
         settings |= {"reach": asdict(how.reach), "most": how.most}
         settings["selection"] = asdict(self.selection)
-        # The substitutes depend on how the shift graph was built, so this is part of the settings.
+        # The substitutes depend on the extractor and the embedder with which the shift graph was built, so
+        # the names of these two are part of the settings.
         settings |= {"shifts": [row.data() for row in self.store.read(cypher_text("shift/method"))]}
         content = texts_digest(self.store, self.selection)
         with ResumableWriter(out, fingerprint(settings), content, overwrite=overwrite) as writer:
@@ -276,7 +278,7 @@ class SubstituteFinder:
         return report
 
     def _write(self, writer: ResumableWriter, replies: Sequence[Reply], report: SubstitutesReport) -> None:
-        """Write the substitutes for replies, and count the replies that were written and skipped."""
+        """Write the substitutes for replies, and count the written and the skipped replies in the report."""
         moved = [reply for reply in replies if reply.perspective is not None]
         lines = [
             json_line(found.record())
@@ -320,11 +322,11 @@ def train_predictor(
         store: Store that contains a shift graph.
         kind: Predictor that will use the model, ``seq2seq`` or ``causal``.
         model: Folder or hub id of the model to start from.
-        out: Folder to save the trained model in.
+        out: Folder for the trained model.
         selection: Dialogues to learn from; None for all.
         reach: For ``seq2seq``: settings for dividing candidates into subsets; None for the defaults.
         limit: Maximum number of training examples. If there are more, a random sample is used.
-        seed: Seed of the random sample and of the training.
+        seed: Seed for the random sample and for the training.
         device: Device of the model; ``auto`` uses a GPU if there is one.
         offline: Whether to load the model without network access.
         progress: Progress display; advanced by the number of finished training steps.
