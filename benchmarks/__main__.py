@@ -1,7 +1,7 @@
 """Run benchmarks and print their tables: ``python -m benchmarks [NAME...]``.
 
-Without names, all benchmarks run, on every server. ``--out`` also merges the tables into the data that the
-pages of the documentation are made of.
+Without names, all benchmarks in ``registry.py`` run, on Neo4j and on the embedded store. ``--out FILE`` also
+merges the tables into a data file from which a page of the documentation is generated.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ ROOT = Path(__file__).parent.parent
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the benchmarks and print their results.
 
-    If a benchmark fails or the run is interrupted, the results so far are printed and kept.
+    If a benchmark fails or the run is interrupted, the results of the finished benchmarks are still printed
+    and written to the file that ``--out`` names.
 
     Args:
-        arguments: The command line; None for the process's own.
+        arguments: Command-line arguments; None for the arguments of this process.
     """
     asked = _parser().parse_args(arguments)
     names = asked.names or list(BENCHMARKS)
@@ -45,11 +46,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 host = Host(kind, Path(folder))
                 with closing(host):
                     servers.append(host.fresh().store.description.partition(" at ")[0])
-                    # Benchmarks that do not depend on the server run on the first one only.
+                    # If the results do not depend on the server, a benchmark runs on the first server only.
                     chosen = [name for name in names if not (BENCHMARKS[name].once and at)]
                     for result in measure(host, chosen, corpus, asked.sizes):
                         results.append(result)
-    # The results so far are printed and kept, even if the run is interrupted.
+    # The results of finished benchmarks are kept, even if a later benchmark fails or the run is interrupted.
     finally:
         measured = [*machine, ("servers", "; ".join(servers)), ("size of the run", asked.sizes.name)]
         print(page(results, measured))
@@ -58,16 +59,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def measure(host: Host, names: Sequence[str], corpus: Corpus, sizes: Sizes) -> Iterator[Result]:
-    """Run benchmarks on one server, one after the other, and yield their results.
+    """Run benchmarks on one kind of server, one after another, and yield their results.
 
     Args:
-        host: The host that starts servers of one kind.
-        names: The names of the benchmarks, keys of `BENCHMARKS`.
+        host: Starts the servers, either Neo4j or embedded ones.
+        names: Names of the benchmarks to run (keys of `BENCHMARKS`).
         corpus: The dialogues to measure with.
-        sizes: The amounts of the run.
+        sizes: Numbers of dialogues, sentences, repetitions and so on to measure with.
 
     Yields:
-        The result of each benchmark.
+        The result of each benchmark, in the order of ``names``.
     """
     for name in names:
         began = time.monotonic()
@@ -77,14 +78,14 @@ def measure(host: Host, names: Sequence[str], corpus: Corpus, sizes: Sizes) -> I
 
 
 def page(results: Sequence[Result], machine: Sequence[tuple[str, str]]) -> str:
-    """Return the output of a run as Markdown.
+    """Return the results of a run as a Markdown page.
 
     Args:
         results: The results of all benchmarks.
-        machine: Names and values that describe the machine and the run.
+        machine: Pairs of a name and a value that describe the machine and the run.
 
     Returns:
-        The page with its goals and tables.
+        The page: the description of the machine, then the goals, then the tables.
     """
     tables, goals = tables_and_goals(results)
     return "\n".join(
@@ -104,7 +105,7 @@ def tables_and_goals(results: Sequence[Result]) -> tuple[list[Table], list[Goal]
         results: The results of all benchmarks.
 
     Returns:
-        The tables, those of the same title merged, and the goals.
+        The tables, and the goals. Tables that have the same title are merged into one.
     """
     tables = merged(table for result in results for table in result.tables)
     return tables, [goal for result in results for goal in result.goals]
@@ -115,17 +116,28 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "names", nargs="*", choices=[*BENCHMARKS, []], metavar="NAME", help=", ".join(BENCHMARKS)
     )
-    parser.add_argument("--servers", type=_kinds, default=list(KINDS), help="neo4j,embedded")
     parser.add_argument(
-        "--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of corpora"
+        "--servers",
+        type=_kinds,
+        default=list(KINDS),
+        help="kinds of servers, separated by commas (default: neo4j,embedded)",
     )
     parser.add_argument(
-        "--out", type=Path, help="data to merge the tables into, such as docs/data/benchmarks.json"
+        "--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder that contains the corpora"
+    )
+    parser.add_argument(
+        "--out", type=Path, help="data file to merge the tables into, such as docs/data/benchmarks.json"
     )
     amount = parser.add_mutually_exclusive_group()
-    amount.add_argument("--quick", dest="sizes", action="store_const", const=QUICK, help="a small run")
     amount.add_argument(
-        "--full", dest="sizes", action="store_const", const=FULL, help="memory at 100,000 dialogues"
+        "--quick", dest="sizes", action="store_const", const=QUICK, help="measure with small amounts"
+    )
+    amount.add_argument(
+        "--full",
+        dest="sizes",
+        action="store_const",
+        const=FULL,
+        help="measure memory with up to 100,000 dialogues",
     )
     parser.set_defaults(sizes=DEFAULT)
     return parser

@@ -1,8 +1,8 @@
 """Compare the editing speed of two checkouts: ``python -m benchmarks.against ../other --server embedded``.
 
-Each checkout starts a worker with a server of its own and loads the corpus into it. The workers then run the
-recipe `deam` alternately, with the same seeds, so that other load on the machine affects both alike. The
-output is the rate of each run, and the median ratio of the rates with its range.
+For each checkout, a worker process starts a server and loads the corpus into it. The workers then run the
+recipe `deam` alternately, with the same seeds, so that other load on the machine affects both workers alike.
+The output is the rate of each run, and the median and range of the ratio of the two rates.
 """
 
 from __future__ import annotations
@@ -35,16 +35,17 @@ with tempfile.TemporaryDirectory() as folder:
         print(editor.run(recipe, int(line), Cache(instance.store)).rate, flush=True)
     host.close()
 """
-"""The program of a worker. It reads seeds from standard input and prints one rate per seed.
+"""Program of a worker process. It reads seeds from standard input and prints a rate per seed, in dialogues/s.
 
-The names of the cache and the recipe are looked up, because the other checkout may be an older version.
+The cache class and the recipe are looked up by name, because their names differ in older versions, which the
+other checkout may contain.
 """
 
 
 def main() -> None:
-    """Start both workers, run them alternately and print the ratio of their rates."""
+    """Start a worker for each checkout, run the workers alternately, and print the ratio of their rates."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.against", description=__doc__)
-    parser.add_argument("other", type=Path, help="the other working tree")
+    parser.add_argument("other", type=Path, help="working tree to compare with the current folder")
     parser.add_argument("--server", choices=("embedded", "neo4j"), default="embedded")
     parser.add_argument("--data", type=Path, default=Path("../shared/data").resolve())
     parser.add_argument("--copies", type=int, default=3)

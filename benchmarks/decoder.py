@@ -1,9 +1,10 @@
 """Measure a small language model that writes texts from graphs: ``python -m benchmarks.decoder``.
 
 SmolLM2-135M is trained on gold graphs of The Little Prince, silver graphs of SICK and parsed turns of
-DailyDialog. The first test is on held-out texts. The second test compares it with ``surface`` and
-``rescored`` on edits whose result is the graph of another sentence of SICK, so that a human reference text
-exists. Models and texts are kept in a folder, so that an interrupted run can be continued.
+DailyDialog. In the first test, the model decodes the graphs of held-out texts. In the second test, it is
+compared with the decoders ``surface`` and ``rescored`` on edits that turn the graph of a sentence of SICK
+into the graph of another sentence of SICK, so that a human reference text exists. Models and texts are kept
+in a folder, so that an interrupted run can be continued.
 """
 
 from __future__ import annotations
@@ -50,23 +51,23 @@ SOURCES = {
     "sick": "SICK (silver)",
     "dailydialog": "DailyDialog (parsed)",
 }
-"""Names of the corpora in the tables."""
+"""Names of the training corpora, as the tables show them."""
 KINDS = {"negate": "negated", "affirm": "affirmed", "word": "another word"}
-"""Names of the kinds of edits in the tables."""
+"""Names of the kinds of edits, as the tables show them."""
 THREADS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """The settings of the training and the tests.
+    """Settings for the training and the tests.
 
     Attributes:
         pairs: Number of pairs of graph and text to train on, a third of each corpus.
         held_out: Number of held-out texts.
-        changes: Number of edits per kind.
-        layers: Number of upper layers to train; the others are frozen.
+        changes: Maximum number of test edits per kind.
+        layers: Number of upper layers to train; the lower layers are frozen.
         epochs: Number of epochs.
-        batch: Number of pairs per step.
+        batch: Number of pairs per training step.
         rate: Learning rate.
         max_tokens: Maximum number of tokens of a pair.
     """
@@ -83,7 +84,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """An edit whose result is the graph of other sentences.
+    """An edit that turns the graph of a sentence into the graph of other sentences.
 
     Attributes:
         kind: Kind of the edit, a key of `KINDS`.
@@ -97,10 +98,10 @@ class Change:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Train, measure and print, without repeating what an earlier run has done.
+    """Train and test the model and print the tables, reusing results of an earlier run.
 
     Args:
-        arguments: The command line; None for the process's own.
+        arguments: Command-line arguments; None for the arguments of this process.
 
     Raises:
         SystemExit: SmolLM2 is not installed.
@@ -147,13 +148,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def trained_model(data: Path, work: Path, setting: Setting, tested: set[str]) -> tuple[Path, str]:
-    """Train the model, or find the one of an earlier run.
+    """Train the model, or return the model that an earlier run trained.
 
     Args:
-        data: Folder of corpora.
-        work: Folder of results.
+        data: Folder that contains the corpora.
+        work: Folder for results.
         setting: The settings of the training.
-        tested: Keys of the test texts, which are excluded from the training data.
+        tested: The test texts, normalized by `match_key`. They are excluded from the training data.
 
     Returns:
         The folder of the model, and a description of its training.
@@ -179,15 +180,15 @@ def trained_model(data: Path, work: Path, setting: Setting, tested: set[str]) ->
 
 
 def corpus(data: Path, work: Path, setting: Setting) -> list[TextGraphPair]:
-    """Collect graphs with their texts, about as many of each corpus.
+    """Collect graphs with their texts, about the same number from each corpus.
 
     Args:
-        data: Folder of corpora.
-        work: Folder of results, where the store is.
+        data: Folder that contains the corpora.
+        work: Folder for results, in which a store is created.
         setting: The settings of the training.
 
     Returns:
-        The graphs and texts to train on and to hold out.
+        Pairs of graph and text, both those for training and those to hold out.
     """
     files = {"prince": data / PRINCE, "sick": work / "sick.amr"}
     texts = list(islice(sick(data, "train").items(), setting.pairs))
@@ -213,14 +214,14 @@ def _block(at: int, text: str, graph: AmrGraph) -> str:
 
 
 def sick(data: Path, part: str) -> dict[str, AmrGraph]:
-    """Read a part of SICK.
+    """Read the sentences of one part of SICK with their silver graphs.
 
     Args:
-        data: Folder of corpora.
+        data: Folder that contains the corpora.
         part: ``train`` or ``test``.
 
     Returns:
-        The silver graph of each sentence.
+        Silver graphs, keyed by sentence.
     """
     found: dict[str, AmrGraph] = {}
     for side in ("src", "tgt"):
@@ -228,16 +229,16 @@ def sick(data: Path, part: str) -> dict[str, AmrGraph]:
         for line, block in iter_blocks(file.read_text(encoding="utf-8")):
             graph = parse_graph(block, first_line=line)
             text = metadata(graph.metadata)["snt"]
-            # Sentences occur in several pairs of SICK. The first graph counts.
+            # A sentence can occur in several pairs of SICK. Its first graph is used.
             found.setdefault(text, replace(graph, id=f"sick/{part}/{len(found)}"))
     return found
 
 
 def changes(sentences: dict[str, AmrGraph], amount: int) -> Iterator[Change]:
-    """Find edits of sentences whose result is the graph of other sentences.
+    """Find edits that turn the graph of a sentence into the graph of other sentences.
 
     Args:
-        sentences: Sentences with their graphs.
+        sentences: Graphs, keyed by sentence.
         amount: Maximum number of edits per kind.
 
     Yields:
@@ -270,7 +271,7 @@ def changes(sentences: dict[str, AmrGraph], amount: int) -> Iterator[Change]:
 
 
 def _edits(graph: AmrGraph, shapes: dict[str, set[str]]) -> Iterator[tuple[str, Edit]]:
-    """Yield the edits of one node that may result in another sentence's graph."""
+    """Yield edits of single nodes, with their kinds, that may result in the graph of another sentence."""
     edit = Edit("change", "", "0", "set", graph.id, 0)
     for node in graph.nodes:
         if node.role == "polarity" and node.value == "-":
@@ -283,9 +284,9 @@ def _edits(graph: AmrGraph, shapes: dict[str, set[str]]) -> Iterator[tuple[str, 
 
 
 def _meaning(graph: AmrGraph, hidden: int = -1) -> str:
-    """Return a canonical text of a graph, without variable names and the order of branches.
+    """Return a canonical text for a graph that does not depend on variable names or on the order of branches.
 
-    The label of one node may be hidden, so that graphs compare equal that differ in that node only.
+    The label of one node can be hidden. Graphs that differ only in this label then have the same text.
 
     Args:
         graph: The graph.
@@ -296,7 +297,7 @@ def _meaning(graph: AmrGraph, hidden: int = -1) -> str:
     """
 
     def label(k: int) -> str:
-        # A second mention is written as its label, because the names of variables do not matter.
+        # A reentrancy is written as the label of its target, because variables may have different names.
         return "?" if k == hidden else graph.nodes[k].label
 
     written: dict[int, str] = {}
@@ -310,15 +311,15 @@ def _meaning(graph: AmrGraph, hidden: int = -1) -> str:
 
 
 def held_out_rows(model: Path, trip: RoundTrip, bars: Bars) -> list[tuple[str, ...]]:
-    """Score the model on the held-out texts of each corpus, next to the human texts.
+    """Score the texts that the model writes for held-out graphs of each corpus, and the human texts.
 
     Args:
         model: Folder of the model.
-        trip: The parser that reads texts back.
+        trip: Parser that turns the texts back into graphs.
         bars: The progress display.
 
     Returns:
-        The rows of the table.
+        The rows of the table, two per corpus: the model's texts and the human texts.
     """
     pairs, rows = read_graph_text_pairs(model / HELD_OUT), list[tuple[str, ...]]()
     decoder = T5Decoder(model, device="cpu", batch_size=16)
@@ -336,12 +337,12 @@ def change_rows(every: Sequence[Change], model: Path, trip: RoundTrip) -> list[t
     """Score each decoder on the edits of each kind.
 
     Args:
-        every: The edits.
+        every: The edits of all kinds.
         model: Folder of the model.
-        trip: The parser that reads texts back.
+        trip: Parser that turns the texts back into graphs.
 
     Returns:
-        The rows of the table.
+        The rows of the table, one per kind of edit and decoder.
     """
     decoders: dict[str, Decoder] = {
         "`surface`": get_decoder("surface"),
@@ -382,13 +383,21 @@ def _tell(what: str, began: float) -> None:
 def _parser() -> argparse.ArgumentParser:
     default = asdict(Setting())
     parser = argparse.ArgumentParser(prog="python -m benchmarks.decoder", description=__doc__)
-    parser.add_argument("--pairs", type=int, default=default["pairs"], help="that are learned")
-    parser.add_argument("--held-out", type=int, default=default["held_out"], help="texts that are measured")
-    parser.add_argument("--batch", type=int, default=default["batch"], help="pairs of one step")
-    parser.add_argument("--changes", type=int, default=default["changes"], help="edits of each kind")
-    parser.add_argument("--layers", type=int, default=default["layers"], help="of the model that learn")
+    parser.add_argument(
+        "--pairs", type=int, default=default["pairs"], help="number of pairs of graph and text to train on"
+    )
+    parser.add_argument(
+        "--held-out", type=int, default=default["held_out"], help="number of texts to test on"
+    )
+    parser.add_argument("--batch", type=int, default=default["batch"], help="pairs per training step")
+    parser.add_argument(
+        "--changes", type=int, default=default["changes"], help="maximum number of edits per kind"
+    )
+    parser.add_argument(
+        "--layers", type=int, default=default["layers"], help="number of upper layers to train"
+    )
     parser.add_argument("--epochs", type=int, default=default["epochs"])
-    parser.add_argument("--threads", type=int, default=THREADS, help="one, where others are at work, too")
+    parser.add_argument("--threads", type=int, default=THREADS, help="use 1 if other programs run, too")
     add_places(parser, DATA, WORK)
     return parser
 

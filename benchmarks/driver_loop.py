@@ -23,7 +23,7 @@ REMOVE = "UNWIND $graphs AS amr MATCH (n:AmrNode {amr: amr}) DETACH DELETE n"
 
 
 def node_rows(corpus: Corpus, amount: int, name: str = "bare") -> list[Row]:
-    """Return rows of AMR nodes, from as many copies of the corpus as necessary.
+    """Return a given number of rows of AMR nodes, from as many copies of the corpus as necessary.
 
     Args:
         corpus: The corpus to copy.
@@ -31,7 +31,7 @@ def node_rows(corpus: Corpus, amount: int, name: str = "bare") -> list[Row]:
         name: Prefix of the copies' names.
 
     Returns:
-        The rows.
+        The rows, each with the properties of one node.
     """
     rows: list[Row] = []
     for dialogue in corpus.copies(0, amount, name):

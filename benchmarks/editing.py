@@ -1,4 +1,4 @@
-"""Measure the speed of editing: the recipe `deam` over all dialogues, from proposals to PENMAN."""
+"""Measure how fast the recipe `deam` edits dialogues, from proposals of edits to edited graphs in PENMAN."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from graphneg.editing.recipes import get_recipe
 from graphneg.store.dialogues import GraphCache
 
 WARM_UP = 1_000
-"""First seed of the passes that warm up; the measured passes use small seeds."""
+"""Seed of the first warm-up pass; the measured passes use smaller seeds."""
 WANTED = {"Neo4j": 500, "embedded": 400}
 """Goals: minimum number of dialogues per second."""
 LOOP = 25_000
-"""Nodes per second of the bare loop below which the machine counts as too slow for the goals."""
+"""If the bare driver loop creates fewer nodes per second, the machine counts as too slow for the goals."""
 
 
 def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
-    """Run passes that read the original graphs from the store, then passes that use cached graphs.
+    """Run passes that read the unedited graphs from the store, then passes that use cached graphs.
 
     Args:
-        host: The host that starts servers of one kind.
+        host: Starts the servers, either Neo4j or embedded ones.
         corpus: The dialogues to measure with.
-        sizes: The amounts of the run.
+        sizes: Numbers of dialogues, sentences, repetitions and so on to measure with.
 
     Returns:
-        The tables and goals of this server.
+        The tables and goals for this kind of server.
     """
     instance = host.loaded(corpus, sizes.copies)
     loop_rows = node_rows(corpus, sizes.loop_nodes)
@@ -42,7 +42,7 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     anew: list[Pass] = []
     loops: list[float] = []
     for seed in range(sizes.anew):
-        # The bare loop runs between the passes: it shows how fast the machine is at that time.
+        # The bare driver loop runs between the passes, to show how fast the machine is at that time.
         loops.append(nodes_per_second(instance, loop_rows))
         graph_cache = GraphCache(instance.store)
         anew.append(editor.run(recipe, seed, graph_cache))
@@ -84,15 +84,15 @@ def _rates(
     ]
     return Table(
         "Editing: recipe deam",
-        "This benchmark makes one negative per dialogue, as PENMAN without decoding to text. The dialogues "
-        f"are made from {corpus.description}. `dialogues/s` is by elapsed time: the median over seeds, with "
-        "the range. Three batches are edited in parallel.\n\n"
-        "The columns with percentages are the shares of the stages in the work:\n\n"
+        "This benchmark makes one negative per dialogue, as PENMAN, without decoding the graphs into text. "
+        f"The dialogues are made from {corpus.description}. `dialogues/s` is by elapsed time: the median "
+        "over seeds, with the range. Three batches are edited in parallel.\n\n"
+        "The columns with percentages show the share of each stage in the total work:\n\n"
         "- `dialogues`: read the turns of the dialogues.\n"
         "- `propose`: run the queries of the transforms.\n"
         "- `pick`: choose edits among the proposals.\n"
         "- `apply`: write the chosen edits to the store.\n"
-        "- `read`: read the original graphs, edit copies of them and check these.\n"
+        "- `read`: read the unedited graphs, edit copies of them and check the copies.\n"
         "- `write PENMAN`: write the edited graphs as PENMAN.\n\n"
         "The last column shows how fast the machine was: the number of nodes per second that a loop creates "
         "in the same run. This loop uses only the driver, in batches of 5,000 nodes.",
@@ -120,7 +120,7 @@ def _queries(instance: Instance, anew: Sequence[Pass], kept: Sequence[Pass]) -> 
     ]
     return Table(
         "Editing: share of each transform's query",
-        "The share that the query of each transform has in the work of the warm passes above.",
+        "The share of each transform's query in the total work of the warm passes in the table above.",
         ("server", "transform", "share"),
         tuple(rows),
     )

@@ -11,21 +11,21 @@ from graphneg.editing.recipes import get_recipe
 from graphneg.store.dialogues import GraphCache, Selection
 
 WARM_UP = 2_000
-"""First seed of the passes that warm up."""
+"""Seed of the first warm-up pass; all other passes use larger seeds."""
 SLACK = 1.1
 """Factor by which the time may grow faster than the number of dialogues."""
 
 
 def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
-    """Edit a small store, a large store, and as many dialogues of the large store as the small one has.
+    """Edit a small store, a large store, and as many dialogues of the large store as the small store has.
 
     Args:
-        host: The host that starts servers of one kind.
+        host: Starts the servers, either Neo4j or embedded ones.
         corpus: The dialogues to measure with.
-        sizes: The amounts of the run.
+        sizes: Numbers of dialogues, sentences, repetitions and so on to measure with.
 
     Returns:
-        The tables and goals of this server.
+        The tables and goals for this kind of server.
     """
     recipe = get_recipe("deam")
     instance = host.loaded(corpus, sizes.copies)
@@ -60,8 +60,8 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     )
     table = Table(
         "Editing: growth with the corpus",
-        "Negatives are made with the recipe deam. The cache of original graphs is empty at the start of "
-        "each pass. Times are in seconds. The last row edits only as many dialogues as the first, but in "
+        "Negatives are made with the recipe deam. The cache of unedited graphs is empty at the start of "
+        "each pass. Times are in seconds. The last row edits only as many dialogues as the first row, but in "
         "the larger store: it shows the cost of the larger store alone, and the variation of the machine.",
         ("server", "dialogues of", "dialogues", "seconds", "times the first"),
         rows,

@@ -1,4 +1,4 @@
-"""Start empty servers for the benchmarks, each with a plain Neo4j driver next to the store."""
+"""Start empty servers for the benchmarks, each with a graphneg store and a plain Neo4j driver."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Instance:
     """A running server.
 
     Attributes:
-        name: Name of the kind of server, as in the tables.
+        name: Name of the kind of server, as the tables show it.
         store: The store of graphneg on this server.
-        driver: A plain driver, for comparison.
+        driver: A plain Neo4j driver for the same server, for comparison.
         database: Name of the database; None for the default one.
-        target: Address that opens the store from another process.
-        environment: Environment variables that another process needs.
+        target: Address with which another process opens the store.
+        environment: Environment variables that the other process needs, such as the password.
     """
 
     name: str
@@ -41,10 +41,10 @@ class Instance:
 
 @contextmanager
 def neo4j_instance(directory: Path) -> Generator[Instance]:
-    """Start Neo4j, or use the empty one that the environment names.
+    """Start Neo4j, or use the server that NEO4J_URI names, and delete all nodes of the server.
 
     Args:
-        directory: Folder of the server's data.
+        directory: Folder for the server's data.
 
     Yields:
         The server.
@@ -86,11 +86,11 @@ KINDS: Mapping[str, Callable[[Path], AbstractContextManager[Instance]]] = {
 
 
 NAMES = {"neo4j": "Neo4j", "embedded": "embedded"}
-"""Names of the kinds of servers in the tables."""
+"""Names of the kinds of servers, as the tables show them."""
 
 
 class Host:
-    """Starts servers of one kind, of which one runs at a time."""
+    """Starts servers of one kind. Only one of them runs at a time."""
 
     def __init__(self, kind: str, directory: Path) -> None:
         """Initialize a host.
@@ -121,9 +121,10 @@ class Host:
         return self._instance
 
     def loaded(self, corpus: Corpus, copies: int) -> Instance:
-        """Return a server with a number of copies of the corpus and its resources.
+        """Return a server that contains a given number of copies of the corpus, and the corpus's resources.
 
-        The current server is used if it has at most that many copies. It may have variants of earlier runs.
+        The current server is reused if it contains at most that number of copies. It may also contain
+        variants from earlier runs.
 
         Args:
             corpus: The corpus to load.
@@ -132,7 +133,7 @@ class Host:
         Returns:
             The server.
         """
-        # Copies cannot be removed from a running server: fewer copies need a fresh one.
+        # Copies are never removed from a running server, so a smaller number of copies needs a new server.
         if self._instance is None or self._copies is None or self._copies > copies:
             self.fresh()
             self._copies = 0

@@ -30,9 +30,9 @@ from tests.unfinished import acknowledged
 DIALOGUES = 30
 """Number of dialogues that a command works on."""
 ON_NEO4J = 4
-"""Divisor of the number of kills on Neo4j, which takes longer to start than the embedded store."""
+"""Divisor for the number of kills on Neo4j, because Neo4j takes longer to start than the embedded store."""
 OF_SERVERS = 5
-"""Interval of kills of the server: one kill in this number; the others hit the command."""
+"""Interval of the kills that also end the server. All other kills end only the command."""
 LOOK = {
     "Dialogue": "MATCH (n:Dialogue) OPTIONAL MATCH (n)-[:HAS_TURN]->(u) OPTIONAL MATCH (u)-[:NEXT]->(v) "
     "RETURN n.id AS id, n.digest AS digest, count(DISTINCT u) AS size, count(v) AS ties",
@@ -42,12 +42,13 @@ LOOK = {
     "Variant": "MATCH (n:Variant) OPTIONAL MATCH (n)-[:APPLIED]->(e:Edit) OPTIONAL MATCH (e)-[:AT]->(m) "
     "RETURN n.id AS id, n.digest AS digest, count(DISTINCT e) AS size, count(m) AS ties",
 }
-"""Queries that return each whole item, with its digest and its numbers of parts and relationships."""
+"""Queries, keyed by label, that return all dialogues, graphs or variants. Each row has the id and the digest
+of an item, and the numbers of its parts and of their relationships."""
 LOOSE = (
     "MATCH (n:Edit) WHERE NOT EXISTS { (:Variant)-[:APPLIED]->(n) } RETURN count(n) AS amount",
     "MATCH (n:Amr) WHERE NOT EXISTS { ()-[:MEANS]->(n) } RETURN count(n) AS amount",
 )
-"""Queries that count parts without the item that they belong to."""
+"""Queries that count edits without a variant, and graphs without an utterance."""
 FORGET = {
     "load": ("Dialogue", "Utterance", "Response", "Amr", "AmrNode"),
     "parse": ("Amr", "AmrNode", "Parse"),
@@ -55,23 +56,24 @@ FORGET = {
     "generate": (),
     "shift": (),
 }
-"""Labels of the nodes that a completed command has made, which are deleted before it runs again."""
+"""Labels of the nodes that a command makes, keyed by command. The nodes are deleted before its next run."""
 KEYS = {"AmrNode": "n.amr", "Utterance": "split(n.id, '#')[0]", "Response": "split(n.id, '#')[0]"}
-"""Expression for the id of the item that a node belongs to, if that is not the node's own id."""
+"""Cypher expressions, keyed by label, for the id of the dialogue or graph to which a node ``n`` belongs. For
+nodes with other labels, this id is ``n.id``."""
 
 Whole = dict[tuple[str, str], tuple[Any, ...]]
 
 
 @dataclass(slots=True)
 class Count:
-    """Counts of the kills of a command and their effects.
+    """Counts of the kills of one command, and of the faults that they caused.
 
     Attributes:
         command: Name of the command.
         kills: Number of kills.
         of_server: Number of kills of the server.
         lost: Number of kills that lost an acknowledged write.
-        half: Number of kills that left something half written.
+        half: Number of kills that left an item half written.
         other: Number of completed runs with a different result than a run without a kill.
     """
 
@@ -84,15 +86,15 @@ class Count:
 
 
 def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
-    """Kill each command a number of times.
+    """Kill each command several times and count the faults.
 
     Args:
-        host: The host that starts servers of one kind.
+        host: Starts the servers, either Neo4j or embedded ones.
         corpus: The dialogues to measure with.
-        sizes: The amounts of the run.
+        sizes: Numbers of dialogues, sentences, repetitions and so on to measure with.
 
     Returns:
-        The tables and goals of this server.
+        The tables and goals for this kind of server.
     """
     host.close()
     folder = host.directory / f"kills-{host.kind}"
@@ -195,17 +197,17 @@ class _Job:
         self.store = self._server.open()
 
     def result(self) -> tuple[Whole, dict[tuple[str, str], int], bytes]:
-        """Return all that the command has made: stored items, edges of the shift graph, and its file."""
+        """Return what the command has written: stored items, edges of the shift graph, and its file."""
         return self._whole(), edges(self.store), self._written(self.file)
 
     def judged(self, received: int) -> tuple[bool, bool]:
-        """Compare the store and the file with the expected result.
+        """Compare the store and the output file after a kill with the expected result.
 
         Args:
             received: Number of items that the command acknowledged before the kill.
 
         Returns:
-            Whether an acknowledged write is lost, and whether something is half written.
+            Whether an acknowledged write is lost, and whether an item is half written.
         """
         whole, _, written = self.expected
         found = self._whole()
@@ -240,7 +242,7 @@ class _Job:
                 file.unlink()
 
     def _whole(self) -> Whole:
-        """Return the digest and size of each item that must exist wholly or not at all."""
+        """Return digest and size, keyed by label and id, of items that must be stored whole or not at all."""
         return {
             (label, row["id"]): (row["digest"], row["size"], row["ties"])
             for label, query in LOOK.items()

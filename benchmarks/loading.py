@@ -1,4 +1,4 @@
-"""Measure the speed of loading, compared with a bare driver loop that sends the same rows."""
+"""Measure how fast dialogues are loaded, compared with a bare driver loop that sends the same rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from graphneg.store.statements import cypher_text
 BATCH = 5_000
 """Maximum number of rows per transaction of the bare loop."""
 GROWTH = 10
-"""Factor of the size of the large file."""
+"""Size of the large file, relative to the file whose loading is repeated."""
 WANTED = 0.8
 """Goal: minimum rate of loading a file, relative to the bare loop."""
 SLACK = 1.1
@@ -45,22 +45,22 @@ class Batch:
 
     @property
     def rows(self) -> int:
-        """The number of nodes and relationships that the batch creates, without terms."""
+        """The number of nodes and relationships that the batch creates, not counting terms."""
         d, g = self.dialogues, self.graphs
         created = len(d.dialogues) + 2 * len(d.utterances) + len(d.next)
         return created + len(g.nodes) + len(g.roles) + 3 * len(g.amrs) + sum(map(len, g.lexemes.values()))
 
 
 def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
-    """Load with the bare loop, from memory and from a file, alternately.
+    """Load dialogues alternately in three ways: with the bare driver loop, from memory and from a file.
 
     Args:
-        host: The host that starts servers of one kind.
+        host: Starts the servers, either Neo4j or embedded ones.
         corpus: The dialogues to measure with.
-        sizes: The amounts of the run.
+        sizes: Numbers of dialogues, sentences, repetitions and so on to measure with.
 
     Returns:
-        The tables and goals of this server.
+        The tables and goals for this kind of server.
     """
     instance = host.fresh()
     copies = sizes.load_copies
@@ -99,8 +99,8 @@ def _result(
         "already contains other dialogues. graphneg reads and validates the dialogues, parses their PENMAN "
         "graphs, and asks the store which of them exist. The bare driver loop shows how fast the server is "
         "without this work: it sends prepared rows with the same statements, in transactions of up to "
-        f"{BATCH:,} rows. Runs of the two alternate. Values are medians, with their range. The last column "
-        "divides the rate by that of the bare loop.",
+        f"{BATCH:,} rows. Runs of graphneg and of the bare loop alternate. Values are medians, with their "
+        "range. The last column divides the rate by the rate of the bare loop.",
         ("server", "from", "seconds", "rows/s", "nodes/s", "rate to the bare loop's"),
         tuple(
             (
@@ -119,8 +119,8 @@ def _result(
     growth = large / file
     larger = Table(
         "Loading: growth with the file",
-        "Ten times as many dialogues as above are loaded from a file. The last column divides the time by "
-        "the median time for the file above.",
+        "Ten times as many dialogues as in the table above are loaded from a file. The last column divides "
+        "the time by the median time for the file in the table above.",
         ("server", "from", "seconds", "times the time"),
         ((instance.name, f"a JSON Lines file of {GROWTH} times the size", f"{large:.2f}", f"{growth:.2f}"),),
     )
@@ -182,12 +182,12 @@ def _send(transaction: ManagedTransaction, batch: Batch) -> None:
 
 
 def _run(transaction: ManagedTransaction, name: str, **parameters: Any) -> None:
-    """Run a statement and read its result."""
+    """Run a named Cypher statement and read its whole result."""
     list(transaction.run(cast(LiteralString, cypher_text(name)), parameters))
 
 
 def _batches(dialogues: Iterator[Dialogue]) -> list[Batch]:
-    """Split whole dialogues into batches of at most 5,000 rows, as graphneg does."""
+    """Divide dialogues into batches of at most 5,000 rows, as graphneg does. No dialogue is split."""
     batches = [Batch(DialogueRows(), GraphRows())]
     filled = 0
     for dialogue in dialogues:

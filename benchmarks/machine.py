@@ -1,4 +1,4 @@
-"""Describe the machine and the versions that a benchmark ran with."""
+"""Describe the machine that a benchmark ran on, and the versions of its software."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def machine_rows() -> list[tuple[str, str]]:
-    """Return names and values that describe the machine, without the servers."""
+    """Return pairs of a name and a value that describe the machine and the software, but not the servers."""
     packages = ", ".join(f"{name} {version(name)}" for name in ("graphneg", "neo4j", "neo4j-rust-ext"))
     return [
         ("date", datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")),

@@ -1,4 +1,4 @@
-"""Measure the peak memory of a Python process, for a few dialogues and for many."""
+"""Measure the peak memory of Python processes that work on few and on many dialogues."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ ROOT = Path(__file__).parent.parent
 
 
 def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
-    """Load, make negatives and stream pairs, each in a process of its own.
+    """Load dialogues, make negatives and stream pairs, each in a separate process.
 
     Args:
-        host: The host that starts servers of one kind.
+        host: Starts the servers, either Neo4j or embedded ones.
         corpus: The dialogues to measure with.
-        sizes: The amounts of the run.
+        sizes: Numbers of dialogues, sentences, repetitions and so on to measure with.
 
     Returns:
-        The tables and goals of this server.
+        The tables and goals for this kind of server.
     """
     rows: list[tuple[str, ...]] = []
     peaks: dict[str, list[float]] = {}
@@ -69,15 +69,15 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
 
 
 def measured(instance: Instance, work: str, *arguments: str) -> Mapping[str, Any]:
-    """Run one piece of work in a process of its own.
+    """Run one kind of work in a separate process and measure it.
 
     Args:
         instance: The server.
         work: ``load``, ``negatives`` or ``pairs``.
-        *arguments: Further arguments of `benchmarks.process`.
+        *arguments: Further command-line arguments for `benchmarks.process`.
 
     Returns:
-        The seconds, the peak memory, and the peak within the first tenth of the time.
+        ``seconds``, ``megabytes`` (the peak memory) and ``early`` (the peak in the first tenth of the time).
 
     Raises:
         RuntimeError: The process failed.

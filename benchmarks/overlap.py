@@ -1,4 +1,4 @@
-"""Measure the generator ``overlap``: contexts per second, from a large pool of sentences."""
+"""Measure for how many contexts per second ``overlap`` makes negatives from a large pool of sentences."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ SOURCES = (
     ("topical_chat", "topical_chat/valid_freq.json", None),
     ("propbank_examples", "propbank/propbank-frames-3.4.tar.gz", None),
 )
-"""Loaders, files and splits of the pool."""
+"""Sources of the pool: loader, file and split. The split None stands for the default of the loader."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """The contents of a store.
+    """A description of a store with contexts and a pool of sentences.
 
     Attributes:
         contexts: Name of the corpus of the contexts.
         split: Split of the contexts.
         about: Description of the pool.
         sentences: Number of sentences in the pool.
-        seconds: Seconds of loading.
+        seconds: Seconds that loading took.
     """
 
     contexts: str
@@ -63,7 +63,7 @@ class Run:
         contexts: Number of contexts.
         negatives: Number of negatives.
         seconds: Seconds of the pass.
-        said: Digest of all negatives with their ids.
+        said: Digest of the ids and texts of all negatives.
     """
 
     contexts: int
@@ -81,12 +81,12 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     """Fill a store, then make negatives with several seeds and once more with the first seed.
 
     Args:
-        host: The host that starts servers of one kind.
+        host: Starts the servers, either Neo4j or embedded ones.
         corpus: The dialogues to measure with.
-        sizes: The amounts of the run.
+        sizes: Numbers of dialogues, sentences, repetitions and so on to measure with.
 
     Returns:
-        The tables and goals of this server.
+        The tables and goals for this kind of server.
     """
     instance = host.fresh()
     filled = _fill(instance.store, corpus, sizes.pool)
@@ -98,8 +98,8 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
         "Overlap negatives",
         f"{PER_CONTEXT} negatives for each context of {filled.contexts}/{filled.split}, from a pool of "
         f"{filled.about}. Contexts per second, from reading them to negatives in Python, without an "
-        "embedder; medians over seeds with their range. The digest is that of the first pass (seed 0). It is "
-        "the same on every server.",
+        "embedder; medians over seeds with their range. The digest is computed from the negatives of the "
+        "first pass (seed 0). It is the same on every server.",
         ("server", "pass", "sentences", "loaded in s", "contexts", "negatives", "contexts/s", "digest"),
         rows,
     )
@@ -113,10 +113,10 @@ def _fill(store: Store, corpus: Corpus, wanted: int) -> Filled:
     store_records(store, _records(corpus))
     pool_dialogues(store)
     real = _sentences(store)
-    # The corpora are smaller than the pool of the goal.
+    # The corpora alone may have fewer sentences than the goal requires.
     if real < wanted:
         store_records(store, _recombined(store, wanted - real))
-    about = f"{real:,} sentences of corpora and {max(0, wanted - real):,} recombined from them"
+    about = f"{real:,} sentences of corpora and {max(0, wanted - real):,} sentences recombined from these"
     return Filled(contexts, split, about, _sentences(store), time.monotonic() - began)
 
 
@@ -138,11 +138,11 @@ def _sentences(store: Store) -> int:
 
 
 def _recombined(store: Store, amount: int) -> Iterator[Sentence]:
-    """Yield sentences that have the first half of one sentence of the pool and the second half of another."""
+    """Yield sentences that join the first half of a sentence in the pool to the second half of another."""
     rows = store.read("MATCH (s:Sentence) WHERE s.words >= 8 RETURN s.text AS text ORDER BY s.id")
     texts = [row["text"].split() for row in rows]
     pairs = chain.from_iterable(
-        # The two steps pair each sentence with two different partners before pairs repeat.
+        # The two steps pair each sentence with two different sentences before pairs repeat.
         zip(texts, islice(cycle(texts), step, None), strict=False)
         for step in cycle((7, 1009))
     )

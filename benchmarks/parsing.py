@@ -27,9 +27,9 @@ PARSER = "dependency"
 BOOK = "amr_little_prince/lpp-dev.txt"
 SICK = "sick_silver_amr/main"
 SICK_PARTS = ("src", "tgt")
-"""Sides of the sentence pairs of SICK."""
+"""Names of the two sides of SICK's sentence pairs, as in the file names."""
 HEADERS = frozenset({"sentence_a", "sentence_b"})
-"""Column names that appear as sentences in the files."""
+"""Column names that appear as sentences in the files of SICK."""
 CHATS = "dailydialog/dialogues_validation.txt"
 CHUNK = 100
 """Number of sentences per batch."""
@@ -54,7 +54,7 @@ class GoldSet:
     Attributes:
         name: Name of the corpus.
         blocks: The graphs as PENMAN texts.
-        texts: Their sentences.
+        texts: The sentence of each graph.
     """
 
     name: str
@@ -63,15 +63,15 @@ class GoldSet:
 
 
 def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
-    """Measure speed, quality, long sentences, and a corpus of plain dialogues.
+    """Measure the parser's speed, its quality, its time on long sentences, and its time on stored dialogues.
 
     Args:
-        host: The host that starts servers of one kind.
+        host: Starts the servers, either Neo4j or embedded ones.
         corpus: The dialogues to measure with.
-        sizes: The amounts of the run.
+        sizes: Numbers of dialogues, sentences, repetitions and so on to measure with.
 
     Returns:
-        The tables and goals of this server.
+        The tables and goals for this kind of server.
     """
     with open_pool(PARSER, processes=PROCESSES) as pool:
         speed = _speed(pool, corpus, sizes)
@@ -88,8 +88,8 @@ def gold_sets(corpus: Corpus, sizes: Sizes) -> Iterator[GoldSet]:
     """Yield the test corpora.
 
     Args:
-        corpus: The corpus of the run. Without a folder of corpora, its own graphs are the only set.
-        sizes: The amounts of the run.
+        corpus: The corpus of the benchmarks. If it has no folder of corpora, its own graphs are tested.
+        sizes: Numbers of dialogues, sentences, repetitions and so on to measure with.
 
     Yields:
         The development part of The Little Prince, and the sentences of SICK that are in no training split.
@@ -113,13 +113,13 @@ def gold_sets(corpus: Corpus, sizes: Sizes) -> Iterator[GoldSet]:
 
 
 def blocks(file: Path) -> list[tuple[str, str]]:
-    """Read a PENMAN file.
+    """Read the sentences and graphs of a PENMAN file.
 
     Args:
         file: The file.
 
     Returns:
-        The sentence of each graph, and the graph without comment lines.
+        Pairs of a sentence and its graph, as PENMAN without comment lines.
     """
     found: list[tuple[str, str]] = []
     for _, block in iter_blocks(file.read_text(encoding="utf-8")):
@@ -130,7 +130,7 @@ def blocks(file: Path) -> list[tuple[str, str]]:
 
 
 def spacy_alone() -> Callable[[Texts], int]:
-    """Return the work of a process that runs spaCy and nothing else.
+    """Return the function of a worker process that runs spaCy and nothing else.
 
     Returns:
         A function that returns the number of tokens of some texts.
@@ -261,7 +261,7 @@ def _lengths(sizes: Sizes) -> Result:
 
 
 def _chats(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
-    """Parse a corpus of plain dialogues in a store."""
+    """Parse stored dialogues that have no graphs yet."""
     instance = host.fresh()
     dialogues = DialogueGraph(instance.store)
     limit = sizes.few
@@ -275,7 +275,8 @@ def _chats(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     amount = min(dialogues.info().counts["Dialogue"], limit)
     table = Table(
         "Parsing: dialogues of a store",
-        "The time from reading the utterances to the last written graph, without the start of the processes.",
+        "The time from reading the utterances to the last written graph, without the time for starting the "
+        "processes.",
         ("dialogues", "server", "number", "utterances", "seconds", "sentences/s", "without a graph"),
         (
             (

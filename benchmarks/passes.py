@@ -1,4 +1,4 @@
-"""Run one pass of edits over all dialogues of a store, with a clock on each stage."""
+"""Edit the dialogues of a store once (one pass), and measure the time of each stage."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ class Pass:
     """The times and results of one pass.
 
     Attributes:
-        seconds: Seconds of work by stage.
-        asked: Seconds of the queries by transform.
-        wall: Seconds by the clock.
+        seconds: Seconds of work, keyed by stage.
+        asked: Seconds of the transforms' queries, keyed by transform.
+        wall: Seconds that passed from the start to the end.
         dialogues: Number of dialogues.
         proposals: Number of proposed edits.
         variants: Number of edited dialogues.
         graphs: Number of edited graphs.
-        ill_formed: Counts of ill-formed graphs by reason.
-        counting: Lock for the other attributes.
+        ill_formed: Counts of ill-formed graphs, keyed by reason.
+        counting: Lock that protects the other attributes, because batches run concurrently.
     """
 
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
@@ -56,16 +56,16 @@ class Pass:
 
     @property
     def total(self) -> float:
-        """The seconds of work, more than the clock shows because batches run concurrently."""
+        """The seconds of work in all stages, more than the elapsed time because batches run concurrently."""
         return sum(self.seconds.values())
 
     @property
     def rate(self) -> float:
-        """The number of dialogues per second by the clock."""
+        """The number of dialogues per second of elapsed time."""
         return self.dialogues / self.wall
 
     def share(self, *stages: str) -> float:
-        """Return the share of some stages in the work.
+        """Return the share of some stages in the total work.
 
         Args:
             *stages: Names of stages.
@@ -77,7 +77,7 @@ class Pass:
 
     @contextmanager
     def stage(self, name: str) -> Generator[None]:
-        """Measure a stage while the context is open.
+        """Add the time that a ``with`` block takes to a stage.
 
         Args:
             name: Name of the stage.
@@ -98,7 +98,7 @@ class Pass:
 
 
 class Editor:
-    """Edits dialogues without decoding them to text, with the functions that the package itself uses."""
+    """Edits dialogues with the functions that graphneg uses, but does not decode the graphs into text."""
 
     def __init__(self, store: Store) -> None:
         """Initialize an editor for a store, with all transforms."""
@@ -113,12 +113,12 @@ class Editor:
 
         Args:
             recipe: The recipe.
-            seed: Seed of the choice of edits.
-            graph_cache: Cache of the original graphs.
+            seed: Seed for the choice of edits.
+            graph_cache: Cache of the unedited graphs.
             selection: The dialogues to edit; None for all.
 
         Returns:
-            The times and results.
+            The times and counts of the pass.
         """
         plan, done = EditSettings(recipe, "dialogue", seed), Pass()
         ids = dialogue_ids(self._store, selection or Selection())
@@ -128,7 +128,7 @@ class Editor:
         with fewer_collections():
             for some in prefetch_map(lambda batch: self._batch(plan, batch, graph_cache, done), batches):
                 texts += some
-        # The check of the graphs is not part of the product's work and is not measured.
+        # Only the benchmark checks the written graphs again, so this check is not measured.
         done.wall = time.perf_counter() - began
         done.graphs = len(texts)
         done.ill_formed.update(filter(None, map(fault_of, texts)))
@@ -155,7 +155,7 @@ class Editor:
 
     def _picked(self, plan: EditSettings, dialogues: Sequence[StoredDialogue], done: Pass) -> list[EditPlan]:
         """Plan the edits of some dialogues."""
-        # Planning calls `ask` for proposals. That time belongs to another stage.
+        # Planning calls `ask` for proposals. The time of these calls belongs to the stage `propose`.
         asking = 0.0
 
         def ask(name: str, some: Sequence[StoredDialogue]) -> Proposals:

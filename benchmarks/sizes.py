@@ -1,4 +1,4 @@
-"""Define the amounts of a run: the full tables, a quick run, and a tiny run that tests the benchmarks."""
+"""Define how much a run measures: the default, a quick run, a full run, and a tiny run for the tests."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """The amounts of a run.
+    """Numbers of dialogues, sentences, repetitions and so on that a run of the benchmarks measures with.
 
     Attributes:
         name: Description of the run.
         copies: Number of copies of the corpus to edit.
-        growth: Factor of the larger size.
-        warm_ups: Number of passes before the measured ones.
-        anew: Number of seeds for which the original graphs are read from the store.
-        kept: Number of further seeds, for which the original graphs are kept in memory.
-        repeats: Number of repetitions.
+        growth: Size of the larger of two measurements, relative to the smaller one.
+        warm_ups: Number of passes that edit all dialogues before the measured passes.
+        anew: Number of seeds for which the unedited graphs are read from the store again.
+        kept: Number of further seeds, for which the unedited graphs are cached.
+        repeats: Number of repetitions of a measurement.
         load_copies: Number of copies to load.
         loop_nodes: Number of nodes per sample of the bare driver loop.
-        slots: Number of negatives per dialogue to decode.
+        slots: Maximum number of negatives per dialogue to decode.
         sentences: Maximum number of sentences to parse per figure.
         pairs: Number of pairs of post and reply for a shift graph.
-        pool: Number of sentences in a pool.
-        few: Smaller number of dialogues for the measurement of memory.
-        many: Larger number of dialogues for the measurement of memory.
+        pool: Minimum number of sentences in the pool from which negatives are retrieved.
+        few: Smaller number of dialogues in the measurement of memory.
+        many: Larger number of dialogues in the measurement of memory.
         kills: Number of kills on the embedded store.
-        crowd: Seconds that writers and readers share a store.
-        negatives: Number of negatives that pages show.
-        topics: Number of topics that pages show.
+        crowd: Seconds during which writers and readers use a store concurrently.
+        negatives: Number of negatives that the web pages show.
+        topics: Number of topics that the web pages draw.
     """
 
     name: str = "default"

@@ -1,4 +1,4 @@
-"""Make language models that are small enough to train from scratch on a CPU."""
+"""Make a language model that is small enough to train from scratch on a CPU."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 WIDTH, LAYERS, HEADS, WORDS, LONGEST = 96, 2, 4, 6_000, 256
-"""Hidden size, layers, attention heads, size of the vocabulary, and maximum number of tokens."""
+"""Hidden size, numbers of layers and attention heads, size of the vocabulary, maximum number of tokens."""
 
 
 def small_bart(folder: Path, texts: Sequence[str]) -> None:
     """Make a BART with random weights, and a tokenizer trained on some texts.
 
     Args:
-        folder: The folder to write both to.
+        folder: Folder for the model and the tokenizer.
         texts: Texts to train the tokenizer on.
     """
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers

@@ -1,4 +1,4 @@
-"""Measure the decoder `surface`: edits per second on one core, and the share of edits that it realises."""
+"""Measure how fast the decoder `surface` is on one core, and which share of edits it turns into text."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ WANTED_SHARE = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """One pass of a new decoder over edits.
+    """Measurements of decoding edits once with a new decoder.
 
     Attributes:
         edits: Number of edits.
@@ -46,7 +46,7 @@ class Decoding:
 
     @property
     def rate(self) -> float:
-        """The number of edits per second of one core, refused ones included."""
+        """The number of edits per second of one core, including refused edits."""
         return self.edits / self.processor_seconds
 
 
@@ -54,12 +54,12 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     """Decode the edits of each transform, of the recipe `deam`, and of all transforms together.
 
     Args:
-        host: The host that starts servers of one kind.
+        host: Starts the servers, either Neo4j or embedded ones.
         corpus: The dialogues to measure with.
-        sizes: The amounts of the run.
+        sizes: Numbers of dialogues, sentences, repetitions and so on to measure with.
 
     Returns:
-        The tables and goals of this server.
+        The tables and goals for this kind of server.
     """
     store = host.fresh().store
     store_records(store, corpus.resources)
@@ -88,7 +88,7 @@ def edited(store: Store, recipe: Recipe, slots: int) -> list[EditedUtterance]:
         slots: Maximum number of negatives per dialogue.
 
     Returns:
-        The edited utterances, each once.
+        The edited utterances without duplicates.
     """
     transforms = load_transforms()
 
@@ -110,7 +110,7 @@ def edited(store: Store, recipe: Recipe, slots: int) -> list[EditedUtterance]:
 
 
 def _decoded(edits: Sequence[EditedUtterance], repeats: int) -> list[Decoding]:
-    """Decode some edits several times."""
+    """Decode the same edits several times, each time with a new decoder."""
     get_decoder("surface").decode(edits[:5])
     done: list[Decoding] = []
     for _ in range(repeats):
@@ -140,9 +140,9 @@ def _row(label: str, passes: Sequence[Decoding]) -> tuple[str, ...]:
 def _table(corpus: Corpus, rows: Sequence[tuple[str, ...]]) -> Table:
     return Table(
         "Decoding with `surface`",
-        f"Edits that the transforms propose on {corpus.description}. Rates are per second of processor time "
-        "of one process on one core, alignment included. Each repetition uses a new decoder. `refused`: the "
-        "most frequent reasons.",
+        f"The decoder writes edits that the transforms propose on {corpus.description}. Rates are per second "
+        "of processor time of one process on one core, alignment included. Each repetition uses a new "
+        "decoder. `refused`: the most frequent reasons.",
         ("edits by", "edits", "decoded/s", "realised", "refused"),
         tuple(rows),
     )

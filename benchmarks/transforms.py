@@ -1,4 +1,4 @@
-"""Measure each transform alone: one edit per dialogue, over the same dialogues."""
+"""Measure the speed of each transform alone, with one edit per dialogue on the same dialogues."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from graphneg.editing.transforms import load_transforms
 from graphneg.store.dialogues import GraphCache
 
 WARM_UP = 1_000
-"""Seed of the pass that warms up."""
+"""Seed of the warm-up pass."""
 
 
 def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     """Run each transform over all dialogues with several seeds.
 
     Args:
-        host: The host that starts servers of one kind.
+        host: Starts the servers, either Neo4j or embedded ones.
         corpus: The dialogues to measure with.
-        sizes: The amounts of the run.
+        sizes: Numbers of dialogues, sentences, repetitions and so on to measure with.
 
     Returns:
-        The tables and goals of this server.
+        The tables and goals for this kind of server.
     """
     instance = host.loaded(corpus, sizes.copies)
     editor, graph_cache = Editor(instance.store), GraphCache(instance.store)
@@ -49,9 +49,9 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
         )
     table = Table(
         "Each transform alone",
-        "Each row makes one edit per dialogue with one transform, after a warm-up and with cached originals. "
-        "The two rates are those of the complete pass, and of the query of the transform alone. `edited`: "
-        "share of dialogues in which the transform finds a site.",
+        "Each row makes one edit per dialogue with one transform, after a warm-up and with cached graphs. "
+        "The first rate is for the complete pass, and the second rate for the transform's query alone. "
+        "`edited`: share of dialogues in which the transform finds a site.",
         (
             "server",
             "transform",

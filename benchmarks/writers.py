@@ -1,8 +1,9 @@
-"""Measure the overhead of writers over the models that they use.
+"""Measure the overhead of writers, the classes that let a language model write texts.
 
-``pneg`` sends the prompts of 2,000 contexts to a served model that takes 10 ms per answer and gives one
-answer at a time. The overhead is the additional time, relative to the model's own time. Then `LocalWriter` is
-compared with ``generate`` of transformers on the same batches, sorted by length, in tokens per second.
+The generator ``pneg`` sends the prompts of 2,000 contexts to a served model that takes 10 ms per answer and
+gives one answer at a time. The overhead is the additional time, relative to the time of the model. Then
+`LocalWriter` is compared with ``generate`` of transformers on the same batches, sorted by length, in tokens
+per second.
 """
 
 from __future__ import annotations
@@ -43,17 +44,17 @@ PROMPTS = 32
 TOKENS = 24
 """Maximum number of new tokens per prompt."""
 ROUNDS = 3
-"""Number of rounds in which all ways run alternately; the median ratio counts."""
+"""Number of rounds. Each round runs `LocalWriter` and ``generate`` once. The median of the ratios counts."""
 
 
 def run() -> Result:
-    """Run both comparisons, or only that of the served writer if SmolLM2 is not installed."""
+    """Measure the served writer and, if SmolLM2 is installed, the local writer."""
     found = [overhead(), *([] if SMOL is None else [local()])]
     return Result(tuple(table for table, _ in found), tuple(goal for _, goal in found))
 
 
 def overhead(amount: int = CONTEXTS) -> tuple[Table, Goal]:
-    """Measure ``pneg`` with a served model.
+    """Measure the overhead of the generator ``pneg`` with a served model.
 
     Args:
         amount: Number of contexts.

@@ -20,7 +20,7 @@ function say(text) {
   said.hidden = !text;
 }
 
-// Replace the content of the page by the content of the page that the server has sent.
+// Show the page that the server has sent in place of the current content, without loading a new page.
 function show(html, address) {
   const read = new DOMParser().parseFromString(html, "text/html");
   const open = document.getElementById("guidelines")?.open;
