@@ -27,13 +27,13 @@ HEAD = (
 LEAST = 0.05
 """Minimum absolute weight of a feature in the table."""
 POOL = 25_000
-"""Maximum number of sentences of the pool that the regression is fitted to."""
+"""Maximum number of sentences of the pool to which the regression is fitted."""
 POOLED = """
 MATCH (s:Sentence)
 WHERE s.finite AND s.plain AND s.words >= $least AND s.words <= $most AND s.content >= $content
 RETURN s.text AS text
 """
-"""Query for the sentences of the pool that can be a response."""
+"""Query for the sentences of the pool that can be used as responses."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m tools.anecdotes", description=__doc__)
     parser.add_argument("contexts", type=Path)
     parser.add_argument("--store", type=Path, required=True)
-    parser.add_argument("--made", type=Path, help="negatives to tell people's from, in place of the pool")
+    parser.add_argument("--made", type=Path, help="negatives to use in place of the sentences of the pool")
     parser.add_argument("--out", type=Path, default=TABLE)
     asked = parser.parse_args(arguments)
     train = read_data(asked.contexts).train
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     known = {str(index): float(weight) for index, weight in _rows(asked.out)} if asked.made else {}
     others = _made(asked.made, train) if asked.made else _pool(asked.store)
     found = weights(people, others)
-    # With --made, the weights that separate these negatives are added to those of the table.
+    # With --made, the new weights are added to the weights that the table already has.
     summed = {name: known.get(name, 0.0) + found.get(name, 0.0) for name in {*known, *found}}
     lines = [f"{name}\t{summed[name]:.2f}" for name in sorted(summed) if abs(summed[name]) >= LEAST]
     asked.out.write_text(HEAD + "\n".join(lines) + "\n", encoding="utf-8")
@@ -67,7 +67,7 @@ def weights(people: Sequence[str], others: Sequence[str]) -> dict[str, float]:
         others: Sentences of the pool, or generated negatives.
 
     Returns:
-        The weight of each feature.
+        Weights, keyed by feature. Features with positive weights are more frequent in people's responses.
     """
     from sklearn.feature_extraction import DictVectorizer
     from sklearn.linear_model import LogisticRegression

@@ -44,18 +44,18 @@ API = (
 STORE = ("store", "username", "password", "database", "keep_warm")
 """Options that nearly all commands have, which docs/cli.md describes once."""
 MARKUP = re.compile(r"\[/?(?:bold|dim|italic|cyan|green|yellow|red)?\]")
-"""Marks of style in help texts."""
+"""Pattern for style tags in help texts, such as ``[bold]``."""
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Add the generated pages to those in ``docs/``, as a hook of mkdocs.
+    """Add the generated pages to the pages in ``docs/``. This function is a hook of mkdocs.
 
     Args:
         files: The files of the site.
         config: The configuration of mkdocs.
 
     Returns:
-        The files with the generated ones.
+        The files of the site, including the generated pages.
     """
     from mkdocs.structure.files import File
 
@@ -65,7 +65,7 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def pages() -> Mapping[str, str]:
-    """Return the names and texts of all generated pages."""
+    """Return the texts of all generated pages, keyed by file name."""
     api = {f"api/{name}.md": api_page(name) for name in API}
     return {
         "commands.md": commands_page(),
@@ -168,14 +168,14 @@ def sizes_page() -> str:
 
 
 def _default(parameter: Any) -> str:
-    """Return the default of a query's parameter as a remark."""
+    """Return the default of a query's parameter in parentheses, or ``""`` for a required parameter."""
     if parameter.required:
         return ""
     return " (optional)" if parameter.default is None else f" ({parameter.default})"
 
 
 def _shared_options() -> Iterator[tuple[str, Any]]:
-    """Yield titles and dataclasses of options that several generators take."""
+    """Yield the title of each further section, and the dataclass whose options the section describes."""
     from graphneg.generators.counterfactual import CounterfactualOptions
     from graphneg.generators.infilling.generator import MaskAndFillOptions
     from graphneg.generators.keywords.generator import KeywordOptions

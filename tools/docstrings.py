@@ -1,9 +1,9 @@
 r"""Convert docstrings to Markdown for the documentation site.
 
 The docstrings of the package follow the Google style, with doctests, simple tables of reStructuredText and
-double code marks. mkdocstrings reads the code with Griffe and expects Markdown. `Docstrings` is an
-extension of Griffe that converts each docstring as it is read. The pages that ``tools.docs_pages`` writes
-use `markdown` and `attributes`, too.
+double backquotes around code. mkdocstrings reads the docstrings with the library Griffe and expects Markdown.
+`Docstrings` is an extension of Griffe that converts each docstring as it is read. ``tools.docs_pages`` also
+uses `markdown` and `attributes` for the pages that it generates.
 
 Example:
     Griffe knows the section ``Examples``, but not ``Example``:
@@ -22,7 +22,8 @@ import griffe
 
 # A doctest ends at a blank line, or where a line is indented less than its first line.
 DOCTEST = re.compile(r"^(?P<indent> *)>>> .*\n?(?:(?P=indent)[^\n]*\S[^\n]*\n?)*", re.M)
-# A mark may go on in the next line, but not in the next paragraph. Three marks are a fence.
+# Code in backquotes may continue on the next line, but not in the next paragraph. Three backquotes are a
+# fence.
 CODE = re.compile(r"(?<!`)``(?!`)((?:[^\n]|\n(?!\n))+?)(?<!`)``(?!`)")
 TABLE = re.compile(r"^(?P<indent> *)(?P<rule>=+) =+\n(?P<rows>.*?)\n(?P=indent)=+ =+$", re.M | re.S)
 SECTION = re.compile(r"^(\w+):\n((?:[ \t]+\S.*\n?|\s*\n)+)", re.M)
@@ -31,10 +32,10 @@ ENTRY = re.compile(r"^(\w+)(?: \([^)]*\))?: (.*)$")
 
 
 class Docstrings(griffe.Extension):
-    """Rewrite each docstring when Griffe has read its object."""
+    """Converts each docstring into Markdown when Griffe has read the documented object."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
-        """Replace the docstring of an object by its Markdown.
+        """Convert the docstring of an object into Markdown.
 
         Args:
             obj: The module, class, function or attribute that was read.
@@ -47,9 +48,9 @@ class Docstrings(griffe.Extension):
 def markdown(docstring: str) -> str:
     """Return a docstring as Markdown.
 
-    Doctests are fenced, tables get bars, double code marks become single ones, and ``::`` before a block of
-    code becomes a colon. The section ``Example`` is named ``Examples``, because Griffe knows that name only.
-    The description of a result stays one item, even if it has several lines.
+    Doctests are fenced, tables become Markdown tables, double backquotes become single backquotes, and ``::``
+    before a block of code becomes a colon. The section ``Example`` is renamed ``Examples``, because Griffe
+    knows only this name. The lines of a section ``Returns`` or ``Yields`` are kept together as one item.
 
     Args:
         docstring: The docstring without its common indentation (`inspect.cleandoc`).
@@ -60,7 +61,8 @@ def markdown(docstring: str) -> str:
     prose = CODE.sub(r"`\1`", TABLE.sub(_table, docstring))
     prose = re.sub(r"^Example:$", "Examples:", prose, flags=re.M)
     prose = re.sub(r"(?<=\S)::$", ":", prose, flags=re.M)
-    # Griffe takes each line of such a section for a value of its own, unless it is indented further.
+    # Griffe reads each line of a Returns or Yields section as a separate value, unless the line is indented
+    # further than the first line.
     prose = RESULT.sub(lambda match: match[1] + re.sub(r"^(?= )", "    ", match[2], flags=re.M), prose)
     return DOCTEST.sub(_fenced, prose).rstrip()
 
@@ -72,7 +74,7 @@ def attributes(docstring: str) -> Mapping[str, str]:
         docstring: The docstring without its common indentation.
 
     Returns:
-        The descriptions by name, in their order, each on one line.
+        The descriptions, keyed by name, in the order of the docstring, each on one line.
 
     Example:
         >>> attributes("Options.\n\nAttributes:\n    most: Maximum number\n        of words.")

@@ -45,7 +45,8 @@ FILES: Mapping[int, str] = {
     12: "state", 13: "food", 14: "group", 15: "place", 17: "matter", 18: "person", 19: "matter", 20: "plant",
     21: "money", 22: "act", 26: "state", 27: "matter", 28: "time",
 }  # fmt: skip
-"""Kinds, keyed by number of WordNet's lexicographer file. Amounts, parts, shapes and motives have none."""
+"""Kinds, keyed by the number of WordNet's lexicographer file. The files of quantities, relations, shapes,
+motives and the most general nouns have no kind."""
 
 OUT = Path(__file__).parents[1] / "graphneg" / "english" / "nouns.tsv"
 _CLASSES = {"1": "noun", "2": "verb", "3": "adjective", "4": "adverb", "5": "adjective"}
@@ -57,7 +58,7 @@ class Sense:
 
     Attributes:
         file: Number of the lexicographer file.
-        words: The words of the synset.
+        words: The words of the sense's synset.
         above: Ids of the direct hypernyms.
     """
 
@@ -67,9 +68,9 @@ class Sense:
 
 
 def main() -> None:
-    """Write the table."""
+    """Write the table of nouns and their kinds."""
     parser = argparse.ArgumentParser(prog="python -m tools.noun_kinds", description=__doc__)
-    parser.add_argument("dict", type=Path, help="the folder of WordNet's files")
+    parser.add_argument("dict", type=Path, help="folder that contains WordNet's files")
     parser.add_argument("--out", type=Path, default=OUT)
     options = parser.parse_args()
     kinds = noun_kinds(options.dict, StaticVectors(BUNDLED).words)
@@ -111,7 +112,7 @@ def noun_kinds(folder: Path, words: Iterable[str]) -> dict[str, str]:
 
 
 def _kind(sense: Sense, senses: Mapping[str, Sense]) -> str | None:
-    """Return the kind of a sense, or None."""
+    """Return the kind of a sense, or None for a sense without a kind."""
     above = _words_above(sense, senses)
     grouped = next((kind for kind, names in GROUPS if not names.isdisjoint(above)), None)
     # Groups are more precise than files: a car and a hat are both in the file of artifacts.
@@ -133,7 +134,7 @@ def _words_above(sense: Sense, senses: Mapping[str, Sense]) -> set[str]:
 
 
 def _is_mostly_noun(word: str, uses: Counter[str]) -> bool:
-    """Return whether at least half of a word's occurrences in WordNet's annotated texts are nouns."""
+    """Return whether a word is at least as often a noun as a verb, adjective or adverb in annotated texts."""
     # "Swimming" is mostly a verb form, even if it does not occur in the annotated texts.
     if word.endswith("ing") and uses["noun"] < 2:
         return False
@@ -151,13 +152,13 @@ def _senses(path: Path) -> Iterator[tuple[str, Sense]]:
     for fields in _lines(path):
         end = 4 + 2 * int(fields[3], 16)
         pointers = [fields[at : at + 3] for at in range(end + 1, end + 1 + 4 * int(fields[end]), 4)]
-        # "@" is a hypernym, "@i" is the class of an instance.
+        # In WordNet's files, "@" marks a hypernym, and "@i" marks the class of an instance.
         above = tuple(target for symbol, target, part in pointers if symbol in ("@", "@i") and part == "n")
         yield fields[0], Sense(int(fields[1]), tuple(fields[4:end:2]), above)
 
 
 def _first_senses(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield words with their most frequent sense."""
+    """Yield each noun with the id of its most frequent sense."""
     for fields in _lines(path):
         # The index lists senses by their frequency in annotated texts.
         yield fields[0], fields[-int(fields[2])]

@@ -32,14 +32,14 @@ START, BIAS_START = 0.005, 0.1
 Features start near 0, so that rare ones add little noise. Biases are spread, so that hidden units differ.
 """
 DROPPED, RATE, DECAY, BATCH = 0.3, 3e-3, 1e-3, 64
-"""Dropout, learning rate, weight decay, and number of sentences per batch."""
+"""Dropout probability, learning rate, weight decay, and number of sentences per batch."""
 DOUBT = 0.3
-"""Probability of hiding the features of the rules from a pair.
+"""Probability with which the features of a pair that come from the rules are hidden in training.
 
-The rules were written with the training sentences at hand, so they are less reliable on other sentences.
+The authors of the rules knew the training sentences, so the rules are less reliable on other sentences.
 """
 _OF_RULES = ("R=", "B=", "RR=", "RK=", "RH=", "RD=", "BH=", "O=", "W=", "WH=", "PR=", "PK=")
-"""Prefixes of the features that come from the rules' draft."""
+"""Prefixes of the features that come from the draft graph of the rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,8 @@ class _Batch:
 
     Attributes:
         sentences: The sentences.
-        nodes: Rows of their nodes in the data.
-        pairs: Rows of their pairs in the data.
+        nodes: Rows of the sentences' nodes in `_Data`.
+        pairs: Rows of the sentences' pairs of nodes in `_Data`.
         heads: Index of each pair's head among the nodes of the batch.
         deps: Index of each pair's argument among the nodes of the batch.
     """
@@ -62,7 +62,7 @@ class _Batch:
 
 
 class _Data:
-    """All sentences as arrays."""
+    """All training sentences as arrays."""
 
     def __init__(self, data: list[PairSentence]) -> None:
         """Number the features and roles of all sentences."""
@@ -80,7 +80,7 @@ class _Data:
         self.weight = np.concatenate([np.full(len(one.pairs), one.weight, np.float32) for one in data])
 
     def batch(self, rows: Array) -> _Batch:
-        """Return some sentences as a batch."""
+        """Return the sentences with the given row numbers as a batch."""
         sentences = [self.sentences[row] for row in rows]
         begins = np.cumsum([0] + [len(one.nodes) for one in sentences])
         heads = [np.array(one.heads, np.int64) + n for one, n in zip(sentences, begins, strict=False)]
@@ -97,10 +97,10 @@ class _Data:
 def train_arcs(sentences: list[PairSentence], size: int, epochs: int, seeds: Sequence[int]) -> Model:
     """Train the arc scorer.
 
-    The score of a pair is ``W·relu(head(a) + argument(b) + pair(a, b))``, with a softmax over the roles and
-    none. The state of a node is ``relu(sum of its features)``. The top node is chosen by a softmax of a
-    product with the states. One network is trained per seed. The networks are joined to one that returns the
-    mean of their scores.
+    The state of a node is ``relu(sum of its features)``. The scores of a pair of nodes are
+    ``W·relu(head(a) + argument(b) + pair(a, b))``, with a softmax over all roles and the case of no role. The
+    top node is chosen by a softmax over the products of a weight vector with the states. One network is
+    trained per seed. The networks are joined into one network that returns the means of their scores.
 
     Args:
         sentences: The training sentences.
@@ -112,19 +112,19 @@ def train_arcs(sentences: list[PairSentence], size: int, epochs: int, seeds: Seq
         The model, with rounded weights as in its file.
     """
     data = _Data(sentences)
-    # An ensemble: the scores of the joined network are the mean of those of all networks.
+    # An ensemble: the scores of the joined network are the means of the scores of all networks.
     arrays = joined([_fitted(data, size, epochs, seed) for seed in seeds])
     return stored(Model({"node": data.of_nodes, "pair": data.of_pairs}, arrays, data.roles))
 
 
 def joined(networks: Sequence[dict[str, Array]]) -> dict[str, Array]:
-    """Join networks to one with the hidden units of all.
+    """Join networks into one network that has the hidden units of all of them.
 
     Args:
         networks: Weights of networks with the same features and roles.
 
     Returns:
-        The weights of a network whose scores are the mean of theirs.
+        The weights of a network whose scores are the means of the scores of the given networks.
     """
     found = {
         name: np.concatenate([one[name] for one in networks], axis=-1)
@@ -186,7 +186,7 @@ def _weights(nodes: int, pairs: int, roles: int, size: int) -> dict[str, Tensor]
 
 
 def _loss(weights: dict[str, Tensor], data: _Data, batch: _Batch, rng: Any) -> Tensor:
-    """Return the loss of the roles and of the top nodes, per sentence."""
+    """Return the loss for the roles and the top nodes, averaged over the sentences of a batch."""
     import torch
     from torch.nn import functional
 
@@ -206,25 +206,25 @@ def _loss(weights: dict[str, Tensor], data: _Data, batch: _Batch, rng: Any) -> T
 
 
 def _top_loss(scores: Tensor, sentences: list[PairSentence]) -> Tensor:
-    """Return the cross-entropy of the top nodes, of sentences whose top is among the draft's nodes."""
+    """Return the cross-entropy of the top nodes, summed over sentences whose top node is in the draft."""
     import torch
 
     total = scores.new_zeros(())
     begin = 0
     for one in sentences:
         end = begin + len(one.nodes)
-        # The draft may lack the top node of the gold graph. Such sentences teach no top.
+        # If the draft lacks the top node of the gold graph, the sentence is no example for this choice.
         if one.top >= 0:
             total = total + one.weight * (torch.logsumexp(scores[begin:end], 0) - scores[begin + one.top])
         begin = end
     return total
 
 
-# The place of the polarity of *no*: on the noun or on the verb.
+# The node to which the polarity of *no* is attached: the noun or the verb.
 
 
 STEPS, PENALTY, LEAST = 12, 1.5, 1e-4
-"""Number of Newton steps, L2 penalty, minimum variance of an example."""
+"""Number of Newton steps, L2 penalty, and minimum variance of an example's prediction."""
 _NO = re.compile(r"\bno\b", re.IGNORECASE)
 
 
@@ -241,31 +241,31 @@ def has_no(text: str) -> bool:
 
 
 def lessons(draft: GraphDraft, gold: GoldGraph) -> Iterator[tuple[list[str], bool]]:
-    """Yield the training examples of a sentence for the place of negation.
+    """Yield the training examples of a sentence for the classifier of negation by *no*.
 
     Args:
-        draft: The rules' draft.
+        draft: The draft graph that the rules made.
         gold: The gold graph.
 
     Yields:
-        The features of each *no* beside a subject, and whether the polarity belongs to the verb.
+        For each *no* that belongs to a subject, its features, and whether the polarity is at the verb.
     """
     denied = {gold.nodes[head].token for head, role, _ in gold.arcs if role == "polarity"}
     for found in denials(draft.words):
-        # If the gold graph negates both or neither, the example shows nothing.
+        # If the gold graph negates both the noun and the verb, or neither of them, there is nothing to learn.
         if (found.verb.i in denied) != (found.noun.i in denied):
             yield denial_features(found), found.verb.i in denied
 
 
 def train_denial(drafts: Sequence[GraphDraft], golds: Sequence[GoldGraph]) -> Model:
-    """Fit a logistic regression for the place of negation.
+    """Fit a logistic regression that decides whether *no* negates the noun or the verb.
 
     Args:
-        drafts: The rules' drafts.
-        golds: The gold graphs of the same sentences.
+        drafts: The draft graphs that the rules made.
+        golds: The gold graphs of the same sentences, in the same order.
 
     Returns:
-        The model.
+        The model, with rounded weights as in its file.
     """
     found = [one for draft, gold in zip(drafts, golds, strict=True) for one in lessons(draft, gold)]
     known = vocabulary((bag for bag, _ in found), 1)

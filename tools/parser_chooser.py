@@ -41,19 +41,19 @@ AT_LEAST = 2
 FREQUENT, SELDOM = 12, 0.15
 """Minimum count of a frequent word, and maximum share of a fragment that may be an alignment error."""
 START, BIAS_START = 0.005, 0.1
-"""Standard deviations of initial weights of features and biases."""
+"""Standard deviations of the initial weights of features and of biases."""
 BAG_DROPPED, DROPPED, RATE, DECAY, BATCH = 0.15, 0.2, 4e-3, 1e-3, 512
-"""Dropout of features and of hidden units, learning rate, weight decay, and words per batch."""
+"""Dropout probabilities of features and of hidden units, learning rate, weight decay, and words per batch."""
 
 
 @dataclass(slots=True)
 class Choice:
-    """A word to choose a fragment for.
+    """A training example: a word with the candidates for its fragment.
 
     Attributes:
-        context: Features of the context.
-        found: The candidates.
-        right: Index of the best candidate.
+        context: Features of the word's context.
+        found: The candidate fragments.
+        right: Index of the candidate that fits the gold graph best.
         weight: Weight of the example.
         sentence: Number of the fold or sentence; -1 if unknown.
     """
@@ -72,7 +72,7 @@ def gold_fragments(gold: GoldGraph) -> dict[int, str]:
         gold: The graph.
 
     Returns:
-        The fragment of each aligned word, by index of the word.
+        The fragments of the aligned words, keyed by the index of the word.
     """
     members: defaultdict[int, list[int]] = defaultdict(list)
     for i, node in enumerate(gold.nodes):
@@ -93,15 +93,15 @@ def build_meanings(
     rolesets: Sequence[Roleset],
     clusters: Mapping[str, tuple[int, int]],
 ) -> Meanings:
-    """Count the fragments of all words and collect PropBank's senses by alias.
+    """Count the fragments of all words, and collect PropBank's senses for each alias.
 
     Args:
-        corpora: The gold corpus and the silver corpus.
+        corpora: The gold corpus and the silver corpus, each as pairs of a graph and its words.
         rolesets: PropBank's rolesets.
-        clusters: Coarse and fine class of each word.
+        clusters: Pairs of a coarse and a fine word class, keyed by word.
 
     Returns:
-        The tables.
+        The tables of fragments, senses, roles and word classes.
     """
     counts: defaultdict[str, dict[str, list[int]]] = defaultdict(dict)
     for which, corpus in enumerate(corpora):
@@ -131,7 +131,7 @@ def build_meanings(
 def _is_slip(key: str, text: str, found: Mapping[str, Sequence[int]]) -> bool:
     """Return whether a fragment of a frequent word is probably an alignment error."""
     labels = read_fragment(text).labels
-    # A concept that begins like the word is no error: "teacher" and teach-01.
+    # A concept that begins like the word is no error: teach-01 for "teacher".
     if not labels or any(label.lstrip("=").startswith(key[:3]) for label in labels):
         return False
     total, mine = sum(map(sum, found.values())), sum(found[text])
@@ -142,15 +142,16 @@ def _is_slip(key: str, text: str, found: Mapping[str, Sequence[int]]) -> bool:
 def sentence_counts(
     gold: GoldGraph, words: Sequence[Word], which: int
 ) -> dict[str, dict[str, tuple[int, int]]]:
-    """Return the counts that one sentence contributed to the meanings.
+    """Return the counts that one sentence contributed to the table of fragments.
 
     Args:
         gold: The gold graph.
-        words: The words.
+        words: The words of the sentence.
         which: Number of the corpus: 0 for gold, 1 for silver.
 
     Returns:
-        Counts per corpus, by word and fragment. A sentence subtracts them to be treated as unseen.
+        Counts (gold, silver), keyed by word and then by fragment. They are subtracted from the table, so that
+        the sentence is treated as unseen.
     """
     fragments = gold_fragments(gold)
     counts: Counter[tuple[str, str]] = Counter((word_key(word), fragments.get(word.i, "")) for word in words)
@@ -166,15 +167,15 @@ def choices(
     """Return the training examples of a sentence.
 
     Args:
-        meanings: The tables of all sentences.
-        draft: The rules' draft.
+        meanings: The tables that were made from all sentences.
+        draft: The draft graph that the rules made.
         gold: The gold graph.
         which: Number of the corpus: 0 for gold, 1 for silver.
         weight: Weight of the examples.
-        sentence: Number to store with the examples.
+        sentence: Number of the fold or sentence, which is stored with the examples.
 
     Returns:
-        An example for each word with several candidates, one of which fits the gold graph.
+        An example for each word that has several candidates, if a candidate fits the gold graph.
     """
     right = gold_fragments(gold)
     own = sentence_counts(gold, draft.words, which)
@@ -190,7 +191,7 @@ def choices(
 
 
 def _fit(text: str, right: str) -> float:
-    """Return how well a fragment matches: 1 for equal texts, otherwise 0.9 times the F1 of the labels."""
+    """Return how well a fragment matches a gold fragment: 1 if equal, else 0.9 times the F1 of the labels."""
     if text == right:
         return 1.0
     a, b = Counter(read_fragment(text).labels), Counter(read_fragment(right).labels)
@@ -198,10 +199,10 @@ def _fit(text: str, right: str) -> float:
 
 
 class _Data:
-    """All choices as arrays, with all candidates in one sequence."""
+    """All training examples as arrays, with the candidates of all words in one sequence."""
 
     def __init__(self, data: Sequence[Choice]) -> None:
-        """Number the features of all choices."""
+        """Number the features of all training examples."""
         self.of_contexts = vocabulary((one.context for one in data), AT_LEAST)
         self.of_candidates = vocabulary((option.features for one in data for option in one.found), AT_LEAST)
         self.contexts = Bags.of((one.context for one in data), self.of_contexts)
@@ -215,14 +216,14 @@ class _Data:
 def train_chooser(data: Sequence[Choice], size: int, epochs: int, seed: int) -> Model:
     """Train the chooser.
 
-    The score of a candidate is ``v·relu(context + candidate) + w·candidate``, with a softmax over the
-    candidates of a word.
+    The score of a candidate fragment is ``v·relu(context + candidate) + w·candidate``, with a softmax over
+    the candidates of a word.
 
     Args:
         data: The training examples.
         size: Number of hidden units.
         epochs: Number of epochs.
-        seed: Seed of the initial weights, the order and the dropout.
+        seed: Seed for the initial weights, the order of the examples and the dropout.
 
     Returns:
         The model, with rounded weights as in its file.
@@ -254,7 +255,7 @@ def train_chooser(data: Sequence[Choice], size: int, epochs: int, seed: int) -> 
 
 
 def _loss(weights: dict[str, Any], known: _Data, rows: Any, rng: Any) -> Any:
-    """Return the mean cross-entropy of some words' choices."""
+    """Return the mean of the weighted cross-entropies of some training examples."""
     import torch
     from torch.nn import functional
 
@@ -265,7 +266,7 @@ def _loss(weights: dict[str, Any], known: _Data, rows: Any, rng: Any) -> Any:
     options = summed(weights["candidate"], known.candidates.take(flat), BAG_DROPPED, rng)
     hidden = functional.dropout(torch.relu(around[segment] + options[:, :-1] + weights["bias"]), DROPPED)
     scores = hidden @ weights["out"] + options[:, -1]
-    # The maximum of each word's scores is subtracted before the exponential, against overflow.
+    # The maximum of each word's scores is subtracted before the exponential, to avoid an overflow.
     top = torch.full((len(rows),), -1e9).scatter_reduce(0, segment, scores, "amax").detach()
     total = torch.zeros(len(rows)).index_add(0, segment, torch.exp(scores - top[segment]))
     places = torch.from_numpy(np.cumsum(np.concatenate([[0], sizes[:-1]])) + known.right[rows])

@@ -1,8 +1,9 @@
 """Make the training examples of the dependency parser from gold graphs and from PropBank's examples.
 
 Training needs to know which word each node comes from. `Anchoring` aligns the nodes of a corpus with words.
-`match_nodes` finds the nodes of the rules' draft in the gold graph, and `pair_sentence` makes the examples of
-the arc scorer. `example_sentences` makes further examples from annotated sentences of PropBank.
+The rules of the parser make a draft graph for each sentence: `match_nodes` matches its nodes with the nodes
+of the gold graph, and `pair_sentence` makes the examples for the arc scorer. `example_sentences` makes
+further examples from annotated sentences of PropBank.
 """
 
 from __future__ import annotations
@@ -39,17 +40,17 @@ from tools.parser_tables import phrase_head
 
 # Gold graphs: nodes aligned with words, and arcs from head to argument.
 #
-# The aligner of :mod:`graphneg.amr.alignment` aligns most nodes. Each other node goes to the word that its
-# label co-occurs with over the whole corpus (Brown et al. 1993, one step of model 1), or to the word of a
-# neighbouring node.
+# The aligner of :mod:`graphneg.amr.alignment` aligns most nodes. Each other node is aligned with the word
+# that co-occurs most strongly with its label over the whole corpus (Brown et al. 1993, one step of model 1),
+# or with the word of a neighbouring node.
 
 
 UNWORDED = frozenset({"multi-sentence"})
 """Concepts that never come from a word."""
 _COMPARED = frozenset({"JJR", "JJS", "RBR", "RBS", "VB"})
-"""Tags that count as keys next to the lemma: comparatives, superlatives and base forms."""
+"""Part-of-speech tags that are counted like words: tags of comparatives, superlatives and base forms."""
 _WITH_PARENT = frozenset({"more", "most", "you", "amr-unknown", "ever", "so"})
-"""Concepts without a word of their own, which take that of their parent."""
+"""Concepts that are aligned with the word of their parent, because they have no word of their own."""
 _BY_PUNCTUATION = frozenset(
     {"and", "amr-unknown", "mode=expressive", "request-confirmation-91", "polarity=amr-unknown"}
 )
@@ -57,7 +58,7 @@ _BY_PUNCTUATION = frozenset(
 
 
 def copy_words(words: Sequence[Word]) -> list[Word]:
-    """Copy the words with their tree, so that rules may change it.
+    """Copy words together with their dependency tree, so that rules may change the copied tree.
 
     Args:
         words: The words of one tree.
@@ -77,7 +78,7 @@ class GoldNode:
     Attributes:
         concept: The concept; None for a constant.
         value: The value of a constant; None for a concept.
-        token: Index of its word; None if it has none.
+        token: Index of the aligned word; None if the node has no word.
     """
 
     concept: str | None
@@ -98,8 +99,8 @@ class GoldGraph:
         id: The id of the graph.
         text: The sentence.
         nodes: The nodes.
-        arcs: Triples of head, role and argument. Inverse roles are normalized, and ``domain`` is an inverse
-            ``mod``.
+        arcs: Triples of head, role and argument. Inverse roles are normalized, and ``domain`` is stored as an
+            inverse ``mod``.
         top: Index of the top node.
     """
 
@@ -111,10 +112,10 @@ class GoldGraph:
 
 
 def words_of(nlp: Any, texts: Sequence[str]) -> list[list[Word]]:
-    """Tag and parse texts, as the parser does.
+    """Tag and parse texts with spaCy, in the same way as the dependency parser.
 
     Args:
-        nlp: The spaCy model.
+        nlp: The spaCy model for tagging and parsing.
         texts: The texts.
 
     Returns:
@@ -126,13 +127,13 @@ def words_of(nlp: Any, texts: Sequence[str]) -> list[list[Word]]:
 
 
 def plain_arcs(graph: AmrGraph) -> Iterator[tuple[int, str, int]]:
-    """Yield the relations of a graph without inverse roles and wiki links.
+    """Yield the relations of a graph, with inverse roles normalized and without wiki links.
 
     Args:
         graph: The graph.
 
     Yields:
-        Head, role and argument.
+        Head, role and argument of each relation.
     """
     branches = [(node.parent, node.role, node.position) for node in graph.nodes]
     branches += [(mention.parent, mention.role, mention.target) for mention in graph.mentions]
@@ -146,10 +147,10 @@ def plain_arcs(graph: AmrGraph) -> Iterator[tuple[int, str, int]]:
 
 
 class Anchoring:
-    """An aligner of the nodes of a corpus with words, with co-occurrence counts over the corpus."""
+    """An aligner of AMR nodes with words, which uses co-occurrence counts over a whole corpus."""
 
     def __init__(self, corpus: Sequence[tuple[AmrGraph, Sequence[Word]]]) -> None:
-        """Count the co-occurrences of words and unaligned labels."""
+        """Count how often words co-occur with the labels of nodes that are not aligned yet."""
         self.together: Counter[tuple[str, str]] = Counter()
         self.labels: Counter[str] = Counter()
         self.keys: Counter[str] = Counter()
@@ -185,7 +186,7 @@ class Anchoring:
                 if found is not None:
                     anchors[node.position] = found
         _hold(graph, words, anchors)
-        # Each round reaches nodes one step further from an aligned one.
+        # Each round aligns nodes that are one step further from the nodes aligned before.
         for _ in range(4):
             _follow(graph, around, anchors)
         dropped = {node.position for node in graph.nodes if node.role == "wiki"}
@@ -201,13 +202,13 @@ class Anchoring:
         return GoldGraph(graph.id, text, nodes, arcs, 0)
 
     def _companion(self, label: str, words: Sequence[Word], near: Sequence[int]) -> int | None:
-        """Return the word that a label co-occurs with most strongly, near its neighbours."""
+        """Return the index of the word with which a label co-occurs most strongly, or None."""
         best, place = 1.0, None
         for word in words:
             for key in _keys(word):
                 both = self.together[label, key]
-                # Fewer than three common sentences are chance. A mark may only stand for labels such as
-                # "and".
+                # Fewer than three common sentences may be chance. A punctuation mark may only stand for
+                # labels such as "and".
                 if both < 3 or (not any(one.isalnum() for one in key) and label not in _BY_PUNCTUATION):
                     continue
                 with_key = both / self.keys[key]
@@ -224,7 +225,7 @@ class Anchoring:
 
 
 def _hold(graph: AmrGraph, words: Sequence[Word], anchors: dict[int, int]) -> None:
-    """Align *have* with *without*, and *be-located-at* with *be*."""
+    """Align ``have-03`` with the word *without*, and ``be-located-at-91`` with a form of *be*."""
     copulas = [word.i for word in words if word.lemma == "be" and word.dep not in {"aux", "auxpass"}]
     for node in graph.nodes:
         if node.position in anchors:
@@ -238,7 +239,7 @@ def _hold(graph: AmrGraph, words: Sequence[Word], anchors: dict[int, int]) -> No
         # "A man without a hat" is annotated as a negated have-03.
         if node.concept == "have-03" and denied is not None and words[denied].lower == "without":
             anchors[node.position] = denied
-        # "The cat is in the house": the last copula before the place.
+        # "The cat is in the house": the last copula before the place is aligned.
         elif node.concept == "be-located-at-91":
             place = below.get("ARG2", max(below.values(), default=0))
             before = [i for i in copulas if i < place]
@@ -247,7 +248,7 @@ def _hold(graph: AmrGraph, words: Sequence[Word], anchors: dict[int, int]) -> No
 
 
 def _is_exclaimed(graph: AmrGraph, node: AmrNode, words: Sequence[Word], anchors: Mapping[int, int]) -> bool:
-    """Return whether a node is the mode of an interjection."""
+    """Return whether a node is the constant ``expressive`` that belongs to an interjection."""
     return (
         # "Oh, he left!": the mode comes from "Oh", not from the exclamation mark.
         node.value == "expressive"
@@ -258,15 +259,15 @@ def _is_exclaimed(graph: AmrGraph, node: AmrNode, words: Sequence[Word], anchors
 
 
 def root_of(words: Sequence[Word], start: int, end: int) -> int:
-    """Return the word of a span whose head is outside.
+    """Return the first word of a span whose syntactic head is outside the span.
 
     Args:
         words: The words of the sentence.
-        start: Index of the first word.
-        end: Index after the last word.
+        start: Index of the first word in the span.
+        end: Index after the last word in the span.
 
     Returns:
-        The index of the word.
+        The index of the word, or of the last word in the span if all heads are inside.
     """
     for i in range(start, end):
         head = words[i].head
@@ -294,7 +295,7 @@ def _around(graph: AmrGraph) -> Mapping[int, list[int]]:
 
 
 def _follow(graph: AmrGraph, around: Mapping[int, Sequence[int]], anchors: dict[int, int]) -> None:
-    """Align nodes with the word of their first aligned child, and constants with that of their parent."""
+    """Align nodes with the word of their first aligned child, and constants with the word of their parent."""
     for node in graph.nodes:
         if node.position in anchors or node.concept in UNWORDED:
             continue
@@ -310,7 +311,7 @@ def _follow(graph: AmrGraph, around: Mapping[int, Sequence[int]], anchors: dict[
                 break
 
 
-# Examples of the arc scorer: the nodes of a draft in the gold graph, and the roles between them.
+# Examples for the arc scorer: the nodes of a draft graph that are in the gold graph, and their roles.
 
 
 @dataclass(slots=True)
@@ -339,17 +340,18 @@ class PairSentence:
 
 
 def match_nodes(draft: GraphDraft, gold: GoldGraph) -> dict[int, int]:
-    """Match the nodes of a draft with those of the gold graph.
+    """Match the nodes of a draft graph with the nodes of the gold graph.
 
     Nodes of the same word are matched first, by label and then by stem. Nodes of different words are matched
-    by label, the closest first. The remaining concepts of the same word are matched in any case.
+    by label, in the order of their distance. The remaining concepts of the same word are matched even if
+    their labels differ.
 
     Args:
-        draft: The rules' draft.
+        draft: The draft graph that the rules made.
         gold: The gold graph.
 
     Returns:
-        Indices of gold nodes by index of the draft's node.
+        Indices of gold nodes, keyed by the index of the matching node in the draft.
     """
     mine: defaultdict[int | None, list[int]] = defaultdict(list)
     theirs: defaultdict[int | None, list[int]] = defaultdict(list)
@@ -382,7 +384,7 @@ def match_nodes(draft: GraphDraft, gold: GoldGraph) -> dict[int, int]:
         for j in others:
             a, b = draft.nodes[i], gold.nodes[j]
             if a.label == b.label and (a.value is None) == (b.value is None):
-                # The distance of nodes without a word is unknown. It counts as far.
+                # The distance to a node without a word is unknown. It counts as 50 words.
                 gap = 50 if a.token is None or b.token is None else abs(a.token - b.token)
                 far.append((gap, i, j))
     for _, i, j in sorted(far):
@@ -395,16 +397,16 @@ def match_nodes(draft: GraphDraft, gold: GoldGraph) -> dict[int, int]:
 
 
 def pair_sentence(draft: GraphDraft, gold: GoldGraph, meanings: Meanings, weight: float) -> PairSentence:
-    """Return the features and correct roles of one draft.
+    """Return the features and correct roles of the nodes and pairs in one draft graph.
 
     Args:
-        draft: The rules' draft.
+        draft: The draft graph that the rules made.
         gold: The gold graph.
         meanings: The lexical tables.
         weight: Weight of the sentence.
 
     Returns:
-        The training examples.
+        The training examples of the sentence.
     """
     match = match_nodes(draft, gold)
     roles = {(h, d): plain_role(role) for h, role, d in sorted(gold.arcs)}
@@ -446,7 +448,7 @@ def all_roles(sentences: list[PairSentence], at_least: int) -> Iterator[str]:
 
 
 def read_frames(paths: Sequence[Path]) -> list[Roleset]:
-    """Read rolesets from PropBank's tar archives, folders and XML files.
+    """Read rolesets from PropBank's frame files: tar archives, folders or XML files.
 
     Args:
         paths: The archives, folders or files.
@@ -462,16 +464,16 @@ def read_frames(paths: Sequence[Path]) -> list[Roleset]:
     return [part for part in parts if isinstance(part, Roleset) and part.id is not None]
 
 
-# Examples of the arc scorer from PropBank: the numbered arguments of a frame.
+# Examples for the arc scorer from PropBank: the numbered arguments of a frame.
 #
-# An example annotates only the arguments of its predicate. Pairs with another head, or with a word of an
-# adjunct, are left out, because their roles are unknown.
+# PropBank annotates only the arguments of one predicate per sentence. Pairs with another head, or with a word
+# of an adjunct, are left out, because their roles are unknown.
 
 
 SHORTEST, LONGEST = 3, 25
 """Minimum and maximum number of words of a sentence."""
 WEIGHT = 0.1
-"""Weight of a sentence of PropBank; a gold sentence has 1."""
+"""Weight of a sentence of PropBank; a sentence with a gold graph has weight 1."""
 
 
 def example_sentences(
@@ -482,18 +484,18 @@ def example_sentences(
     meanings: Meanings,
     chooser: Model,
 ) -> Iterator[PairSentence]:
-    """Yield a training example for each sentence in which the parser finds the annotated frame.
+    """Yield the examples of each PropBank sentence in which the parser finds the annotated frame.
 
     Args:
-        nlp: The spaCy model.
+        nlp: The spaCy model for tagging and parsing.
         rolesets: PropBank's rolesets.
         most: Maximum number of sentences per frame.
         lexicon: The tables of the rules.
-        meanings: The tables of the chooser.
-        chooser: The trained chooser.
+        meanings: The tables of the fragment chooser.
+        chooser: The trained fragment chooser.
 
     Yields:
-        The training examples.
+        The training examples of one sentence.
     """
     examples = [
         (roleset.id, one) for roleset in rolesets if roleset.in_amr for one in _usable(roleset)[:most]
@@ -504,7 +506,7 @@ def example_sentences(
         entry = lexicon.frames.get(frame)
         if places is None or entry is None:
             continue
-        # The frame's counts include this sentence. They are reduced while its draft is made.
+        # The counts of the frame include this sentence. This sentence is left out while the draft is made.
         lexicon.frames[frame] = _without(entry, example, words, places)
         draft = write_draft(text, copy_words(words), lexicon)
         lexicon.frames[frame] = entry
@@ -521,13 +523,13 @@ def _usable(roleset: Roleset) -> list[PropBankExample]:
         if SHORTEST <= len(example.words) <= LONGEST
         and example.arguments
         and example.relation is not None
-        # PropBank marks traces of moved phrases with "*": they are no words.
+        # PropBank marks traces of moved phrases with "*". A trace is no word.
         and "*" not in example.text
     ]
 
 
 def _places(example: PropBankExample, words: Sequence[Word]) -> list[int] | None:
-    """Return the parser's index of each word of an example, or None if the tokens differ."""
+    """Return the parser's index for each word of an example, or None if the tokens differ."""
     starts = {word.start: word.i for word in words}
     places: list[int] = []
     at = 0
@@ -542,7 +544,7 @@ def _places(example: PropBankExample, words: Sequence[Word]) -> list[int] | None
 def _without(
     entry: FrameEntry, example: PropBankExample, words: Sequence[Word], places: Sequence[int]
 ) -> FrameEntry:
-    """Return a frame without the counts of one example."""
+    """Return the entry of a frame without the counts from one example."""
     seen = {form: dict(counts) for form, counts in entry.seen.items()}
     for role, start, end in example.arguments:
         head = phrase_head(words, places[start], places[end] + 1)
@@ -594,7 +596,7 @@ def _lesson(
 
 
 def _node_at(draft: GraphDraft, token: int, head: int) -> int | None:
-    """Return the node of a word: the argument of a head, otherwise the topmost one."""
+    """Return a node of a word: an argument of the given head, or else the topmost node of the word."""
     mine = [
         i
         for i, node in enumerate(draft.nodes)

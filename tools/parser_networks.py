@@ -1,7 +1,8 @@
 """Provide what the trainings of the parser's networks share: files, bags of features, and gradient descent.
 
-A network reads a bag of features, strings such as ``first:my``, as the sum of their rows in a table. `Bags`
-stores the bags as arrays. `write_model` and `write_meanings` write the files that ship with the package.
+Features are strings such as ``first:my``. A network has a table with a row of weights per feature, and reads
+a bag of features as the sum of their rows. `Bags` stores the bags as arrays. `write_model` and
+`write_meanings` write the files that ship with the package.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from graphneg.parsers.dependency.learned.tables import (
 )
 
 LEVELS = 127
-"""Largest value of a weight that is rounded to 8 bits."""
+"""Largest absolute value of a weight that is rounded to 8 bits."""
 
 
 def write_model(model: Model) -> bytes:
@@ -53,7 +54,7 @@ def write_model(model: Model) -> bytes:
 
 
 def write_meanings(meanings: Meanings) -> bytes:
-    """Serialize the tables of the chooser as gzipped JSON.
+    """Serialize the tables of the fragment chooser as gzipped JSON.
 
     Args:
         meanings: The tables.
@@ -74,10 +75,10 @@ def vocabulary(bags: Iterable[Sequence[str]], at_least: int) -> dict[str, int]:
 
     Args:
         bags: The bags of features.
-        at_least: Minimum number of bags with a feature.
+        at_least: Minimum number of bags that contain a feature.
 
     Returns:
-        Numbers from 0 by feature, the most frequent first.
+        Numbers, keyed by feature: 0 for the most frequent feature, 1 for the next one, and so on.
     """
     counts: Counter[str] = Counter()
     for bag in bags:
@@ -106,7 +107,7 @@ class Bags:
 
         Args:
             bags: The bags.
-            known: Numbers of the features. Other features are left out.
+            known: Numbers, keyed by feature. Features without a number are left out.
 
         Returns:
             The bags as arrays.
@@ -143,9 +144,10 @@ def summed(
         table: The weights, a row per feature.
         bags: Features and starts, from `Bags.take`.
         dropped: Probability of leaving out a feature.
-        rng: NumPy's random generator.
-        doubted: Marks of features that are left out together; None for no such features.
-        doubt: Probability of leaving out all marked features of a bag.
+        rng: NumPy's random generator, for the dropout.
+        doubted: True for each feature that belongs to a group whose features are left out together; None for
+            no such group.
+        doubt: Probability of leaving out all features of the group in a bag.
 
     Returns:
         The sums, a row per bag.
@@ -193,20 +195,21 @@ def descend(
 ) -> dict[str, Any]:
     """Train weights with AdamW on batches in random order.
 
-    The learning rate falls linearly to a fiftieth.
+    The learning rate falls linearly to a fiftieth of its initial value.
 
     Args:
         weights: The weights to train.
         items: Number of items.
         epochs: Number of epochs.
         batch: Number of items per batch.
-        rng: NumPy's random generator, for the order.
-        loss_of: Function from the indices of a batch to its loss, or None for a batch without examples.
+        rng: NumPy's random generator, for the order of the items.
+        loss_of: Function that returns the loss of a batch, given the indices of its items. It returns None
+            for a batch without examples.
         rate: Initial learning rate.
         decay: Weight decay.
 
     Returns:
-        The trained weights as arrays.
+        The trained weights as arrays, keyed by name.
     """
     import torch
 

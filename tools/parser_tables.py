@@ -43,12 +43,12 @@ _POS = frozenset("vnj")
 
 
 def phrase_head(words: Sequence[Word], start: int, end: int) -> Word | None:
-    """Return the head of a span of words; of a prepositional phrase, the object of the preposition.
+    """Return the syntactic head of a span. The head of a prepositional phrase is the preposition's object.
 
     Args:
         words: The words of the sentence.
-        start: Index of the first word.
-        end: Index after the last word.
+        start: Index of the first word in the span.
+        end: Index after the last word in the span.
 
     Returns:
         The word, or None for an empty span.
@@ -66,9 +66,9 @@ class GraphCounts:
     """Counts of concepts and roles.
 
     Attributes:
-        concepts: Counts by lemma, word class and concept.
-        roles: Counts by kind of key, key, signature and role. The kinds are ``F`` (concept of the head),
-            ``S`` (word class of the head) and ``W`` (lemma of the argument).
+        concepts: Counts, keyed by lemma, word class and concept.
+        roles: Counts, keyed by kind of word property, property, syntactic signature and role. The kinds are
+            ``F`` (concept of the head), ``S`` (word class of the head) and ``W`` (lemma of the argument).
     """
 
     concepts: Counter[tuple[str, str, str]] = field(default_factory=Counter[tuple[str, str, str]])
@@ -80,7 +80,7 @@ class GraphCounts:
         Args:
             words: The words of the sentence.
             graph: The graph.
-            weight: Number of times to count them.
+            weight: Number of times to count each word and arc.
         """
         spans = _word_spans(words, graph)
         tops: dict[int, int] = {}
@@ -118,7 +118,7 @@ def arcs(graph: AmrGraph) -> Iterator[tuple[int, str, int]]:
         graph: The graph.
 
     Yields:
-        Head, role and argument.
+        Head, role and argument of each arc.
     """
     tree = [(node.parent or 0, node.role or "", node.position) for node in graph.nodes[1:]]
     for up, role, to in (*tree, *((one.parent, one.role, one.target) for one in graph.mentions)):
@@ -131,7 +131,7 @@ def arcs(graph: AmrGraph) -> Iterator[tuple[int, str, int]]:
 
 
 def _word_spans(words: Sequence[Word], graph: AmrGraph) -> dict[int, tuple[int, int]]:
-    """Return the spans of aligned nodes as ranges of words."""
+    """Return the range of words with which each node is aligned, keyed by node."""
     text = metadata(graph.metadata).get("snt", "")
     tokens = tokenize(text)
     spans = align(graph, [token.text for token in tokens])
@@ -149,7 +149,7 @@ def read_graphs(paths: Iterable[Path], excluded: Collection[str]) -> list[AmrGra
 
     Args:
         paths: The files.
-        excluded: Sentences to leave out, as `letters` returns them.
+        excluded: Sentences to leave out, normalized by `letters`.
 
     Returns:
         The graphs that have a sentence.
@@ -171,7 +171,7 @@ def sentence(graph: AmrGraph) -> str:
         graph: The graph.
 
     Returns:
-        The sentence, or ``""``.
+        The sentence, or ``""`` if the graph has no sentence.
     """
     return metadata(graph.metadata).get("snt", "")
 
@@ -196,7 +196,7 @@ def count_graphs(nlp: Any, graphs: Sequence[AmrGraph], weight: int, counts: Grap
     """Parse the sentences of graphs and count their words and arcs.
 
     Args:
-        nlp: The spaCy model.
+        nlp: The spaCy model for tagging and parsing.
         graphs: The graphs.
         weight: Number of times to count each graph.
         counts: The counts to add to.
@@ -206,7 +206,7 @@ def count_graphs(nlp: Any, graphs: Sequence[AmrGraph], weight: int, counts: Grap
 
 
 def write_counts(counts: GraphCounts, folder: Path) -> None:
-    """Write ``concepts.tsv`` and ``roles.tsv``, the most frequent rows first.
+    """Write ``concepts.tsv`` and ``roles.tsv``, sorted by falling count.
 
     Args:
         counts: The counts.
@@ -226,12 +226,12 @@ def write_counts(counts: GraphCounts, folder: Path) -> None:
 def write_frames(sources: Sequence[Path], nlp: Any, target: Path) -> int:
     """Write the table of the frames that AMR uses.
 
-    A row has the id, roles as ``number:function``, aliases as ``pos:lemma``, the number of examples, and
-    ``signature=role:count``.
+    The columns are the frame's id, its roles as ``number:function``, its aliases as ``pos:lemma``, the number
+    of its examples, and the counts of roles in the examples as ``signature=role:count``.
 
     Args:
         sources: ``.tar.gz`` files of the release, and ``.xml`` files.
-        nlp: The spaCy model.
+        nlp: The spaCy model for tagging and parsing.
         target: The file to write.
 
     Returns:
@@ -242,7 +242,7 @@ def write_frames(sources: Sequence[Path], nlp: Any, target: Path) -> int:
         for part in read_rolesets(data):
             if isinstance(part, ReadError):
                 print(f"{name}:{part.line}: {part.reason}")
-            # PropBank notes for each roleset which releases of AMR use it.
+            # PropBank states for each roleset which releases of AMR use it.
             elif ("AMR", "2019", "+") in part.usages and part.id is not None:
                 yield part
 
@@ -258,7 +258,7 @@ def write_frames(sources: Sequence[Path], nlp: Any, target: Path) -> int:
 def _count(
     nlp: Any, examples: Sequence[tuple[int, PropBankExample]]
 ) -> tuple[Counter[int], defaultdict[int, Counter[tuple[str, str]]]]:
-    """Count the usable examples of each roleset, and its roles by signature."""
+    """Count the usable examples of each roleset, and the roles in them by syntactic signature."""
     from spacy.tokens import Doc
 
     used: Counter[int] = Counter()
@@ -299,14 +299,27 @@ def main() -> None:
     parser.add_argument(
         "--propbank", type=Path, nargs="*", default=[], help="PropBank's .tar.gz and .xml files"
     )
-    parser.add_argument("--gold", type=Path, nargs="*", default=[], help="PENMAN files that people annotated")
-    parser.add_argument("--silver", type=Path, nargs="*", default=[], help="PENMAN files that a parser wrote")
-    parser.add_argument("--exclude", type=Path, nargs="*", default=[], help="PENMAN files kept for testing")
     parser.add_argument(
-        "--weight", type=int, default=3, help="what a gold graph counts; a silver one counts 1"
+        "--gold", type=Path, nargs="*", default=[], help="PENMAN files with graphs made by annotators"
     )
-    parser.add_argument("--out", type=Path, default=DATA, help="folder of concepts.tsv and roles.tsv")
-    parser.add_argument("--frames", type=Path, default=FRAMES, help="file that the frames are written to")
+    parser.add_argument(
+        "--silver", type=Path, nargs="*", default=[], help="PENMAN files with graphs made by a parser"
+    )
+    parser.add_argument(
+        "--exclude",
+        type=Path,
+        nargs="*",
+        default=[],
+        help="PENMAN files with test sentences, which are left out",
+    )
+    parser.add_argument(
+        "--weight",
+        type=int,
+        default=3,
+        help="how often a gold graph is counted; a silver graph is counted once",
+    )
+    parser.add_argument("--out", type=Path, default=DATA, help="folder for concepts.tsv and roles.tsv")
+    parser.add_argument("--frames", type=Path, default=FRAMES, help="file to write the frames to")
     options = parser.parse_args()
     nlp = load_model(None)
     if options.propbank:

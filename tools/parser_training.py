@@ -1,8 +1,9 @@
 """Train the learned parts of the dependency parser: ``python -m tools.parser_training --help``.
 
-The parts are the chooser of fragments, the arc scorer and the place of negation. Each one must learn from the
-output of the parts before it on unseen sentences, as in use. So the sentences are divided into folds, and the
-tables and choices for a fold come from the other folds (cross-fitting).
+The parts are the fragment chooser, the arc scorer, and the classifier for negation by *no*. In use, each part
+reads what the parts before it predict for unseen sentences, so it must also be trained on such predictions.
+Therefore the sentences are divided into folds, and the tables and the chooser that are applied to a fold come
+from the other folds (cross-fitting).
 """
 
 from __future__ import annotations
@@ -43,11 +44,11 @@ from tools.parser_networks import write_meanings, write_model
 from tools.parser_tables import GraphCounts, letters, read_graphs, sentence
 from tools.word_classes import read_classes
 
-# Training sentences: graphs, words, and drafts that are made without their own graph.
+# Training sentences: graphs, words, and draft graphs. A draft is made with tables from other sentences.
 
 
 GOLD, SILVER = 0, 1
-"""Numbers of the corpora."""
+"""Numbers of the gold corpus and the silver corpus."""
 _TABLE_WEIGHTS = (3, 1)
 """Weights of a gold graph and a silver graph in the tables of the rules."""
 _BLOCK = 8
@@ -59,8 +60,8 @@ class Item:
     """A training sentence.
 
     Attributes:
-        graph: The graph as read.
-        words: The words.
+        graph: The graph as read from its file.
+        words: The words of the sentence.
         gold: The graph with aligned nodes.
         corpus: Number of the corpus, `GOLD` or `SILVER`.
         fold: Number of the fold.
@@ -82,16 +83,16 @@ def read_items(
     folds: int,
     condition: Callable[[str], bool] = bool,
 ) -> list[Item]:
-    """Read training sentences, each once.
+    """Read the training sentences without duplicates.
 
     Args:
-        nlp: The spaCy model.
-        gold: PENMAN files that people annotated.
-        silver: PENMAN files that a parser wrote.
+        nlp: The spaCy model for tagging and parsing.
+        gold: PENMAN files with graphs made by annotators.
+        silver: PENMAN files with graphs made by a parser.
         exclude: PENMAN files whose sentences are left out.
         most_silver: Maximum number of silver sentences, spread evenly over the files.
         folds: Number of folds. Neighbouring sentences share a fold, because they are similar.
-        condition: Condition on a sentence.
+        condition: Function that returns whether a sentence is used.
 
     Returns:
         The sentences with their graphs.
@@ -101,7 +102,7 @@ def read_items(
     for corpus, paths in ((GOLD, gold), (SILVER, silver)):
         graphs = [one for one in _once(read_graphs(paths, excluded), excluded) if condition(sentence(one))]
         if corpus == SILVER and len(graphs) > most_silver:
-            # The sentences are taken evenly from the whole files.
+            # Sentences at even distances are used, so that all parts of the files are represented.
             graphs = [graphs[n * len(graphs) // most_silver] for n in range(most_silver)]
         for n, (graph, words) in enumerate(
             zip(graphs, words_of(nlp, [sentence(one) for one in graphs]), strict=True)
@@ -115,7 +116,7 @@ def read_items(
 
 
 def _once(graphs: Sequence[AmrGraph], excluded: Collection[str]) -> list[AmrGraph]:
-    # Sentences are compared by their letters, as corpora differ in case and punctuation.
+    # Sentences are compared by their letters, because corpora differ in case and punctuation.
     seen = set(excluded)
     found: list[AmrGraph] = []
     for graph in graphs:
@@ -127,7 +128,7 @@ def _once(graphs: Sequence[AmrGraph], excluded: Collection[str]) -> list[AmrGrap
 
 
 def rule_lexicon(items: Sequence[Item]) -> ParserLexicon:
-    """Return the tables of the rules, with counts of some sentences only.
+    """Return the tables of the rules, with counts from the given sentences only.
 
     Args:
         items: The sentences to count.
@@ -150,7 +151,7 @@ def _frequent(entry: tuple[Any, int]) -> tuple[int, Any]:
 
 
 def draft_of(item: Item, lexicon: ParserLexicon) -> GraphDraft:
-    """Return the rules' draft of a sentence.
+    """Return the draft graph that the rules make for a sentence.
 
     Args:
         item: The sentence. Its words are copied, because rules may change them.
@@ -163,28 +164,28 @@ def draft_of(item: Item, lexicon: ParserLexicon) -> GraphDraft:
 
 
 def crossed_drafts(items: Sequence[Item], folds: int) -> list[GraphDraft]:
-    """Return drafts that are made with the tables of the other folds.
+    """Return the draft graphs of sentences, each made with tables that were counted in the other folds.
 
     Args:
         items: The sentences.
         folds: Number of folds.
 
     Returns:
-        A draft per sentence.
+        A draft per sentence, in the order of the sentences.
     """
     lexicons = [rule_lexicon([item for item in items if item.fold != fold]) for fold in range(folds)]
     return [draft_of(item, lexicons[item.fold]) for item in items]
 
 
-# Training of all parts, each on the output of the part before on unseen sentences.
+# Training of all parts. Each part is trained on what the part before it predicts for unseen sentences.
 
 
 WEIGHTS = (1.0, 0.5)
 """Weights of a gold sentence and a silver sentence."""
 CHOOSER_SIZE, CHOOSER_EPOCHS = 48, 5
-"""Number of hidden units and epochs of the chooser."""
+"""Number of hidden units and number of epochs of the chooser."""
 ARC_SIZE, ARC_EPOCHS, ARC_SEEDS = 96, 10, (0, 1)
-"""Number of hidden units and epochs of the arc scorer, and the seeds of its networks."""
+"""Number of hidden units and number of epochs of the arc scorer, and the seeds of its networks."""
 
 
 def fit(
@@ -195,16 +196,16 @@ def fit(
     say: Callable[[str], None],
     lessons: Callable[[ParserLexicon, Meanings, Model], Iterable[PairSentence]],
 ) -> Parts:
-    """Train all parts.
+    """Train all learned parts of the dependency parser.
 
     Args:
         items: The sentences.
         rolesets: PropBank's rolesets.
-        clusters: Coarse and fine class of each word.
+        clusters: Pairs of a coarse and a fine word class, keyed by word.
         folds: Number of folds.
         say: Function that reports progress.
-        lessons: Function that makes further sentences for the arc scorer from tables, meanings and the
-            chooser.
+        lessons: Function that makes further examples for the arc scorer, given the tables of the rules, the
+            tables of the chooser, and the chooser.
 
     Returns:
         The trained parts.
@@ -239,7 +240,7 @@ def _cross_choose(
     data: Sequence[list[Choice]],
     folds: int,
 ) -> None:
-    """Choose the concepts of each fold's drafts with a chooser that was trained on the other folds."""
+    """Choose the concepts in the drafts of each fold with a chooser that was trained on the other folds."""
     for fold in range(folds):
         others = [one for item, found in zip(items, data, strict=True) if item.fold != fold for one in found]
         model = train_chooser(others, CHOOSER_SIZE, CHOOSER_EPOCHS, fold)
@@ -258,32 +259,44 @@ FILES = ("arcs.npz", "chooser.npz", "denial.npz", "meanings.json.gz")
 
 
 def main() -> None:
-    """Train the parts and write their files."""
+    """Train the parts that the command line names, and write their files."""
     parser = argparse.ArgumentParser(prog="python -m tools.parser_training", description=__doc__)
     parser.add_argument(
-        "--lpp", type=Path, nargs="+", required=True, help="PENMAN files that people annotated"
+        "--lpp", type=Path, nargs="+", required=True, help="PENMAN files with graphs made by annotators"
     )
-    parser.add_argument("--sick", type=Path, nargs="*", default=[], help="PENMAN files that a parser wrote")
-    parser.add_argument("--exclude", type=Path, nargs="*", default=[], help="PENMAN files kept for testing")
-    parser.add_argument("--propbank", type=Path, nargs="+", required=True, help="frame files: tar.gz or XML")
     parser.add_argument(
-        "--classes", type=Path, help="word classes, as tools.word_classes makes them; else those in use"
+        "--sick", type=Path, nargs="*", default=[], help="PENMAN files with graphs made by a parser"
     )
-    parser.add_argument("--silver", type=int, default=3000, help="sentences of --sick to learn from, at most")
+    parser.add_argument(
+        "--exclude",
+        type=Path,
+        nargs="*",
+        default=[],
+        help="PENMAN files with test sentences, which are left out",
+    )
+    parser.add_argument(
+        "--propbank", type=Path, nargs="+", required=True, help="PropBank's .tar.gz and .xml files"
+    )
+    parser.add_argument(
+        "--classes", type=Path, help="file from tools.word_classes; default: the classes in the current data"
+    )
+    parser.add_argument(
+        "--silver", type=int, default=3000, help="maximum number of sentences of --sick to train on"
+    )
     parser.add_argument(
         "--examples",
         type=int,
         default=0,
-        help="PropBank's examples to learn arcs from, at most, for each frame",
+        help="maximum number of PropBank's examples per frame to train the arc scorer on",
     )
     parser.add_argument(
         "--part",
         choices=("all", "denial"),
         default="all",
-        help="which data to make; those in --out stay otherwise",
+        help="part to train; with denial, the other files in --out stay unchanged",
     )
-    parser.add_argument("--folds", type=int, default=4, help="parts for cross-fitting")
-    parser.add_argument("-o", "--out", type=Path, default=DATA, help="folder that the data are written to")
+    parser.add_argument("--folds", type=int, default=4, help="number of folds for cross-fitting")
+    parser.add_argument("-o", "--out", type=Path, default=DATA, help="folder to write the data to")
     options = parser.parse_args()
     began = time.monotonic()
 
@@ -319,7 +332,7 @@ def _make_all(options: argparse.Namespace, say: Callable[[str], None]) -> None:
 
 
 def _make_denial(options: argparse.Namespace, say: Callable[[str], None]) -> None:
-    """Train the place of negation on all sentences with *no*, regardless of the limit of the other parts."""
+    """Train the classifier for negation on all sentences with *no*, without a limit for silver sentences."""
     nlp = load_model(None)
     everything = sys.maxsize
     items = read_items(nlp, options.lpp, options.sick, options.exclude, everything, 1, has_no)
@@ -331,7 +344,7 @@ def _make_denial(options: argparse.Namespace, say: Callable[[str], None]) -> Non
 
 
 def classes_in_use() -> Mapping[str, tuple[int, int]]:
-    """Return the word classes of the package's data, or none if there are no data."""
+    """Return the word classes in the data of the package, or an empty mapping if the data are missing."""
     stored = DATA / "meanings.json.gz"
     return read_meanings(stored.read_bytes()).clusters if stored.is_file() else {}
 
@@ -357,7 +370,7 @@ def write_parts(parts: Parts, folder: Path) -> None:
 
 
 def write_version(folder: Path) -> None:
-    """Write a version that is derived from the digest of the data files.
+    """Write the file ``VERSION``, with a version that contains a digest of the data files.
 
     Args:
         folder: Folder of the data files.

@@ -1,8 +1,9 @@
 """Measure how the text of the package is written, and draw samples of it for readers.
 
-``python -m tools.prose`` prints the measures, which ``make sizes`` prints as well. They are symptoms of text
-that is hard to read: docstrings that open without a verb, public functions whose arguments are not described,
-code without comments. Text with good measures can still be hard to read, so people should read samples:
+``python -m tools.prose`` prints the measures, which ``make sizes`` prints as well. The measures count
+symptoms of text that is hard to read: docstrings that open without a verb, public functions whose arguments
+are not described, code without comments. Text with good measures can still be hard to read, so people should
+read samples:
 
 ``python -m tools.prose --sample 60 --seed 1`` prints 60 docstrings, comments, help texts and paragraphs of
 the documentation, each with its place, in random order.
@@ -37,13 +38,13 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def source_files() -> list[Path]:
-    """Return the Python files of the package and its loaders."""
+    """Return the Python files of the package and of the folder ``loaders``."""
     files = (file for folder in ("graphneg", "loaders") for file in sorted((ROOT / folder).rglob("*.py")))
     return [file for file in files if not any(parent.is_symlink() for parent in file.parents)]
 
 
 def measures() -> Mapping[str, float]:
-    """Return the measures in percent, keyed by name."""
+    """Return the measures of the package's text in percent, keyed by name."""
     docstrings = without_verb = public = described = lines = comments = 0
     for file in source_files():
         text = file.read_text(encoding="utf-8")
@@ -82,7 +83,7 @@ def _parameters(function: Function) -> list[str]:
 
 
 def texts() -> Iterator[tuple[str, str]]:
-    """Yield every docstring, comment, help text and paragraph of the documentation, with its place."""
+    """Yield the place and text of every docstring, comment, help text and paragraph of the documentation."""
     for file in source_files():
         text = file.read_text(encoding="utf-8")
         yield from _of_python(text, str(file.relative_to(ROOT)))
@@ -108,7 +109,7 @@ def _of_python(text: str, place: str) -> Iterator[tuple[str, str]]:
 
 
 def _comments_of_python(text: str, place: str) -> Iterator[tuple[str, str]]:
-    """Yield comments; adjacent lines of one comment are a single text."""
+    """Yield the comments of a Python file, with their places. The lines of one comment are a single text."""
     first, last, block = 0, 0, list[str]()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type != tokenize.COMMENT or "noqa" in token.string or "pyright" in token.string:
@@ -145,12 +146,12 @@ def _paragraphs(text: str, place: str) -> Iterator[tuple[str, str]]:
 
 
 def main() -> None:
-    """Print the measures, or a sample."""
+    """Print the measures, or a sample of texts."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--sample", type=int, metavar="N", help="print N texts instead of the measures")
-    parser.add_argument("--seed", type=int, default=0, help="the same seed draws the same texts (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, help="seed for the sample (default: 0)")
     given = parser.parse_args()
     if given.sample is None:
         for name, value in measures().items():

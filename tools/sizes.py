@@ -14,7 +14,7 @@ from tools.prose import measures, source_files
 
 ROOT = Path(__file__).parent.parent
 MADE = "by `make pages`"
-"""Note at the top of generated pages."""
+"""Text that the note at the top of generated pages contains."""
 
 
 def lines_of(files: list[Path]) -> list[int]:
@@ -30,7 +30,7 @@ def lines_of(files: list[Path]) -> list[int]:
 
 
 def functions(tree: ast.AST) -> Iterator[int]:
-    """Measure the functions and methods of a module.
+    """Measure the lengths of the functions and methods of a module.
 
     Args:
         tree: The syntax tree of the module.
@@ -50,7 +50,7 @@ def public(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef 
         tree: The syntax tree of the module.
 
     Yields:
-        Their nodes.
+        The nodes of the functions, classes and methods in the syntax tree.
     """
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.name[0] != "_":
@@ -61,7 +61,7 @@ def public(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef 
 
 
 def queries() -> dict[str, list[str]]:
-    """Return the lines of each transform's query, without comments."""
+    """Return the lines of each transform's query, without comments, keyed by transform."""
     read = {}
     for file in sorted((ROOT / "cypher" / "transforms").glob("*.cypher")):
         lines = file.read_text(encoding="utf-8").splitlines()
@@ -70,7 +70,7 @@ def queries() -> dict[str, list[str]]:
 
 
 def words_by_hand() -> int:
-    """Count the words of the pages in docs/ that people wrote."""
+    """Count the words of the pages in docs/ that are written by hand."""
     pages = (file.read_text(encoding="utf-8") for file in (ROOT / "docs").rglob("*.md"))
     return sum(len(text.split()) for text in pages if MADE not in text[:800])
 

@@ -25,9 +25,9 @@ from graphneg.parsers.dependency.text import load_model
 
 ENGLISH = Path(__file__).parents[1] / "graphneg" / "english"
 ROLES = {"nsubj": "ARG0", "dobj": "ARG1", "nsubjpass": "ARG1"}
-"""Roles by dependency label."""
+"""AMR roles, keyed by dependency label."""
 NEAR = 0.56
-"""Minimum mean cosine of a noun and the nouns of its group."""
+"""Minimum mean cosine between a noun and the nouns of a group that it joins."""
 LARGEST = 24
 """Maximum number of nouns in a group."""
 
@@ -59,7 +59,7 @@ def counted(sources: Iterable[str]) -> Counts:
         sources: Paths with their loaders, as ``LOADER:FILE``.
 
     Returns:
-        Counts of nouns by verb (with its particle) and role.
+        Counts of nouns, keyed by pairs of a verb (with its particle) and a role.
     """
     found: Counts = defaultdict(Counter)
     nlp = load_model(None)
@@ -68,7 +68,7 @@ def counted(sources: Iterable[str]) -> Counts:
             role = ROLES.get(token.dep_)
             if role is None or token.tag_ not in ("NN", "NNS") or not token.head.tag_.startswith("VB"):
                 continue
-            # Words without a kind are not in the table of nouns.
+            # Nouns without a kind are not in ``nouns.tsv`` and are not counted.
             noun = _lemma(token.text.lower(), "NOUN")
             if kind_of(noun) != OTHER:
                 found[_verb(token.head), role][noun] += 1
@@ -87,14 +87,15 @@ def _lemma(word: str, word_class: str) -> str:
 def sorts(words: list[str], vectors: StaticVectors) -> list[list[str]]:
     """Group the nouns of one kind by their vectors.
 
-    In the order of frequency, each noun joins the group with the highest mean cosine, or starts a new group.
+    In the order of frequency, each noun joins the group with the highest mean cosine. If this cosine is below
+    `NEAR`, the noun starts a new group.
 
     Args:
         words: The nouns.
         vectors: The word vectors, the most frequent words first.
 
     Returns:
-        The groups, each with its most frequent noun first. Nouns without a vector are groups of one.
+        The groups, each with its most frequent noun first. A noun without a vector forms a separate group.
     """
     import numpy
 
@@ -121,7 +122,7 @@ def sorts(words: list[str], vectors: StaticVectors) -> list[list[str]]:
 
 
 def write_sorts(path: Path) -> None:
-    """Group the nouns of the table again.
+    """Group the nouns in the table ``nouns.tsv`` again.
 
     Args:
         path: The table, which is overwritten.
@@ -136,7 +137,7 @@ def write_sorts(path: Path) -> None:
 
 
 def write_takes(path: Path, found: Counts) -> None:
-    """Write the nouns of each verb and role, the most frequent first.
+    """Write a row for each verb and role, with the nouns sorted by falling count.
 
     Args:
         path: The file to write.
@@ -156,9 +157,9 @@ def _rank(item: tuple[str, int]) -> tuple[int, str]:
 
 
 def main() -> None:
-    """Write both tables."""
+    """Group the nouns in ``nouns.tsv``, and write ``takes.tsv`` if files are given."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sources", nargs="*", help="LOADER:FILE")
+    parser.add_argument("sources", nargs="*", help="files to count in, as LOADER:FILE")
     asked = parser.parse_args()
     write_sorts(ENGLISH / "nouns.tsv")
     if asked.sources:

@@ -1,7 +1,8 @@
-"""Group words by their vectors, once coarsely and once finely.
+"""Divide words into coarse classes and into fine classes by their vectors.
 
-``python -m tools.word_classes VECTORS.npy WORDS.txt -o classes.json.gz`` made the classes of the learned
-parts from GloVe vectors (Pennington et al. 2014; public domain dedication and license, PDDL 1.0).
+``python -m tools.word_classes VECTORS.npy WORDS.txt -o classes.json.gz`` made the word classes in the learned
+parts of the dependency parser from GloVe vectors (Pennington et al. 2014; public domain dedication and
+license, PDDL 1.0).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ SIZES = (64, 400)
 """Numbers of coarse and fine classes."""
 _WORD = re.compile(r"[a-z][a-z-]*\Z")
 _CENTRES_FROM, _CHUNK, _ROUNDS = 15_000, 4_000, 12
-"""Number of frequent words to draw centres from, number of rows per step, and number of rounds."""
+"""Number of frequent words from which the first centres are drawn, rows per step, and number of rounds."""
 
 
 def read_classes(path: Path) -> Mapping[str, tuple[int, int]]:
@@ -30,7 +31,7 @@ def read_classes(path: Path) -> Mapping[str, tuple[int, int]]:
         path: The file that this module writes.
 
     Returns:
-        The coarse and the fine class of each word.
+        Pairs of a coarse and a fine class, keyed by word.
     """
     stored: dict[str, list[int]] = json.loads(gzip.decompress(path.read_bytes()))
     return {word: (one[0], one[1]) for word, one in stored.items()}
@@ -42,10 +43,10 @@ def grouped(vectors: Any, count: int, seed: int) -> Any:
     Args:
         vectors: Array of shape (words, width), with rows of length 1, the most frequent words first.
         count: Number of groups.
-        seed: Seed of the choice of the first centres, which are frequent words.
+        seed: Seed for the choice of the first centres, which are frequent words.
 
     Returns:
-        Array of shape (words,) with the group of each row.
+        Array of shape (words,) with the number of each row's group.
     """
     rng = np.random.default_rng(seed)
     centres = vectors[rng.choice(min(_CENTRES_FROM, len(vectors)), count, replace=False)].copy()
@@ -67,8 +68,8 @@ def main() -> None:
     """Group the words of a file and write the classes."""
     parser = argparse.ArgumentParser(prog="python -m tools.word_classes", description=__doc__)
     parser.add_argument("vectors", type=Path, help="float array [words, width], most frequent words first")
-    parser.add_argument("words", type=Path, help="the words, one a line")
-    parser.add_argument("--most", type=int, default=40_000, help="words to group")
+    parser.add_argument("words", type=Path, help="file with the words, one per line")
+    parser.add_argument("--most", type=int, default=40_000, help="maximum number of words to group")
     parser.add_argument("-o", "--out", type=Path, required=True)
     options = parser.parse_args()
     words = options.words.read_text(encoding="utf-8").split("\n")[: options.most]

@@ -1,4 +1,4 @@
-"""Reduce word vectors to the most frequent words and one byte per number.
+"""Reduce word vectors: keep the most frequent words, and store each number in one byte.
 
 ``python -m tools.word_vectors SOURCE OUT.npz`` made the vectors that ship with graphneg
 (``graphneg/data/vectors``) from GloVe with 6 billion tokens and 50 dimensions (Pennington et al. 2014).
@@ -15,7 +15,7 @@ from graphneg.nn.vectors import StaticVectors
 WORDS = 30_000
 """Number of words to keep."""
 _STEPS = 127
-"""Largest value of a number."""
+"""Largest absolute value of a stored number."""
 _PLAIN = re.compile(r"[a-z]+")
 
 
@@ -34,8 +34,8 @@ def quantize(source: StaticVectors, out: Path, words: int = WORDS) -> int:
 
     places = [at for at, word in enumerate(source.words) if _PLAIN.fullmatch(word)][:words]
     vectors = numpy.asarray(source.vectors[places], dtype=numpy.float32)
-    # One scale for all numbers keeps cosines apart from rounding. The largest thousandth is clipped, because
-    # few outliers would coarsen all other numbers.
+    # One scale for all numbers preserves the cosines, except for rounding. The largest thousandth is clipped,
+    # because a few outliers would make all other numbers less precise.
     scale = _STEPS / numpy.quantile(numpy.abs(vectors), 0.999)
     small = numpy.clip(numpy.rint(vectors * scale), -_STEPS, _STEPS).astype(numpy.int8)
     numpy.savez_compressed(out, words=numpy.array([source.words[at] for at in places]), vectors=small)
@@ -45,9 +45,11 @@ def quantize(source: StaticVectors, out: Path, words: int = WORDS) -> int:
 def main() -> None:
     """Reduce the vectors that the command line names."""
     parser = argparse.ArgumentParser(prog="python -m tools.word_vectors", description=__doc__)
-    parser.add_argument("source", type=Path, help="word vectors by frequency: a file or folder")
+    parser.add_argument(
+        "source", type=Path, help="file or folder with word vectors, sorted by falling frequency"
+    )
     parser.add_argument("out", type=Path, help="the .npz file to write")
-    parser.add_argument("--words", type=int, default=WORDS, help="how many words to keep")
+    parser.add_argument("--words", type=int, default=WORDS, help="number of words to keep")
     asked = parser.parse_args()
     kept = quantize(StaticVectors(asked.source), asked.out, asked.words)
     print(f"{asked.out}: {kept:,} words")
