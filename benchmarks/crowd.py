@@ -1,7 +1,7 @@
 """Test concurrent use: four processes write to one store and four read from it, for an hour.
 
 No acknowledged write may be lost, no error may occur that a retry would have avoided, and the memory of the
-processes must not grow.
+processes must hardly grow.
 
 ``python -m benchmarks.crowd NUMBER KIND TARGET FILE SECONDS`` starts one of the processes. At the end, the
 process prints its number of rounds, its errors, the number of lost writes, and its memory as JSON.

@@ -1,4 +1,4 @@
-"""Measure how the time of editing grows with the number of dialogues."""
+"""Measure how the time for editing grows with the number of dialogues."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ DIALOGUES = 30
 ON_NEO4J = 4
 """Divisor for the number of kills on Neo4j, because Neo4j takes longer to start than the embedded store."""
 OF_SERVERS = 5
-"""Interval of the kills that also end the server. All other kills end only the command."""
+"""Every fifth kill also ends the server. The other kills end only the command."""
 LOOK = {
     "Dialogue": "MATCH (n:Dialogue) OPTIONAL MATCH (n)-[:HAS_TURN]->(u) OPTIONAL MATCH (u)-[:NEXT]->(v) "
     "RETURN n.id AS id, n.digest AS digest, count(DISTINCT u) AS size, count(v) AS ties",

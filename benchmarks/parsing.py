@@ -40,7 +40,7 @@ LENGTHS = (100, 1_000, 10_000, 100_000)
 WANTED_RATE, WANTED_SECONDS, WANTED_TOKEN_MS = 250, 120, 50
 """Goals: minimum sentences per second, maximum seconds for 1,000 dialogues, maximum ms per token."""
 WANTED_SMATCH = {"The Little Prince, development part": 0.74, "SICK, sentences in no training split": 0.85}
-"""Goals: minimum Smatch F1 by corpus."""
+"""Goals: minimum Smatch F1, keyed by corpus."""
 WANTED_NEGATION = 0.80
 """Goal: minimum F1 of the sub-score of negation."""
 
@@ -116,7 +116,7 @@ def blocks(file: Path) -> list[tuple[str, str]]:
     """Read the sentences and graphs of a PENMAN file.
 
     Args:
-        file: The file.
+        file: Path of the PENMAN file.
 
     Returns:
         Pairs of a sentence and its graph, as PENMAN without comment lines.

@@ -60,8 +60,8 @@ WRITING: Mapping[str, Callable[[], Mapping[str, Any]]] = {
     "pneg": lambda: {"least": 1, "max_draws": 1},
     "mask-and-fill": lambda: {"texts": 1, "versions": 1, "max_loss_increase": 1.0},
 }
-"""Options, keyed by name, for the generators that need a language model. They ask the small model for less,
-because it seldom lists five responses."""
+"""Options, keyed by name, for the generators that need a language model. ``pneg`` accepts short lists,
+because the small model seldom lists five responses."""
 MAIN = ("random", "human", "hard")
 """Sources that every run compares."""
 SEEDS = 3
@@ -176,7 +176,7 @@ def plan(name: str, seeds: int, data: Path) -> ComparisonPlan:
                 "learning_rate": 1e-4,
                 # A step reads four contexts.
                 "per_device_train_batch_size": 4 * PAIRS,
-                "bf16": torch.cpu._is_avx512_bf16_supported(),  # Halves the time.
+                "bf16": torch.cpu._is_avx512_bf16_supported(),  # Halves the training time.
             },
         ),
         seeds=range(seeds),

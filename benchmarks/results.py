@@ -41,8 +41,8 @@ class Table:
     Attributes:
         title: The title.
         about: A description of the figures.
-        columns: The headings.
-        rows: The cells as texts.
+        columns: The headings of the columns.
+        rows: The cells of each row, as texts.
     """
 
     title: str
@@ -56,8 +56,8 @@ class Result:
     """The result of one benchmark on one server.
 
     Attributes:
-        tables: The tables.
-        goals: The goals.
+        tables: The measured figures, as tables.
+        goals: The goals, with their verdicts.
     """
 
     tables: tuple[Table, ...]

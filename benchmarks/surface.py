@@ -25,7 +25,7 @@ SEED = 0
 WANTED_RATE = 1_000
 """Goal: minimum number of edits per second."""
 WANTED_SHARE = 0.9
-"""Goal: minimum share of realised edits."""
+"""Goal: minimum share of edits for which the decoder writes a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +34,9 @@ class Decoding:
 
     Attributes:
         edits: Number of edits.
-        realised: Number of edits with a text.
+        realised: Number of edits for which the decoder wrote a text.
         processor_seconds: Seconds of processor time.
-        reasons: Counts of the refused edits by reason.
+        reasons: Counts of the refused edits, keyed by reason.
     """
 
     edits: int

@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Fit the regression and write the table.
 
     Args:
-        arguments: The command line; None for the process's own.
+        arguments: Command-line arguments; None for the arguments of this process.
     """
     parser = argparse.ArgumentParser(prog="python -m tools.anecdotes", description=__doc__)
     parser.add_argument("contexts", type=Path)

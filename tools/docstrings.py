@@ -56,7 +56,7 @@ def markdown(docstring: str) -> str:
         docstring: The docstring without its common indentation (`inspect.cleandoc`).
 
     Returns:
-        The docstring with its sections and their indentation.
+        The Markdown text. Its sections keep their headings and their indentation.
     """
     prose = CODE.sub(r"`\1`", TABLE.sub(_table, docstring))
     prose = re.sub(r"^Example:$", "Examples:", prose, flags=re.M)

@@ -90,7 +90,7 @@ def noun_kinds(folder: Path, words: Iterable[str]) -> dict[str, str]:
         words: The words to look up.
 
     Returns:
-        The kind of each noun that has one.
+        Kinds, keyed by noun. Nouns without a kind are left out.
     """
     senses = dict(_senses(folder / "data.noun"))
     first = dict(_first_senses(folder / "index.noun"))

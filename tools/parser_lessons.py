@@ -506,7 +506,7 @@ def example_sentences(
         entry = lexicon.frames.get(frame)
         if places is None or entry is None:
             continue
-        # The counts of the frame include this sentence. This sentence is left out while the draft is made.
+        # The counts of the frame include this sentence, so they are reduced while the draft is made.
         lexicon.frames[frame] = _without(entry, example, words, places)
         draft = write_draft(text, copy_words(words), lexicon)
         lexicon.frames[frame] = entry

@@ -20,7 +20,7 @@ function say(text) {
   said.hidden = !text;
 }
 
-// Show the page that the server has sent in place of the current content, without loading a new page.
+// Replace the current content with the content of the page that the server has sent, without a page load.
 function show(html, address) {
   const read = new DOMParser().parseFromString(html, "text/html");
   const open = document.getElementById("guidelines")?.open;
