@@ -29,7 +29,7 @@ help:
 	@echo "make golden  write the files that test_golden compares with anew: read their diff before you commit"
 	@echo "make docs    build the site of the documentation into site/"
 	@echo "make pages   make the pages of docs/ that show the figures of docs/data/"
-	@echo "make bench   print the tables of docs/benchmarks.md"
+	@echo "make bench   measure again, and print the tables of the benchmarks in benchmarks/registry.py"
 	@echo "make bench-ranker  train rankers on several sources of negatives, and print how they compare"
 	@echo "make bench-coherence  the same for scorers of whole dialogues"
 	@echo "make bench-contradiction  the same for detectors of contradiction"

@@ -34,7 +34,7 @@ SHIFTS_OF_A_TOPIC = 4
 """Number of generated shifts per topic."""
 ADDRESSES = {
     "first view": "/negatives",
-    "by transform and clash": (
+    "by transform and clash, sorted": (
         "/negatives?transform=polarity_flip&least.context_overlap=0.5&sort=context_overlap&way=down"
     ),
     "words": "/negatives?text=tea+please",

@@ -57,7 +57,7 @@ WRITING: Mapping[str, Callable[[], Mapping[str, Any]]] = {
     "key-context": lambda: FEW,
     "key-sentence": lambda: {"max_draws": 1, "drafts": 3},
     "key-sem": lambda: {"vectors": str(_packaged(*VECTORS)), **FEW},
-    "pneg": lambda: {"least": 1, "max_draws": 1},
+    "pneg": lambda: {"min_responses": 1, "max_draws": 1},
     "mask-and-fill": lambda: {"texts": 1, "versions": 1, "max_loss_increase": 1.0},
 }
 """Options, keyed by name, for the generators that need a language model. ``pneg`` accepts short lists,
@@ -210,7 +210,7 @@ def told(found: Comparison, missing: Sequence[tuple[str, str]]) -> Result:
     ]
     if missing:
         tables.append(
-            Table("Rankers: left out", "What could not be made here.", ("source", "why"), tuple(missing))
+            Table("Rankers: left out", "Sources that could not be made on this machine.", ("source", "why"), tuple(missing))
         )
     return Result(tuple(tables), tuple(_goals(found)))
 

@@ -90,7 +90,8 @@ class SelectionCriteria:
             raise InputError(f"per_context must be at least 1, not {self.per_context}")
         if unknown := sorted(set(self.min_scores) - {CONTEXT_OVERLAP, SELECTIONAL_FIT}):
             raise InputError(
-                f"unknown score {unknown[0]!r} in min_scores; choose one of {CONTEXT_OVERLAP}, {SELECTIONAL_FIT}"
+                f"unknown score {unknown[0]!r} in min_scores; choose one of {CONTEXT_OVERLAP}, "
+                f"{SELECTIONAL_FIT}"
             )
         for name, share in {**self.min_scores, **self.quotas}.items():
             if not 0 <= share <= 1:
