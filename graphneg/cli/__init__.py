@@ -8,7 +8,7 @@ Example::
 
     graphneg load everyday                      # load the small corpus that ships with the package
     graphneg parse                              # add an AMR graph to each utterance
-    graphneg negatives -o negatives.jsonl       # edit the graphs and decode them to text
+    graphneg negatives -o negatives.jsonl       # edit the graphs and decode them into text
 """
 
 from __future__ import annotations

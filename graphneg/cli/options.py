@@ -459,7 +459,7 @@ class WriterOptions:
         if self.dry_run:
             return False
         # Send one request before a file is created. If the server cannot be reached or the key is wrong, this
-        # raises an error.
+        # request raises an error.
         counted.ask_first()
         return True
 

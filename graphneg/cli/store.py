@@ -246,7 +246,7 @@ def _rejections(file: Path | None) -> Generator[Callable[[Rejected], None] | Non
 
 @command("graphneg info", "graphneg info --json | jq .counts")
 def info(*, json: Json = False, where: StoreOptions) -> None:
-    """Show which server runs the store, which corpora it has, and how many nodes of each kind."""
+    """Show the server of the store, its corpora, and its numbers of nodes and relationships of each kind."""
     with where.opened() as graph, advise_on_interrupt("nothing was changed"):
         found = graph.info()
     if json:

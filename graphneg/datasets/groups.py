@@ -91,7 +91,7 @@ class Answer:
     Two answers may be equal even if they have different ``categories`` or ``transforms``.
 
     Attributes:
-        text: The response.
+        text: Text of the response.
         source: Name of the recipe, generator or kind of negatives from which the response comes.
         category: First error category of the response; empty if it has no error category.
         context: Texts of the turns of an edited context; None if the context was not edited.
@@ -439,7 +439,7 @@ def transforms_of(record: Negative) -> tuple[str, ...]:
     """Return the names of the transforms that made a negative.
 
     Args:
-        record: A negative.
+        record: Record of a negative.
 
     Returns:
         Each name once. The tuple is empty if a generator made the negative, because the edits of a generator

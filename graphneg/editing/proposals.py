@@ -379,7 +379,7 @@ class UnknownFrameCounter:
     """
 
     def __init__(self, store: Store) -> None:
-        """Initialize the counter for a store."""
+        """Initialize the counter with all counts at zero."""
         self._store = store
         self._exist: dict[str, bool] = {}
         self._found: Counter[tuple[str, str]] = Counter()

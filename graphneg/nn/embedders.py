@@ -62,7 +62,7 @@ class Embedder(Protocol):
         """Return a vector for each text.
 
         Args:
-            texts: The texts.
+            texts: The texts to embed.
 
         Returns:
             A float32 array of shape (texts, dimensions). Each row has length 1, except that the row of a text
@@ -186,7 +186,7 @@ class Encoder:
         """Return a vector for each text. See `Embedder.embed`.
 
         Args:
-            texts: The texts.
+            texts: The texts to embed.
 
         Returns:
             A float32 array of shape (texts, dimensions) with rows of length 1.
@@ -245,7 +245,7 @@ class CachedEmbedder:
         """Return a vector for each text. See `Embedder.embed`.
 
         Args:
-            texts: The texts.
+            texts: The texts to embed.
 
         Returns:
             A float32 array of shape (texts, dimensions). Each row has length 1, except that the row of a text

@@ -59,7 +59,7 @@ class RequestError(Exception):
     def __init__(
         self, kind: Kind, message: str, status: int = 0, code: str = "", retry_after: float | None = None
     ) -> None:
-        """Initialize with the reason and the message."""
+        """Initialize with the reason for the failure and the error message."""
         super().__init__(message)
         self.kind: Kind = kind
         self.status = status

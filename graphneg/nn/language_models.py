@@ -106,10 +106,10 @@ class LanguageModel(ABC):
         """Tokenize a source and add the special tokens that the model expects.
 
         Args:
-            text: The source.
+            text: The source text, such as a prompt.
 
         Returns:
-            The tokens of the source, at least one.
+            The tokens of the source, at least one token.
         """
 
     @abstractmethod
@@ -117,7 +117,7 @@ class LanguageModel(ABC):
         """Tokenize a target and append the end token.
 
         Args:
-            text: The target.
+            text: The target text, which the model learns or scores.
 
         Returns:
             The tokens of the target.
@@ -351,7 +351,7 @@ class CausalLM(LanguageModel):
         """Tokenize a target, and append the end token. See `LanguageModel.target_tokens`.
 
         Args:
-            text: The target.
+            text: The target text, which the model learns or scores.
 
         Returns:
             The tokens of the target.
@@ -485,10 +485,10 @@ class Seq2SeqLM(LanguageModel):
         """Tokenize a source. See `LanguageModel.source_tokens`.
 
         Args:
-            text: The source.
+            text: The source text, which the encoder reads.
 
         Returns:
-            The tokens of the source, at least one.
+            The tokens of the source, at least one token.
         """
         tokens = self.tokenizer(text, verbose=False)["input_ids"]
         # The encoder needs at least one token.
@@ -498,7 +498,7 @@ class Seq2SeqLM(LanguageModel):
         """Tokenize a target, and append the end token. See `LanguageModel.target_tokens`.
 
         Args:
-            text: The target.
+            text: The target text, which the model learns or scores.
 
         Returns:
             The tokens of the target.

@@ -122,7 +122,7 @@ class ServedWriter:
         accepted other prompts, a warning is logged, and the text for this prompt is empty and not finished.
 
         Args:
-            prompts: The prompts.
+            prompts: The prompts, with their ids.
             n: Number of texts for each prompt.
             seed: Seed of the run.
             stop: Strings that end a text.
@@ -221,7 +221,7 @@ class ServedWriter:
         Raises `InputError` if a beam search is requested, or if there are not as many constraints as prompts.
 
         Args:
-            prompts: The prompts.
+            prompts: The prompts, with their ids.
             n: Number of texts for each prompt.
             seed: Seed of the run.
             stop: Strings that end a text.
@@ -439,7 +439,7 @@ class CountingWriter:
         """Count the requests that `ServedWriter.complete` would send.
 
         Args:
-            prompts: The prompts.
+            prompts: The prompts, with their ids.
             n: Number of texts for each prompt.
             seed: Seed of the run.
             stop: Strings that end a text.

@@ -77,7 +77,7 @@ class StaticVectors:
         """Return a vector for each text. See `graphneg.nn.embedders.Embedder.embed`.
 
         Args:
-            texts: The texts.
+            texts: The texts to embed.
 
         Returns:
             A float32 array of shape (texts, dimensions). The row of a text without known words is zero.

@@ -190,7 +190,7 @@ class Writer(Protocol):
         - `StoppedError` if the cost limit is reached, or if a server stops answering
 
         Args:
-            prompts: The prompts.
+            prompts: The prompts, with their ids.
             n: Number of texts for each prompt.
             seed: Seed of the run.
             stop: Strings that end a text.
@@ -211,7 +211,7 @@ def settings_of_writer(writer: Writer) -> dict[str, object]:
     """Return the settings of a writer that influence its texts.
 
     Args:
-        writer: The writer.
+        writer: A writer that runs a local model or sends requests to a server.
 
     Returns:
         A dictionary with the keys ``model`` (name of the model) and ``route`` (``chat`` or ``completion``;
@@ -225,7 +225,7 @@ def per_prompt(constraints: Sequence[Constraints] | None, prompts: Sequence[Prom
 
     Args:
         constraints: Constraints for each prompt; None for no constraints.
-        prompts: The prompts.
+        prompts: The prompts to which the constraints belong.
 
     Returns:
         The constraints in the order of the prompts; `FREE` for each prompt if ``constraints`` is None.
@@ -341,7 +341,7 @@ class LocalWriter:
         ``max_new_tokens``, its beginning is cut off, and a warning is logged.
 
         Args:
-            prompts: The prompts.
+            prompts: The prompts, with their ids.
             n: Number of texts for each prompt. In a beam search, it must not exceed the number of beams.
             seed: Seed of the run.
             stop: Strings that end a text.

@@ -1,4 +1,4 @@
-"""Train a coherence scorer to distinguish original dialogues from edited ones.
+"""Train a coherence scorer to distinguish original dialogues from edited dialogues.
 
 A training example is a window, that is, a range of consecutive turns of a dialogue that fits into the
 encoder. Each window of an edited dialogue contains an edited turn. The window is paired with the window at
@@ -34,7 +34,7 @@ ORIGINAL = "original"
 """Name under which the report counts windows of original dialogues. Windows of edited dialogues are counted
 under the name of the recipe that made the edit."""
 SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 16, "learning_rate": 5e-5}
-"""Default values of ``transformers.TrainingArguments`` for this training."""
+"""Default values of ``transformers.TrainingArguments`` for training a coherence scorer."""
 LEAST_WORDS = 5
 """Minimum number of words in a turn that can identify a held-out dialogue.
 

@@ -31,7 +31,7 @@ from graphneg.scorers.edited_contradictions import SOURCE
 from graphneg.training.rankers import labelled_batch, starting_point
 
 SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 16, "learning_rate": 5e-5}
-"""Default values of ``transformers.TrainingArguments`` for this training."""
+"""Default values of ``transformers.TrainingArguments`` for training a contradiction detector."""
 
 
 @dataclass(frozen=True, slots=True)

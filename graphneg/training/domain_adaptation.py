@@ -34,7 +34,7 @@ from graphneg.progress import Progress
 from graphneg.rankers.base import SA_BERT
 from graphneg.rankers.sa_bert import Row, SpeakerInputs, add_speakers
 
-# Labels of next-sentence prediction in BERT: 0 if the second text follows the first one, 1 if it does not.
+# Labels of next-sentence prediction in BERT: 0 if the second text follows the first text, otherwise 1.
 _NEXT, _OTHER = 0, 1
 # Label of tokens that the model does not have to predict. torch's cross-entropy ignores this label by
 # default.

@@ -31,7 +31,7 @@ from graphneg.progress import Progress
 from graphneg.rankers.base import Trainable
 
 SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 32, "learning_rate": 5e-5}
-"""Default values of ``transformers.TrainingArguments`` for this training."""
+"""Default values of ``transformers.TrainingArguments`` for training a ranker."""
 
 
 @dataclass(frozen=True, slots=True)

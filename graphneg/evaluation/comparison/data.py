@@ -53,7 +53,7 @@ class Data:
     def forbidden(self) -> frozenset[str]:
         """The texts that no bank may contain, normalised with `match_key`.
 
-        Forbidden are all responses to test contexts, and the adversarial responses to all contexts.
+        All responses to test contexts and the adversarial responses to all contexts are forbidden.
         """
         return self.adversarial_texts | {
             match_key(text) for context in self.test for text in context.responses
@@ -240,7 +240,7 @@ class LeakageFilter:
     left_out: Counter[str] = field(default_factory=Counter[str])
 
     def read(self, bank: BankFile, progress: Progress) -> Iterator[Record]:
-        """Read a bank and remove forbidden texts.
+        """Read the records of a bank, without forbidden texts.
 
         Args:
             bank: The loader and the path of the bank.

@@ -141,7 +141,7 @@ class Budget:
 
     @property
     def negatives_per_context(self) -> int:
-        """The number of wrong responses per context with which a source needs no response twice."""
+        """The number of wrong responses per context that a source needs so that no response is used twice."""
         return self.source * self.epochs
 
 

@@ -324,7 +324,7 @@ def page(report: Report) -> str:
     Raises `InputError` if Bokeh is not installed.
 
     Args:
-        report: The report.
+        report: The report to show on the page.
 
     Returns:
         The HTML text.
@@ -373,7 +373,7 @@ def write_page(report: Report, out: str | Path) -> None:
     Raises `InputError` if the file cannot be written or Bokeh is not installed.
 
     Args:
-        report: The report.
+        report: The report to show on the page.
         out: The output file.
     """
     write(page(report), out)

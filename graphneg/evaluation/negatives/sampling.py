@@ -177,9 +177,9 @@ class Distribution:
     """The mean and the quartiles of a set of numbers.
 
     Attributes:
-        mean: The mean.
+        mean: The arithmetic mean.
         lower: The first quartile.
-        median: The median.
+        median: The median, which is the second quartile.
         upper: The third quartile.
     """
 

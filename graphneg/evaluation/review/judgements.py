@@ -34,9 +34,9 @@ from graphneg.evaluation.review.items import ReviewSet, review_set_of
 from graphneg.private_files import create_private
 
 ADJUDICATOR = "adjudicator"
-"""The name under which the judgements of the adjudicator are stored, who decides when annotators disagree.
+"""The name under which the judgements of the adjudicator are stored.
 
-The answers of the adjudicator become the labels.
+The adjudicator decides when annotators disagree. The answers of the adjudicator become the labels.
 """
 RESERVATION_SECONDS = 1800.0
 """Seconds for which an item that is shown to an annotator counts as one of that annotator's judgements.
