@@ -2,8 +2,8 @@
 
 The command samples negatives from several files and writes them to a sheet in random order, so that the
 annotator does not know from which file a negative comes. A separate key file records the source of each row.
-With ``--read``, the command reads filled sheets, or judgements that were made in the browser, and prints the
-results.
+With ``--read``, the command reads filled sheets, or judgements that were made in a browser (``graphneg
+serve``), and prints the results.
 
 Example::
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _to_read = panel("Reading annotations")
 JUDGEMENTS = ".sqlite"
-"""Suffix of the files in which ``graphneg serve`` stores the judgements that are made in the browser."""
+"""Suffix of the files in which ``graphneg serve`` stores judgements that are made in a browser."""
 
 
 @training_command(
@@ -50,11 +50,11 @@ JUDGEMENTS = ".sqlite"
 )
 def annotate(
     files: list[str] | None = argument(
-        None, "Negatives (.jsonl, .parquet). Each file is one source; NAME=FILE names it.", "FILE..."
+        None, "Negatives (.jsonl, .parquet). Each file is one source; NAME=FILE names the source.", "FILE..."
     ),
     human: list[Path] | None = option(
         None,
-        "Contexts in the format of DailyDialog++. Their adversarial responses are used as another "
+        "Contexts in the format of DailyDialog++. Their adversarial responses form another "
         "source. Repeatable.",
     ),
     n: int = option(60, "Number of negatives to sample from each source.", min=1),
@@ -66,8 +66,8 @@ def annotate(
     ),
     out: Path | None = option(
         None,
-        "The sheet to write (.csv, or .json for Label Studio). With --read, the file to write "
-        "the judgements to (.csv, .jsonl, or .json for Label Studio).",
+        "The sheet to write (.csv, or .json for Label Studio). With --read, the file to which "
+        "the judgements are written (.csv, .jsonl, or .json for Label Studio).",
         "FILE",
         "--out",
         "-o",
@@ -80,14 +80,14 @@ def annotate(
     ),
     into: Path | None = _to_read(
         None,
-        "Add the judgements in the files of --read (.csv, .jsonl, or .json of Label Studio) to this review.",
+        "Add the judgements in the --read files (.csv, .jsonl, or .json from Label Studio) to this review.",
         "FILE.sqlite",
     ),
     key: Path | None = _to_read(
         None, "Key file of the sheets. Default: the key file in the folder of the first sheet.", "FILE"
     ),
     rule: Literal["majority", "two-of-three", "all-of-three"] = _to_read(
-        "majority", "Rule that combines the answers of several annotators into one."
+        "majority", "Rule that combines the answers of several annotators into one answer."
     ),
     json: Json = False,
 ) -> None:
@@ -95,20 +95,20 @@ def annotate(
 
     The sheet contains negatives of all sources in random order. Contexts for which several sources have
     negatives are chosen first. The annotator fills one column per question. By default, the questions are:
-    grammatical (yes or no), sensible (yes or no: could somebody say it?) and verdict (is it wrong, arguable
-    or right as a response to this context?). --questions selects others. The file SHEET.key.json contains the
-    source of each row: do not show it to the annotator.
+    grammatical (yes or no), sensible (yes or no: could somebody say this?) and verdict (is the text wrong,
+    arguable or right as a response to this context?). --questions selects other questions. The file
+    SHEET.key.json contains the source of each row: do not show this file to the annotator.
 
     A .json sheet can be imported into Label Studio as tasks. The labelling configuration is written to an
     .xml file in the same folder. Read the JSON export of Label Studio with --read EXPORT.json --key
     SHEET.key.json.
 
-    When annotations are read, a negative is usable if it is grammatical, sensible and wrong. Intervals are
-    95% Wilson intervals. Rows with an empty column are counted separately. If several sheets are read, each
-    must be filled by one annotator, who is named after the file.
+    When annotations are read, a negative counts as usable if it is grammatical, sensible and wrong. Intervals
+    are 95% Wilson confidence intervals. Rows with an empty column are counted separately. If several sheets
+    are read, each sheet must be filled by one annotator, who gets the name of the file.
 
-    With --into, either all judgements are added to the review or none. A judgement replaces an earlier one of
-    the same annotator and row. The printed results are those of the whole review.
+    With --into, either all judgements are added to the review or none of them. A judgement replaces an
+    earlier judgement of the same row by the same annotator. The printed results cover the whole review.
     \N{FORM FEED}
 
     Raises:
@@ -116,8 +116,8 @@ def annotate(
     """
     if into is not None:
         _take_in(read or [], into, key)
-        # Continue as if the review itself were to be read, so that the results cover all of its judgements
-        # and not only the added ones.
+        # Continue as if the user had asked to read the review, so that the results cover all of its
+        # judgements and not only the added judgements.
         read, key = [into], None
     if read:
         if files or human:
@@ -132,7 +132,7 @@ def annotate(
 def _draw(
     out: Path, files: Sequence[str], human: Sequence[Path], n: int, seed: int, questions: str, overwrite: bool
 ) -> None:
-    """Sample negatives, and write them to a sheet and their sources to a key file."""
+    """Sample negatives. Write the negatives to a sheet, and their sources to a key file."""
     from graphneg.evaluation.review.drawing import draw
     from graphneg.evaluation.review.exchange import write_blank_sheet
     from graphneg.evaluation.review.questions import load_questions
@@ -147,7 +147,7 @@ def tell_drawn(drawn: Drawn, n: int) -> None:
     """Print which sources have too few negatives, and how many records were left out.
 
     Args:
-        drawn: The sample of negatives.
+        drawn: The sampled negatives, with the numbers of missing negatives and skipped records.
         n: The requested number of negatives per source.
     """
     for name, missing in drawn.too_few.items():
@@ -159,7 +159,7 @@ def tell_drawn(drawn: Drawn, n: int) -> None:
 def _read(
     paths: Sequence[Path], key: Path | None, rule: str, out: Path | None, overwrite: bool, json: bool
 ) -> None:
-    """Read annotations and print their results. Write the judgements to ``out``, unless it is None."""
+    """Read annotations and print the results. Unless ``out`` is None, also write the judgements to it."""
     from graphneg.evaluation.review.exchange import write_judgements
     from graphneg.evaluation.review.results import results_of
 
@@ -196,10 +196,10 @@ def _take_in(paths: Sequence[Path], into: Path, key: Path | None) -> None:
 
 
 def read_judged(paths: Sequence[Path], key: Path | None) -> tuple[ReviewSet, Sequence[Judgement]]:
-    """Read items that were annotated, with the judgements of the annotators.
+    """Read annotated items, with the judgements of the annotators.
 
     Args:
-        paths: Either one ``.sqlite`` file with judgements from the browser, or filled copies of one sheet.
+        paths: Either one ``.sqlite`` file of ``graphneg serve``, or filled copies of one sheet.
         key: The key file, which records the source of each row of the sheet. None for the key file in the
             same folder as the first sheet.
 
@@ -241,5 +241,5 @@ def _agreement_table(agreement: Sequence[Agreement]) -> Table:
 
 
 def _percent(share: Estimate) -> str:
-    """Format a share as a percentage, with its confidence interval below it."""
+    """Format a share as a percentage, with the confidence interval on a second line."""
     return f"{share.value:.0%}\n{share.low:.0%}-{share.high:.0%}"

@@ -1,8 +1,8 @@
 """Start the program ``graphneg``.
 
-`main` runs a command. If the command raises a `GraphnegError`, `main` prints the message to standard error
-and exits with the status of the error. It prints the traceback, too, if ``GRAPHNEG_TRACEBACK`` is set. The
-commands are imported inside `main`, so that Ctrl-C during the imports is handled.
+`main` runs a command. If the command raises a `GraphnegError`, `main` prints the error message to standard
+error and exits with the status of the error. If ``GRAPHNEG_TRACEBACK`` is set, `main` prints the traceback,
+too. The commands are imported inside `main`, so that Ctrl-C during the imports is handled.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from graphneg.cli.interrupts import INTERRUPTED, exit_on_interrupt
 GC_THRESHOLD = 50_000
 """Number of new objects after which Python's garbage collector searches for reference cycles.
 
-Python's default is far lower. Importing the libraries creates many objects but hardly any reference cycles,
-so searching more often would only make the program start more slowly.
+Python's default is far lower. Importing libraries creates many objects but hardly any reference cycles, so
+searching more often would only make the program start more slowly.
 """
 
 OPENMP_SPIN_COUNT = ("GOMP_SPINCOUNT", "10000")
@@ -38,10 +38,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     A missing model, and data that cannot be used for training or evaluation, count as incorrect usage.
 
     Args:
-        arguments: The arguments without the program name; None for those in ``sys.argv``.
+        arguments: The command line arguments without the program name; None for the arguments in
+            ``sys.argv``.
     """
     gc.set_threshold(GC_THRESHOLD)
-    # Set the variable before torch is imported, because importing torch loads OpenMP, which then reads it.
+    # Set the variable before torch is imported, because importing torch loads OpenMP, which then reads the
+    # variable.
     os.environ.setdefault(*OPENMP_SPIN_COUNT)
     with exit_on_interrupt():
         from graphneg.cli.program import app

@@ -1,13 +1,12 @@
-"""Convert functions to commands of the program, and their parameters to command line options.
+"""Convert functions into commands of the program, and their parameters into command line options.
 
 A command is a function with keyword parameters. There are three ways to declare an option:
 
 - a default value made with `option`: ``k: int = option(10, "Number of results to return.")``
 - a type annotation made with `shared`, which several commands can use: ``seed: Seed = 0``
-- a dataclass of options from `graphneg.cli.options`, each field of which becomes an option:
-  ``where: StoreOptions``
+- a dataclass from `graphneg.cli.options`, each field of which becomes an option: ``where: StoreOptions``
 
-The decorator `command` converts the function to a `Command`, which `group` adds to a Typer application. The
+The decorator `command` converts the function into a `Command`, which `group` adds to a Typer application. The
 function's docstring is the help text of the command.
 
 Example::
@@ -45,10 +44,10 @@ def option(default: Any, help: str, metavar: str | None = None, *names: str, **s
     """Declare a parameter of a command as an option.
 
     Args:
-        default: The default value. ``...`` makes the option required.
-        help: The help text.
-        metavar: Placeholder for the value in the help text, such as ``N``; for a path, the default is
-            ``FILE``.
+        default: The default value of the option. ``...`` makes the option required.
+        help: The help text of the option.
+        metavar: Placeholder for the value in the help text, such as ``N``. For a path, the default
+            placeholder is ``FILE``.
         *names: The names of the option, such as ``"--out", "-o"``. By default, the option is named after the
             parameter. A flag with such a default name has no negative form: there is ``--json``, but not
             ``--no-json``.
@@ -64,8 +63,8 @@ def argument(default: Any, help: str, metavar: str | None = None, **settings: An
     """Declare a parameter of a command as a positional argument.
 
     Args:
-        default: The default value. ``...`` makes the argument required.
-        help: The help text.
+        default: The default value of the argument. ``...`` makes the argument required.
+        help: The help text of the argument.
         metavar: Placeholder for the value in the help text, such as ``FILE...``.
         **settings: Further arguments of ``typer.Argument``.
 
@@ -84,7 +83,8 @@ def completing(names: str | Sequence[str]) -> Callable[[str], list[str]]:
             imported only when the shell asks for completions.
 
     Returns:
-        A function that takes the characters typed so far and returns the values that begin with them.
+        A function that takes the characters typed so far and returns the values that begin with these
+        characters.
 
     Example:
         >>> completing(["deam", "all"])("d")
@@ -109,13 +109,13 @@ def shared(help: str, metavar: str | None = None, *names: str, **settings: Any) 
     command declares the option and its default by a parameter such as ``seed: Seed = 0``.
 
     Args:
-        help: The help text.
-        metavar: Placeholder for the value in the help text.
+        help: The help text of the option.
+        metavar: Placeholder for the value in the help text, such as ``N``.
         *names: The names of the option; see `option`.
         **settings: Further arguments of ``typer.Option``.
 
     Returns:
-        The metadata for ``Annotated``.
+        The metadata to use in ``Annotated``.
     """
     return typer.Option(*names, metavar=metavar, help=help, **settings)
 
@@ -124,7 +124,7 @@ def panel(name: str) -> Callable[..., Any]:
     """Return a variant of `option` whose options are listed under a separate heading in the help.
 
     Args:
-        name: The heading.
+        name: The text of the heading, such as ``Decoder``.
 
     Returns:
         A function that is called like `option`.
@@ -137,7 +137,7 @@ class Command:
     """A command of the program, which `group` adds to a Typer application.
 
     Attributes:
-        run: The function that Typer calls. Each of its parameters is one option.
+        run: The function that Typer calls. Each of its parameters is one option or argument.
         help: The help text, with each paragraph on one line.
         examples: Command lines that are shown as examples at the end of the help text.
     """
@@ -148,7 +148,7 @@ class Command:
 
 
 def command(*examples_of: str, input_status: int = 1) -> Callable[[Callable[..., None]], Command]:
-    """Return a decorator that converts a function to a command of the same name.
+    """Return a decorator that converts a function into a command of the same name.
 
     The function's docstring becomes the help text. If the docstring contains a form feed, the help text ends
     there. Sections for readers of the code, such as ``Raises:``, follow the form feed.
@@ -171,18 +171,18 @@ def command(*examples_of: str, input_status: int = 1) -> Callable[[Callable[...,
 
 
 training_command = partial(command, input_status=2)
-"""Variant of `command` for commands that train or evaluate something. Invalid input data then count as
-incorrect usage, so the exit status is 2 instead of 1."""
+"""Variant of `command` for commands that train or evaluate something. For these commands, invalid input data
+count as incorrect usage, so that the exit status is 2 instead of 1."""
 
 
 def examples(*commands: str) -> str:
     """Format example command lines for the end of a help text.
 
     Args:
-        *commands: The command lines.
+        *commands: The example command lines.
 
     Returns:
-        The heading "Examples" and one line per command, with Rich markup.
+        The heading "Examples" and one line per command line, with Rich markup.
     """
     return "\n".join(["[bold]Examples[/]", *(f"[dim]$[/] {line}" for line in commands)])
 
@@ -201,7 +201,7 @@ def group(
         **settings: Further arguments of ``typer.Typer``.
 
     Returns:
-        The application.
+        The Typer application, to which all commands are added.
     """
     # Leave out Typer's options for installing shell completion: only the top-level program needs them.
     settings.setdefault("add_completion", False)
@@ -222,25 +222,25 @@ def with_expanded_options(function: Callable[..., None], input_status: int = 1) 
     """Wrap a function so that each field of its option dataclasses becomes a separate parameter.
 
     For ``info(*, json: Json, where: StoreOptions)``, the wrapper has the parameters ``json``, ``store``,
-    ``username``, ``password``, ``database`` and ``keep_warm``. Typer turns each of them into an option. When
-    the wrapper is called, it creates the dataclass objects and calls ``function`` with them. It also prints a
-    message on Ctrl-C and sets the exit status of errors.
+    ``username``, ``password``, ``database`` and ``keep_warm``. Typer turns each of these parameters into an
+    option. When the wrapper is called, it creates the dataclass objects and calls ``function`` with these
+    objects. The wrapper also prints a message on Ctrl-C and sets the exit status of errors.
 
     Args:
-        function: The command. If one of its dataclass parameters has a default object, the options take their
-            defaults from this object; otherwise, they take them from the dataclass.
+        function: The function that implements the command. If a dataclass parameter has a default object, the
+            options take their default values from this object, otherwise from the dataclass.
         input_status: The exit status if a file or an argument is invalid.
 
     Returns:
-        The function to register with Typer.
+        The wrapper, which can be registered with Typer.
     """
-    # Convert the annotations to types. They are strings because of `from __future__ import annotations`.
+    # Convert the annotations into types. They are strings because of `from __future__ import annotations`.
     hints = get_type_hints(function, include_extras=True)
     objects: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
 
     @wraps(function)
     def run(**options: Any) -> None:
-        # Typer passes the values of the fields one by one. Create the dataclass objects from them.
+        # Typer passes the values of the fields one by one. Create the dataclass objects from these values.
         for name, kind in objects.items():
             options[name] = kind(**{field.name: options.pop(field.name) for field in fields(kind)})
         try:
@@ -249,18 +249,18 @@ def with_expanded_options(function: Callable[..., None], input_status: int = 1) 
             with advise_on_interrupt("nothing was changed"), raise_on_interrupt():
                 function(**options)
         except InputError as error:
-            # Keep status 2 (incorrect usage) if the error already has it.
+            # Keep the status 2 (incorrect usage) if the error already has this status.
             error.status = max(error.status, input_status)
             raise
         except OSError as error:
-            # An OSError with a file name, such as a missing permission, is reported as a message. An OSError
-            # without a file name is a bug, so its traceback is shown. A full disk is an exception, because
-            # the user can do something about it.
+            # Report an OSError with a file name, such as a missing permission, as a message. An OSError
+            # without a file name is a bug, so show its traceback. The exception is a full disk, about which
+            # the user can do something.
             if error.filename is None and error.errno != ENOSPC:
                 raise
             at = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
-            # Some messages already say what to do, such as the message about the cache folder. Add advice
-            # only to plain messages of the operating system.
+            # Some error messages already say what to do, such as the message about the cache folder. Add
+            # advice only to plain messages of the operating system.
             is_plain = error.errno in FORBIDDEN and error.strerror == os.strerror(error.errno)
             advice = "; change its permissions, or name another place" if is_plain else ""
             failure = InputError(f"{at}{error.strerror}{advice}")
@@ -269,7 +269,8 @@ def with_expanded_options(function: Callable[..., None], input_status: int = 1) 
 
     parameters: list[Parameter] = []
     for name, parameter in signature(function).parameters.items():
-        # Keep a parameter that is a single option. Replace a dataclass by one parameter for each field.
+        # Keep a parameter that is a single option. Replace a dataclass parameter by one parameter for each
+        # field.
         if name not in objects:
             parameters.append(_parameter(name, parameter.default, hints[name]))
             continue
@@ -285,7 +286,7 @@ def with_expanded_options(function: Callable[..., None], input_status: int = 1) 
 
 
 def _parameter(name: str, default: Any, hint: Any) -> Parameter:
-    """Return a parameter for Typer. Set the name of a flag and the metavar of a path if they are not set."""
+    """Return a parameter for Typer. If missing, set the name of a flag and the metavar of a path."""
     # If an option was declared with `shared`, its metadata are in `Annotated`. If it was declared with
     # `option`, its metadata are the default value of the parameter.
     kind, *metadata = get_args(hint) if get_origin(hint) is Annotated else (hint, default)
@@ -303,11 +304,11 @@ def named_values(given: Iterable[str] | None, hint: str) -> dict[str, Any]:
     """Parse ``NAME=VALUE`` arguments.
 
     Args:
-        given: The arguments that the user has typed; None if there are none.
-        hint: The name of the option, for error messages.
+        given: The arguments that the user has typed; None without arguments.
+        hint: The name of the option that takes these arguments, for error messages.
 
     Returns:
-        A dictionary from names to values. A value that is valid JSON is decoded. Any other value is a string.
+        The values, keyed by name. A value that is valid JSON is decoded. Any other value is a string.
 
     Raises:
         BadParameter: An argument has no name or no ``=``, or its value is too long or too deeply nested.
@@ -338,11 +339,11 @@ def named_amounts(given: Iterable[str] | None, hint: str) -> dict[str, int]:
     """Parse ``NAME=N`` arguments whose values are positive integers.
 
     Args:
-        given: The arguments that the user has typed; None if there are none.
-        hint: The name of the option, for error messages.
+        given: The arguments that the user has typed; None without arguments.
+        hint: The name of the option that takes these arguments, for error messages.
 
     Returns:
-        A dictionary from names to numbers.
+        The numbers, keyed by name.
 
     Raises:
         BadParameter: An argument is malformed, or its value is not an integer of at least 1.
@@ -356,12 +357,12 @@ def named_amounts(given: Iterable[str] | None, hint: str) -> dict[str, int]:
 
 
 def without_none(**options: Any) -> dict[str, Any]:
-    """Return only the options that the user has set.
+    """Return the options without those that the user has not set.
 
     Args:
         **options: The values of the options; None for an option that was not set.
 
     Returns:
-        The options that are not None.
+        The options whose value is not None, keyed by name.
     """
     return {name: value for name, value in options.items() if value is not None}

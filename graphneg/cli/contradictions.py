@@ -1,8 +1,8 @@
 """Define the commands ``contradictions``, which collect and label contradictory responses.
 
-A response is contradictory if it contradicts an earlier utterance of the same speaker. The method is that of
+A response is contradictory if it contradicts an earlier utterance of the same speaker. The method follows
 Sato et al. 2024, "A Large Collection of Model-generated Contradictory Responses for Consistency-aware
-Dialogue Systems" (Findings of ACL). It has four steps, each of which is a command.
+Dialogue Systems" (Findings of ACL). The method has four steps, each of which is a command.
 
 Example::
 
@@ -37,7 +37,7 @@ Judged = Annotated[
     list[Path],
     Argument(
         metavar="JUDGED...",
-        help="Filled sheets, one per annotator, or a .sqlite file of judgements from the browser.",
+        help="Filled sheets, one per annotator, or a .sqlite file with judgements from graphneg serve.",
     ),
 ]
 Key = Annotated[
@@ -55,12 +55,12 @@ def contexts(
     model: str = option(..., "The causal language model that scores the contexts.", "PATH_OR_ID"),
     out: OutFile,
     file: Path | None = option(
-        None, "File with dialogues of your own (JSON lines, CSV, TSV) to use instead of a store."
+        None, "File with your own dialogues (JSON lines, CSV, TSV), to be used instead of a store."
     ),
-    top: int = option(1000, "Number of contexts to keep, those with the highest scores.", min=1),
+    top: int = option(1000, "Number of contexts to keep: the ones with the highest scores.", min=1),
     per_dialogue: int = option(1, "Maximum number of contexts per dialogue.", min=1),
     max_turns_back: int = option(
-        3, "Number of earlier turns of the answerer to consider as the subject of the question.", min=1
+        3, "Number of the answerer's last turns that the question may be about.", min=1
     ),
     overwrite: Overwrite = False,
     device: options.AnyDevice = "auto",
@@ -73,23 +73,24 @@ def contexts(
     Contexts are ranked by FQness, which measures whether the question is about an earlier statement. A
     language model computes the probability of the question twice: once without the turns after the statement,
     and once without the statement. FQness is the first probability divided by the second. The contexts with
-    the highest FQness are written, highest first. If a run is interrupted, run the same command again to
-    continue.
+    the highest FQness are written, sorted from highest to lowest. If a run is interrupted, run the same
+    command again to continue.
     """
     from graphneg.nn.models import load_causal
     from graphneg.scorers.collection import ContextChoice, collect_contexts, read_dialogues_file
     from graphneg.store.contents import texts_digest
 
     causal = load_causal(model, device=device, offline=offline)
-    # An interrupted run is continued only if none of these facts has changed. Otherwise, it starts again.
+    # An interrupted run is continued only if none of these facts has changed. Otherwise, the run starts
+    # again.
     facts: dict[str, object] = {"model": str(causal.path)}
     facts |= {"corpora": chosen.corpus, "splits": chosen.split, "limit": chosen.limit}
     choice = ContextChoice(top, per_dialogue, max_turns_back)
     with ExitStack() as opened:
         if file is not None:
             candidates = read_dialogues_file(file)
-            # Include a hash of the file's content and not its name, so that a run starts again if the content
-            # has changed.
+            # Include a hash of the file's content instead of the file name, so that a run starts again if the
+            # content has changed.
             facts["file"] = sha256(file.read_bytes()).hexdigest() if file.is_file() else ""
         else:
             graph = opened.enter_context(where.opened(chosen))
@@ -112,23 +113,23 @@ def responses(
     file: Path = argument(..., "The file that graphneg contradictions contexts wrote.", "CONTEXTS"),
     out: OutFile,
     generator: list[str] | None = option(
-        None, "A generator of responses, which uses the store. Repeatable.", "NAME"
+        None, "A generator that makes responses with data from the store. Repeatable.", "NAME"
     ),
     lm: list[str] | None = option(
         None,
-        "A causal language model that generates responses, with a name of your choice. Repeatable.",
+        "A causal language model that generates responses, under a name of your choice. Repeatable.",
         "NAME=PATH_OR_ID",
     ),
     from_file: list[str] | None = option(
         None,
-        'A file of responses, with a name of your choice: JSON lines with "id" (of a '
+        'A file of responses, under a name of your choice: JSON lines with the keys "id" (of a '
         'context) and "response". Repeatable.',
         "NAME=FILE",
     ),
     per_context: int = option(
         1, "Number of responses per context from each model, generator or file.", min=1
     ),
-    option: list[str] | None = option(None, "An option of the generators. Repeatable.", "NAME=VALUE"),
+    option: list[str] | None = option(None, "An option for the generators. Repeatable.", "NAME=VALUE"),
     seed: Seed = 0,
     overwrite: Overwrite = False,
     device: options.AnyDevice = "auto",
@@ -183,9 +184,9 @@ def responses(
 def annotate(file: Responses, out: OutFile, overwrite: Overwrite = False) -> None:
     """Prepare the responses for three annotators, as a CSV sheet with a key file or as a .sqlite file.
 
-    Give each annotator a copy of the sheet. The annotator writes 1 for a contradictory response and 0 for any
-    other. graphneg annotate --read prints the agreement of the annotators. To annotate in the browser, write
-    a .sqlite file and open it with graphneg serve --judgements.
+    Give each annotator a copy of the sheet. Annotators write 1 for a contradictory response and 0 for any
+    other response. graphneg annotate --read prints how well the annotators agree. To annotate in a browser,
+    write a .sqlite file and open it with graphneg serve --judgements.
     """
     from graphneg.evaluation.review.contradiction_labels import review_of
     from graphneg.evaluation.review.exchange import write_blank_sheet
@@ -217,8 +218,8 @@ def export(
 ) -> None:
     """Write the labelled responses as JSON lines, for training and evaluating detectors of contradictions.
 
-    A response is labelled contradictory if at least two of three annotators marked it as contradictory, and
-    consistent if none did. If exactly one annotator marked it, the response is left out.
+    A response is labelled as contradictory if at least two of three annotators marked it as contradictory,
+    and as consistent if no annotator did. If exactly one annotator marked it, the response is left out.
     """
     from graphneg.evaluation.review.contradiction_labels import labelled_responses
     from graphneg.scorers.collection import read_responses_file, write_responses

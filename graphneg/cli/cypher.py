@@ -1,7 +1,8 @@
 """Define the commands ``cypher`` and ``transforms``, which run queries and show the queries that edit graphs.
 
 ``cypher`` runs a query that the user writes or that ships with graphneg. A query may change the store only if
-``--write`` is given. ``transforms`` lists the transforms and recipes, or shows one transform with an example.
+``--write`` is given. ``transforms`` lists the transforms and recipes, or shows a single transform with an
+example.
 
 Example::
 
@@ -60,12 +61,12 @@ def cypher(
         autocompletion=completing("store.queries:named_queries"),
     ),
     named: bool = option(
-        False, "Run the query of this name that ships with the package. Without a name, list these queries."
+        False, "Run a query that comes with graphneg, by its name. Without a name, list these queries."
     ),
     write: bool = option(False, "Allow the query to write."),
     param: list[str] | None = option(
         None,
-        "A value for the parameter $NAME of the query: JSON, or any other text. Repeatable.",
+        "A value for the parameter $NAME of the query, as JSON or any other text. Repeatable.",
         "NAME=VALUE",
     ),
     format: Literal["table", "json", "csv"] = option(
@@ -103,16 +104,16 @@ def cypher(
 
 
 def _names_file(query: str) -> bool:
-    """Return whether an argument is a file name and not a query such as ``RETURN 'a.cypher'``."""
+    """Return whether an argument is a file name instead of a query such as ``RETURN 'a.cypher'``."""
     if not query.endswith(".cypher"):
         return False
-    # A text without white space cannot be a query. It counts as a file name even if there is no such file, so
+    # A text without white space cannot be a query. Treat it as a file name even if there is no such file, so
     # that the error message says that the file is missing.
     return not any(map(str.isspace, query)) or os.path.isfile(query)
 
 
 def _read_interruptibly(store: Store, text: str, parameters: dict[str, Any], *, named: bool) -> Rows:
-    """Run a read-only query, or the query named ``text``. On Ctrl-C, stop it on the server."""
+    """Run a read-only query, or the query named ``text``. On Ctrl-C, stop the query on the server."""
     from graphneg.store.queries import Rows, explore
     from graphneg.store.stopping import Cancellation
 
@@ -138,7 +139,7 @@ def _named_table() -> Table:
     from graphneg.store.queries import named_queries
 
     def offered(parameter: QueryParameter) -> str:
-        """Format a parameter: ``focus`` if required, ``limit=20`` or ``[corpus]`` if optional."""
+        """Format a parameter of a query: ``focus`` if required, ``limit=20`` or ``[corpus]`` if optional."""
         name, default = parameter.name, parameter.default
         return name if parameter.required else f"[{name}]" if default is None else f"{name}={default}"
 
@@ -155,7 +156,7 @@ def _named_parameters(name: str, given: Sequence[str]) -> dict[str, Any]:
     The value of a text parameter is used as typed. Other values are decoded from JSON.
 
     Returns:
-        A dictionary from the names of parameters to their values.
+        The values of the parameters, keyed by name.
 
     Raises:
         InputError: The query or a parameter is unknown, or a parameter is missing. The exit status is 2.
@@ -165,8 +166,8 @@ def _named_parameters(name: str, given: Sequence[str]) -> dict[str, Any]:
     try:
         query = named_query(name)
         values = named_values(given, "--param")
-        # `named_values` has decoded a value such as "3" to a number. For text parameters, use the value as it
-        # was typed.
+        # `named_values` has decoded a value such as "3" into a number. For text parameters, use the value as
+        # it was typed.
         written = {name: value for name, _, value in (text.partition("=") for text in given)}
         values |= {
             item.name: written[item.name] for item in query.parameters if item.is_text and item.name in values
@@ -187,8 +188,8 @@ def _print(rows: Rows, format: str) -> None:
     if format == "json":
         print_json(*(dict(zip(rows.columns, cells, strict=True)) for cells in lines))
     elif format == "csv":
-        # Escape control characters only if the output is a terminal, where they could do harm. Data that are
-        # written to a file are not changed.
+        # Escape control characters only if the output is a terminal, where they could do harm. Do not change
+        # data that are written to a file.
         written = visible if sys.stdout.isatty() else str
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(map(written, rows.columns))
@@ -197,7 +198,7 @@ def _print(rows: Rows, format: str) -> None:
         if rows.columns:
             columns = [Column(escape(name), overflow="fold") for name in rows.columns]
             for column, cells in zip(columns, zip(*lines, strict=True), strict=False):
-                # Align columns of numbers to the right. Compare the types exactly: isinstance would accept
+                # Align columns of numbers to the right. Compare types with `in`: isinstance would accept
                 # booleans, too, because they are integers in Python.
                 if all(type(cell) in (int, float) for cell in cells):
                     column.justify = "right"
@@ -219,8 +220,8 @@ def transforms(
 ) -> None:
     """List the transforms and recipes, or show one transform with its query and an example.
 
-    The example shows the transform applied to a dialogue in the store. There is no example if the transform
-    applies to none of the first dialogues. The store is not changed. \N{FORM FEED}
+    The example shows the transform applied to a dialogue in the store. No example is shown if the transform
+    applies to none of the first dialogues in the store. The store is not changed. \N{FORM FEED}
 
     Raises:
         InputError: There is no transform with this name.
@@ -270,8 +271,8 @@ def _show(transform: Transform) -> None:
     if transform.needs:
         console.print(Text(f"needs   {', '.join(transform.needs)}", "dim"))
     console.print(Text(f"file    {transform.place}", "dim"), end="\n\n")
-    # Leave out comments that are alone on a line. The comments in the header were already printed as summary
-    # and notes.
+    # Leave out comments that are alone on a line. The comments in the header have already been printed as
+    # summary and notes.
     query = "\n".join(line for line in transform.query.splitlines() if not line.startswith("//"))
     syntax = Syntax(visible(query), "cypher", theme="ansi_dark", background_color="default", word_wrap=True)
     console.print(syntax)

@@ -1,8 +1,8 @@
 """Define the command ``doctor``, which reports what is installed, for users and for bug reports.
 
 The report covers the system, the required packages, the packages that are missing for each extra (such as
-``graphneg[neural]``), plugins from other packages, models, Java and the store. It must be safe to publish, so
-it contains no passwords and no server addresses, and the home directory is written as ``~``.
+``graphneg[neural]``), plugins from other packages, models, Java and the store. The report must be safe to
+publish, so it contains no passwords and no server addresses, and the home directory is written as ``~``.
 
 Example::
 
@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
 Findings = dict[str, str]
 FAULT = "!! "
-"""Prefix of a finding that prevents graphneg from working. If there is one, `doctor` exits with status 1."""
+"""Prefix of a finding that prevents graphneg from working. After such a finding, `doctor` exits with status
+1."""
 EXTRAS = {
     "neural": "the decoder t5, amrlib's parsers, language models, training",
     "english": "graphneg parse for English",
@@ -55,7 +56,7 @@ EXTRAS = {
 }
 """The extras (sets of optional packages), with the features that need them.
 
-The extras for developers are left out.
+Extras for developers of graphneg are left out.
 """
 SETTINGS = (
     *(
@@ -84,13 +85,13 @@ JAVA_SECONDS = 20
 def doctor(*, json: Json = False, where: StoreOptions) -> None:
     """Show what is installed, and what is missing for which feature.
 
-    The output can be added to a bug report: it contains no passwords, server addresses or path of the home
-    directory. Nothing is changed, and no server is started. The exit status is 1 if something is missing
-    without which graphneg cannot work at all.
+    You can add the output to a bug report: it contains no passwords or server addresses, and not the path of
+    your home directory. Nothing is changed, and no server is started. The exit status is 1 if something is
+    missing without which graphneg cannot work at all.
     \N{FORM FEED}
 
     Raises:
-        Exit: Something is missing without which graphneg cannot work.
+        Exit: Something is missing without which graphneg cannot work at all.
     """
     found: dict[str, Findings] = {}
     with messages().status("collecting information"):
@@ -122,7 +123,7 @@ def _system(_: StoreOptions) -> Iterator[tuple[str, str]]:
 
 
 def _packages(_: StoreOptions) -> Iterator[tuple[str, str]]:
-    """Yield the version of each required package, and which packages of each extra are missing."""
+    """Yield the name and version of each required package, and the missing packages of each extra."""
     needed = _requirements()
     for name, lacks in ((each.name, what_it_lacks(each)) for each in needed.get("", ())):
         yield name, f"{FAULT}{lacks}: pip install --upgrade graphneg" if lacks else version(name)
@@ -136,7 +137,7 @@ def _packages(_: StoreOptions) -> Iterator[tuple[str, str]]:
 
 
 def _requirements() -> dict[str, list[Requirement]]:
-    """Return the requirements of graphneg on this system, keyed by extra; "" is for required packages."""
+    """Return the packages that graphneg needs on this system, keyed by extra ("" for required packages)."""
     from packaging.requirements import Requirement
 
     found: dict[str, list[Requirement]] = {}
@@ -152,7 +153,7 @@ def what_it_lacks(needed: Requirement) -> str:
     """Describe what is missing for a requirement.
 
     Args:
-        needed: The requirement.
+        needed: A package, with the versions that graphneg accepts.
 
     Returns:
         An empty string if the requirement is satisfied. The name of the package if it is not installed. The
@@ -223,7 +224,7 @@ def _java(_: StoreOptions) -> Iterator[tuple[str, str]]:
 
 
 def _store(where: StoreOptions) -> Iterator[tuple[str, str]]:
-    """Yield the state of the store that commands would use, and the embedded servers that are running."""
+    """Yield findings about the store that commands would use, and about running embedded servers."""
     from graphneg.store import embedded, opening
     from graphneg.store.engine_files import files_below
 
@@ -251,8 +252,8 @@ def _store(where: StoreOptions) -> Iterator[tuple[str, str]]:
         yield (
             "fault",
             FAULT
-            # The error message may contain the address of the server. Replace it, because the report must
-            # not contain it.
+            # The error message may contain the address of the server. Replace this address, because the
+            # report must not contain it.
             + first_line(error).replace(where.store or os.environ.get("NEO4J_URI") or "\0", "the store"),
         )
     others = [directory.name for directory in embedded.served_directories()]

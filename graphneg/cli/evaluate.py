@@ -1,10 +1,10 @@
 """Define the group of commands ``evaluate``.
 
-``graphs`` finds malformed graphs. ``smatch`` compares parsed graphs with gold graphs. ``decoder`` compares
-texts that a model writes from graphs with reference texts. ``negatives`` measures how negatives differ from
-correct responses. ``sources`` compares rankers that were trained on several sources of negatives.
-``ranker`` tests a ranker on correct and wrong responses. ``correlation`` compares the scores of a model with
-human ratings. ``contradiction`` tests a detector of contradictions.
+``graphs`` finds malformed AMR graphs. ``smatch`` compares parsed graphs with gold graphs. ``decoder``
+compares texts that a model generates from graphs with reference texts. ``negatives`` measures how negatives
+differ from correct responses. ``sources`` compares rankers that were trained on different sources of
+negatives. ``ranker`` tests a ranker on correct and wrong responses. ``correlation`` compares the scores of a
+model with human ratings. ``contradiction`` tests a detector of contradictions.
 
 Example::
 
@@ -54,9 +54,9 @@ if TYPE_CHECKING:
     from graphneg.ingest.labelled import JudgedResponse
 
 SHOWN_UNREADABLE = 20
-"""Maximum number of graphs for which the command prints why they cannot be read."""
+"""Maximum number of unreadable graphs for which ``evaluate smatch`` prints the reason."""
 UNCHANGED = "nothing was changed"
-"""The message that a command prints on Ctrl-C if it does not write anything."""
+"""The message that a command prints on Ctrl-C if the command writes nothing."""
 _left_out = panel("Training with one generator left out")
 
 
@@ -66,17 +66,17 @@ _left_out = panel("Training with one generator left out")
 )
 def smatch(
     gold: Path = argument(..., "PENMAN file of gold graphs.", "GOLD"),
-    pred: Path = argument(..., "PENMAN file of graphs to measure.", "PRED"),
+    pred: Path = argument(..., "PENMAN file of predicted graphs, which are compared with GOLD.", "PRED"),
     json: Json = False,
     seed: Seed = 0,
     resamples: Resamples = 1000,
-    processes: int | None = option(None, "Number of worker processes. Default: one per core.", min=1),
+    processes: int | None = option(None, "Number of worker processes. Default: one per CPU core.", min=1),
 ) -> None:
-    """Compare graphs with gold graphs by Smatch and the sub-scores of amr-evaluation.
+    """Compare predicted graphs with gold graphs by Smatch and the sub-scores of amr-evaluation.
 
-    Graphs are paired by their ids (# ::id) if both files have the same ids, or else by their order in the
-    files. A graph of PRED that cannot be read counts as a graph without triples. If a gold graph cannot be
-    read, its pair is left out. No store is opened.
+    Graphs are paired by their ids (# ::id) if both files have the same ids, otherwise by their order in the
+    files. A graph in PRED that cannot be read counts as a graph without triples. If a graph in GOLD cannot be
+    read, the pair of this graph is left out. No store is opened.
     """
     from graphneg.evaluation.smatch_files import evaluate_smatch
 
@@ -108,26 +108,26 @@ def smatch(
 )
 def decoder(
     gold: Path = argument(..., "PENMAN file of graphs with their texts (::snt).", "GOLD"),
-    model: str = option(..., "A model for --decoder t5: a folder or a hub id.", "PATH_OR_ID"),
+    model: str = option(..., "A model for the decoder t5: a folder or a hub id.", "PATH_OR_ID"),
     backend: Literal["torch", "ctranslate2"] = option("torch", "The library that runs the model."),
-    beams: int = option(4, "Number of beams in the search.", min=1),
-    limit: int | None = option(None, "Maximum number of graphs to decode. Default: all.", min=1),
+    beams: int = option(4, "Number of beams for the beam search.", min=1),
+    limit: int | None = option(None, "Maximum number of graphs to decode. Default: all graphs.", min=1),
     parser: BackParser = "dependency",
     device: AnyDevice = "auto",
     offline: Offline = False,
     json: Json = False,
 ) -> None:
-    """Compare texts that a model writes from graphs with reference texts: BLEU, chrF and Smatch.
+    """Compare texts that a model generates from graphs with reference texts: BLEU, chrF and Smatch.
 
-    For Smatch, the texts are parsed back to graphs, which are compared with the gold graphs. The parser makes
-    mistakes, too: to show them, the second line of the table has the scores of the reference texts
+    For Smatch, the texts are parsed back into graphs, which are compared with the gold graphs. The parser
+    makes mistakes, too: to show how many, the second line of the table has the scores of the reference texts
     themselves. No store is opened.
     """
     from graphneg.decoders.t5 import T5Decoder
     from graphneg.evaluation.decoding import check_packages, evaluate_decoder, read_graph_text_pairs
     from graphneg.parsers.round_trip import RoundTrip
 
-    # Check the packages first, so that a missing one is reported before the model is loaded.
+    # Check the packages first, so that a missing package is reported before the model is loaded.
     check_packages()
     pairs = read_graph_text_pairs(gold)[:limit]
     made = T5Decoder(model, backend=backend, num_beams=beams, device=device, offline=offline)
@@ -152,21 +152,24 @@ def ranker(
     model: str | None = option(None, "A ranker of any kind: a folder or a hub id.", "PATH_OR_ID"),
     scores: Path | None = option(
         None,
-        "File of scores to use instead of a model: one score for each response, context by context, and in "
-        "each context the correct responses first.",
+        "File of scores to use instead of a model: one score for each response, context by context. In each "
+        "context, the correct responses come first.",
     ),
-    threshold: float = option(0.5, "Scores at or above this threshold count as correct."),
-    limit: int | None = option(None, "Maximum number of contexts to test on. Default: all.", min=1),
+    threshold: float = option(
+        0.5, "A response is predicted to be correct if its score is above this threshold, wrong if below."
+    ),
+    limit: int | None = option(None, "Maximum number of contexts to use. Default: all contexts.", min=1),
     offline: Offline = False,
     json: Json = False,
 ) -> None:
     """Test a ranker on correct and wrong responses: accuracy, balanced accuracy, AUC, R@1 and MRR.
 
     The table has a line for each generator or recipe (for DailyDialog++: adversarial and random), each
-    transform and each category. The original of an edited response counts as a correct response. To
-    test on further ones, write them to a file with graphneg export, and give this file, too. Ties count
-    against the ranker. The column "same length" compares each wrong response with the correct response of its
-    context that is closest in number of words. No store is opened. \N{FORM FEED}
+    transform and each error category. The original of an edited response counts as a correct response. To
+    test on further correct responses, write them to a file with graphneg export, and give this file, too.
+    Equal scores count against the ranker. The column "same length" compares each wrong response with the
+    correct response of its context with the most similar number of words. No store is opened.
+    \N{FORM FEED}
 
     Raises:
         BadParameter: Both or neither of --model and --scores are given.
@@ -218,23 +221,23 @@ def correlation(
     model: list[str] | None = option(
         None,
         "A coherence scorer, or a ranker for rated responses: a folder or a hub id. "
-        "Repeatable: each further model is compared with the first one.",
+        "Repeatable: each further model is compared with the first model.",
         "PATH_OR_ID",
     ),
     scores: list[Path] | None = option(
         None,
-        "File of scores from any scorer, one for each rated item. Repeatable; files come "
-        "after the models in the comparison.",
+        "File of scores from any scorer, one score for each rated item. Repeatable: in the "
+        "comparison, files follow the models.",
     ),
     quality: list[str] | None = option(
-        None, "Rated quality to evaluate, such as coherent. Default: all of them. Repeatable."
+        None, "Rated quality to evaluate, such as coherent. Default: all qualities. Repeatable."
     ),
     level: Literal["turn", "dialogue"] | None = option(
         None,
-        "Use only rated responses (turn), or only rated dialogues (dialogue). Default: use both.",
+        "Use only rated responses (turn), or only rated whole dialogues (dialogue). Default: use both.",
     ),
     over: Literal["mean", "minimum"] = option(
-        "mean", "How the scores of the windows of a long dialogue are combined."
+        "mean", "How to combine the scores of the windows into which a long dialogue is divided."
     ),
     overlap: int = option(0, "Number of turns that consecutive windows of a long dialogue share.", min=0),
     offline: Offline = False,
@@ -244,16 +247,17 @@ def correlation(
 ) -> None:
     """Correlate scores with human ratings: Pearson, Spearman and Kendall, with bootstrap intervals.
 
-    A coherence scorer can score rated dialogues and rated responses, which it reads together with their
-    contexts. A ranker can score only rated responses. A file of scores has one number per line, or JSON lines
-    with "score", in the order of the ratings. Responses and whole dialogues are reported separately. If there
-    are several scorers, each is compared with the first one by a paired bootstrap of Spearman's correlation.
-    The last lines of the table show, for comparison, how well the number of words and the number of turns
-    correlate with the ratings. No store is opened. \N{FORM FEED}
+    A coherence scorer can score rated dialogues, and rated responses together with their contexts. A ranker
+    can score only rated responses. A file of scores has one number per line, or JSON lines with the key
+    "score", in the order of the ratings. Responses and whole dialogues are reported separately. If there are
+    several scorers, each of the others is compared with the first scorer by a paired bootstrap of Spearman's
+    correlation. The last lines of the table show, for comparison, how well the number of words and the number
+    of turns correlate with the ratings. No store is opened. \N{FORM FEED}
 
     Raises:
-        BadParameter: There is neither a model nor a file of scores.
-        InputError: No item is rated at the level of --level, or a ranker is asked to score a whole dialogue.
+        BadParameter: Neither a model nor a file of scores is given.
+        InputError: The files have no ratings of the kind that ``--level`` selects, or a ranker is asked to
+            score a whole dialogue.
     """
     from graphneg.evaluation.correlation import (
         compare,
@@ -268,7 +272,7 @@ def correlation(
         raise BadParameter("give --model or --scores", param_hint="--model")
     every = read_ratings(ratings)
     # The files also have scores for the items that --level leaves out. So read the scores of all rated items
-    # here, and select the needed ones below.
+    # here, and select the scores to use below.
     from_files = [(str(path), read_scores(path, len(every))) for path in scores or ()]
     at = [index for index, item in enumerate(every) if level in (None, item.level)]
     if not at:
@@ -280,8 +284,8 @@ def correlation(
         columns = [(name, _model_scores(name, rated, over, overlap, offline)) for name in model or ()]
         columns += [(name, [column[index] for index in at]) for name, column in from_files]
         found = [(name, correlate(column, kept, **drawn)) for name, column in columns]
-        # Also correlate the numbers of words and turns with the ratings. If these correlate as well as a
-        # scorer does, the scorer may only measure length.
+        # Also correlate the numbers of words and turns with the ratings. If these numbers correlate as well
+        # as a scorer does, the scorer may only measure length.
         plain = [(name, correlate(column, kept, **drawn)) for name, column in length_baselines(rated).items()]
         (first, scored), *rest = columns
         others = [(first, name, compare(scored, column, kept, **drawn)) for name, column in rest]
@@ -290,13 +294,13 @@ def correlation(
 
 
 def _model_scores(model: str, rated: list[RatedItem], over: Any, overlap: int, offline: bool) -> list[float]:
-    """Score rated items with a model, which is either a ranker or a coherence scorer."""
+    """Return the scores of rated items by a model, which is either a ranker or a coherence scorer."""
     from graphneg.nn.models import locate, read_config
     from graphneg.rankers.base import kind_of, load_ranker, ranker_kinds
     from graphneg.scorers.coherence import CoherenceScorer
 
-    # The configuration of a model says whether it is a ranker. If it does not name a kind of model, the model
-    # counts as a cross-encoder, which is a ranker.
+    # The configuration of a model says whether the model is a ranker. If the configuration names no kind of
+    # model, the model counts as a cross-encoder, which is a ranker.
     if kind_of(read_config(locate(model, offline=offline))) in ranker_kinds():
         ranker = load_ranker(model, offline=offline)
         for item in rated:
@@ -326,9 +330,9 @@ def _print_correlations(
 
     Args:
         found: The name and the correlations of each scorer.
-        plain: The name and the correlations of each length baseline: the number of words and of turns.
-        others: For each scorer except the first one: the name of the first scorer, the name of this scorer,
-            and the differences between their Spearman correlations.
+        plain: The name and the correlations of each length baseline (number of words, number of turns).
+        others: For each scorer except the first scorer: the name of the first scorer, the name of this
+            scorer, and the differences between their Spearman correlations.
         json: Whether to print JSON instead of tables.
     """
     scorers, lengths = (
@@ -373,27 +377,28 @@ def contradiction(
     ),
     model: str | None = option(None, "A trained detector: a folder or a hub id.", "PATH_OR_ID"),
     scores: Path | None = option(
-        None, "File of scores to use instead of a model: one for each response, in order."
+        None, "File of scores to use instead of a model: one score for each response, in the same order."
     ),
     encoder: str | None = _left_out(
         None,
-        "Encoder to train instead of testing a trained detector. For each generator, a detector is "
-        "trained on the responses of the others.",
+        "Encoder to train, instead of testing a trained detector. For each generator, a detector is "
+        "trained on the responses of the other generators.",
         "PATH_OR_ID",
     ),
-    out: Path | None = _left_out(None, "Folder to write the detectors to.", "FOLDER", "--out", "-o"),
+    out: Path | None = _left_out(None, "Folder for the trained detectors.", "FOLDER", "--out", "-o"),
     source: Literal["labelled", "made", "both"] = _left_out(
         "labelled",
-        "What to train on: labelled responses of the other generators, graph-made responses "
-        "of --made, or both.",
+        "Training data: labelled responses of the other generators, responses made from --made, or both.",
     ),
     made: list[Path] | None = _left_out(
-        None, "Negatives of the recipe contradiction (.jsonl, .parquet). Repeatable."
+        None,
+        "Negatives of the recipe contradiction (.jsonl, .parquet), from which training data are made. "
+        "Repeatable.",
     ),
     embedder: Embedder = None,
     epochs: int = _left_out(4, "Number of passes over the labelled responses.", min=1),
     made_epochs: int = _left_out(
-        1, "Number of passes over the graph-made responses, before the labelled ones.", min=1
+        1, "Number of passes over the responses made from --made, before the labelled responses.", min=1
     ),
     freeze: options.Freeze = None,
     dropout: options.Dropout = None,
@@ -407,10 +412,11 @@ def contradiction(
 ) -> None:
     """Test a detector of contradictory responses: accuracy, balanced accuracy, F1 and AUC, by generator.
 
-    A response counts as contradictory if at least two of three annotators marked it as contradictory, and as
-    consistent if none did. If exactly one annotator marked it, the response is left out. With --encoder, one
-    detector is trained for each generator, on the responses of the other generators to other contexts.
-    Intervals contain 95% of the bootstrap resamples.
+    A generator is the model or program that wrote a response. A response counts as contradictory if at least
+    two of three annotators marked it as contradictory, and as consistent if no annotator did. If exactly one
+    annotator marked it, the response is left out. With --encoder, one detector is trained for each generator,
+    on the responses of the other generators to other contexts. Confidence intervals contain 95% of the
+    bootstrap samples.
     \N{FORM FEED}
 
     Raises:

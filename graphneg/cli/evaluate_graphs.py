@@ -23,17 +23,17 @@ from graphneg.errors import InputError
 def graphs(
     *,
     files: list[Path] = argument(..., "PENMAN files to check.", "FILE..."),
-    frames: bool = option(False, "Also check that each frame is among the frames loaded in the store."),
+    frames: bool = option(False, "Also check that each frame is one of the frames loaded into the store."),
     where: StoreOptions,
 ) -> None:
     """Check PENMAN files for malformed graphs.
 
-    Prints one line for each defect, FILE:LINE: ID: CODE: MESSAGE, and exits with status 1 if there are any.
-    The store is opened for --frames only. \N{FORM FEED}
+    Prints one line for each defect in the form FILE:LINE: ID: CODE: MESSAGE, and exits with status 1 if any
+    defects are found. The store is opened for --frames only. \N{FORM FEED}
 
     Raises:
-        InputError: The store has no frames to check against.
-        Exit: There are defects or unreadable files.
+        InputError: ``--frames`` is given, but no frames are loaded into the store.
+        Exit: Defects or unreadable files were found.
     """
     from graphneg.amr.wellformed import check_file
 

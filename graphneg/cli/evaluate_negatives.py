@@ -1,9 +1,9 @@
 """Define the command ``evaluate negatives``, which measures negatives before a ranker is trained on them.
 
-A ranker can learn the wrong thing: if the negatives are longer than correct responses, it learns to count
-words. To detect such problems, the command compares the negatives of each generator and category with correct
-responses by length, word overlap, embedding similarity, repetition, fluency and the score of a ranker. It
-describes each suspicious difference in a sentence.
+A ranker can learn the wrong thing: if the negatives are longer than correct responses, the ranker learns to
+count words. To detect such problems, the command compares the negatives of each generator and error category
+with correct responses by length, word overlap, embedding similarity, repetition, fluency and the score of a
+ranker. It describes each suspicious difference in a sentence.
 
 Example::
 
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from graphneg.evaluation.negatives.statistics import CategoryLine, Figures
 
 Columns = dict[str, "Callable[[Figures, CategoryLine | None], str]"]
-"""The columns of a table: a dictionary from the header to a function that returns the text of a cell.
+"""The columns of a table: functions that return the text of a cell, keyed by the header of the column.
 
-The first argument of the function contains the measurements for the table row. The second argument is the
+The first argument of a function contains the measurements for the table row. The second argument is the
 corresponding row of the report, or None if the table row is about correct responses.
 """
 STYLES = {"wrong": "bold red", "suspicious": "yellow", "note": "dim", "good": "green"}
-"""The Rich styles in which findings are printed, keyed by the level of the finding."""
+"""The Rich styles in which the levels of findings are printed, keyed by level."""
 
 
 @training_command(
@@ -49,33 +49,36 @@ STYLES = {"wrong": "bold red", "suspicious": "yellow", "note": "dim", "good": "g
 )
 def negatives(
     files: list[Path] = argument(..., "Negatives and correct responses (.jsonl, .parquet).", "FILE..."),
-    out: Path | None = option(None, "Also write a page with plots to this file.", "FILE.html", "--out", "-o"),
+    out: Path | None = option(None, "Also write a web page with plots.", "FILE.html", "--out", "-o"),
     overwrite: Overwrite = False,
     embedder: str = option(
-        "glove-50d", "Word vectors or an encoder, to compute cosine similarities.", "PATH_OR_ID"
+        "glove-50d", "Word vectors or an encoder, for computing cosine similarities.", "PATH_OR_ID"
     ),
     lm: str | None = option(
-        None, "A causal language model, to measure fluency. Default: not measured.", "PATH_OR_ID"
+        None, "A causal language model, for measuring fluency. Default: not measured.", "PATH_OR_ID"
     ),
     judge: str | None = option(
         None,
-        "A ranker, to measure how many negatives it accepts as correct. Default: not measured.",
+        "A ranker that serves as a judge: the table shows how many negatives it accepts as correct. "
+        "Default: no judge.",
         "PATH_OR_ID",
     ),
-    threshold: float = option(0.5, "Scores of the judge at or above this threshold count as correct."),
+    threshold: float = option(
+        0.5, "The judge accepts a response as correct if its score is at or above this threshold."
+    ),
     sample: int = option(
-        1000, "Maximum number of texts that the models score for each row of the table.", min=1
+        1000, "Maximum number of texts that each model scores, for each row of the table.", min=1
     ),
     examples: int = option(3, "Number of example negatives to show for each row of the table.", min=0),
     seed: int = option(0, "Random seed. The same seed selects the same texts and examples."),
     offline: Offline = False,
     json: Json = False,
 ) -> None:
-    """Measure negatives before training on them, and print a row for each generator and category.
+    """Measure negatives before training on them, and print a row for each generator and error category.
 
     The negatives are compared with correct responses (records with label 1, and the originals of edited
     responses) by length, word overlap, similarity, repetition and grammatical person. The command shows how
-    well each of these cues alone separates negatives from correct responses, and lists suspicious
+    well single cues, such as length, separate negatives from correct responses, and lists suspicious
     differences. No store is opened. Memory use does not depend on the size of the files.
     """
     from graphneg.evaluation.negatives.report import check_page, measure, write_page
@@ -162,7 +165,7 @@ response."""
 
 
 def _model_columns(report: Report) -> Columns:
-    """Return the columns about the scores of models, and about texts that occur more than once."""
+    """Return the columns about the scores of models, and about texts that occur several times."""
     asked: Columns = {}
     if report.lm is not None:
         asked["perplexity"] = lambda own, _: _mean(own.perplexity, ",.0f")

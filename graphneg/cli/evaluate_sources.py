@@ -1,8 +1,8 @@
 """Define the command ``evaluate sources``, which compares sources of wrong responses for training a ranker.
 
 For each source of wrong responses and each random seed, the command trains a ranker. All rankers have the
-same settings and are trained on the same number of pairs of a context and a response. They are tested on
-contexts that none of them has seen. The resulting table has a row for each source.
+same settings and are trained on the same number of pairs of a context and a response. The rankers are tested
+on contexts that none of them has seen. The resulting table has a row for each source.
 
 Example::
 
@@ -52,42 +52,44 @@ _of_negatives = panel("Generated negatives")
 def sources(
     *,
     train: Path = argument(
-        ..., "Contexts to train on, as JSON lines in the format of DailyDialog++.", "TRAIN"
+        ..., "Contexts for training, as JSON lines in the format of DailyDialog++.", "TRAIN"
     ),
     model: StartEncoder,
-    out: Path = option(..., "Folder to write the results to.", "FOLDER", "--out", "-o"),
+    out: Path = option(..., "Folder for the results.", "FOLDER", "--out", "-o"),
     source: list[str] = option(
         ...,
-        "Source of wrong responses: random, human (the adversarial responses of TRAIN), a "
-        "recipe, a transform, a generator, or NAME=FILE of negatives. Repeatable.",
+        "Source of wrong responses: random, human (the adversarial responses in TRAIN), a "
+        "recipe, a transform, a generator, or NAME=FILE for a file of negatives. Repeatable.",
         "NAME",
     ),
-    test: Path | None = option(None, "Contexts to test on. Default: a part of TRAIN."),
+    test: Path | None = option(None, "Contexts for testing. Default: a part of TRAIN."),
     split: float = option(
         0.7,
-        "Share of TRAIN's contexts to train on if there is no --test; the contexts are chosen by hash.",
+        "Share of TRAIN's contexts for training if there is no --test; the contexts are chosen by hash.",
         "SHARE",
     ),
     held_out: Literal["right", "nothing"] = option(
-        "right", "Texts to leave out of training: the correct responses of the test contexts, or nothing."
+        "right", "Texts to leave out of training: the correct responses to the test contexts, or nothing."
     ),
     seeds: int = option(
         1, "Number of rankers to train for each source, with the seeds 0, 1, 2 and so on.", min=1
     ),
     positives: int = option(2, "Number of correct responses per context and epoch.", min=1),
     random: int = option(2, "Number of random wrong responses per context and epoch.", min=1),
-    negatives: int = option(3, "Number of wrong responses of the source per context and epoch.", min=1),
+    negatives: int = option(3, "Number of wrong responses from the source per context and epoch.", min=1),
     epochs: int = option(
         2, "Number of passes over the contexts; each pass samples different wrong responses.", min=1
     ),
     bank: list[str] | None = _of_negatives(
         None,
-        "Corpus to retrieve wrong responses from in addition to TRAIN. Contexts that also occur in the test "
-        "data are left out. Repeatable.",
+        "Further corpus, in addition to TRAIN, from which generators and recipes may take texts. Responses "
+        "to test contexts are left out. Repeatable.",
         "LOADER=PATH",
     ),
     source_option: list[str] | None = _of_negatives(
-        None, "An option of a generator or recipe, such as bm25.by=response. Repeatable.", "SOURCE.NAME=VALUE"
+        None,
+        "An option for a generator or recipe, such as bm25.by=response. Repeatable.",
+        "SOURCE.NAME=VALUE",
     ),
     kind: str = option("cross-encoder", "Type of the ranker: cross-encoder, sa-bert or poly-encoder."),
     freeze: Freeze = None,
@@ -104,12 +106,12 @@ def sources(
 ) -> None:
     """Train the same ranker on several sources of wrong responses, and compare the results.
 
-    Each ranker is tested on contexts that it has not seen. "Gap closed" places a source between two others:
-    0% if its ranker is as good as the ranker that is trained on random wrong responses, 100% if it is as good
-    as the one that is trained on human-written ones. Intervals are from a bootstrap over contexts and seeds.
-    If a run is interrupted, run the same command again to continue. If it is run again with more sources or
-    seeds, their results are added.
-    \N{FORM FEED}
+    Each ranker is tested on contexts that it has not seen. "Gap closed" places a source between random and
+    human-written wrong responses: 0% if its ranker is as good as the ranker trained on random wrong
+    responses, 100% if its ranker is as good as the ranker trained on human-written wrong responses.
+    Confidence intervals come from a bootstrap over contexts and seeds. If a run is interrupted, run the same
+    command again to continue. If you run the command again with more sources or seeds, their results are
+    added. \N{FORM FEED}
 
     Raises:
         BadParameter: A ``--source-option`` is not of the form ``SOURCE.NAME=VALUE``.
@@ -148,7 +150,7 @@ def sources(
 
 
 def _tell(run: RankerRun) -> None:
-    """Print a line about a ranker that has just been trained: its source, seed, pairs, loss and time."""
+    """Print a line about a trained ranker: its source, seed, number of pairs, loss and duration."""
     missing = sum(run.shortfall.values())
     few = f"; {missing:,} per epoch are missing" if missing else ""
     pairs = counted(sum(run.pairs.values()), "pair")
@@ -156,7 +158,7 @@ def _tell(run: RankerRun) -> None:
 
 
 def _table(compared: Comparison) -> Table:
-    """Return a table with a row for each source. Each figure has its confidence interval below it."""
+    """Return a table with a row for each source. Below each figure is its confidence interval."""
     from graphneg.evaluation.comparison.comparison import AUC, BALANCED, RECALL
 
     def share(figure: Estimate | None) -> str:

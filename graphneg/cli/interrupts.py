@@ -1,10 +1,10 @@
-"""Handle Ctrl-C outside commands.
+"""Handle Ctrl-C before a command starts and in finalizers.
 
 A command reports which results it has kept when the user presses Ctrl-C (see
 `graphneg.cli.terminal.advise_on_interrupt`). The imports before a command can take a second, and a
-`KeyboardInterrupt` there would end in a traceback, or get lost in a callback of the import system. If Ctrl-C
-is pressed during the imports, the process therefore exits immediately. So that this works from the start,
-this module imports only modules that every Python process has already loaded.
+`KeyboardInterrupt` during these imports would end in a traceback, or get lost in a callback of the import
+system. If Ctrl-C is pressed during the imports, the process therefore exits immediately. This module itself
+loads quickly, because it imports only modules that every Python process has already loaded.
 
 Example::
 
@@ -26,10 +26,11 @@ from types import FrameType
 from typing import NoReturn
 
 INTERRUPTED = 130
-"""The exit status after Ctrl-C. By convention, it is 128 plus the number of the signal (SIGINT is 2)."""
+"""The exit status after Ctrl-C. By convention, it is 128 plus the number of the signal, which is 2 for
+SIGINT."""
 
 _FINALIZER_SECONDS = 0.02
-"""Seconds after which Ctrl-C is delivered again if it interrupted a finalizer."""
+"""Number of seconds after which Ctrl-C is delivered again if it interrupted a finalizer (``__del__``)."""
 
 
 @contextmanager
@@ -49,8 +50,8 @@ def exit_on_interrupt() -> Generator[None]:
 def raise_on_interrupt() -> Generator[None]:
     """Raise `KeyboardInterrupt` on Ctrl-C within the ``with`` block, inside a block of `exit_on_interrupt`.
 
-    Python ignores exceptions in finalizers such as ``__del__`` of the Neo4j driver. If Ctrl-C interrupts one,
-    the signal is delivered again when it has ended.
+    Python ignores exceptions in finalizers such as ``__del__`` of the Neo4j driver. If Ctrl-C interrupts a
+    finalizer, the signal is delivered again a moment later.
 
     Yields:
         Nothing.
@@ -76,9 +77,9 @@ def raise_on_interrupt() -> Generator[None]:
 
 @contextmanager
 def _handler(handler: Callable[[int, FrameType | None], object], *, instead_of: object) -> Generator[None]:
-    """Replace the handler ``instead_of``. If another program has set its own handler, keep that."""
+    """Replace the SIGINT handler ``instead_of`` for the block. If a different handler is set, keep it."""
     replaces = signal.getsignal(signal.SIGINT) == instead_of
-    # Only the main thread may set a handler. Other threads do not receive the signal.
+    # Only the main thread may set a signal handler. Other threads do not receive the signal.
     with suppress(ValueError):
         if replaces:
             signal.signal(signal.SIGINT, handler)

@@ -1,10 +1,10 @@
 """Define the commands ``negatives`` and ``generate``, and print negatives to the terminal.
 
-``negatives`` edits the AMR graphs of the loaded dialogues and converts the edited graphs to text.
+``negatives`` edits the AMR graphs of the loaded dialogues and converts the edited graphs into text.
 ``generate`` runs a generator that makes wrong responses in a different way, such as retrieval by word
 overlap. If a run of either command is interrupted, the same command continues it. ``negatives --explain``
 shows how one negative was made. ``negatives --debug-sites`` helps to write transforms: it counts how many
-rows of a transform's query remain after each of its conditions.
+rows of a transform's query remain after each condition of the query.
 
 Example::
 
@@ -60,9 +60,9 @@ if TYPE_CHECKING:
     from graphneg.store.dialogues import Selection
 
 TRACED = 20
-"""Number of dialogues that ``--debug-sites`` uses if there is no ``--limit``."""
+"""Number of dialogues on which ``--debug-sites`` runs queries if ``--limit`` is not given."""
 NO_SITE_ADVICE = "to see which condition removes the last row, run again with --debug-sites in place of -o"
-"""Advice if a transform of the user finds no place to edit."""
+"""Advice that is printed if a transform of the user finds no place to edit."""
 NO_GRAPH = "no-graph"
 """The code under which a run counts the dialogues that it skips because they have no AMR graphs."""
 _of_decoder = panel("Decoder")
@@ -93,7 +93,7 @@ def negatives(
     ),
     recipe: str = option(
         "deam",
-        "The kinds of edits to make; graphneg transforms lists the recipes.",
+        "The recipe, which determines the kinds of edits; graphneg transforms lists the recipes.",
         "|".join(RECIPE_NAMES),
         autocompletion=completing(RECIPE_NAMES),
     ),
@@ -106,18 +106,18 @@ def negatives(
     transforms_dir: TransformFolders = None,
     debug_sites: bool = option(
         False,
-        "For each --transform, show how many rows of its query remain after each condition. Uses 20 "
-        "dialogues, or the number given with --limit.",
+        "For each --transform, show how many rows of its query remain after each condition. The query is run "
+        "on 20 dialogues, or on the number of dialogues given with --limit.",
     ),
     target: Literal["response", "dialogue"] | None = option(
-        None, "Part of the dialogue to edit: the response only, or any turn. Default: set by the recipe."
+        None, "The part to edit: only the response, or any turn of the dialogue. Default: set by the recipe."
     ),
     per_dialogue: int = option(1, "Number of negatives to make from each dialogue.", min=1),
     seed: int = option(0, "Random seed. The same seed gives the same negatives."),
     show: int = option(0, "Number of negatives to show after the run.", "N", min=0),
     generator_options: list[str] | None = option(
         None,
-        "An option of the generator, for recipes that use one (hard). The value is JSON or any "
+        "An option for the generator, for recipes that use a generator (hard). The value is JSON or any "
         "other text. Repeatable.",
         "NAME=VALUE",
         "--option",
@@ -127,7 +127,7 @@ def negatives(
     shard: ShardOption = None,
     sites: int = option(
         CANDIDATES,
-        "Number of sites to sample for each edit; the one with the highest score is edited.",
+        "Number of sites (places to edit) to sample for each edit; the one with the highest score is edited.",
         min=1,
     ),
     limit: int | None = _of_dialogues(
@@ -138,17 +138,17 @@ def negatives(
     ),
     decoder: str = _of_decoder(
         "surface",
-        "The decoder that generates the text of edited graphs: surface, t5, rescored or an installed one.",
+        "The decoder that converts edited graphs into text: surface, t5, rescored or another installed one.",
     ),
     model: str | None = _of_decoder(None, "The model of the decoder, for t5 and rescored.", "PATH_OR_ID"),
     backend: Literal["torch", "ctranslate2"] | None = _of_decoder(
         None, "The library that runs the t5 model. Default: torch."
     ),
     device: str | None = _of_decoder(
-        None, "Device of the model: cpu, cuda or mps. Default: the best one available."
+        None, "Device of the model: cpu, cuda or mps. Default: the best available device."
     ),
     beams: int | None = _of_decoder(
-        None, "Number of beams in the search of the t5 model. Default: 4.", min=1
+        None, "Number of beams for the beam search of the t5 model. Default: 4.", min=1
     ),
     offline: bool = _of_decoder(False, "Do not download anything from a model hub."),
     where: StoreOptions,
@@ -156,7 +156,7 @@ def negatives(
     """Make hard negatives from the loaded dialogues.
 
     If a run is interrupted, run the same command again to continue: the file will be the same, byte for byte,
-    as that of an uninterrupted run. At the end, a table shows how many negatives were made, how many are
+    as the file of an uninterrupted run. At the end, a table shows how many negatives were made, how many are
     missing, and why. \N{FORM FEED}
 
     Raises:
@@ -169,7 +169,7 @@ def negatives(
     if reasons:
         results().print(plain_table("code", "from", "why a negative is missing", rows=known_reasons()))
         return
-    # --debug-sites makes no negatives, so refuse options for output.
+    # --debug-sites makes no negatives, so refuse options for output files and explanations.
     if debug_sites:
         if not transform or out is not None or explain is not None:
             raise BadParameter(
@@ -185,7 +185,8 @@ def negatives(
         raise BadParameter("give exactly one of -o FILE (or -o -) and --explain ID")
     part = shard_of(shard)
     own = named_values(generator_options, "--option")
-    # These options are passed to a generator. Refuse them for recipes that edit graphs and use no generator.
+    # The values of --option are passed to a generator. Refuse them for recipes that edit graphs and use no
+    # generator.
     if own and (recipe not in GENERATED or transform):
         raise BadParameter(
             f"only the recipes that use a generator take options ({', '.join(GENERATED)})",
@@ -235,8 +236,8 @@ def negatives(
                 print_note(f"{counted(without, 'dialogue')} without AMR graphs: run graphneg parse")
             own_transform = bool(transforms_dir and transform)
             refuse_empty(made, {"no-site": NO_SITE_ADVICE} if own_transform else None)
-            # The negatives to show are read from the output file. Nothing is shown if they were written to
-            # standard output, which cannot be read, or if the file is that of a shard.
+            # Read the negatives to show from the output file. Show nothing if they were written to standard
+            # output, which cannot be read, or to the file of a shard.
             if show and shard is None and out != STANDARD:
                 show_briefly(_varied(read_negatives(out), show))
 
@@ -250,10 +251,10 @@ def show_sites(
         graph: The open dialogue graph.
         names: The names of the transforms.
         folders: Folders with the user's own transforms.
-        selection: The dialogues on which the query is run.
+        selection: The dialogues on which the queries are run.
 
     Raises:
-        InputError: There is no transform with one of the names.
+        InputError: One of the names is not the name of a transform.
     """
     from graphneg.editing.planning import editable
     from graphneg.editing.sites import trace_sites
@@ -279,12 +280,12 @@ def show_sites(
 
 
 def _varied(negatives: Iterator[Negative], amount: int) -> list[Negative]:
-    """Choose negatives to show: first one for each transform, then others up to ``amount``."""
+    """Choose ``amount`` negatives to show. Prefer negatives by a transform that has no example yet."""
     fresh: list[Negative] = []
     others: list[Negative] = []
     seen: set[str] = set()
     for negative in negatives:
-        # Prefer negatives with a transform that has no example yet, so that the examples are varied.
+        # Prefer negatives by a transform that has no example yet, so that the examples are varied.
         made_by = {str(edit.transform) for edit in negative.edits}
         if made_by - seen:
             fresh.append(negative)
@@ -316,15 +317,15 @@ def generate(
     seed: int = option(0, "Random seed. The same seed gives the same negatives."),
     options: list[str] | None = option(
         None,
-        "An option of the generator. The value is JSON or any other text. Repeatable.",
+        "An option for the generator. The value is JSON or any other text. Repeatable.",
         "NAME=VALUE",
         "--option",
     ),
     overwrite: Overwrite = False,
     places: Literal["last", "every"] = _of_dialogues(
         "last",
-        "Turns of dialogues without responses to make negatives for: the last turn, or every turn except the "
-        "first.",
+        "Turns that negatives replace in dialogues without loaded responses: the last turn, or every turn "
+        "except the first one.",
     ),
     chosen: DialogueOptions,
     shard: ShardOption = None,
@@ -339,11 +340,11 @@ def generate(
     """Make wrong responses to the contexts of the loaded dialogues.
 
     If a run is interrupted, run the same command again to continue: the file will be the same, byte for byte,
-    as that of an uninterrupted run. At the end, a table shows how many negatives were made, how many are
+    as the file of an uninterrupted run. At the end, a table shows how many negatives were made, how many are
     missing, and why. \N{FORM FEED}
 
     Raises:
-        BadParameter: There is no generator with this name, or the generator does not accept the options.
+        BadParameter: There is no generator with this name, or the generator refuses an option.
     """
     from graphneg.generators.base import generator_names
     from graphneg.records.files import check_destination
@@ -401,8 +402,8 @@ def show_closely(negative: Negative, refused: Mapping[int, str]) -> None:
     """Print one negative: its edits, each edited graph beside the original, and the dialogue.
 
     Args:
-        negative: The negative.
-        refused: The reasons why the decoder could not convert graphs to text, keyed by the index of the turn.
+        negative: The negative to print.
+        refused: The reasons why the decoder could not convert graphs into text, keyed by turn number.
     """
     console = results()
     console.print(Text(negative.id, "bold"), soft_wrap=True)
@@ -436,7 +437,7 @@ def show_closely(negative: Negative, refused: Mapping[int, str]) -> None:
 
 
 def worded(before: str, after: str) -> tuple[Text, Text]:
-    """Mark the words in which two texts differ.
+    """Mark the words in which an original and an edited text differ.
 
     Args:
         before: The original text.
@@ -455,17 +456,17 @@ def worded(before: str, after: str) -> tuple[Text, Text]:
 
 
 def _graph_table(turn: str, before: str, after: str) -> Table:
-    """Return a table with two graphs in PENMAN notation, side by side and compared line by line."""
+    """Return a table with a graph before and after an edit, side by side and compared line by line."""
     import penman
 
     table = plain_table(Column("original", ratio=1), Column("edited", ratio=1), title=f"Graph of turn {turn}")
     table.expand = True
-    # Indent by few characters only, so that two graphs fit side by side.
+    # Use a small indentation, so that two graphs fit side by side.
     formatted = (penman.format(penman.parse(text), indent=INDENT).splitlines() for text in (before, after))
     old, new = ([line for line in lines if not line.startswith("#")] for lines in formatted)
     # Compare the lines without indentation and closing parentheses. If a node is inserted, indentation and
-    # parentheses also change in neighbouring lines. Without this step, these lines would be marked although
-    # their nodes were not edited.
+    # parentheses also change in neighbouring lines. Without this step, the neighbouring lines would be marked
+    # although their nodes were not edited.
     bare = ([line.strip().rstrip(")") for line in lines] for lines in (old, new))
     # Set autojunk=False: otherwise, difflib does not match frequent lines if a graph has 200 lines or more.
     for tag, a, b, c, d in SequenceMatcher(None, *bare, autojunk=False).get_opcodes():

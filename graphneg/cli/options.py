@@ -1,10 +1,10 @@
 """Define the options that several commands share.
 
 A single option is declared by a type alias with metadata, as in ``seed: Seed = 0``. Several related options
-are declared by a dataclass with one field for each. The class also has the methods that use the options:
-`StoreOptions` opens the store, `CorpusOptions` and `DialogueOptions` choose dialogues, `WriterOptions`
-chooses the language model of a generator, and `Training` and its subclasses contain the settings for training
-a model.
+are declared by a dataclass with one field for each option. The class also has the methods that use the
+options: `StoreOptions` opens the store, `CorpusOptions` and `DialogueOptions` choose dialogues,
+`WriterOptions` chooses the language model of a generator, and `Training` and its subclasses contain the
+settings for training a model.
 
 Example::
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from graphneg.store.dialogues import Selection
 
 OutFile = Annotated[Path, shared("The file to write.", "FILE", "--out", "-o")]
-OutFolder = Annotated[Path, shared("Folder to write the trained model to.", "FOLDER", "--out", "-o")]
+OutFolder = Annotated[Path, shared("Folder for the trained model.", "FOLDER", "--out", "-o")]
 OutRecords = Annotated[
     str,
     shared(
@@ -64,52 +64,60 @@ ShardOption = Annotated[
 Seed = Annotated[int, shared("Random seed. The same seed gives the same result.")]
 TrainingSeed = Annotated[int, shared("Random seed. On a CPU, the same seed trains the same model.")]
 Device = Annotated[
-    str | None, shared("Device of the model, such as cpu or cuda. Default: the best one available.")
+    str | None, shared("Device of the model, such as cpu or cuda. Default: the best available device.")
 ]
-AnyDevice = Annotated[str, shared("Device of the model: cpu, cuda or mps; auto is the best one available.")]
+AnyDevice = Annotated[
+    str, shared("Device of the model: cpu, cuda or mps; auto selects the best available device.")
+]
 Offline = Annotated[bool, shared("Do not download anything from a model hub.")]
 Json = Annotated[bool, shared("Print JSON instead of a table.")]
-Resamples = Annotated[int, shared("Number of bootstrap resamples for the 95% intervals.", min=0)]
+Resamples = Annotated[int, shared("Number of bootstrap samples for the 95% confidence intervals.", min=0)]
 StartModel = Annotated[
-    str, shared("The language model to start from: a folder, a GGUF file or a hub id.", "PATH_OR_ID")
+    str, shared("The language model to train: a folder, a GGUF file or a hub id.", "PATH_OR_ID")
 ]
-StartEncoder = Annotated[str, shared("The encoder to start from: a folder or a hub id.", "PATH_OR_ID")]
+StartEncoder = Annotated[str, shared("The encoder to train: a folder or a hub id.", "PATH_OR_ID")]
 Embedder = Annotated[
     str | None,
     shared(
-        "Sentence encoder or word vectors. If given, each contradiction of --made is replaced by a similar "
-        "sentence of another dialogue, if there is one. Default: keep the edited sentences.",
+        "Sentence encoder or word vectors for finding similar sentences. If given, most statements and "
+        "contradictions of --made are replaced by similar sentences from other dialogues, if such sentences "
+        "exist. Default: reword them by templates only.",
         "PATH_OR_ID",
     ),
 ]
 Rate = Annotated[float, shared("Learning rate.", min=0)]
 BatchSize = Annotated[int, shared("Number of pairs per training step.", min=1)]
 TrainingOption = Annotated[
-    list[str] | None, shared("An argument of transformers' TrainingArguments. Repeatable.", "NAME=VALUE")
+    list[str] | None, shared("An argument for transformers' TrainingArguments. Repeatable.", "NAME=VALUE")
 ]
 MaxTokens = Annotated[
-    int, shared("Maximum number of tokens of a pair; a longer context loses its beginning.", min=8)
+    int,
+    shared(
+        "Maximum number of tokens in a context and a response; a longer context loses its beginning.", min=8
+    ),
 ]
 Freeze = Annotated[
     list[str] | None,
-    shared("Prefix of the names of parameters that are not trained, such as embeddings. Repeatable.", "NAME"),
+    shared("Prefix of the names of parameters not to train, such as embeddings. Repeatable.", "NAME"),
 ]
 Dropout = Annotated[
     float | None,
     shared(
-        "Dropout probability during training; 0 is fastest. Default: that of the model's configuration.",
+        "Dropout rate during training; 0 is fastest. Default: the rate in the model's configuration.",
         min=0,
         max=1,
     ),
 ]
-BackParser = Annotated[str, shared("The AMR parser that parses the texts back to compute Smatch.", "NAME")]
+BackParser = Annotated[
+    str, shared("The AMR parser that parses texts back into graphs, to compute Smatch.", "NAME")
+]
 TransformFolders = Annotated[
-    list[Path] | None, shared("Folder with transforms of your own (.cypher files). Repeatable.", "DIR")
+    list[Path] | None, shared("Folder with your own transforms (.cypher files). Repeatable.", "DIR")
 ]
 
 WARM_SECONDS = 300
 """Default number of seconds for which the server of an embedded store keeps running after a command, so that
-the next command starts faster. The default is used only in a terminal."""
+the next command starts faster. If the command does not run in a terminal, the default is 0 instead."""
 _in_store = partial(shared, rich_help_panel="Store")
 _of_dialogues = partial(shared, rich_help_panel="Which dialogues")
 _of_writer = partial(shared, rich_help_panel="Language model")
@@ -121,14 +129,14 @@ class StoreOptions:
     """The options that choose the store for a command.
 
     Attributes:
-        store: The directory of an embedded store, or the URI of a Neo4j server. If None, ``$NEO4J_URI`` is
+        store: The directory of an embedded store, or the URI of a Neo4j server. With None, ``$NEO4J_URI`` is
             used if it is set, otherwise ``./graphneg-store``.
-        username: The Neo4j user; None for ``$NEO4J_USERNAME``.
+        username: The name of the Neo4j user; None for ``$NEO4J_USERNAME``.
         password: The password of the user; None for ``$NEO4J_PASSWORD``.
-        database: The Neo4j database. If None, ``$NEO4J_DATABASE`` is used if it is set, otherwise the user's
-            home database.
+        database: The name of the Neo4j database. With None, ``$NEO4J_DATABASE`` is used if it is set,
+            otherwise the user's home database.
         keep_warm: Number of seconds for which the server of an embedded store keeps running after a command.
-            If None, `WARM_SECONDS` in a terminal, otherwise 0.
+            With None, this number is `WARM_SECONDS` in a terminal, otherwise 0.
     """
 
     store: Annotated[
@@ -155,7 +163,7 @@ class StoreOptions:
     keep_warm: Annotated[
         int | None,
         _in_store(
-            f"Seconds that the server of an embedded store keeps running after a command. "
+            f"Number of seconds that the server of an embedded store keeps running after a command. "
             f"Default: {WARM_SECONDS} in a terminal, otherwise 0.",
             "SECONDS",
             min=0,
@@ -177,7 +185,7 @@ class StoreOptions:
 
     @property
     def exists(self) -> bool:
-        """Whether the directory of the store exists. Always True for a server."""
+        """Whether the directory of the store exists. For a Neo4j server, this is always True."""
         try:
             return "://" in self.name or Path(self.name).expanduser().exists()
         except (OSError, RuntimeError):
@@ -186,7 +194,7 @@ class StoreOptions:
 
     @property
     def _warm_for(self) -> int:
-        """Number of seconds for which the server of an embedded store keeps running after a command."""
+        """The number of seconds for which the server of an embedded store keeps running after a command."""
         if self.keep_warm is not None:
             return self.keep_warm
         # Keep the server running only in an interactive terminal, where the user may type another command.
@@ -194,10 +202,10 @@ class StoreOptions:
         return WARM_SECONDS if sys.stderr.isatty() and not os.environ.get("CI") else 0
 
     def open_again(self) -> Store:
-        """Open the store again, after the server of an embedded store has stopped.
+        """Open the store again, for example after the server of an embedded store has stopped.
 
         Returns:
-            The open store.
+            The store, which is open.
         """
         from graphneg.store.opening import open_store
 
@@ -216,8 +224,8 @@ class StoreOptions:
         """Open the store for a ``with`` block, and show a status line while its server starts.
 
         Args:
-            chosen: The selection of corpora and splits, of which the store must contain at least one
-                dialogue. None to skip this check.
+            chosen: The chosen corpora and splits, from which the store must contain at least one dialogue.
+                None to skip this check.
             making: Whether to create the store if it does not exist.
             exporting: Whether to accept a store of a different version of graphneg, to export its content.
 
@@ -225,8 +233,8 @@ class StoreOptions:
             The open dialogue graph.
 
         Raises:
-            InputError: The directory does not exist, and ``making`` is False. The store is not created in
-                this case, because a mistyped name would then look like an empty store.
+            InputError: The directory does not exist, and ``making`` is False. If the store were created, a
+                mistyped name would look like an empty store.
         """
         if not (making or self.exists):
             raise InputError(
@@ -248,7 +256,7 @@ def _import_driver() -> None:
     """Import the Neo4j driver without numpy, pandas and pyarrow.
 
     The driver imports these packages if they are installed, so that their types can be used as query
-    parameters. This takes half a second, and no command uses such parameters.
+    parameters. These imports take half a second, but no command uses such parameters.
     """
     if "neo4j" not in sys.modules:
         with unavailable("numpy", "pandas", "pyarrow"):
@@ -274,7 +282,7 @@ class CorpusOptions:
 
     @property
     def selection(self) -> Selection:
-        """The options as a `Selection`, which the functions that read the store take."""
+        """The options as a `Selection`, which functions that read the store accept as an argument."""
         from graphneg.store.dialogues import Selection
 
         return Selection(**self.as_arguments)
@@ -289,11 +297,12 @@ class CorpusOptions:
             with_graphs: Whether at least one of the dialogues must have AMR graphs.
 
         Raises:
-            InputError: The store has no dialogues of these corpora and splits, or none with AMR graphs.
+            InputError: The store has no dialogues from these corpora and splits, or, if ``with_graphs`` is
+                True, no such dialogues with AMR graphs.
         """
         from graphneg.store.dialogues import count_dialogues
 
-        # Remove the maximum number of dialogues, because only the existence of one is checked.
+        # Remove the limit on the number of dialogues, because this method only checks whether there is one.
         every = replace(self.selection, limit=None, with_graphs=with_graphs)
         if count_dialogues(graph.store, every):
             return
@@ -309,14 +318,14 @@ class CorpusOptions:
 
 @dataclass(frozen=True)
 class DialogueOptions(CorpusOptions):
-    """The options that choose the dialogues for a command, by corpus, by split and by number.
+    """The options that choose the dialogues for a command: corpora, splits and a maximum number.
 
     Attributes:
-        limit: Maximum number of dialogues; None for no limit.
+        limit: Maximum number of dialogues to use; None for no maximum.
     """
 
     limit: Annotated[
-        int | None, _of_dialogues("Maximum number of dialogues to use. Default: all.", min=1)
+        int | None, _of_dialogues("Maximum number of dialogues to use. Default: all dialogues.", min=1)
     ] = None
 
     @property
@@ -325,7 +334,7 @@ class DialogueOptions(CorpusOptions):
         return {**super().as_arguments, "limit": self.limit}
 
     def contexts(self, graph: DialogueGraph) -> Iterator[Context]:
-        """Read the contexts of the chosen dialogues. A context is the turns before a response.
+        """Read the contexts in the chosen dialogues. A context consists of the turns before a response.
 
         Args:
             graph: The open dialogue graph.
@@ -341,26 +350,26 @@ class DialogueOptions(CorpusOptions):
 
 @dataclass(frozen=True)
 class WriterOptions:
-    """The options that choose the language model of a generator, and the settings for a server that runs it.
+    """The options that choose the language model for a generator, and the settings for a model server.
 
     Attributes:
         model: The folder or hub id of a local model, or the name of a model on a server.
         served: Whether the model runs on an OpenAI-compatible server.
         base_url: The address of the server; None for ``$OPENAI_BASE_URL``.
-        route: The API to use, ``chat`` or ``completion``. None for ``chat`` if the model runs on a server and
-            ``completion`` if it is local.
-        concurrency: Maximum number of requests at the same time.
-        timeout: Maximum number of seconds to wait for the answer to a request.
-        price_in: Price of a million input tokens.
-        price_out: Price of a million output tokens.
-        max_cost: Maximum cost of the run. The run stops before it exceeds this cost.
-        cache: The file in which answers are cached, so that no prompt is paid for twice.
-        dry_run: Whether to print an estimate of the cost and send no requests.
+        route: The API to use: ``chat`` or ``completion``. None for ``chat`` with a model on a server, and
+            ``completion`` with a local model.
+        concurrency: Maximum number of requests at the same time; None for the default.
+        timeout: Maximum number of seconds to wait for the answer to a request; None for the default.
+        price_in: Price of a million input tokens; None if the price is not known.
+        price_out: Price of a million output tokens; None if the price is not known.
+        max_cost: Maximum cost of the run, which stops before it exceeds this cost.
+        cache: The file in which answers are cached, so that no answer is paid for twice.
+        dry_run: Whether to print only an estimate of the cost, without sending requests.
     """
 
     model: Annotated[
         str | None,
-        _of_writer("The language model that generates the texts, for generators that use one.", "PATH_OR_ID"),
+        _of_writer("The language model, for generators that generate texts with such a model.", "PATH_OR_ID"),
     ] = None
     served: Annotated[
         bool,
@@ -376,7 +385,7 @@ class WriterOptions:
         Literal["chat", "completion"] | None,
         _of_writer(
             "Use the chat API or the completion API. Default: chat for a served model, completion"
-            " for a local one."
+            " for a local model."
         ),
     ] = None
     concurrency: Annotated[
@@ -390,20 +399,20 @@ class WriterOptions:
     max_cost: Annotated[
         float | None,
         _of_writer(
-            "Maximum cost of the run, which stops before it costs more. Requires --price-in and --price-out.",
+            "Maximum cost of the run, which stops before it exceeds this cost. Requires --price-in and "
+            "--price-out.",
             "COST",
         ),
     ] = None
     cache: Annotated[
         Path | None,
         _of_writer(
-            "File in which the answers are cached by model and prompt. Default: a file in the user's cache "
-            "folder."
+            "File in which the answers of the server are cached. Default: a file in the user's cache folder."
         ),
     ] = None
     dry_run: Annotated[
         bool,
-        _of_writer("Print the estimated number of requests, the tokens and the cost, and send no requests."),
+        _of_writer("Only print the estimated numbers of requests and tokens, and the cost; send nothing."),
     ] = False
 
     @property
@@ -411,7 +420,7 @@ class WriterOptions:
         """The options as keyword arguments for a generator.
 
         Raises:
-            InputError: An option for servers is set, but neither ``served`` nor ``base_url``.
+            InputError: An option for servers is set, but neither ``served`` nor ``base_url`` is set.
         """
         given = {name: getattr(self, name) for name in _OF_SERVERS if getattr(self, name) is not None}
         own = {name: value for name in ("model", "route") if (value := getattr(self, name)) is not None}
@@ -438,7 +447,7 @@ class WriterOptions:
             Whether the command should make the negatives: False for a dry run, in which no request is sent.
 
         Raises:
-            InputError: Options for a server are given, but the generator does not use one.
+            InputError: Options for a server are given, but the generator does not use a server.
         """
         if not (self.served or self.base_url):
             return True
@@ -450,13 +459,13 @@ class WriterOptions:
         if self.dry_run:
             return False
         # Send one request before a file is created. If the server cannot be reached or the key is wrong, this
-        # raises an error.
+        # request raises an error.
         counted.ask_first()
         return True
 
 
 def _asked(estimate: Estimate) -> str:
-    """Format an estimated number of requests and tokens, and their price, for a message."""
+    """Format the estimated numbers of requests and tokens, and the cost, for a message."""
     requests, tokens_in, tokens_out, cost = estimate
     price = "" if cost is None else f", at most {cost:.4g}"
     tokens = f"about {tokens_in:,} input tokens and at most {tokens_out:,} output tokens"
@@ -465,14 +474,14 @@ def _asked(estimate: Estimate) -> str:
 
 @dataclass(frozen=True)
 class Training:
-    """The options that all commands for training have.
+    """The options that all commands for training have in common.
 
     Attributes:
         rate: Learning rate.
         batch: Number of pairs per training step.
-        option: Further ``TrainingArguments`` as ``NAME=VALUE``. They override the other options.
-        seed: Random seed.
-        device: Device of the model; None for the best one available.
+        option: Further ``TrainingArguments`` as ``NAME=VALUE``, which override the other options.
+        seed: Random seed for sampling and training.
+        device: Device of the model; None for the best available device.
         offline: Whether downloads are forbidden.
         overwrite: Whether to delete a model or an unfinished training from the output folder before training.
     """
@@ -486,14 +495,14 @@ class Training:
     overwrite: OverwriteModel = False
 
     def __post_init__(self) -> None:
-        """Parse each ``--option`` now, so that a malformed one is reported before a model is loaded."""
+        """Parse each ``--option`` now, so that a malformed value is reported before a model is loaded."""
         _ = self.arguments
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The options as keyword arguments for a training function. ``--option`` overrides the others."""
-        # `training_arguments` include the values of --option. They come last, so that they override the other
-        # arguments.
+        """The options as keyword arguments for a training function. ``--option`` overrides all others."""
+        # `training_arguments` returns, among others, the values of --option. Put them last, so that they
+        # override the other arguments.
         own = {"seed": self.seed, "overwrite": self.overwrite}
         return own | training_arguments(self.rate, self.batch, self.option)
 
@@ -503,7 +512,7 @@ class LanguageModelTraining(Training):
     """The options for fine-tuning a language model.
 
     Attributes:
-        epochs: Number of passes over the training pairs. It need not be an integer: 0.5 uses half of them.
+        epochs: Number of passes over the training pairs. Fractions are allowed: 0.5 uses half of the pairs.
     """
 
     batch: BatchSize = 8
@@ -524,9 +533,9 @@ class EncoderTraining(Training):
     """The options for training an encoder as a ranker, a coherence scorer or a contradiction detector.
 
     Attributes:
-        max_tokens: Maximum number of tokens of an input.
-        freeze: Name prefixes of the model parameters that are not trained.
-        dropout: Dropout probability; None for the one in the model's configuration.
+        max_tokens: Maximum number of tokens in an input.
+        freeze: Prefixes of the names of model parameters that are not trained.
+        dropout: Dropout rate; None for the rate in the model's configuration.
     """
 
     max_tokens: MaxTokens = 256
@@ -541,15 +550,15 @@ class EncoderTraining(Training):
 
 
 def training_arguments(rate: float, batch: int, option: Iterable[str] | None) -> dict[str, Any]:
-    """Convert training options to arguments of transformers' ``TrainingArguments``.
+    """Convert training options into arguments of transformers' ``TrainingArguments``.
 
     Args:
         rate: Learning rate.
         batch: Number of pairs per training step on each device.
-        option: Further arguments as ``NAME=VALUE``. They override the learning rate and the batch size.
+        option: Further arguments as ``NAME=VALUE``, which may override the learning rate and the batch size.
 
     Returns:
-        A dictionary from the names of the arguments to their values.
+        The values of the arguments, keyed by name.
 
     Example:
         >>> training_arguments(5e-5, 16, ["bf16=true"])
@@ -562,14 +571,14 @@ def training_arguments(rate: float, batch: int, option: Iterable[str] | None) ->
 def made_responses(
     paths: Sequence[Path] | None, embedder: str | None, *, seed: int, offline: bool
 ) -> list[JudgedResponse]:
-    """Make contradictory and consistent responses from files of negatives.
+    """Make contradictory and consistent responses from files of negatives, as training data.
 
     Args:
         paths: Files that ``graphneg negatives --recipe contradiction`` wrote. None or an empty list gives no
             responses.
-        embedder: A sentence encoder or word vectors, with which each edited sentence is replaced by a similar
-            sentence from another dialogue. None keeps the edited sentences.
-        seed: Random seed.
+        embedder: A sentence encoder or word vectors, with which statements and contradictions are replaced by
+            similar sentences from other dialogues. With None, they are reworded only by templates.
+        seed: Seed for all random choices.
         offline: Whether downloads are forbidden.
 
     Returns:

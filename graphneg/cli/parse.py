@@ -1,8 +1,8 @@
-"""Define the command ``parse``, which parses utterances to AMR graphs.
+"""Define the command ``parse``, which parses utterances into AMR graphs.
 
 The parser runs in worker processes. By default, the command parses each utterance in the store that has no
-graph yet, and stores the graph. With ``--text``, it parses each line of a text file, writes the graphs to a
-PENMAN file, and does not use a store.
+graph yet, and stores the graph. With ``--text``, the command parses each line of a text file, writes the
+graphs to a PENMAN file, and does not use a store.
 
 Example::
 
@@ -65,7 +65,7 @@ def parse(
     ),
     parser: str = _of_parser(
         "dependency",
-        "The AMR parser: dependency, amrlib or an installed one.",
+        "The AMR parser: dependency, amrlib or another installed parser.",
         autocompletion=completing("parsers.base:parser_names"),
     ),
     model: str | None = _of_parser(
@@ -74,7 +74,7 @@ def parse(
         "NAME_OR_PATH",
     ),
     device: str | None = _of_parser(
-        None, "Device of the model: cpu, cuda or mps; for amrlib only. Default: the best one available."
+        None, "Device of the model: cpu, cuda or mps; for amrlib only. Default: the best available device."
     ),
     batch: int | None = _of_parser(
         None, "Number of sentences per batch; for amrlib only. Default: 16.", min=1
@@ -82,11 +82,11 @@ def parse(
     offline: bool = _of_parser(False, "Do not download anything from a model hub; for amrlib only."),
     processes: int | None = _of_parser(
         None,
-        "Number of worker processes. Default: one per core for dependency (at most 8), one for amrlib.",
+        "Number of worker processes. Default: one per CPU core for dependency (at most 8), one for amrlib.",
         min=1,
     ),
     again: bool = option(
-        False, "Replace the graphs of other parsers and parser versions. Loaded graphs are never replaced."
+        False, "Replace graphs that other parsers or parser versions made. Loaded graphs are never replaced."
     ),
     responses: bool = option(False, "Parse responses in addition to utterances."),
     overwrite: bool = _of_text(False, "Replace the output file if it already exists."),
@@ -94,9 +94,9 @@ def parse(
     shard: ShardOption = None,
     where: StoreOptions,
 ) -> None:
-    """Parse utterances to AMR graphs.
+    """Parse utterances into AMR graphs.
 
-    Each utterance of the store that has no graph gets one. If a run is interrupted, run the same command
+    Each utterance in the store that has no graph yet is parsed. If a run is interrupted, run the same command
     again to complete it; texts that have been parsed are not parsed again. With --text, the command reads a
     file with one utterance per line, writes a PENMAN file, and does not open a store. \N{FORM FEED}
 
@@ -119,7 +119,8 @@ def parse(
         report = _parse_file(text, out, partial(_pool, parser, options, processes))
     else:
         with (
-            # Load the parser before the store is opened, so that no server is started if loading fails.
+            # Load the parser before the store is opened, so that no server is started if the parser cannot be
+            # loaded.
             _pool(parser, options, processes) as pool,
             where.opened(chosen) as graph,
             progress_bars(
@@ -160,7 +161,7 @@ def _pool(parser: str, options: dict[str, Any], processes: int | None) -> Genera
 def _parse_file(
     source: str, out: str, opened: Callable[[], AbstractContextManager[ParserPool]]
 ) -> ParseReport:
-    """Parse a text file, and write the graphs to a PENMAN file that appears only when it is complete."""
+    """Parse a text file. Write the graphs to a PENMAN file, which gets its name when it is complete."""
     from graphneg.parsers.jobs import ParseReport, decoded_lines, parse_lines
     from graphneg.records.runs import atomic_file
 

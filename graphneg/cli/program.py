@@ -1,7 +1,8 @@
 """Define the program ``graphneg``: its commands and its global options.
 
-`app` is the Typer application with all commands. Options of the store can also be given before the name of a
-command, so ``graphneg --store chats info`` and ``graphneg info --store chats`` have the same meaning.
+`app` is the Typer application with all commands. Options that choose the store can also be given before the
+name of a command, so ``graphneg --store chats info`` and ``graphneg info --store chats`` have the same
+meaning.
 """
 
 from __future__ import annotations
@@ -63,9 +64,10 @@ def _options(
 
 
 def _for_each_command(parent: typer.Typer, given: dict[str, Any]) -> dict[str, Any]:
-    """Return a dictionary that assigns the given options to each command.
+    """Return a dictionary with the given options for each command, keyed by the name of the command.
 
-    The commands of a subgroup such as ``train`` are in a nested dictionary under the name of the subgroup.
+    The commands of a subgroup such as ``train`` are in a nested dictionary, whose key is the name of the
+    subgroup.
     """
     options: dict[str, Any] = {listed.name: given for listed in parent.registered_commands if listed.name}
     for below in parent.registered_groups:

@@ -1,7 +1,7 @@
 """Define the commands ``rank`` and ``select``, which find responses and filter records.
 
-``rank index`` encodes a collection of responses with a poly-encoder, and calls the result a bank.
-``rank search`` retrieves the responses in such a bank that fit a context best. ``select`` filters a file of
+``rank index`` encodes a collection of responses with a poly-encoder; the result is called a bank. ``rank
+search`` retrieves the responses in such a bank that fit a context best. ``select`` filters a file of
 negatives by scores that need no model, by the score of a ranker (the judge), or by the perplexities of
 language models.
 
@@ -9,7 +9,7 @@ Example::
 
     graphneg rank index --model ranker -o bank --corpus everyday
     graphneg rank search --model ranker --bank bank --context context.txt -k 5   # five responses, with scores
-    graphneg select negatives.jsonl -o best.jsonl --per-context 2         # the best two of each context
+    graphneg select negatives.jsonl -o best.jsonl --per-context 2         # the best two for each context
 """
 
 from __future__ import annotations
@@ -63,17 +63,17 @@ _of_choice = panel("Criteria for wrong responses")
 )
 def search(
     model: str = option(
-        ..., "A trained ranker; with --bank, the poly-encoder that made the bank.", "PATH_OR_ID"
+        ..., "A trained ranker; with --bank, the poly-encoder with which the bank was made.", "PATH_OR_ID"
     ),
     context: str = option(
         ...,
-        "File of contexts: one turn per line, oldest first, with an empty line between "
+        "File of contexts: one turn per line, from oldest to newest, with an empty line between "
         "contexts; - is standard input.",
         "FILE",
     ),
     bank: Path | None = option(None, "Bank of responses to search, made by graphneg rank index.", "FOLDER"),
     candidates: Path | None = option(
-        None, "File of responses to rank instead of a bank, one per line. Works with every kind of ranker."
+        None, "File of responses to rank, one per line, instead of a bank; for any kind of ranker."
     ),
     k: int = option(10, "Number of results to return for each context.", None, "-k", min=1),
     by: Literal["mean", "codes"] = option(
@@ -84,12 +84,12 @@ def search(
     retrieved: int = option(100, "Number of responses to retrieve from the bank before ranking them.", min=1),
     context_turns: Literal["left-out", "kept"] = option(
         "left-out",
-        "Allow turns of the context itself among the results. Such turns are similar to the context, but "
-        "rarely answer it.",
+        "Whether turns of the context itself are left out of the results, or kept. Such turns are similar to "
+        "the context, but rarely answer it.",
     ),
     max_tokens: int | None = option(
         None,
-        "Maximum number of tokens of a context; a longer context loses its beginning. "
+        "Maximum number of tokens in a context; a longer context loses its beginning. "
         "Default: as in training.",
         min=8,
     ),
@@ -100,8 +100,8 @@ def search(
     """Find the responses that fit a context best.
 
     With --bank, a poly-encoder retrieves the responses whose vectors are nearest to the context, and then
-    ranks these more exactly. With --candidates, a ranker of any kind ranks all responses of the file. No
-    store is opened. \N{FORM FEED}
+    ranks these responses more exactly. With --candidates, a ranker of any kind ranks all responses in the
+    file. No store is opened. \N{FORM FEED}
 
     Raises:
         BadParameter: Both or neither of --bank and --candidates are given.
@@ -140,11 +140,11 @@ def search(
 def index(
     *,
     model: str = option(..., "A trained poly-encoder.", "PATH_OR_ID"),
-    out: Path = option(..., "Folder to write the bank to.", "FOLDER", "--out", "-o"),
+    out: Path = option(..., "Folder for the bank.", "FOLDER", "--out", "-o"),
     files: list[Path] | None = argument(
         None,
         "Read responses from these files instead of the store: text files with one response "
-        "per line, or records (.jsonl, .parquet), of which only the correct responses are used.",
+        "per line, or records (.jsonl, .parquet), from which only the correct responses are used.",
         "FILE...",
     ),
     kind: Literal["flat", "ivf", "hnsw"] = option(
@@ -160,14 +160,14 @@ def index(
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:
-    """Encode responses with a poly-encoder, to be searched by graphneg rank search.
+    """Encode responses with a poly-encoder, so that graphneg rank search can search them.
 
     If no files are given, the responses come from a store: all turns that follow another turn, and the
     correct responses. Duplicates are removed. If a run is interrupted, run the same command again to
-    continue: the bank will be the same, byte for byte, as that of an uninterrupted run. \N{FORM FEED}
+    continue: the bank will be the same, byte for byte, as after an uninterrupted run. \N{FORM FEED}
 
     Raises:
-        BadParameter: Options that choose dialogues of a store are given together with files.
+        BadParameter: Options that choose dialogues in a store are given together with files.
     """
     from graphneg.datasets.groups import stored_replies
     from graphneg.rankers.poly_encoder import PolyEncoder
@@ -205,16 +205,16 @@ def select(
     backward_model: str | None = _of_models(
         None,
         "A causal language model trained to predict the context from the response. Default: "
-        "the model of --model.",
+        "the model given with --model.",
         "PATH_OR_ID",
     ),
     device: str = _of_models(
-        "auto", "Device of the models: cpu, cuda or mps; auto is the best one available."
+        "auto", "Device of the models: cpu, cuda or mps; auto selects the best available device."
     ),
     offline: bool = _of_models(False, "Do not download anything from a model hub."),
     validation: Path | None = _of_limits(
         None,
-        "Records with label 1 from which thresholds are learned: they are compared with "
+        "Records with label 1 from which thresholds are learned, by comparing these records with "
         "random pairs of the same contexts and responses.",
     ),
     quantile: float | None = _of_limits(
@@ -226,42 +226,43 @@ def select(
     ),
     forward_threshold: float | None = _of_limits(
         None,
-        "Maximum perplexity of the response given its context. Default: learned from --validation.",
+        "Maximum perplexity of a response given its context. Default: learned from --validation.",
     ),
     backward_threshold: float | None = _of_limits(
         None,
-        "Maximum perplexity of the context given the response. Default: learned from --validation.",
+        "Maximum perplexity of the context's last turn given the response. Default: learned from "
+        "--validation.",
     ),
     keep: Literal["fitting", "unfitting"] = option(
-        "fitting", "Keep the responses within the perplexity thresholds (fitting) or beyond them (unfitting)."
+        "fitting", "Keep responses within both perplexity thresholds (fitting), or the others (unfitting)."
     ),
     judge: str | None = _of_choice(
         None, "A ranker or cross-encoder that scores how well a response answers its context.", "PATH_OR_ID"
     ),
     max_score: float | None = _of_choice(
-        None, "Maximum score of a wrong response by the judge. Default: no maximum."
+        None, "Maximum score that the judge may give a wrong response. Default: no maximum."
     ),
     absolute_margin: float | None = _of_choice(
         None, "Minimum margin below the score of the correct response. Default: no margin."
     ),
     relative_margin: float | None = _of_choice(
         None,
-        "Minimum margin below the score of the correct response, as a share of that score: "
-        "with 0.1, a wrong response scores at most 90% of it. Default: no margin.",
+        "Minimum margin below the score of the correct response, as a share of that score: with "
+        "0.1, a wrong response gets at most 90% of that score. Default: no margin.",
         min=0,
         max=1,
     ),
     least: list[str] | None = _of_choice(
         None,
-        "Minimum of a score: context_overlap (share of the response's content words that occur in the "
+        "Minimum value of a score: context_overlap (share of the response's content words that occur in the "
         "context) or selectional_fit (share of its nouns that are usual with their predicates). Repeatable.",
         "NAME=SHARE",
     ),
     quota: list[str] | None = _of_choice(
-        None, "Maximum share of a transform or category in the output. Repeatable.", "NAME=SHARE"
+        None, "Maximum share of a transform or error category in the output. Repeatable.", "NAME=SHARE"
     ),
     per_context: int | None = option(
-        None, "Maximum number of records per context; the best are kept. Default: no maximum.", min=1
+        None, "Maximum number of records per context; the best ones are kept. Default: no maximum.", min=1
     ),
     seed: int = option(0, "Random seed for sampling random pairs and breaking ties."),
     batch: int = option(32, "Number of contexts to score at a time. Does not change the result.", min=1),
@@ -277,7 +278,7 @@ def select(
     perplexity.
 
     If a run is interrupted, run the same command again to continue: the file will be the same, byte for byte,
-    as that of an uninterrupted run. \N{FORM FEED}
+    as the file of an uninterrupted run. \N{FORM FEED}
 
     Raises:
         BadParameter: A required option is missing, options contradict each other, or a file does not exist.
@@ -297,7 +298,7 @@ def select(
 
         needed, quotas = _shares(least or (), "--least"), _shares(quota or (), "--quota")
         choice = SelectionCriteria(per_context, needed, quotas, max_score, absolute_margin, relative_margin)
-        # Without any criterion, every record would be kept, which the user cannot have wanted.
+        # Without any criterion, every record would be kept, which is certainly not what the user wants.
         if choice == SelectionCriteria() and judge is None:
             raise BadParameter(
                 "give at least one criterion: --per-context, --least, --quota, --judge or --model"
@@ -323,8 +324,8 @@ def select(
     # Without a backward model, load one model and use it for both directions.
     names = (model, backward_model) if backward_model else (model,)
     limits = _Limits(validation, quantile, (forward_threshold, backward_threshold), keep, per_context, seed)
-    # A threshold that the user has not given is learned from validation records. Without these, the user must
-    # give both thresholds.
+    # A threshold that the user has not given is learned from validation records. Without validation records,
+    # the user must give both thresholds.
     if validation is None and None in limits.given:
         raise BadParameter(
             "the perplexities need thresholds: give --validation FILE, or both --forward-threshold and "
@@ -346,13 +347,13 @@ def select(
 
 @dataclass(frozen=True, slots=True)
 class _Limits:
-    """The options of ``select --model``, which selects responses by perplexity: thresholds, and what to keep.
+    """The options for ``select --model``, which selects responses by perplexity.
 
     Attributes:
         validation: File of contexts with correct responses, from which thresholds are learned; None if both
             thresholds are given.
         quantile: Share of these correct responses that the learned thresholds should keep; None for the
-            thresholds that best separate them from random responses.
+            thresholds that best separate these responses from random responses.
         given: The forward and the backward threshold. None for a threshold that has to be learned.
         keep: Which responses to keep: ``fitting`` for responses with both perplexities within the thresholds,
             ``unfitting`` for all other responses.
@@ -368,13 +369,13 @@ class _Limits:
     seed: int
 
     def criteria(self, scorer: Bidirectional) -> SelectionCriteria:
-        """Return the selection criteria. Thresholds that are not given are learned from validation records.
+        """Return the criteria for selecting responses, with thresholds that are given or learned.
 
         Args:
             scorer: The language models that compute the perplexities.
 
         Returns:
-            The selection criteria.
+            The thresholds, which responses to keep, and how many of them.
         """
         from graphneg.generators import selection
         from graphneg.records.files import read_negatives
@@ -407,7 +408,7 @@ def _judge(model: str, device: str, offline: bool) -> Ranker:
 
 
 def _shares(given: Sequence[str], name: str) -> dict[str, float]:
-    """Parse ``NAME=SHARE`` arguments, such as ``context_overlap=0.2``."""
+    """Return the shares in ``NAME=SHARE`` arguments, such as ``context_overlap=0.2``, keyed by name."""
     shares: dict[str, float] = {}
     for text in given:
         key, _, share = text.partition("=")

@@ -1,8 +1,8 @@
 """Define the command ``run``, which loads and parses dialogues and makes negatives from them.
 
-A pipeline file describes what is loaded, how it is parsed and which negatives are made. The dialogues are
-divided into blocks, which can be processed on a Ray cluster. Finished blocks are kept, so that the same
-command continues a run that was interrupted.
+A pipeline file describes which data are loaded, how they are parsed and which negatives are made. The
+dialogues are divided into blocks, which can be processed on a Ray cluster. Finished blocks are kept, so that
+the same command continues an interrupted run.
 
 Example::
 
@@ -42,9 +42,9 @@ def run(
 ) -> None:
     """Load dialogues, parse them and make negatives, in blocks, on one machine or many.
 
-    The output is the same, byte for byte, as if the commands load, parse and negatives (or generate) were run
-    one after another. Finished blocks are kept: if a run is interrupted, run the same command again to make
-    the others.
+    The output is the same, byte for byte, as if the commands `load`, `parse` and `negatives` (or `generate`)
+    were run one after another. Finished blocks are kept: if a run is interrupted, run the same command again
+    to process the remaining blocks.
     """
     from graphneg.model import Rejected
     from graphneg.pipeline import read_pipeline, run_pipeline

@@ -1,6 +1,6 @@
 """Define the command ``serve``, which serves web pages to a local browser.
 
-The arguments determine which pages there are. Files of negatives can be browsed and judged. A store can be
+The arguments determine which pages are served. Files of negatives can be browsed and judged. A store can be
 explored with queries, whose results are drawn as graphs. Judgements are written to an SQLite file. When the
 command is run again, annotators continue where they stopped.
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from graphneg.pages.review import ReviewView
 
 PORT = 8377
-"""The default port to listen on."""
+"""The default port on which the server listens."""
 _PASSWORD = "GRAPHNEG_PAGES_PASSWORD"
 _of_judging = partial(shared, rich_help_panel="Judging")
 _ALSO_INSTALL = 'pages need starlette, uvicorn and jinja2: pip install "graphneg[pages]"'
@@ -51,13 +51,14 @@ class ReviewOptions:
     """The options for judging negatives.
 
     Attributes:
-        questions: The name of a set of questions that ships with graphneg, or a file of questions; None for
+        questions: The name of a set of questions that comes with graphneg, or a file of questions; None for
             the set ``usable``.
         n: Number of negatives that are sampled from each source.
         annotators: Number of annotators per item; 0 if every annotator judges every item.
-        gold: Files of items with known answers. They are mixed with the other items to check the annotators.
-        human: Files of contexts with human-written wrong responses. All of them together are one more source.
-        seed: Random seed.
+        gold: Files of items with known answers. These items are mixed in to check the annotators.
+        human: Files of contexts with human-written wrong responses. All these files together form another
+            source.
+        seed: Seed for sampling and shuffling the items.
         judgements: The file in which the annotators' answers are stored; None for a file in the same folder
             as the first file of negatives.
     """
@@ -83,8 +84,8 @@ class ReviewOptions:
     human: Annotated[
         list[Path] | None,
         _of_judging(
-            "Contexts in the format of DailyDialog++. Their human-written wrong responses are used as "
-            "another source. Repeatable."
+            "Contexts in the format of DailyDialog++. Their human-written wrong responses form another "
+            "source. Repeatable."
         ),
     ] = None
     seed: Annotated[
@@ -93,21 +94,22 @@ class ReviewOptions:
     judgements: Annotated[
         Path | None,
         _of_judging(
-            "SQLite file to store the answers in. Default: beside the first file of negatives.", "FILE.sqlite"
+            "SQLite file for the answers. Default: a file beside the first file of negatives.", "FILE.sqlite"
         ),
     ] = None
 
     def view(self, files: Sequence[Path]) -> ReviewView:
-        """Return the view for judging negatives. It continues an existing review or starts a new one.
+        """Return the pages for judging negatives, which continue an existing review or start a new review.
 
         Args:
-            files: The files of negatives. Empty to continue the review in the file of answers.
+            files: The files of negatives. Empty to continue the review in the file ``judgements``.
 
         Returns:
-            The view.
+            The view, which contains these pages.
 
         Raises:
-            InputError: There is nothing to judge, or the existing review has different questions.
+            InputError: Neither files nor an existing review are given, or the existing review has different
+                questions.
         """
         from graphneg.evaluation.review.exchange import read_gold
         from graphneg.evaluation.review.judgements import Judgements
@@ -123,7 +125,7 @@ class ReviewOptions:
             # Sampling reads all files, so postpone it until somebody opens the view.
             return ReviewView(lambda: self._drawn(path, files, questions, gold))
         kept = Judgements.open(path)
-        # Refuse questions that differ from those of the existing review, because answers to different
+        # Refuse questions that differ from the questions of the existing review, because answers to different
         # questions cannot be combined.
         if self.questions and questions != kept.set.questions:
             kept.close()
@@ -167,26 +169,26 @@ def serve(
     ),
     host: str = option(
         "127.0.0.1",
-        f"Address to listen on. An address that other machines can reach needs a password: "
-        f"${_PASSWORD}, or typed in.",
+        f"Address on which the server listens. If other machines can reach this address, a password is "
+        f"needed: ${_PASSWORD}, or typed in.",
         "ADDRESS",
     ),
-    port: int = option(PORT, "Port to listen on; 0 uses any free port.", min=0, max=65535),
+    port: int = option(PORT, "Port on which the server listens; 0 for any free port.", min=0, max=65535),
     query_timeout: float = option(
-        30.0, "Maximum number of seconds that a query in the pages may take.", "SECONDS", min=0.1
+        30.0, "Maximum number of seconds for a query on the pages.", "SECONDS", min=0.1
     ),
     review: ReviewOptions,
     where: StoreOptions,
 ) -> None:
-    """Serve web pages for judging negatives, browsing them and exploring the store, until Ctrl-C.
+    """Serve web pages for judging and browsing negatives and for exploring the store, until Ctrl-C.
 
-    If there is a store and no files are given, the pages show the negatives that were made from the store.
+    If a store exists and no files are given, the pages show the negatives that were made from the store.
 
     The printed address contains a token, without which nobody can open the pages.
 
-    The items to judge are sampled when the judging starts, in the same way as by graphneg annotate. They are
-    stored together with the answers in a file beside the first file of negatives. Run the same command again
-    to continue. The pages show the results, and graphneg annotate --read prints them. \N{FORM FEED}
+    The items to judge are sampled when the judging starts, in the same way as by graphneg annotate. The items
+    are stored together with the answers in a file beside the first file of negatives. Run the same command
+    again to continue. The pages show the results, and graphneg annotate --read prints them. \N{FORM FEED}
 
     Raises:
         InputError: The packages for pages are not installed.
@@ -200,8 +202,8 @@ def serve(
     password = _password(host)
     check_access(host, password)
     with ExitStack() as opened, advise_on_interrupt("the pages are closed"):
-        # Bind the port first, so that a port which is in use is reported immediately. Opening the store and
-        # indexing files can take a while.
+        # Bind the port first, so that a port in use is reported immediately. Opening the store and indexing
+        # files can take a while.
         listening = opened.enter_context(bound(host, port))
         pages = Pages(tuple(_views(files or [], review, where, opened, query_timeout)))
         access = Access(host, listening.getsockname()[1], password)
@@ -212,7 +214,7 @@ def serve(
 def _views(
     files: Sequence[Path], review: ReviewOptions, where: StoreOptions, opened: ExitStack, query_timeout: float
 ) -> list[View]:
-    """Return the views for browsing and judging the files and for exploring the store."""
+    """Return the views (groups of pages) for browsing and judging negatives and for exploring the store."""
     graph = opened.enter_context(where.opened()) if where.exists else None
     views: list[View] = []
     # Without files, show the negatives that were made from the store. The exception is a command with
@@ -232,7 +234,7 @@ def _views(
         from graphneg.store.reopening import ReopenedStore
 
         if not views:
-            # There are no negatives. The empty view tells the user how to make some.
+            # If there are no negatives, add an empty view, which tells the user how to make negatives.
             views.append(NegativesView([]))
         # The server of an embedded store can stop while the pages are open. `ReopenedStore` then opens the
         # store again.
@@ -245,7 +247,7 @@ def _views(
 
 
 def _of_store(graph: DialogueGraph) -> list[Path]:
-    """Write a store's negatives to a cache file. Return a list with its path, empty if there are none."""
+    """Return a list with the path of a cache file that contains the store's negatives, if it has any."""
     from graphneg.editing.generation import variants_digest
     from graphneg.hashing import fingerprint
     from graphneg.private_files import cache_folder
@@ -270,8 +272,8 @@ def _of_store(graph: DialogueGraph) -> list[Path]:
 def _password(host: str) -> str:
     """Return the password for the pages, which is empty if only this machine can connect.
 
-    The password is read from an environment variable. If it is not set, the user is asked for a password in
-    the terminal.
+    The password is read from the environment variable `_PASSWORD`. If this variable is not set, the user is
+    asked for a password in the terminal.
     """
     from graphneg.pages.gate import is_loopback
 

@@ -2,8 +2,8 @@
 
 The dialogues can be divided into shards. Each machine stores one shard and runs the same command with
 ``--shard I/N``. Some recipes need data from all dialogues. Before the runs, ``shards snapshot`` writes these
-data to a file, which each machine loads. After the runs, ``shards merge`` joins the files of all shards into
-the file that a single run would have written.
+data to a file (a snapshot), which each machine loads. After the runs, ``shards merge`` joins the files of all
+shards into the file that a single run would have written.
 
 Example::
 
@@ -33,11 +33,12 @@ def merge(
     out: OutFile,
     overwrite: Overwrite = False,
 ) -> None:
-    """Join the files of all shards.
+    """Join the files of all shards into one file.
 
     A command with --shard I/N writes the file of one shard. Merging all N files gives the same file, byte for
-    byte, as a single run without --shard. An error is raised if a shard is missing, or if the files were
-    written with different settings, from different stores or by different versions. No store is opened.
+    byte, as a single run without --shard. The files are refused if a shard is missing, or if they were
+    written with different settings, from different stores or by different versions of graphneg. No store is
+    opened.
     """
     from graphneg.merging import merge as put_together
 
@@ -59,19 +60,19 @@ def snapshot(
     out: OutFile,
     part: list[str] | None = option(
         None,
-        "Include only the data for these transforms and generators: donors (topical_statement), "
-        "utterances (insertion, replacement), shifts (perspective_substitution, counterfactual), sentences "
-        "(overlap, hard), bank (random, bm25, semi-hard, token-substitution). Repeatable. "
-        "Default: all; shifts only if there is a shift graph.",
+        "Include only this part of the data. The parts, with the transforms and generators that need them: "
+        "donors (topical_statement), utterances (insertion, replacement), shifts (perspective_substitution, "
+        "counterfactual), sentences (overlap, hard), bank (random, bm25, semi-hard, token-substitution). "
+        "Repeatable. Default: all parts, but shifts only if the store has a shift graph.",
         "PART",
     ),
     overwrite: Overwrite = False,
     where: StoreOptions,
 ) -> None:
-    """Write a file with the data from the whole corpus that the runs on single shards need.
+    """Write a snapshot: a file with the data from the whole corpus that runs on single shards need.
 
     Run this command on a store with all dialogues. Then run graphneg load snapshot FILE on each machine that
-    stores only one shard. The negatives of the shard will be the same as those made in the complete store.
+    stores only one shard. The negatives of the shard will then be the same as in a run on the complete store.
     """
     from graphneg.records.runs import check_new
     from graphneg.snapshots import PARTS, Snapshot

@@ -1,9 +1,9 @@
 """Define the commands ``shift``, which build and use the graph of keyword shifts between posts and replies.
 
-If somebody answers the post "Do you like coffee?" by "I prefer tea.", the conversation shifts from the
+If somebody answers the post "Do you like coffee?" with "I prefer tea.", the conversation shifts from the
 keyword "coffee", which is called the focus, to the keyword "tea", which is called the perspective. The shift
 graph counts how often replies move from each focus to each perspective. ``shift substitutes`` searches the
-graph for other perspectives to which a reply could have moved. The method is that of CAPT (Ou et al. 2022).
+graph for other perspectives to which a reply could have moved. The method follows CAPT (Ou et al. 2022).
 
 Example::
 
@@ -65,26 +65,26 @@ def build(
     *,
     embedder: str = _of_embedder(
         "glove-50d",
-        "Embedder to compare keywords with: an encoder (path or hub id), a file of word "
+        "Embedder for comparing keywords: an encoder (path or hub id), a file of word "
         "vectors (.txt, .gz, .npz), or the small word vectors that come with graphneg.",
         "PATH_OR_ID",
     ),
     keywords: Literal["yake", "rake"] = option("yake", "The algorithm that extracts keywords."),
     language: str = option("en", "Language of the texts.", "CODE"),
     model: str | None = option(
-        None, "A spaCy model. Default: an installed one of the language.", "NAME_OR_PATH"
+        None, "A spaCy model. Default: an installed model for the language.", "NAME_OR_PATH"
     ),
     cache: Path | None = _of_embedder(
-        None, "File to store embeddings in for the next run. Default: not stored."
+        None, "File in which embeddings are stored for later runs. Default: not stored."
     ),
     device: str | None = _of_embedder(
-        None, "Device of the encoder: cpu, cuda or mps. Default: the best one available."
+        None, "Device of the encoder: cpu, cuda or mps. Default: the best available device."
     ),
     threads: int | None = _of_embedder(
-        None, "Number of threads of the encoder. Default: one per core.", min=1
+        None, "Number of threads that the encoder uses. Default: one per CPU core.", min=1
     ),
     offline: bool = _of_embedder(False, "Do not download anything from a model hub."),
-    rebuild: bool = option(False, "Delete the existing shift graph, which covers all corpora, first."),
+    rebuild: bool = option(False, "First delete the existing shift graph, which covers all corpora."),
     chosen: CorpusOptions,
     where: StoreOptions,
 ) -> None:
@@ -92,8 +92,8 @@ def build(
 
     The focus of a shift is the keyword of the post that is most similar to the reply. The perspective is the
     keyword of the reply that is most similar to the focus. The replies to a post are the next utterance and
-    the responses with label 1. Dialogues that are in the graph already are skipped: if a run is interrupted,
-    run the same command again to complete it.
+    the responses with label 1. Dialogues that are in the shift graph already are skipped: if a run is
+    interrupted, run the same command again to complete it.
     """
     from graphneg.nn.embedders import get_embedder
     from graphneg.shift.keywords import get_extractor
@@ -127,10 +127,10 @@ def export(
     overwrite: Overwrite = False,
     where: StoreOptions,
 ) -> None:
-    """Write the shift graph to a file: keywords, and how often replies move from one to another.
+    """Write the shift graph to a file: keywords, and how often replies move from one keyword to another.
 
     A .graphml file contains one directed graph with a count on each edge. A .parquet or .jsonl file has one
-    row per edge.
+    row or line per edge.
     """
     from graphneg.records.runs import check_new, check_output
     from graphneg.shift.graphs import SUFFIXES
@@ -147,14 +147,14 @@ def show(
     *,
     focus: str = argument(..., "A keyword in the shift graph.", "FOCUS"),
     limit: int = option(12, "Maximum number of shifts to show in each direction.", min=1),
-    html: Path | None = option(None, "Also write a page for a browser to this file."),
-    examples: int = option(20, "Maximum number of post and reply pairs per shift in the page.", min=1),
+    html: Path | None = option(None, "Also write the shifts to this file, as a page for a browser."),
+    examples: int = option(20, "Maximum number of post and reply pairs per shift on the page.", min=1),
     where: StoreOptions,
 ) -> None:
     """Show the keywords to which replies move from a keyword, and the keywords from which they move to it.
 
-    --html writes a page in a single file, which can be opened without a server or the internet. Click a shift
-    in the page to see the posts and replies that were counted for it.
+    --html writes a page as a single file, which can be opened without a server or the internet. Click a shift
+    on the page to see the posts and replies that were counted for this shift.
     """
     from graphneg.shift.page import neighbourhood, write_page
 
@@ -168,16 +168,16 @@ def show(
 
 
 def _print_neighbourhood(around: Neighbourhood) -> None:
-    """Print two tables: the shifts from a keyword, and the shifts to it.
+    """Print two tables: the shifts from a keyword, and the shifts to this keyword.
 
-    A row has the other keyword of the shift, the number of pairs of a post and a reply, a bar whose length
-    shows this number, and one of the pairs as an example.
+    A row contains the other keyword of the shift, the number of pairs of a post and a reply, a bar whose
+    length shows this number, and one of the pairs as an example.
     """
     console = results()
     console.print(Text(around.topic, "bold"))
     if around.opposites:
         console.print(Text(f"opposites: {', '.join(around.opposites)}", "dim"))
-    # Scale the bars of both tables by the same maximum, so that they can be compared.
+    # Scale the bars of both tables by the same maximum, so that the two tables can be compared.
     most = max(shift.count for shift in (*around.moves_to, *around.comes_from))
     to, of = counted(around.perspectives, "topic"), counted(around.other_foci, "other topic")
     leaving = f"{counted(around.outgoing, 'pair')} move from this topic to {to}"
@@ -226,7 +226,8 @@ def substitutes(
     ),
     predictor: str = _how(
         "frequency",
-        "The model that ranks perspectives: frequency, embedding, seq2seq, causal or an installed one.",
+        "The predictor that ranks perspectives: frequency, embedding, seq2seq, causal or another installed "
+        "one.",
     ),
     model: str | None = _how(None, "The model of the predictor.", "PATH_OR_ID"),
     option: list[str] | None = _how(None, "A further option of the predictor. Repeatable.", "NAME=VALUE"),
@@ -238,24 +239,28 @@ def substitutes(
         1000, "Maximum number of candidates per focus; the most frequent are kept.", min=1
     ),
     subset_size: int = _how(
-        5, "Number of candidates per subset; the predictor selects one of each subset.", min=1
+        5, "Number of candidates per subset; the predictor selects one candidate of each subset.", min=1
     ),
     seed: int = _how(0, "Random seed. The same seed gives the same subsets."),
     top: int = _how(20, "Number of results to return.", min=1),
     overwrite: Overwrite = False,
-    language: str | None = option(None, "Language of --post. Default: that of the shift graph.", "CODE"),
+    language: str | None = option(
+        None, "Language of --post. Default: the language of the shift graph.", "CODE"
+    ),
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:
     """Find other perspectives to which a reply could move, among candidates from the shift graph.
 
-    Each keyword of the turns before the reply is used as a focus. The candidates are the keywords to which
-    replies move from this focus, except the reply's own perspective. They are divided into subsets, and the
-    predictor selects one candidate of each subset. Give exactly one of --post, --utterance and --out. If a
-    run with --out is interrupted, run the same command again to continue. \N{FORM FEED}
+    Each keyword of the turns before the reply is used as a focus, that is, as the keyword that the reply
+    attends to. The candidates are the keywords to which replies move from this focus, except the reply's own
+    perspective. The candidates are divided into subsets, and the predictor selects one candidate of each
+    subset. Give exactly one of --post, --utterance and --out. If a run with --out is interrupted, run the
+    same command again to continue. \N{FORM FEED}
 
     Raises:
-        BadParameter: Not exactly one of the three options is given, or no predictor has the name.
+        BadParameter: Not exactly one of ``--post``, ``--utterance`` and ``--out`` is given, or there is no
+            predictor with this name.
     """
     from graphneg.shift.keywords import get_extractor
     from graphneg.shift.prediction import PLUGINS
@@ -324,10 +329,10 @@ def _print_substitutes(found: Substitutes, turns: int) -> None:
 def train(
     *,
     predictor: Literal["seq2seq", "causal"] = argument(..., "The predictor to train."),
-    model: str = option(..., "The language model to start from: a folder or a hub id.", "PATH_OR_ID"),
+    model: str = option(..., "The language model to fine-tune: a folder or a hub id.", "PATH_OR_ID"),
     out: options.OutFolder,
     limit: int | None = option(
-        None, "Maximum number of pairs to train on, sampled with --seed. Default: all.", min=1
+        None, "Maximum number of training pairs, sampled with --seed. Default: all pairs.", min=1
     ),
     subset_size: int = option(5, "Number of candidates per subset; for seq2seq only.", min=1),
     lessons: LanguageModelTraining,
@@ -336,9 +341,9 @@ def train(
 ) -> None:
     """Fine-tune a language model on the posts and replies of the shift graph, for graphneg shift substitutes.
 
-    seq2seq (BART, T5) learns to select the perspective of the reply among candidates. causal (GPT-2, Llama)
-    learns to generate it. If a run is interrupted, run the same command again to continue from the last
-    checkpoint.
+    A seq2seq predictor (BART, T5) learns to select the perspective of a reply among candidates. A causal
+    predictor (GPT-2, Llama) learns to generate the perspective. If a run is interrupted, run the same command
+    again to continue from the last checkpoint.
     """
     from graphneg.shift.candidates import CandidateOptions
     from graphneg.shift.substitutes import train_predictor

@@ -6,7 +6,7 @@ store contains, and ``export`` writes dialogues, graphs or the whole store to a 
 Example::
 
     graphneg load everyday            # the dialogues of a small corpus
-    graphneg info                     # a table of corpora, and one of node labels with their counts
+    graphneg info                     # a table of corpora, and a table of node labels with their counts
     graphneg export graphs.amr        # graphs.amr: the AMR graphs in PENMAN notation
 """
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from graphneg.model import Rejected
 
 SHOWN_REJECTIONS = 20
-"""Maximum number of rejected items that are printed. ``--rejected`` writes all of them to a file."""
+"""Maximum number of rejected items that are printed. ``--rejected`` writes all rejected items to a file."""
 KINDS = {
     "Dialogue": "dialogues",
     "Utterance": "utterances",
@@ -57,9 +57,9 @@ KINDS = {
     "Variant": "negatives tried",
     "Edit": "edits",
 }
-"""The names that ``info`` prints for the node labels and relationship types of a store."""
+"""The names under which ``info`` prints the numbers of nodes and relationships, keyed by label or type."""
 SNAPSHOT = "snapshot"
-"""The argument of ``load`` that loads a snapshot: ``graphneg load snapshot FILE``. There is no loader of this
+"""The argument with which ``load`` loads a snapshot: ``graphneg load snapshot FILE``. No loader has this
 name; `graphneg.snapshots` reads the file."""
 ITEMS = {
     ".amr": "graphs",
@@ -68,7 +68,8 @@ ITEMS = {
     "dialogues": "dialogues",
     "dailydialog_pp": "contexts",
 }
-"""What an exported file consists of, by its format or suffix, for messages such as "out.amr: 20 graphs"."""
+"""The nouns for the items of an exported file in messages such as "out.amr: 20 graphs", keyed by the format
+or suffix of the file."""
 
 
 @command(
@@ -84,7 +85,7 @@ def load(
     *,
     corpus: str | None = argument(
         None,
-        "Name of the loader. Without it, the command lists the loaders.",
+        "Name of the loader. Without a name, the command lists the loaders.",
         "CORPUS",
         autocompletion=completing("ingest.loader:loader_names"),
     ),
@@ -108,13 +109,13 @@ def load(
     map: list[str] | None = option(
         None,
         "Read the field FIELD from the column or key NAME of the data. Needed if the loader does not "
-        "recognize the name. FIELD is one of: dialogue, turn, speaker, text, turns, split, amr, id, "
+        "recognize NAME. FIELD is one of: dialogue, turn, speaker, text, turns, split, amr, id, "
         "reply_to, time, internal. An empty NAME means that the data lack FIELD. Only for the loader "
         "'dialogues'. Repeatable.",
         "FIELD=NAME",
     ),
     encoding: str | None = option(
-        None, "Text encoding of the files. By default, it is detected. Only for the loader 'dialogues'."
+        None, "Text encoding of the files. Default: detected. Only for the loader 'dialogues'."
     ),
     clean: bool = option(
         False, "Repair HTML entities, and remove the spaces that tokenizers insert (it 's late .)."
@@ -127,11 +128,11 @@ def load(
     ),
     date_order: Literal["day", "month"] | None = option(
         None,
-        "Whether the day or the month comes first in dates such as 03/04/2024. Needed only if the other "
-        "dates of the file do not show it. Only for the loaders 'dialogues', 'transcript' and 'whatsapp'.",
+        "Whether the day or the month comes first in dates such as 03/04/2024. Needed only if other dates "
+        "in the file do not show the order. Only for the loaders 'dialogues', 'transcript' and 'whatsapp'.",
     ),
     rejected: Path | None = option(
-        None, "For each rejected item, write a line with the place and the reason to FILE."
+        None, "Write a line to FILE for each rejected item, with its location and the reason."
     ),
     bulk: Path | None = option(
         None,
@@ -149,8 +150,8 @@ def load(
     \N{FORM FEED}
 
     Raises:
-        BadParameter: An option is malformed, or contradicts another one.
-        Exit: Nothing was loaded, and nothing of these files is in the store already.
+        BadParameter: An option is malformed, or options contradict each other.
+        Exit: Nothing was loaded, and the store contains no data from these files already.
     """
     from graphneg.ingest.loader import get_loader, loader_names
 
@@ -162,7 +163,7 @@ def load(
     if corpus == SNAPSHOT:
         _load_snapshot(paths or (), where)
         return
-    # Look the loader up first, so that an unknown name is reported before other errors.
+    # Look up the loader first, so that an unknown name is reported before other errors.
     get_loader(corpus)
     for pair in map or ():
         if "=" not in pair:
@@ -194,7 +195,7 @@ def load(
         print_message(f"all rejected items are listed in {rejected}")
     if bulk is not None:
         print_message(f"create a Neo4j database with: sh {bulk}/import.sh")
-    # Exit with an error if nothing was loaded, neither by this command nor by an earlier one, so that a
+    # Exit with an error if nothing was loaded, neither by this command nor by an earlier command, so that a
     # script does not continue.
     if not (report.written.total() or report.present.total()):
         raise typer.Exit(1)
@@ -223,7 +224,7 @@ def _bulk(folder: Path) -> BulkFiles:
 
 @contextmanager
 def _rejections(file: Path | None) -> Generator[Callable[[Rejected], None] | None]:
-    """Provide a function that writes the place and the reason of a rejected item to a line of ``file``."""
+    """Provide a function that writes the location of a rejected item and the reason to ``file``."""
     from graphneg.records.runs import unwritable
 
     if file is None:
@@ -251,7 +252,7 @@ def _rejections(file: Path | None) -> Generator[Callable[[Rejected], None] | Non
 
 @command("graphneg info", "graphneg info --json | jq .counts")
 def info(*, json: Json = False, where: StoreOptions) -> None:
-    """Show the server, the corpora and the contents of the store."""
+    """Show the server of the store, its corpora, and its numbers of nodes and relationships of each kind."""
     with where.opened() as graph, advise_on_interrupt("nothing was changed"):
         found = graph.info()
     if json:
@@ -287,8 +288,8 @@ def export(
     ),
     format: Literal["dailydialog_pp", "dialogues"] | None = option(
         None,
-        "Write this format instead of the one that the suffix selects (.json, .jsonl): contexts with "
-        "correct and wrong responses, or everything that was loaded or parsed.",
+        "Write this format to a .json or .jsonl file: contexts with correct and wrong responses "
+        "(dailydialog_pp), or everything that was loaded or parsed (dialogues).",
     ),
     negatives: list[Path] | None = option(
         None, "Negatives to write as the wrong responses (.jsonl, .parquet). Repeatable.", "FILE"
@@ -300,16 +301,16 @@ def export(
 ) -> None:
     """Write the loaded data to a file in the format of its suffix.
 
-    .jsonl and .parquet files contain the dialogues (as positives) and their responses, in records like those
-    of negatives. .amr and .penman files contain the AMR graphs exactly as they were loaded. .graphml files
+    .jsonl and .parquet files contain the dialogues (as positives) and their responses, in the same form as
+    negatives. .amr and .penman files contain the AMR graphs exactly as they were loaded. .graphml files
     contain the dialogues and their AMR graphs as one graph. The format dailydialog_pp, which graphneg
-    compare, graphneg evaluate ranker and other programs read, contains each context with its correct and
-    wrong responses. The format dialogues contains all dialogues with their graphs, responses and attributes,
-    and the lexicon, frames, opposites and sentences of the store. graphneg load dialogues FILE loads it into
-    a new store, which then has the same content. \N{FORM FEED}
+    evaluate and other programs read, contains each context with its correct and wrong responses. The format
+    dialogues contains all dialogues with their graphs, responses and attributes, and the lexicon, frames,
+    opposites and sentences of the store. graphneg load dialogues FILE loads such a file into a new store,
+    which then has the same content. \N{FORM FEED}
 
     Raises:
-        BadParameter: ``--negatives`` is given without ``--format``.
+        BadParameter: ``--negatives`` is given without ``--format dailydialog_pp``.
     """
     from graphneg.datasets.groups import ContextWriter, export_contexts
     from graphneg.editing import export as exports
@@ -342,7 +343,7 @@ def export(
             (write.edited, "negatives of edited dialogues, whose contexts differ from the original ones"),
             (write.unusable, "negatives that are empty or equal to a correct response"),
             # In an export of a shard, most negatives belong to dialogues of other shards, so do not report
-            # them.
+            # such negatives.
             (write.duplicated if part is None else 0, "negatives of dialogues that are not exported"),
         ):
             if amount:

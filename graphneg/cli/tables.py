@@ -1,7 +1,7 @@
 """Print the results of commands to standard output, as tables or (with ``--json``) as JSON.
 
 All tables have a line under the header and no frame. `plain_table` returns a table of texts, `figures_table`
-returns a table of numbers, and `show` prints either tables or JSON lines.
+returns a table of numbers, and `show` prints the result of a command either as tables or as JSON lines.
 
 Example::
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @cache
 def results() -> Console:
-    """Return the console for standard output."""
+    """Return the console that prints to standard output."""
     return sized(Screen())
 
 
@@ -55,7 +55,7 @@ def show(json: bool, values: Iterable[Any], *tables: Table) -> None:
 
     Args:
         json: Whether to print the result as JSON; False to print tables.
-        values: The result for JSON, one value per line.
+        values: The result as values that can be written as JSON, one per line.
         *tables: The same result as tables.
     """
     if json:
@@ -71,12 +71,12 @@ def plain_table(
     """Return a table with a line under its header.
 
     Args:
-        *columns: The headers of the columns, or `Column` objects with further settings.
-        rows: The rows of cells. Strings may contain Rich markup.
+        *columns: The headers of the columns, or Rich `Column` objects with further settings.
+        rows: The rows, each an iterable of cells. Strings may contain Rich markup.
         title: The title above the table; None for no title.
 
     Returns:
-        The table.
+        The Rich table.
     """
     # Wrap long texts instead of truncating them, because users may want to copy names and ids.
     whole = (Column(one, overflow="fold") if isinstance(one, str) else one for one in columns)
@@ -99,11 +99,11 @@ def figures_table(
     Args:
         *headers: The headers of the columns.
         names: Number of columns at the left that contain names.
-        rows: The rows of cells. Strings may contain Rich markup.
+        rows: The rows, each an iterable of cells. Strings may contain Rich markup.
         title: The title above the table; None for no title.
 
     Returns:
-        The table.
+        The Rich table.
     """
     # Wrap long names instead of truncating them, because users may want to copy a path or an id.
     named = (Column(header, overflow="fold") for header in headers[:names])
@@ -117,14 +117,14 @@ def figures_table(
 def decoder_table(scores: DecoderScores) -> Table:
     """Return a table that compares the texts of a decoder with the reference texts.
 
-    To compute Smatch, the texts are parsed back to graphs. The second row has the scores of the reference
+    To compute Smatch, the texts are parsed back into graphs. The second row has the scores of the reference
     texts themselves, whose Smatch score shows how many mistakes the parser makes.
 
     Args:
-        scores: The scores of the decoder.
+        scores: The scores of the decoder's texts and of the reference texts.
 
     Returns:
-        The table.
+        A table with two rows and a column for each measure.
     """
     named = (("the decoder", scores.decoder), ("the texts themselves", scores.references))
     rows = (
@@ -145,10 +145,10 @@ def filled_table(rows: Sequence[Filled]) -> Table:
     """Return a table of texts with blanks, the original words, and the texts as a model completed them.
 
     Args:
-        rows: The texts with blanks, and the completed texts.
+        rows: The texts with blanks, the original words and the completed texts.
 
     Returns:
-        The table.
+        A table with three columns and a row for each text.
     """
     cells = (tuple(map(Text, (row.marked, " | ".join(row.answers), row.written))) for row in rows)
     return plain_table("with blanks", "original", "filled", rows=cells)
@@ -158,19 +158,20 @@ def shortage_table(rows: Sequence[Shortage]) -> Table:
     """Return a table of the negatives that are sampled for one epoch of training, by source and category.
 
     The last three columns are the minimum, median and maximum of the similarity between the negatives and the
-    correct responses. Some numbers are known only for a whole source. Their cells are empty in the rows of
-    categories.
+    correct responses. Some numbers are known only for a whole source; in the rows of error categories, the
+    cells of these numbers are empty.
 
     Args:
-        rows: The counts of each source, and of each category of errors in a source.
+        rows: The counts for each source, and for each error category of a source.
 
     Returns:
-        The table.
+        A table with a row for each element of ``rows``.
     """
     headers = ("negatives", "category", "contexts", "too few", "wanted", "drawn")
     table = figures_table(*headers, "similar:\nleast", "median", "most", names=2)
     for row in rows:
-        # These numbers are known only for a source as a whole. Leave them out of the rows of its categories.
+        # These numbers are known only for a source as a whole. Leave them out of the rows of error
+        # categories.
         needed = ["", ""] if row.category else [f"{row.short:,}", f"{row.wanted:,}"]
         name, spread = "" if row.category else row.name, row.similarity
         figures = (spread.minimum, spread.median, spread.maximum) if spread else ()
@@ -183,7 +184,7 @@ def with_interval(figure: Estimate) -> str:
     """Format an estimate as a table cell, with its confidence interval on a second line.
 
     Args:
-        figure: The estimate and the ends of its interval.
+        figure: The estimate and the ends of its confidence interval.
 
     Returns:
         Two lines, such as ``0.712`` and ``0.69-0.73``.

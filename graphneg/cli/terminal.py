@@ -2,7 +2,8 @@
 
 Texts from data (a reply, a file name, an error message) can contain control characters that would change the
 state of the terminal. `Screen` and `visible` escape them. Long-running commands use `progress_bars`, which
-draws progress bars. If the user presses Ctrl-C, it prints which results are kept and how to continue.
+draws progress bars. If the user presses Ctrl-C, `progress_bars` prints which results are kept and how to
+continue.
 
 Example::
 
@@ -41,14 +42,14 @@ STANDARD = "-"
 PIPE_WIDTH = 120
 """Width of tables in characters if they are written to a file or pipe."""
 BYTES = "B"
-"""The unit of a progress bar that counts bytes. The bar shows the number in kB or MB."""
+"""The unit of a progress bar that counts bytes. Such a bar shows amounts in kB or MB."""
 CONTROL_CHARACTERS = re.compile(
     "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]"
 )
-"""Pattern for a character that a terminal would interpret as a command, or cannot show.
+"""Pattern that matches a character that a terminal would interpret as a command, or cannot show.
 
-It matches control characters other than tab and newline, characters that change the text direction, and
-surrogates.
+Such characters are control characters other than tab and newline, characters that change the text direction,
+and surrogates.
 """
 
 
@@ -69,10 +70,10 @@ def visible(text: str) -> str:
 
 
 class Screen(Console):
-    """A Rich console that can safely print texts from data.
+    """A Rich console that can safely print texts from data, such as replies or file names.
 
-    It escapes control characters, and it does not replace words such as ``:smile:`` by emoji, as Rich does by
-    default.
+    The console escapes control characters, and does not replace words such as ``:smile:`` by emoji, as Rich
+    does by default.
 
     Args:
         stderr: Whether to print to standard error; False prints to standard output.
@@ -99,12 +100,13 @@ class Screen(Console):
 
         Args:
             renderable: The object to render.
-            options: Rendering options, such as the width; None for those of the console.
+            options: Rendering options, such as the width; None for the options of the console.
 
         Returns:
             The segments to print.
         """
-        # Rich passes strings to `render_str`, which escapes them, but not `Text` objects. Escape these here.
+        # Rich passes strings to `render_str`, which escapes them, but it does not pass `Text` objects. Escape
+        # `Text` objects here.
         if isinstance(renderable, Text) and CONTROL_CHARACTERS.search(renderable.plain):
             renderable = renderable.blank_copy(visible(renderable.plain))
         return super().render(renderable, options)
@@ -112,7 +114,7 @@ class Screen(Console):
 
 @cache
 def messages() -> Console:
-    """Return the console for standard error."""
+    """Return the console that prints to standard error."""
     return sized(Screen(stderr=True))
 
 
@@ -120,10 +122,10 @@ def sized(console: Console) -> Console:
     """Set a fixed width for a console that does not write to a terminal.
 
     Without a fixed width, Rich assumes 80 columns, which is too narrow for some tables. If the environment
-    variable ``COLUMNS`` is set, Rich uses it, and the width is not changed.
+    variable ``COLUMNS`` is set, Rich takes the width from this variable, and the width is not changed.
 
     Args:
-        console: The console.
+        console: A console for standard output or standard error.
 
     Returns:
         The same console.
@@ -152,14 +154,14 @@ def print_note(message: str) -> None:
 
 
 def print_message(message: str, prefix: str = "") -> None:
-    """Print a message to standard error. Square brackets in it are not interpreted as markup.
+    """Print a message to standard error. Square brackets in the message are not interpreted as markup.
 
     Args:
-        message: The message.
+        message: The text of the message.
         prefix: Text to print before the message. It may contain Rich markup.
     """
-    # Escape square brackets in the message, which may be part of a file name: Rich would interpret them as
-    # markup.
+    # Escape square brackets in the message, because Rich would interpret them as markup. A file name, for
+    # example, may contain square brackets.
     messages().print(prefix + escape(message), soft_wrap=True)
 
 
@@ -170,10 +172,10 @@ def read_input(name: str) -> str:
         name: The path of the file, or ``-`` for standard input.
 
     Returns:
-        The content of the file.
+        The content of the file or of standard input.
 
     Raises:
-        InputError: The text is not UTF-8, or the file cannot be read.
+        InputError: The content is not UTF-8 text, or the file cannot be read.
     """
     from graphneg.ingest.content import read_text
 
@@ -189,7 +191,7 @@ def counted(amount: int, noun: str) -> str:
     """Format a number together with a noun in the singular or plural.
 
     Args:
-        amount: The number.
+        amount: The number to format.
         noun: The noun in the singular. Its plural must be formed by adding -s.
 
     Returns:
@@ -199,10 +201,10 @@ def counted(amount: int, noun: str) -> str:
 
 
 def amounts_text(amounts: Mapping[str, int]) -> str:
-    """Format numbers and what they count as a text for a message.
+    """Format several counts as a text for a message.
 
     Args:
-        amounts: A mapping from the names of what was counted to the numbers.
+        amounts: The counts, keyed by the name of what was counted.
 
     Returns:
         The names in alphabetical order with their numbers, such as ``edits 1,200, random 300``.
@@ -235,7 +237,7 @@ def progress_bars(interrupt_message: str | Callable[[], str]) -> Generator[Bars]
     """Provide progress bars for the ``with`` block. If the user presses Ctrl-C, print a message and exit.
 
     Args:
-        interrupt_message: The message to print on Ctrl-C, or a function that returns it; see
+        interrupt_message: The message to print on Ctrl-C, or a function that returns the message; see
             `advise_on_interrupt`.
 
     Yields:
@@ -266,7 +268,7 @@ def training(out: Path) -> AbstractContextManager[Bars]:
 
 
 def keeps(where: str | Path) -> str:
-    """Return the Ctrl-C message of a command that can be resumed.
+    """Return the message that a resumable command prints on Ctrl-C.
 
     Args:
         where: The file or folder in which the finished part of the work is stored.
@@ -278,10 +280,10 @@ def keeps(where: str | Path) -> str:
 
 
 def keeps_part(out: str | Path) -> str:
-    """Return the Ctrl-C message of a command that writes a file and can be resumed.
+    """Return the message that a resumable command prints on Ctrl-C if it writes a file.
 
     Args:
-        out: The file that the command writes. Until it is complete, the finished part is stored in a
+        out: The file that the command writes. Until this file is complete, the finished part is stored in a
             different file in the same folder.
 
     Returns:
@@ -293,14 +295,15 @@ def keeps_part(out: str | Path) -> str:
 def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwrite: bool = False) -> None:
     """Write a stream of records to a file or to standard output, and print a report.
 
-    The report has a table of counts, the number of records, and notes. A note says, for example, why a run
-    was started again instead of being resumed. If the file was already complete, the report says only this.
+    The report contains a table of counts, the number of records, and notes. A note says, for example, why a
+    run was started again instead of being resumed. If the file was already complete, the report only says so.
 
     Args:
         made: The stream of records, such as a `NegativeStream`. Writing iterates over it and exhausts it.
         out: The file to write; ``-`` for standard output. A file with the suffix ``.parquet`` is written as
             Parquet, any other file as JSON lines.
-        unkept: The Ctrl-C message of a run that writes to standard output, which cannot be resumed.
+        unkept: The message to print on Ctrl-C if the run writes to standard output and therefore cannot be
+            resumed.
         verb: ``made`` for negatives that are generated, ``chosen`` for records that are selected.
         overwrite: Whether to replace an existing file.
 
@@ -336,7 +339,8 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
     table = made.summary.table()
     table.box = SIMPLE_HEAD
     messages().print(table)
-    # The last line of the report is about the file. Leave it out if there is none.
+    # The last line of the report is about the output file. Leave it out if the records went to standard
+    # output.
     if out == STANDARD:
         return
     amount, done = made.summary.negatives, made.resumed.dialogues
@@ -346,18 +350,18 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
 
 
 def refuse_empty(made: Any, advice: Mapping[str, str] | None = None) -> None:
-    """Raise an error if a run made no negatives, unless it was the run of a shard, which may be empty.
+    """Raise an error if a run made no negatives, except for a run on a shard, whose file may be empty.
 
     Without this error, a script would continue with an empty file and fail later, where the cause is hard to
     find.
 
     Args:
         made: The stream of negatives, after it has been written.
-        advice: What to do if one of these codes is among the reasons, by code. Without such a code, the
-            message contains the general advice.
+        advice: Advice for the user, keyed by the code of a reason why negatives are missing, such as
+            ``no-site``. If none of these codes occurred, the message contains general advice.
 
     Raises:
-        GeneratorError: There were no negatives. The message contains the most frequent reason.
+        GeneratorError: The run made no negatives. The message contains the most frequent reason.
     """
     if made.summary.negatives or made.shard is not None:
         return
@@ -376,7 +380,7 @@ def say_complete(out: str | Path, holds: str) -> None:
 
     Args:
         out: The path of the file.
-        holds: Description of the content, such as ``1,200 negatives``.
+        holds: Description of the file's content, such as ``1,200 negatives``.
     """
     print_message(f"{out} is already complete, with {holds}: nothing was done")
 
@@ -387,8 +391,8 @@ def tell_trained(report: Any, out: Path, learned: str, examples: int | None = No
     Args:
         report: The result of the training, an object with the attributes ``steps`` and ``loss``.
         out: The folder of the model.
-        learned: Text to add at the end of the line.
-        examples: Number of training pairs to print; None to leave it out.
+        learned: Text to add at the end of the line, such as ``; 3 were too long``.
+        examples: Number of training pairs to print; None to leave this number out.
     """
     on = "" if examples is None else f"on {counted(examples, 'pair')} "
     print_message(f"{out}: trained {on}in {counted(report.steps, 'step')}, loss {report.loss:.3f}{learned}")
@@ -401,7 +405,7 @@ class Bars:
     """
 
     def __init__(self) -> None:
-        """Initialize the display without drawing anything."""
+        """Initialize the progress display without drawing anything."""
         console = messages()
         self._progress = Progress(
             TextColumn("{task.description}"),
@@ -417,18 +421,18 @@ class Bars:
         )
 
     def start(self, label: str, total: int | None, unit: str) -> None:
-        """Start a new bar and remove the previous one.
+        """Start a new bar, and remove the previous bar.
 
         Args:
             label: The text before the bar, such as ``parse``.
-            total: The total amount of work; None if it is not known.
-            unit: What is counted, such as ``texts``, or `BYTES`.
+            total: The total amount of work; None if the total is not known.
+            unit: The noun for what is counted, such as ``texts``, or `BYTES`.
         """
         self.finish()
         self._progress.add_task(label, total=total, unit=unit)
 
     def advance(self, amount: int) -> None:
-        """Advance the bar.
+        """Advance the visible bar.
 
         Args:
             amount: The amount of work that was done since the last call, in the unit of the bar.
@@ -437,17 +441,17 @@ class Bars:
             self._progress.advance(task, amount)
 
     def finish(self) -> None:
-        """Remove the bar."""
+        """Remove the visible bar, if any."""
         for task in self._progress.task_ids:
             self._progress.remove_task(task)
 
     def __enter__(self) -> Self:
-        """Start drawing."""
+        """Start drawing the progress display."""
         self._progress.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop drawing."""
+        """Stop drawing the progress display."""
         self._progress.stop()
 
 

@@ -1,9 +1,9 @@
 """Define the commands ``train``, which train language models, decoders, rankers, scorers and detectors.
 
-Language models are trained on the dialogues of a store, and encoders are trained on files of negatives. The
+Language models are trained on the dialogues in a store, and encoders are trained on files of negatives. The
 output is a folder that transformers can load. During the training, checkpoints are saved in this folder, so
-that the same command continues a training that was interrupted. Texts that are held out for a test are never
-used for training.
+that the same command continues an interrupted training. Texts that are held out for a test are never used for
+training.
 
 Example::
 
@@ -57,7 +57,8 @@ if TYPE_CHECKING:
 HeldOutContexts = Annotated[
     list[Path] | None,
     shared(
-        "Contexts (in a format that evaluate ranker reads) whose responses are not trained on. Repeatable."
+        "Test contexts (in a format that evaluate ranker reads), whose responses are not used for training. "
+        "Repeatable."
     ),
 ]
 
@@ -71,13 +72,13 @@ def lm(
     model: options.StartModel,
     out: options.OutFolder,
     direction: Literal["reply", "post"] = option(
-        "reply", "What the model learns to predict: the reply, or the post before it."
+        "reply", "The text that the model learns to predict: the reply, or the post before the reply."
     ),
     lessons: LanguageModelTraining,
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:
-    """Fine-tune a language model to predict replies, or the posts before them, for graphneg select.
+    """Fine-tune a language model to predict replies, or the posts before replies, for graphneg select.
 
     The training data are the turns of the dialogues, each as a reply to the turns before it, and the correct
     responses. If a run is interrupted, run the same command again to continue from the last checkpoint.
@@ -102,9 +103,9 @@ def counterfactual(
 ) -> None:
     """Fine-tune a language model to reply with a given perspective, for graphneg generate counterfactual.
 
-    A perspective is the keyword to which a reply moves the conversation. Run graphneg shift build first: it
-    finds the perspectives. The model can be causal (GPT-2, Llama) or sequence-to-sequence (BART, T5). If a
-    run is interrupted, run the same command again to continue from the last checkpoint.
+    A perspective is the keyword to which a reply moves the conversation. Run graphneg shift build first,
+    which finds the perspectives. The model can be causal (GPT-2, Llama) or sequence-to-sequence (BART, T5).
+    If a run is interrupted, run the same command again to continue from the last checkpoint.
     """
     from graphneg.generators.counterfactual_model import train_counterfactual_replies
 
@@ -144,10 +145,10 @@ def keywords(
 
 @dataclass(frozen=True)
 class InfillingTraining(LanguageModelTraining):
-    """The options for training a language model to fill the blanks of a text.
+    """The options for training a language model to fill the blanks in a text.
 
     Attributes:
-        freeze: Name prefixes of the model parameters that are not trained.
+        freeze: Prefixes of the names of model parameters that are not trained.
     """
 
     freeze: Freeze = None
@@ -160,14 +161,18 @@ class InfillingTraining(LanguageModelTraining):
 
 @dataclass(frozen=True)
 class DecoderTraining(InfillingTraining):
-    """The options for training a language model to convert graphs to text.
+    """The options for training a language model to convert graphs into text.
 
     Attributes:
-        max_tokens: Maximum number of tokens of a graph and its text together.
+        max_tokens: Maximum number of tokens in a graph. The maximum for its text is half of this number.
     """
 
     max_tokens: Annotated[
-        int, shared("Maximum number of tokens of a pair; longer pairs are left out.", min=8)
+        int,
+        shared(
+            "Maximum number of tokens in a graph; its text may have half as many. Longer pairs are left out.",
+            min=8,
+        ),
     ] = 512
 
     @property
@@ -185,23 +190,23 @@ def decoder(
     *,
     model: options.StartModel,
     out: options.OutFolder,
-    gold: bool = option(False, "Train on loaded graphs only, not on those that a parser made."),
+    gold: bool = option(False, "Train on loaded graphs only, not on graphs that a parser made."),
     held_out: int = option(
-        200, "Number of pairs to hold out and evaluate on; at most a tenth of all pairs.", min=0
+        200, "Number of texts to hold out for evaluation; at most a tenth of all texts.", min=0
     ),
     parser: options.BackParser = "dependency",
     lessons: DecoderTraining,
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:
-    """Fine-tune a language model to write the texts of AMR graphs, for --decoder t5.
+    """Fine-tune a language model to generate texts from AMR graphs, for --decoder t5.
 
     The model can be sequence-to-sequence (T5, BART) or causal (GPT-2, Llama). amrlib, too, can use a
-    sequence-to-sequence model that is trained here. The model is trained on every utterance with a graph,
-    except some pairs that are held out: they are written to held_out.amr in the folder. After the training,
-    the model writes texts from the held-out graphs. The texts are evaluated by BLEU and chrF, and parsed back
-    to graphs to compute Smatch. If a run is interrupted, run the same command again to continue from the last
-    checkpoint.
+    sequence-to-sequence model that this command has trained. The model is trained on every utterance with a
+    graph, except for held-out pairs, which are written to held_out.amr in the output folder. After the
+    training, the model generates texts from the held-out graphs. These texts are evaluated by BLEU and chrF,
+    and parsed back into graphs to compute Smatch. If a run is interrupted, run the same command again to
+    continue from the last checkpoint.
     """
     from graphneg.decoders.t5 import T5Decoder
     from graphneg.evaluation.decoding import check_packages, evaluate_decoder, read_graph_text_pairs
@@ -211,7 +216,7 @@ def decoder(
     from graphneg.training.decoder import HELD_OUT, read_text_graph_pairs, train_decoder
     from graphneg.training.decoder import held_out as divided
 
-    if held_out:  # Check the packages now, so that a missing one is reported before the training.
+    if held_out:  # Check the packages now, so that a missing package is reported before the training.
         check_packages()
         get_parser(parser)
     with where.opened(chosen) as graph:
@@ -248,18 +253,18 @@ def infill(
     out: options.OutFolder,
     held_out: int = option(
         200,
-        "Number of texts to hold out and evaluate on; they are from at most a tenth of the dialogues.",
+        "Number of texts to hold out for evaluation, from at most a tenth of the dialogues.",
         min=0,
     ),
     lessons: InfillingTraining,
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:
-    """Fine-tune a language model to fill the blanks of a text, for graphneg generate mask-and-fill.
+    """Fine-tune a language model to fill the blanks in a text, for graphneg generate mask-and-fill.
 
     The training data are the turns of the dialogues, each as a reply to the turns before it, and the correct
     responses. Up to three training examples are made from each reply, by replacing words, phrases or
-    sentences by blanks. After the training, the perplexity on the blanks of held-out texts is printed, with
+    sentences with blanks. After the training, the perplexity on the blanks in held-out texts is printed, with
     some examples. If a run is interrupted, run the same command again to continue from the last checkpoint.
     """
     from graphneg.generators.infilling.training import train_infilling
@@ -300,14 +305,16 @@ def adapt(
     out: options.OutFolder,
     files: list[Path] | None = argument(
         None,
-        "Files of negatives (.jsonl, .parquet) to train on. Default: the dialogues of the store.",
+        "Files of negatives (.jsonl, .parquet) for training. Default: the dialogues in the store.",
         "[FILE...]",
     ),
     held_out: HeldOutContexts = None,
-    epochs: int = option(1, "Number of passes over the data; each pass masks different words.", min=1),
-    masked: float = option(0.15, "Share of words to mask.", min=0.01, max=0.9),
+    epochs: int = option(1, "Number of passes over the data; each pass masks different tokens.", min=1),
+    masked: float = option(0.15, "Share of tokens to mask.", min=0.01, max=0.9),
     max_tokens: int = option(
-        256, "Maximum number of tokens of a pair; a longer context loses its first turns.", min=8
+        256,
+        "Maximum number of tokens in a context and its reply; a longer context loses its first turns.",
+        min=8,
     ),
     lessons: Training = Training(batch=32),
     chosen: DialogueOptions,
@@ -315,11 +322,11 @@ def adapt(
 ) -> None:
     """Continue the pre-training of an encoder on dialogues, for graphneg train ranker --kind sa-bert.
 
-    The encoder learns to predict masked words, and whether a reply follows its context. The input marks the
+    The encoder learns to predict masked tokens, and whether a reply follows its context. The input marks the
     speakers. The training data are the turns of the dialogues, each as a reply to the turns before it, and
-    the correct responses. In half of the examples, the reply is replaced by another one. Pass the resulting
-    folder to graphneg train ranker as --model. If a run is interrupted, run the same command again to
-    continue from the last checkpoint.
+    the correct responses. In half of the examples, the reply is replaced by a reply to another context. Pass
+    the resulting folder to graphneg train ranker as --model. If a run is interrupted, run the same command
+    again to continue from the last checkpoint.
     """
     from graphneg.datasets.groups import read_groups
     from graphneg.evaluation.ranking import response_texts
@@ -353,19 +360,19 @@ def ranker(
     out: options.OutFolder,
     kind: str = option("cross-encoder", "Type of the ranker.", "cross-encoder|sa-bert|poly-encoder"),
     codes: int | None = option(
-        None, "Number of context codes of a poly-encoder; 0 makes a bi-encoder. Default: 16.", min=0
+        None, "Number of context codes of a poly-encoder; 0 trains a bi-encoder instead. Default: 16.", min=0
     ),
     mix: list[str] | None = option(
         None,
-        "Number of wrong responses per context from a recipe, a generator or a category; "
-        "random is always available. Repeatable. Default: 2 random ones and 1 of each recipe "
+        "Number of wrong responses per context from a recipe, a generator, a transform or an error category; "
+        "random is always available. Repeatable. Default: 2 random responses, and 1 from each recipe "
         "and generator.",
         "NAME=N",
     ),
     positives: int = option(2, "Maximum number of correct responses per context.", min=1),
     held_out: HeldOutContexts = None,
     held_out_split: list[str] | None = option(
-        None, "A split of the files whose responses are not trained on. Repeatable.", "NAME"
+        None, "A split in the files, whose responses are not used for training. Repeatable.", "NAME"
     ),
     epochs: int = option(
         2, "Number of passes over the contexts; each pass samples different wrong responses.", min=1
@@ -373,27 +380,27 @@ def ranker(
     validation: float | None = option(
         None,
         "Share of the contexts to hold back for early stopping; the model with the lowest "
-        "loss on them is kept. Default: no early stopping.",
+        "loss on these contexts is kept. Default: no early stopping.",
         "FRACTION",
     ),
     patience: int = option(
-        2, "Number of epochs without a lower validation loss after which the training stops.", min=1
+        2, "Number of consecutive epochs without a lower validation loss after which training stops.", min=1
     ),
     lessons: EncoderTraining = EncoderTraining(batch=32),
 ) -> None:
-    """Train a ranker of responses on files of negatives.
+    """Train a ranker for responses on files of negatives.
 
     A cross-encoder reads the context and the response together. An sa-bert is a cross-encoder whose input
     also marks the ends of turns and the speakers. A poly-encoder encodes responses separately from the
     context, so that millions of responses can be searched.
 
     The correct responses are the originals of edited responses, and the records with label 1. If a context
-    has fewer responses from a source than --mix asks for, they are not replaced by others; the number of
-    missing responses is printed. The output is a folder that transformers can load. If a run is interrupted,
-    run the same command again to continue from the last checkpoint. \N{FORM FEED}
+    has fewer responses from a source than --mix asks for, the missing responses are not replaced by other
+    responses; their number is printed. The output is a folder that transformers can load. If a run is
+    interrupted, run the same command again to continue from the last checkpoint. \N{FORM FEED}
 
     Raises:
-        BadParameter: There is no ranker of this kind, or ``--codes`` is given for a different kind than a
+        BadParameter: There is no ranker of this kind, or ``--codes`` is given for a ranker that is not a
             poly-encoder.
     """
     from graphneg.datasets.negative_dataset import NegativeDataset
@@ -414,7 +421,7 @@ def ranker(
     if mix:
         amounts = named_amounts(mix, "--mix")
     else:
-        # Without --mix, use one negative from each source in the files and two random ones.
+        # Without --mix, use one negative from each source in the files, and two random negatives.
         sources = {answer.source for group in dataset.groups(0) for answer in group.negatives} - {RANDOM}
         amounts = {RANDOM: 2, **dict.fromkeys(sorted(sources), 1)}
     pairs = Pairs(dataset, Mix(positives, amounts), lessons.seed)
@@ -442,7 +449,7 @@ def ranker(
 
 
 def _note_shortfall(short: Shortfall, few: Mapping[str, str]) -> None:
-    """Print which sources have too few negatives for the mix, and which sources the mix does not include."""
+    """Print which sources have too few negatives for the mix, and which sources the mix leaves out."""
     for name, amount in sorted(short.responses.items()):
         print_note(f"{name}: {few[name]} have too few negatives; {amount:,} per epoch are missing")
     for name, amount in sorted(short.unused.items()):
@@ -457,14 +464,14 @@ class CoherenceTraining(EncoderTraining):
     """The options for training an encoder as a coherence scorer.
 
     Attributes:
-        batch: Number of windows per training step. A window is a dialogue or a part of one.
-        max_tokens: Maximum number of tokens of a window.
+        batch: Number of windows per training step. A window is a whole dialogue or a range of its turns.
+        max_tokens: Maximum number of tokens in a window.
     """
 
-    batch: Annotated[int, shared("Number of windows per training step.", min=1)] = 16
+    batch: Annotated[int, shared("Number of windows (ranges of turns) per training step.", min=1)] = 16
     max_tokens: Annotated[
         int,
-        shared("Maximum number of tokens of a window; longer dialogues are divided between turns.", min=8),
+        shared("Maximum number of tokens in a window; longer dialogues are divided between turns.", min=8),
     ] = 256
 
 
@@ -483,20 +490,21 @@ def coherence(
     out: options.OutFolder,
     mix: list[str] | None = option(
         None,
-        "Number of edited versions of each dialogue from a recipe, a generator or a category. "
-        "Repeatable. Default: 1 of each recipe and generator.",
+        "Number of edited versions of each dialogue from a recipe, a generator or an error category. "
+        "Repeatable. Default: 1 from each recipe and generator.",
         "NAME=N",
     ),
     held_out: list[Path] | None = option(
         None,
-        "Ratings (.json) or negatives. Dialogues that share a turn with them are not trained on. Repeatable.",
+        "Ratings (.json) or negatives for testing. Dialogues that share a turn with them are not used for "
+        "training. Repeatable.",
     ),
     epochs: int = option(
         2, "Number of passes over the dialogues; each pass samples different versions and windows.", min=1
     ),
     lessons: CoherenceTraining,
 ) -> None:
-    """Train an encoder to distinguish coherent dialogues from edited ones, on files of negatives.
+    """Train an encoder to distinguish coherent dialogues from edited dialogues, on files of negatives.
 
     The originals of the negatives are the coherent dialogues. A dialogue that is too long for the encoder is
     divided into windows, each of which consists of whole turns. The output is a folder that transformers can
@@ -536,12 +544,16 @@ class DetectorTraining(EncoderTraining):
     """The options for training an encoder as a detector of contradictions.
 
     Attributes:
-        max_tokens: Maximum number of tokens of a response and an earlier utterance together.
+        max_tokens: Maximum number of tokens in a response and an earlier utterance together.
     """
 
     max_tokens: Annotated[
         int,
-        shared("Maximum number of tokens of a pair; a longer earlier utterance loses its beginning.", min=8),
+        shared(
+            "Maximum number of tokens in an earlier utterance and a response; a longer utterance loses its "
+            "beginning.",
+            min=8,
+        ),
     ] = 128
 
 
@@ -552,28 +564,31 @@ class DetectorTraining(EncoderTraining):
 def contradiction(
     *,
     model: str = option(
-        ..., "The encoder to start from, or a detector to continue with: a folder or a hub id.", "PATH_OR_ID"
+        ..., "The encoder to train, or a detector to train further: a folder or a hub id.", "PATH_OR_ID"
     ),
     out: options.OutFolder,
     files: list[Path] | None = argument(
         None, "Labelled responses, as JSON lines in the format of Sato et al.", "[FILE]..."
     ),
     made: list[Path] | None = option(
-        None, "Negatives of the recipe contradiction (.jsonl, .parquet). Repeatable."
+        None,
+        "Negatives of the recipe contradiction (.jsonl, .parquet), from which training data are made. "
+        "Repeatable.",
     ),
     embedder: options.Embedder = None,
     held_out: list[Path] | None = option(
-        None, "Labelled responses whose texts are not trained on. Repeatable."
+        None, "Labelled responses for testing, whose texts are not used for training. Repeatable."
     ),
     epochs: int = option(2, "Number of passes over the responses.", min=1),
     lessons: DetectorTraining,
 ) -> None:
-    """Train a detector of contradictions on labelled responses or on graph-made ones.
+    """Train a detector of contradictions on labelled responses or on responses made by editing graphs.
 
     The detector reads a response and an earlier utterance of the same speaker. The best results come from
-    training twice: first on graph-made responses (--made), then on labelled responses, with the folder of the
-    first training as --model. The output is a folder that transformers and sentence-transformers can load. If
-    a run is interrupted, run the same command again to continue. \N{FORM FEED}
+    training twice: first on responses made by editing graphs (--made), then on labelled responses, with the
+    folder of the first training as --model. The output is a folder that transformers and
+    sentence-transformers can load. If a run is interrupted, run the same command again to continue.
+    \N{FORM FEED}
 
     Raises:
         BadParameter: Neither labelled responses nor negatives are given.

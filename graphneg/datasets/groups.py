@@ -1,15 +1,15 @@
 """Group correct and wrong responses by context, as training data for a ranker.
 
-A record contains the place of its response: the dialogue and the turn number. The turns before that
-place are the context. The record of an edited negative also contains the correct response from which it was
+A record names the place of its response: the dialogue and the turn number. The turns before that place are
+the context. The record of an edited negative also contains the correct response from which the negative was
 made. `read_groups` collects the records from files, and makes one `Group` per context::
 
     record   dialogue "d", turn 2, response "It is far.", label 0, original response "It is not far."
     group    id "d#2", positives "It is not far.", negatives "It is far."
 
 A wrong response that is equal to a correct response to the same context is dropped (see `without_unusable`).
-`HeldOut` is a set of texts that must not be used for training. `ContextWriter` writes contexts in the format
-of the DailyDialog++ dataset.
+`HeldOut` is a set of texts that must not be used for training, such as test data. `ContextWriter` writes
+contexts in the format of the DailyDialog++ dataset.
 """
 
 from __future__ import annotations
@@ -46,26 +46,26 @@ from graphneg.store.dialogues import (
 from graphneg.store.statements import cypher_text
 
 REFERENCE = "reference"
-"""Name of the source of correct responses."""
+"""Source name that is given to correct responses."""
 RANDOM = "random"
-"""Name of the source of random negatives, that is, correct responses to other contexts. They are drawn from
-the groups, so no records are needed."""
+"""Source name that is given to random negatives, that is, correct responses to other contexts. Random
+negatives are drawn from the groups, so they need no records."""
 SOURCE, TRANSFORM, CATEGORY = "source", "transform", "category"
-"""The properties by which reports can group wrong responses: their source, transform or error category."""
+"""The names of the properties by which reports can group wrong responses."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledContext:
-    """A context with its correct responses and, for each kind, its wrong responses.
+    """A context with its correct responses, and with its wrong responses grouped by kind.
 
     Attributes:
         id: Id of the context.
         turns: Texts of the turns, oldest first.
         positives: Correct responses.
-        negatives: Wrong responses by kind, for example ``{"random": ("It rains.",)}``.
-        edited: The texts of edited contexts, keyed by the index of the wrong response in `responses`. Wrong
+        negatives: Wrong responses, keyed by kind, for example ``{"random": ("It rains.",)}``.
+        edited: The turns of edited contexts, keyed by the index of the wrong response in `responses`. Wrong
             responses to the unedited context have no entry.
-        parts: The indexes in `responses` of the wrong responses of each transform and each error category,
+        parts: For each transform and each error category, the indices of its wrong responses in `responses`,
             keyed by ``(TRANSFORM, name)`` or ``(CATEGORY, name)``.
     """
 
@@ -91,11 +91,11 @@ class Answer:
     Two answers may be equal even if they have different ``categories`` or ``transforms``.
 
     Attributes:
-        text: The response.
-        source: Recipe, generator or kind of negatives that the response comes from.
-        category: First error category; empty if there is none.
-        context: Texts of the context after an edit; None if the context was not edited.
-        categories: Error categories.
+        text: Text of the response.
+        source: Name of the recipe, generator or kind of negatives from which the response comes.
+        category: First error category of the response; empty if it has no error category.
+        context: Texts of the turns of an edited context; None if the context was not edited.
+        categories: All error categories of the response.
         transforms: Names of the transforms that made the response.
     """
 
@@ -108,7 +108,7 @@ class Answer:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names by which a `Mix` can select the answer: its transforms, its category and its source."""
+        """The names by which a `Mix` can select the answer: its transforms, first category and source."""
         return (*self.transforms, self.category, self.source)
 
 
@@ -117,7 +117,7 @@ class Group:
     """A context with its correct and wrong responses.
 
     Attributes:
-        id: Id of the dialogue and number of the turn, for example ``everyday/train/1#2``.
+        id: Id of the dialogue and number of the turn that is replaced, for example ``everyday/train/1#2``.
         context: Texts of the turns before the response, oldest first.
         positives: Correct responses.
         negatives: Wrong responses.
@@ -130,25 +130,26 @@ class Group:
 
     @property
     def size(self) -> int:
-        """The number of responses."""
+        """The number of correct and wrong responses."""
         return len(self.positives) + len(self.negatives)
 
 
 class Entry(NamedTuple):
-    """The data of a record that are needed to add it to a group.
+    """The parts of a record that are needed to add its response to a group.
 
     Attributes:
-        group_id: Id of the group.
-        split: Split of the dialogue.
-        context: Texts of the original context.
-        edited_context: Texts of the context in the record. It is equal to ``context`` if the context was not
-            edited.
-        response: The response.
-        label: 1 for a correct response, 0 for a wrong one.
-        source: Recipe or generator of the record.
-        categories: Error categories.
+        group_id: Id of the group: the dialogue's id and the turn number, for example ``everyday/train/1#2``.
+        split: Split of the dialogue, such as ``train``.
+        context: Texts of the turns of the original context.
+        edited_context: Texts of the turns of the context in the record; equal to ``context`` if the context
+            was not edited.
+        response: Text of the response.
+        label: 1 for a correct response, 0 for a wrong response.
+        source: Name of the recipe or generator that made the record.
+        categories: Error categories of the response.
         transforms: Names of the transforms that made the response.
-        right: Correct response from which the response was made by an edit; None if there is none.
+        right: Correct response from which the response was made by an edit; None if the record has no such
+            response.
     """
 
     group_id: str
@@ -167,20 +168,19 @@ def read_groups(sources: Iterable[str | Path | Iterable[Negative]]) -> list[Grou
     """Read records and group them by context.
 
     The original response of an edited negative is added to the correct responses to its context. Responses
-    that are useless for training are dropped (see `without_unusable`). Groups are in the order of their first
-    records.
+    that are useless for training are dropped (see `without_unusable`).
 
     Args:
         sources: Files of negatives (.jsonl, .parquet), or iterables of negatives.
 
     Returns:
-        The groups.
+        One group per context, in the order of the first records of the contexts.
     """
     return read_usable_groups(sources)[0]
 
 
 def read_usable_groups(sources: Iterable[str | Path | Iterable[Negative]]) -> tuple[list[Group], int]:
-    """Read records and group them by context. Count the responses that were dropped.
+    """Read records and group them by context, and count the responses that are useless for training.
 
     Args:
         sources: Files of negatives (.jsonl, .parquet), or iterables of negatives.
@@ -200,8 +200,8 @@ def without_unusable(group: Group) -> Group:
 
     Empty responses are dropped. A wrong response is dropped if it is equal to a correct response to the same
     context. Different spellings count as equal: if "I'll come." is a correct response, "I ’ ll come ." is not
-    used as a wrong one. If the context of the wrong response was edited, it may be wrong although it is equal
-    to a correct one, so it is kept.
+    used as a wrong response. If the context of a wrong response was edited, the response is kept, because it
+    may be wrong in the edited context although it is correct in the original context.
 
     Args:
         group: A group. It is not changed.
@@ -210,7 +210,7 @@ def without_unusable(group: Group) -> Group:
         The same group if nothing is dropped, otherwise a smaller copy.
 
     Raises:
-        InputError: No correct response is left.
+        InputError: The group has no correct response that is not empty.
     """
     right = [answer for answer in group.positives if answer.text.strip()]
     if not right:
@@ -218,7 +218,7 @@ def without_unusable(group: Group) -> Group:
             f"{group.id}: no correct response; a context needs a record with label 1, "
             "or the original response of an edited one"
         )
-    # The normalized texts are compared, so that "I ’ ll come ." and "I'll come." are equal.
+    # Compare the normalized texts, so that "I ’ ll come ." and "I'll come." are equal.
     known = {match_key(answer.text) for answer in right}
     wrong = [
         answer
@@ -232,7 +232,7 @@ def without_unusable(group: Group) -> Group:
 
 
 def _has_context_of(answer: Answer, group: Group) -> bool:
-    """Return whether the context of an answer is that of the group, apart from spelling."""
+    """Return whether an answer has the same context as a group, apart from spelling."""
     return answer.context is None or _same_turns(answer.context, group.context)
 
 
@@ -242,13 +242,13 @@ def _same_turns(turns: Sequence[str], others: Sequence[str]) -> bool:
 
 
 def groups_of_contexts(choices: Iterable[LabelledContext]) -> list[Group]:
-    """Convert contexts with responses to groups.
+    """Convert contexts with responses into groups.
 
     Args:
-        choices: Contexts with responses.
+        choices: Contexts with correct and wrong responses.
 
     Returns:
-        The groups. Each kind of wrong response becomes a source.
+        One group per context. The kind of a wrong response becomes its source.
     """
     return [
         Group(
@@ -262,21 +262,21 @@ def groups_of_contexts(choices: Iterable[LabelledContext]) -> list[Group]:
 
 
 def labelled_context(group: Group) -> LabelledContext:
-    """Convert a group to a context with its wrong responses by source.
+    """Convert a group into a `LabelledContext`, in which wrong responses are grouped by source.
 
     Args:
-        group: A group.
+        group: A context with its correct and wrong responses.
 
     Returns:
-        The context. Its ``parts`` contain the wrong responses of each transform and error category.
+        The context. Its ``parts`` list the wrong responses of each transform and error category.
     """
     by_source: defaultdict[str, list[Answer]] = defaultdict(list)
     for answer in group.negatives:
         by_source[answer.source].append(answer)
     parts: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     edited: dict[int, tuple[str, ...]] = {}
-    # In `LabelledContext.responses`, wrong responses come after the correct ones, so their indexes start at
-    # the number of correct ones.
+    # In `LabelledContext.responses`, wrong responses come after the correct responses, so the first wrong
+    # response has the number of correct responses as its index.
     for place, answer in enumerate(chain.from_iterable(by_source.values()), len(group.positives)):
         if answer.context is not None:
             edited[place] = answer.context
@@ -299,14 +299,15 @@ _ADVERSARIAL, _RANDOM = "adversarial_negative_responses", "random_negative_respo
 class ContextWriter:
     """Writes the contexts of dialogues in the format of DailyDialog++, one JSON object per line.
 
-    The format is that of Sai et al. (2020). The context of turn n consists of the turns before it. A context
-    is written if there are responses for its turn n, in the store or in the files of negatives. The correct
-    responses are turn n of the dialogue itself, and all responses and records with label 1. The wrong
-    responses are those with label 0. If their source is ``random``, they are written as random negatives,
-    otherwise as adversarial negatives. Each access to `form` starts a new export and resets the counts.
+    The format is described by Sai et al. (2020). The context of turn n consists of the turns before turn n. A
+    context is written if it has both correct and wrong responses. The correct responses are turn n of the
+    dialogue itself, and all responses in the store and records in the files of negatives that have label 1.
+    The wrong responses are those with label 0. A wrong response from the source ``random`` is written as a
+    random negative, any other wrong response as an adversarial negative. Each access to `form` starts a new
+    export and resets the counts.
 
     Attributes:
-        negatives: Files of negatives.
+        negatives: Paths of files of negatives (.jsonl, .parquet).
         incomplete: Number of contexts that were skipped because they have no correct or no wrong response.
         edited: Number of records that were skipped because their context was edited.
         unusable: Number of wrong responses that were skipped because they are empty or equal to a correct
@@ -321,15 +322,15 @@ class ContextWriter:
 
     @property
     def form(self) -> Form:
-        """The output format for `graphneg.editing.export.export`. Each access resets the counts."""
+        """The output format for `graphneg.editing.export.export`. Each access resets this object's counts."""
         return Form(DAILYDIALOG_PP, self._lines(), _write_contexts)
 
     def _lines(self) -> Callable[[Store, Sequence[StoredDialogue]], Iterator[tuple[str, Any]]]:
-        """Read the negatives. Return a function that converts dialogues to lines."""
+        """Read the files of negatives. Return a function that converts dialogues into lines of the output."""
         self.incomplete = self.edited = self.unusable = 0
         self._given = {}
         for entry in chain.from_iterable(map(entries_of, self.negatives)):
-            # In DailyDialog++, a context has only one version, so negatives with edited contexts are skipped.
+            # In DailyDialog++, a context has only one version, so skip negatives with edited contexts.
             if entry.edited_context == entry.context:
                 self._given.setdefault(entry.group_id, []).append(entry)
             else:
@@ -350,7 +351,7 @@ class ContextWriter:
     def _contexts(
         self, dialogues: Sequence[StoredDialogue], responses: Mapping[str, Sequence[StoredResponse]]
     ) -> Iterator[LabelledContext]:
-        """Yield the contexts that have both correct and wrong responses."""
+        """Yield the contexts of dialogues that have both correct and wrong responses."""
         for dialogue in dialogues:
             said = {turn.turn: turn.text for turn in dialogue.turns}
             found: defaultdict[int, list[tuple[str, int, str]]] = defaultdict(list)
@@ -358,7 +359,8 @@ class ContextWriter:
             for one in responses.get(dialogue.id, ()):
                 found[one.turn + 1].append((one.text, one.label, one.source))
             for at in {*said, *found}:
-                # Records are removed when they are used. `duplicated` counts the records that are left.
+                # Remove each record when it is used, so that `duplicated` can count the records that are
+                # left.
                 given = self._given.pop(utterance_id(dialogue.id, at), ())
                 found[at] += [(entry.response, entry.label, entry.source) for entry in given]
             for at in sorted(at for at, answers in found.items() if answers):
@@ -370,7 +372,7 @@ class ContextWriter:
                     # DailyDialog++ has different fields for random and for adversarial negatives.
                     kind = wrong[_RANDOM if source == RANDOM else _ADVERSARIAL] if not label else right
                     kind[text] = None
-                # Responses that are empty or equal to a correct response are not used as negatives.
+                # Do not use responses as negatives if they are empty or equal to a correct response.
                 known = {"", *map(match_key, right)}
                 texts = {
                     kind: tuple(text for text in some if match_key(text) not in known)
@@ -385,13 +387,13 @@ class ContextWriter:
 
 
 def _line(choices: LabelledContext) -> dict[str, Any]:
-    """Convert a context to a JSON object in the format of DailyDialog++."""
+    """Convert a context with its responses into a JSON object in the format of DailyDialog++."""
     wrong = {kind: choices.negatives.get(kind, ()) for kind in (_ADVERSARIAL, _RANDOM)}
     return {"id": choices.id, "context": choices.turns, "positive_responses": choices.positives, **wrong}
 
 
 def _write_contexts(lines: Iterable[Any], out: Path) -> int:
-    """Write contexts to a file, one per line. Return their number."""
+    """Write contexts to a file, one per line. Return the number of contexts."""
     count = 0
     with out.open("w", encoding="utf-8") as file:
         for line in lines:
@@ -421,12 +423,13 @@ def export_contexts(
         store: Store with the dialogues.
         out: File to write.
         selection: Dialogues to write.
-        progress: Progress display.
-        write: The writer. It has the paths of the files of negatives, and counts what it skips.
+        progress: Progress display, which is advanced by the number of dialogues.
+        write: Object that has the paths of the files of negatives, and counts the contexts, records and
+            responses that are skipped.
         overwrite: Whether to replace an existing file.
 
     Returns:
-        A report of the export; see `graphneg.editing.export.export`.
+        A report of the export, as returned by `graphneg.editing.export.export`.
     """
     facts = [DAILYDIALOG_PP, [file_digest(path) for path in write.negatives]]
     return export(store, out, selection, progress, overwrite=overwrite, form=write.form, facts=facts)
@@ -436,21 +439,21 @@ def transforms_of(record: Negative) -> tuple[str, ...]:
     """Return the names of the transforms that made a negative.
 
     Args:
-        record: A negative.
+        record: Record of a negative.
 
     Returns:
-        Each name once. There are none if a generator made the negative, because the edits of a generator have
-        the name of the generator instead of that of a transform.
+        Each name once. The tuple is empty if a generator made the negative, because the edits of a generator
+        have the name of the generator instead of the name of a transform.
     """
     made = dict.fromkeys(str(edit.transform) for edit in record.edits)
-    # An edit may have the same name as the recipe of its record. If the record has no graphs, this is the
-    # name of a generator, which is left out. If the record has graphs, it is the name of a transform that is
-    # used as a recipe.
+    # An edit may have the same name as the recipe of its record. If the record has no graphs, this name is
+    # the name of a generator, so leave it out. If the record has graphs, it is the name of a transform that
+    # is used as a recipe.
     return tuple(one for one in made if one != record.recipe or record.amr)
 
 
 def entries_of(source: str | Path | Iterable[Negative]) -> Iterator[Entry]:
-    """Convert records to entries.
+    """Convert records into entries, which contain the parts that are needed for grouping.
 
     Args:
         source: File of negatives (.jsonl, .parquet), or an iterable of negatives.
@@ -464,21 +467,22 @@ def entries_of(source: str | Path | Iterable[Negative]) -> Iterator[Entry]:
 
 
 def entry_from_record(record: Negative, where: str) -> Entry:
-    """Convert a record to an entry.
+    """Convert a record into an entry, which contains the parts that are needed for grouping.
 
     Args:
-        record: A record.
-        where: Where the record is, such as ``negatives.jsonl, line 3``, for the error message.
+        record: Record of a negative or a correct response.
+        where: Location of the record, such as ``negatives.jsonl, line 3``, for the error message.
 
     Returns:
         The entry.
 
     Raises:
-        InputError: The label is neither 0 nor 1.
+        InputError: The label of the record is neither 0 nor 1.
     """
     if record.label not in (0, 1):
         raise InputError(f"{where}: the label is {record.label!r}, but must be 1 (correct) or 0 (wrong)")
-    # `record.context` contains the turns after an edit, and `original.context` those before it, or None.
+    # `record.context` contains the turns as edited. `original.context` contains the turns before the edit; it
+    # is None if no turn of the context was edited.
     own = tuple(turn.text for turn in record.context)
     original = record.original.context
     context = own if original is None else tuple(turn.text for turn in original)
@@ -487,7 +491,7 @@ def entry_from_record(record: Negative, where: str) -> Entry:
         source = record.recipe or REFERENCE
         return Entry(group_id, record.split, context, own, record.response, 1, source, (), (), None)
     categories, transforms = record.categories, transforms_of(record)
-    # If only the context was edited, the response is the correct response to the original context.
+    # If only the context was edited, the response itself is correct in the original context.
     right = record.original.response or (record.response if original is not None else None)
     return Entry(
         group_id, record.split, context, own, record.response, 0, record.recipe, categories, transforms, right
@@ -498,9 +502,9 @@ def add_entry(group: Group, entry: Entry) -> None:
     """Add an entry to the group for its context.
 
     Args:
-        group: The group, which is changed.
-        entry: The entry. If the group already contains its response, only its categories and transforms are
-            added.
+        group: The group, which is changed in place.
+        entry: The entry. If the group already contains its wrong response, only the categories and transforms
+            of the entry are added.
     """
     if entry.label:
         right, wrong = Answer(entry.response, entry.source), None
@@ -517,8 +521,8 @@ def add_entry(group: Group, entry: Entry) -> None:
     if wrong not in group.negatives:
         group.negatives.append(wrong)
         return
-    # Several transforms may make the same response, with several categories. It becomes a single answer with
-    # all of these transforms and categories.
+    # Several transforms may make the same response, with different categories. The response becomes a single
+    # answer with all of these transforms and categories.
     at = group.negatives.index(wrong)
     there = group.negatives[at]
     categories, transforms = (
@@ -535,7 +539,7 @@ def file_digest(path: str | Path) -> str:
         path: Path of the file.
 
     Returns:
-        BLAKE2b digest of the content, in hexadecimal.
+        BLAKE2b digest of the content, as a hexadecimal string.
 
     Raises:
         InputError: The file cannot be read.
@@ -548,11 +552,11 @@ def file_digest(path: str | Path) -> str:
 
 
 class HeldOut:
-    """A set of texts that must not be used for training. It needs 8 bytes per text.
+    """A set of texts that must not be used for training. The set needs 8 bytes of memory per text.
 
     Only the hashes of the normalized texts are stored, so different spellings are equal. A text that is not
-    in the set may have the same hash as one that is, but this is very unlikely: with a million held-out
-    texts, the probability is about 1 in 10 trillion.
+    in the set may have the same hash as a text in the set, but this is very unlikely: with a million held-out
+    texts, the probability is about 1 in 18 trillion.
 
     Example:
         >>> "what  NOW?" in HeldOut(["What now?"])
@@ -578,7 +582,7 @@ class HeldOut:
         self._new.update(_hash(text) for text in texts)
 
     def __contains__(self, text: str) -> bool:
-        """Return whether a text is held out, in this or a different spelling."""
+        """Return whether a text is held out, in the same or in a different spelling."""
         hashes = self._sorted()
         if not hashes:
             return False
@@ -593,21 +597,21 @@ class HeldOut:
             group: A group. It is not changed.
 
         Returns:
-            A new group without them.
+            A new group without the held-out responses.
         """
         right = [answer for answer in group.positives if answer.text not in self]
         wrong = [answer for answer in group.negatives if answer.text not in self]
         return Group(group.id, group.context, right, wrong)
 
     def digest(self) -> bytes:
-        """Return a digest of the texts that does not depend on the order in which they were added."""
+        """Return a digest of all texts in the set. It does not depend on the order of the additions."""
         return hashlib.blake2b(self._sorted().tobytes(), digest_size=16).digest()
 
     def _sorted(self) -> array[int]:
-        """Return the sorted hashes of all texts."""
+        """Return the hashes of all texts in the set, sorted."""
         if self._new:
-            # The hashes are sorted when the set is searched, because sorting them after each addition would
-            # be slow.
+            # Sort the hashes only when the set is searched, because sorting them after each addition would be
+            # slow.
             self._hashes = array("Q", sorted(self._new.union(self._hashes)))
             self._new = set()
         return self._hashes
@@ -619,7 +623,7 @@ def _hash(text: str) -> int:
 
 
 def split_texts(store: Store, splits: Collection[str]) -> Iterator[str]:
-    """Yield all replies (correct and wrong) in some splits, so that they can be held out from training.
+    """Yield all replies (correct and wrong) in some splits, for example to hold them out from training.
 
     Args:
         store: Store with the dialogues.
@@ -632,7 +636,7 @@ def split_texts(store: Store, splits: Collection[str]) -> Iterator[str]:
         InputError: The store has no dialogue in one of the splits.
     """
     there = {row["split"] for row in store.read(cypher_text("read/corpora"))}
-    # Without this check, a misspelled name would have no effect, and the split would not be held out.
+    # Without this check, a misspelled name would be ignored, and the split would not be held out.
     if strange := sorted(set(splits) - there):
         known = ", ".join(sorted(there)) or "none"
         raise InputError(f"the store has no dialogue of the split {strange[0]!r}; available: {known}")
@@ -642,13 +646,14 @@ def split_texts(store: Store, splits: Collection[str]) -> Iterator[str]:
 def stored_replies(
     store: Store, selection: Selection, labels: Collection[int] = (0, 1), progress: Progress | None = None
 ) -> Iterator[str]:
-    """Yield the replies in the selected dialogues: all turns but the first, and responses in the store.
+    """Yield the replies in dialogues: all turns but the first, and the responses loaded with the dialogues.
 
     Args:
         store: Store with the dialogues.
         selection: Dialogues to read.
-        labels: Labels of the responses to include: 1 for correct, 0 for wrong. Turns are always included.
-        progress: Progress display; advanced by the number of dialogues read.
+        labels: Labels of the loaded responses to include: 1 for correct, 0 for wrong. Turns are always
+            included.
+        progress: Progress display, which is advanced by the number of dialogues read.
 
     Yields:
         Texts of replies.

@@ -3,10 +3,10 @@
 Even for a large corpus, only a few megabytes of memory are needed, plus 16 bytes per record. The records of a
 context may be far apart in the input, so they are brought together in three steps:
 
-1. Each record is appended to a temporary file. Memory contains only the hash of its context and its offset in
-   the file.
-2. The records are read again in the order of the hashes, so that those of a context follow each other. Each
-   group is written as one line of JSON.
+1. Each record is appended to a temporary file. Only the hash of the record's context and the offset of the
+   record in the file are kept in memory.
+2. The records are read again in the order of the hashes, so that the records of a context follow each other.
+   Each group is written as one line of JSON.
 3. The file of groups is memory-mapped. A group is decoded when it is accessed.
 """
 
@@ -45,14 +45,14 @@ Source = str | Path | Iterable[Negative] | Callable[[int], Iterable[Negative]]
 """Type of a source of records: a file of negatives (.jsonl, .parquet), an iterable of negatives, or a
 function that takes a seed and makes negatives."""
 _VERSION = 4
-"""Version of the file format. It is part of the cache key."""
+"""Version of the file format for groups. It is a part of the cache key."""
 _GROUPS, _ENDS, _FACTS = "groups.jsonl", "groups.npy", "groups.json"
 _entry = msgspec.json.Decoder(Entry).decode
 _group = msgspec.json.Decoder(Group).decode
 
 
 class NegativeDataset:
-    """The groups from several sources of negatives. They are made when they are first accessed.
+    """The groups (contexts with their responses) from several sources of negatives, made on first access.
 
     A source may be a function. The function is called once per epoch, with ``seed`` plus the epoch number as
     its argument. If all sources are files, the groups are stored in the folder ``cache`` and used again by
@@ -72,16 +72,17 @@ class NegativeDataset:
 
         Args:
             sources: Files of negatives, iterables of negatives, or functions that make negatives from a seed.
-            seed: Seed that, plus the epoch number, is passed to the functions.
+            seed: Seed for the functions. Each function gets the sum of this seed and the epoch number.
             held_out: Texts that must not be used as responses.
             splits: Splits to hold out. Records of these splits are left out, and their responses are also
                 left out of the records of other splits.
             cache: Folder in which to store the groups if all sources are files; None for a temporary folder.
-            known_splits: Those of ``splits`` that need not occur in the records. It is an error if another
-                one of ``splits`` does not occur.
+            known_splits: The names in ``splits`` that need not occur in the records. Any other name in
+                ``splits`` that does not occur in the records is an error, which is raised when the sources
+                are read.
 
         Raises:
-            InputError: There are no sources.
+            InputError: ``sources`` is empty.
         """
         if not sources:
             raise InputError("no negatives to make pairs from: give files or streams of negatives")
@@ -98,7 +99,7 @@ class NegativeDataset:
         self._last: tuple[int, StoredGroups] | None = None
 
     def __str__(self) -> str:
-        """Return the names of the sources."""
+        """Return the names of the sources, separated by commas."""
         names = [str(item) if isinstance(item, str | Path) else "negatives" for item in self._fixed]
         return ", ".join([*names, *("negatives of each epoch" for _ in self._makers)])
 
@@ -109,7 +110,7 @@ class NegativeDataset:
             epoch: The epoch number, from 0. It matters only if a source is a function.
 
         Returns:
-            The groups.
+            The groups as a sequence that is stored on disk.
         """
         # If no source is a function, the groups are the same in all epochs.
         number = epoch if self._makers else 0
@@ -118,10 +119,10 @@ class NegativeDataset:
         return self._last[1]
 
     def _groups(self, epoch: int) -> StoredGroups:
-        """Return the groups of an epoch. Make and store them if they are not on disk yet."""
+        """Return the groups of an epoch. If they are not on disk yet, make and store them first."""
         if not self._makers:
             cached = self._cache is not None and all(isinstance(item, str | Path) for item in self._fixed)
-            # The folder is named after a digest of the files, so that changed files are grouped again.
+            # The folder has a digest of the files as its name, so that changed files are grouped again.
             folder = self._cache / self._digest() if self._cache and cached else self.folder / "all"
             return self._stored(folder, self._read())
         # Files and iterables are read only once. Each epoch adds the negatives that the functions make.
@@ -145,7 +146,7 @@ class NegativeDataset:
         return StoredGroups(folder)
 
     def _read(self) -> Iterator[Entry]:
-        """Yield the records of files and iterables, without those of held-out splits."""
+        """Yield the records of files and iterables, without the records of held-out splits."""
         for item in self._fixed:
             yield from self._known(entries_of(item))
         strange = sorted(self._splits - self._seen)
@@ -156,7 +157,7 @@ class NegativeDataset:
             raise InputError(f"there are no negatives of the split {strange[0]!r}; available: {there}")
 
     def _known(self, entries: Iterable[Entry]) -> Iterator[Entry]:
-        """Yield the records outside held-out splits. Hold out the responses of all other records."""
+        """Yield the records outside of held-out splits, and hold out the responses of all other records."""
         for entry in entries:
             self._seen.add(entry.split)
             if entry.split in self._splits:
@@ -169,32 +170,32 @@ class NegativeDataset:
         """Return the cache key: a digest of the files, the held-out splits and the held-out texts."""
         digest = hashlib.blake2b(digest_size=16)
         for item in self._fixed:
-            # The suffix determines how a file is parsed, so it is included.
+            # The suffix determines how a file is parsed, so include it in the digest.
             digest.update(f"{file_digest(str(item))}{Path(str(item)).suffix}".encode())
         digest.update(json.dumps([_VERSION, sorted(self._splits)]).encode() + self._held_out.digest())
         return digest.hexdigest()
 
 
 def _line(entry: Entry) -> bytes:
-    """Return an entry as a line of JSON."""
+    """Return an entry (the parts of a record that are needed for grouping) as a line of JSON."""
     return msgspec.json.encode(entry) + b"\n"
 
 
 class StoredGroups(Sequence[Group]):
-    """The groups in a folder that `store_groups` wrote, as a sequence.
+    """The groups (contexts with their responses) in a folder that `store_groups` wrote, as a sequence.
 
-    The file is memory-mapped, so that several processes can share the memory.
+    The file of groups is memory-mapped, so that several processes can share the memory.
 
     Attributes:
-        held_out: Number of responses that were held out.
+        held_out: Number of responses that were left out because their texts are held out.
         unusable: Number of responses that `graphneg.datasets.groups.without_unusable` dropped.
     """
 
     def __init__(self, folder: Path) -> None:
-        """Initialize the sequence by memory-mapping the file.
+        """Initialize the sequence by memory-mapping the file of groups.
 
         Args:
-            folder: Folder that `store_groups` wrote.
+            folder: Folder with the files that `store_groups` wrote.
         """
         import numpy
 
@@ -218,7 +219,7 @@ class StoredGroups(Sequence[Group]):
     @overload
     def __getitem__(self, index: slice) -> Sequence[Group]: ...
     def __getitem__(self, index: int | slice) -> Group | Sequence[Group]:
-        """Return a group, or the groups of a slice."""
+        """Return the group at an index, or the groups of a slice."""
         if isinstance(index, slice):
             return [self[item] for item in range(*index.indices(len(self)))]
         if not 0 <= index < len(self):
@@ -238,13 +239,14 @@ class StoredGroups(Sequence[Group]):
 def store_groups(entries: Iterable[Entry], folder: Path, held_out: HeldOut) -> None:
     """Group entries by context, and write the groups to a folder.
 
-    Groups are in the order of their first entries. Each context must have a correct response, even if it is a
-    held-out response.
+    Groups are in the order of their first entries. Each context must have a correct response, which may be a
+    held-out text.
 
     Args:
-        entries: Entries in any order.
+        entries: The parts of records that are needed for grouping, in any order.
         folder: Folder to write to.
-        held_out: Texts to leave out of the responses. Texts may be added to it while the entries are read.
+        held_out: Texts that are left out of the responses. The iterator ``entries`` may add texts to this set
+            while it is read.
     """
     import numpy
 
@@ -267,12 +269,12 @@ def store_groups(entries: Iterable[Entry], folder: Path, held_out: HeldOut) -> N
 
 
 def _grouped(entries: Iterable[Entry], spool: IO[bytes]) -> Iterator[Group]:
-    """Yield the groups of entries with the same context. The entries are stored in a temporary file."""
+    """Yield a group for each context. The entries are stored in the temporary file ``spool`` meanwhile."""
     import numpy
 
     hashes, offsets = array("Q"), array("Q", [0])
     for entry in entries:
-        # The entry is written to the file. Only the hash of its context and its offset remain in memory.
+        # Write the entry to the file. Only the hash of its context and its offset remain in memory.
         hashes.append(number(0, "place", entry.group_id))
         offsets.append(offsets[-1] + spool.write(_line(entry)))
     if not hashes:
@@ -280,8 +282,8 @@ def _grouped(entries: Iterable[Entry], spool: IO[bytes]) -> Iterator[Group]:
     values = numpy.frombuffer(hashes, dtype=numpy.uint64)
     order = numpy.argsort(values, kind="stable")
     bounds = numpy.flatnonzero(numpy.concatenate([[True], numpy.diff(values[order]) != 0, [True]]))
-    # Each sequence of equal hashes is a group. It starts with its first entry, because the sort is stable.
-    # The groups are then sorted by their first entries, which restores the order of the input.
+    # Each run of equal hashes is a group. Its entries are in the order of the input, because the sort is
+    # stable. Sort the groups by their first entries, so that the groups are also in the order of the input.
     for run in numpy.argsort(order[bounds[:-1]]):
         group: Group | None = None
         for index in order[bounds[run] : bounds[run + 1]].tolist():

@@ -1,8 +1,8 @@
 """Sample pairs of a context and a response from groups, reproducibly for each epoch.
 
 A group is a context with correct and wrong responses. A `Mix` says how many correct and wrong responses of
-each kind to draw per context and epoch. `PairSampler` draws them. It uses hashes of the seed and the texts
-instead of a random number generator, so that the draws are the same on every machine::
+each kind to draw per context and epoch. `PairSampler` draws these responses. It uses hashes of the seed and
+the texts instead of a random number generator, so that it draws the same responses on every machine::
 
     group    d#2: 1 correct response, 5 negatives of "deam"
     mix      positives 1, negatives {"deam": 2, "random": 1}
@@ -52,12 +52,12 @@ class Pair:
     """A context with one response.
 
     Attributes:
-        id: Id of the pair. It consists of the group id, the label, the source and the text.
+        id: Id of the pair. It consists of the group id, the label, the source and the text of the response.
         context: Texts of the turns, oldest first.
-        response: The response.
-        label: 1 for a correct response, 0 for a wrong one.
-        source: Recipe, generator or kind of negatives that the response comes from.
-        category: First error category of a wrong response; empty if there is none.
+        response: Text of the response.
+        label: 1 for a correct response, 0 for a wrong response.
+        source: Name of the recipe, generator or kind of negatives from which the response comes.
+        category: First error category of a wrong response; empty if it has no error category.
         weight: Weight of the pair in the loss.
     """
 
@@ -76,11 +76,11 @@ class Mix:
 
     Attributes:
         positives: Number of correct responses.
-        negatives: Number of wrong responses by source, error category or transform. ``random`` draws correct
-            responses of other contexts and needs no records. If there are records with the source ``random``,
-            they are drawn instead.
-        weights: Weight of a pair in the loss, by transform, error category or source. If several of them have
-            a weight, a transform takes precedence over a category, and a category over a source.
+        negatives: Number of wrong responses, keyed by source, error category or transform. ``random`` draws
+            correct responses to other contexts and needs no records. If there are records with the source
+            ``random``, these records are drawn instead.
+        weights: Weights of pairs in the loss, keyed by transform, error category or source. If several keys
+            match a pair, a transform takes precedence over a category, and a category over a source.
             ``reference`` is the source of correct responses. The default weight is 1.
 
     Raises:
@@ -92,7 +92,7 @@ class Mix:
     weights: Mapping[str, float] = field(default_factory=dict[str, float])
 
     def __post_init__(self) -> None:
-        """Check that the numbers and weights are in range."""
+        """Check that the numbers of responses and the weights are in range."""
         if self.positives < 1 or not self.negatives:
             raise InputError("a mix needs at least one correct and one wrong response of each context")
         for name, amount in self.negatives.items():
@@ -111,11 +111,11 @@ class Shortfall:
     """Counts of the responses that an epoch lacks or does not use.
 
     Attributes:
-        contexts: Number of contexts with too few responses, by the name in the mix.
-        responses: Number of missing responses, by the name in the mix.
-        held_out: Number of responses that were held out.
+        contexts: Number of contexts with too few responses, keyed by the name in the mix.
+        responses: Number of missing responses, keyed by the name in the mix.
+        held_out: Number of responses that were left out because their texts are held out.
         unusable: Number of responses that `graphneg.datasets.groups.without_unusable` dropped.
-        unused: Number of wrong responses that no name in the mix selects, by source.
+        unused: Number of wrong responses that no name in the mix selects, keyed by source.
     """
 
     contexts: Counter[str] = field(default_factory=Counter[str])
@@ -126,11 +126,11 @@ class Shortfall:
 
 
 class Draw(NamedTuple):
-    """A pair, represented by indexes instead of texts.
+    """A pair of a context and a response, represented by indices instead of texts.
 
     Attributes:
         group: Index of the group whose context is used.
-        other: Index of the group whose response is used. It differs from ``group`` for a random
+        other: Index of the group whose response is used. It differs from ``group`` only for a random
             negative.
         slot: Index of a correct response in ``positives``; for a wrong response, -1 minus its index in
             ``negatives``.
@@ -144,20 +144,20 @@ class Draw(NamedTuple):
 
     @property
     def label(self) -> int:
-        """The label: 1 if the response is a correct response to this context, otherwise 0."""
+        """The label of the pair: 1 if the response is a correct response to the context, otherwise 0."""
         return int(self.slot >= 0 and self.group == self.other)
 
 
 class PairSampler:
-    """Draws the pairs of each epoch from groups.
+    """Draws the pairs of each epoch from groups. A group is a context with its responses.
 
     The same seed and epoch give the same pairs in the same order. Each epoch draws negatives of a context
-    that earlier epochs have not drawn, until all of them have been used. If there are too few responses, the
-    missing responses are counted and not replaced.
+    that earlier epochs have not drawn, until all its negatives have been used. If there are too few
+    responses, the missing responses are counted and not replaced.
 
     Attributes:
-        groups: The groups.
-        mix: Number of responses to draw.
+        groups: Contexts with their correct and wrong responses.
+        mix: Number of responses of each kind to draw per context.
         contexts: Number of groups that are used.
     """
 
@@ -173,16 +173,17 @@ class PairSampler:
         """Initialize the sampler.
 
         Args:
-            groups: The groups.
-            mix: Number of responses to draw.
-            seed: Seed of the draws.
-            wanted: Function that returns whether to use a group; None to use all. Random negatives are also
-                drawn only from these groups.
-            left_out: Number of responses that were held out. It is only used in reports.
-            unusable: Number of responses that were dropped as unusable. It is used in reports and errors.
+            groups: Contexts with their correct and wrong responses.
+            mix: Number of responses of each kind to draw per context.
+            seed: Seed for drawing responses.
+            wanted: Function that returns whether to use a group; None to use all groups. Random negatives are
+                also drawn only from the groups that are used.
+            left_out: Number of responses that were held out before. This number is only copied into reports.
+            unusable: Number of responses that were dropped before because they are useless for training. This
+                number is only copied into reports and error messages.
 
         Raises:
-            InputError: No group has a correct response, or a name in the mix does not occur.
+            InputError: No group has a correct response, or a name in the mix does not occur in the groups.
         """
         self.groups = groups
         self.mix = mix
@@ -192,7 +193,7 @@ class PairSampler:
         self._unused: Counter[str] = Counter()
         known: set[str] = set()
         for index, group in enumerate(groups):
-            # The names of all groups are collected, to report a name in the mix that occurs in none of them.
+            # Collect the names in all groups, to report a name in the mix that occurs in none of the groups.
             known.update(name for answer in group.negatives for name in answer.names)
             if group.positives and (wanted is None or wanted(group)):
                 self._kept.append(index)
@@ -212,12 +213,12 @@ class PairSampler:
                     else ""
                 )
                 raise InputError(f"no negatives of {name!r}; available: {there}{dropped}")
-        # If records with the source "random" exist, they are drawn instead of responses of other contexts.
+        # If records with the source "random" exist, they are drawn instead of responses to other contexts.
         self._own_random = RANDOM in known
         self.contexts = len(self._kept)
         borrows = RANDOM in mix.negatives and not self._own_random
-        # `_copies` finds groups with the same context. It is called only if responses of other contexts are
-        # drawn as negatives.
+        # `_copies` finds groups with the same context. These are needed only if responses to other contexts
+        # are drawn as negatives.
         self._copies = _copies(groups, self._kept) if borrows else {}
 
     def drawn(self, epoch: int) -> tuple[EpochPairs, Shortfall]:
@@ -227,7 +228,8 @@ class PairSampler:
             epoch: The epoch number, from 0.
 
         Returns:
-            The pairs in random order, which take 12 bytes each, and the numbers of missing responses.
+            The pairs in random order, which take 12 bytes of memory each, and the numbers of missing
+            responses.
         """
         import numpy
 
@@ -240,13 +242,13 @@ class PairSampler:
             pair = self.pair(draw)
             keys.append(number(self._seed, "pair", str(epoch), pair.id))
             draws.extend((draw.group, draw.other, draw.slot))
-            # A position that `Pairs.state_dict` returned is valid only for the same pairs. The digest, which
-            # is compared, therefore includes contexts and weights.
+            # A position that `Pairs.state_dict` returned is valid only for the same pairs, which `Pairs`
+            # checks by comparing digests. The digest therefore includes contexts and weights.
             facts = "\0".join((pair.id, str(pair.weight), *pair.context, ""))
             digest.update(facts.encode("utf-8", "surrogatepass"))
             sources[pair.source] += 1
             right += pair.label
-        # The pairs are sorted by hash, which is a random order that is the same on every machine.
+        # Sort the pairs by hash, which gives a random order that is the same on every machine.
         order = numpy.argsort(numpy.frombuffer(keys, dtype=numpy.uint64), kind="stable")
         table: NDArray[int32] = numpy.frombuffer(draws, dtype=numpy.int32).reshape(-1, 3)[order]
         return EpochPairs(self, table, sources, right, digest.hexdigest()), shortfall
@@ -256,33 +258,33 @@ class PairSampler:
 
         Args:
             epoch: The epoch number, from 0.
-            shortfall: The numbers of missing responses are added to it.
+            shortfall: Counts to which the numbers of missing responses are added.
 
         Returns:
-            An iterator over the draws.
+            An iterator over the pairs, represented by indices.
         """
         return (draw for index in self._kept for draw in self.draws_of(index, epoch, shortfall))
 
     def shuffled(self, epoch: int) -> list[int]:
-        """Return, in a random order that depends on the epoch, the groups that are used.
+        """Return the groups that are used, in a random order that depends on the epoch.
 
         Args:
             epoch: The epoch number, from 0.
 
         Returns:
-            Indexes of groups in `groups`.
+            Indices of groups in `groups`.
         """
         name = str(epoch)
         return sorted(self._kept, key=lambda index: number(self._seed, "group", name, self.groups[index].id))
 
     def pair(self, draw: Draw) -> Pair:
-        """Convert a draw to a pair with texts.
+        """Convert a pair of indices into a pair of texts.
 
         Args:
-            draw: A draw.
+            draw: Indices of the context and the response.
 
         Returns:
-            The pair.
+            The pair with its texts and its weight.
         """
         group = self.groups[draw.group]
         other = group if draw.other == draw.group else self.groups[draw.other]
@@ -293,21 +295,21 @@ class PairSampler:
         context = group.context if answer.context is None else answer.context
         id = f"{group.id}~{draw.label}{answer.source}~{answer.text}"
         weights = self.mix.weights
-        # The first name that has a weight counts. `names` contains transforms first, then the category and
-        # the source.
+        # Use the weight of the first name that has one. `names` contains transforms first, then the category
+        # and the source.
         weight = next((weights[name] for name in answer.names if name in weights), 1.0)
         return Pair(id, context, answer.text, draw.label, answer.source, answer.category, weight)
 
     def draws_of(self, index: int, epoch: int, shortfall: Shortfall) -> Iterator[Draw]:
-        """Draw the responses of one group, first the correct ones and then the wrong ones.
+        """Draw responses of one group: first correct responses, then wrong responses.
 
         Args:
             index: Index of the group.
             epoch: The epoch number, from 0.
-            shortfall: The numbers of missing responses are added to it.
+            shortfall: Counts to which the numbers of missing responses are added.
 
         Yields:
-            The draws.
+            Pairs of the group's context and a response, represented by indices.
         """
         group = self.groups[index]
         right, wrong = list(enumerate(group.positives)), list(enumerate(group.negatives))
@@ -327,7 +329,7 @@ class PairSampler:
             yield from result
 
     def _wrong(self, group: Group, wrong: Sequence[tuple[int, Answer]], epoch: int) -> dict[str, list[int]]:
-        """Return the indexes of the negatives to draw from a group in an epoch, by the names in the mix.
+        """Return the indices of the negatives to draw from a group in an epoch, keyed by name in the mix.
 
         No index occurs twice.
         """
@@ -337,8 +339,8 @@ class PairSampler:
         }
         drawn: dict[str, list[int]] = {}
         taken: set[int] = set()
-        # A negative that matches several names can be drawn for only one of them. The name with the fewest
-        # negatives chooses first.
+        # A negative that matches several names in the mix is drawn for at most one of these names. Start with
+        # the name that matches the fewest negatives.
         for name in sorted(matching, key=lambda name: len(matching[name])):
             amount = self.mix.negatives[name]
             drawn[name] = self._turns(group.id, name, matching[name], amount, epoch, taken)
@@ -354,7 +356,7 @@ class PairSampler:
         epoch: int,
         taken: Collection[int] = (),
     ) -> list[int]:
-        """Return the indexes of the answers for an epoch. The epochs go through all answers in turn.
+        """Return the indices of the answers to use in an epoch. Successive epochs go through all answers.
 
         Answers with an index in ``taken`` are skipped.
         """
@@ -364,13 +366,14 @@ class PairSampler:
         return list(islice((slot for slot in turned if slot not in taken), amount))
 
     def _random(self, index: int, group: Group, amount: int, epoch: int) -> Iterator[Draw]:
-        """Yield correct responses to other contexts that are wrong for this context.
+        """Yield random negatives for a context: correct responses to other contexts.
 
         A response is rejected if it is nearly equal to a correct response to this context, or to a correct
         response in another group with the same context. It is also rejected if its own context is nearly
-        equal to this one.
+        equal to this context.
         """
-        # If another group has the same context, its correct responses are also correct here.
+        # If another group has the same context, the correct responses of that group are also correct in this
+        # group.
         copies = [self.groups[at] for at in self._copies.get(index, ()) if at != index]
         right = NearTexts(answer.text for each in (group, *copies) for answer in each.positives)
         words = word_hashes("\n".join(group.context))
@@ -384,7 +387,7 @@ class PairSampler:
             text = some[slot].text
             key = match_key(text)
             if other != index and key not in taken and text not in right:
-                # A reply to a nearly equal context may also be correct here.
+                # A reply to a nearly equal context may also be a correct response to this context.
                 if are_near(words, word_hashes("\n".join(self.groups[other].context))):
                     continue
                 taken.add(key)
@@ -395,14 +398,17 @@ class PairSampler:
 
 
 def _copies(groups: Sequence[Group], kept: Iterable[int]) -> dict[int, list[int]]:
-    """Return for each group all groups with the same context, if there is more than one."""
+    """Return lists of the groups with the same context, keyed by each of these groups.
+
+    A group whose context occurs only once is left out.
+    """
     # There may be millions of contexts but few duplicates. To save memory, a context is mapped to a single
     # index, and to a list only when a duplicate is found.
     places: dict[int, int | list[int]] = {}
     for index in kept:
         key = number(0, "context", *map(match_key, groups[index].context))
-        # Contexts are compared by their hashes, which takes less memory. Different spellings have the same
-        # hash.
+        # Compare contexts by their hashes, which takes less memory. Different spellings of a context have the
+        # same hash.
         there = places.setdefault(key, index)
         if isinstance(there, list):
             there.append(index)
@@ -412,7 +418,7 @@ def _copies(groups: Sequence[Group], kept: Iterable[int]) -> dict[int, list[int]
 
 
 def rotate(items: Sequence[Item], amount: int, epoch: int) -> list[Item]:
-    """Return the items for an epoch. The epochs go through all items in turn.
+    """Return the items to use in an epoch. Successive epochs go through all items in turn.
 
     Args:
         items: All items.
@@ -436,9 +442,9 @@ class EpochPairs(Sequence[Pair]):
     Attributes:
         sampler: Sampler that drew the pairs.
         table: The fields ``group``, ``other`` and ``slot`` of each `Draw`, shape (pairs, 3).
-        sources: Number of pairs by source.
+        sources: Number of pairs, keyed by source.
         right: Number of pairs with a correct response.
-        digest: Digest of all pairs. If two epochs have the same digest, they have the same pairs.
+        digest: Digest of all pairs. Two epochs with the same digest have the same pairs.
     """
 
     sampler: PairSampler
@@ -451,7 +457,7 @@ class EpochPairs(Sequence[Pair]):
         """Return the same pairs in a different order, in which the pairs of a context are next to each other.
 
         Returns:
-            The pairs. Contexts are in the order of their first pairs.
+            The reordered pairs. The order of the contexts is the order of their first pairs in this object.
         """
         import numpy
 
@@ -474,7 +480,7 @@ class EpochPairs(Sequence[Pair]):
     @overload
     def __getitem__(self, index: slice) -> Sequence[Pair]: ...
     def __getitem__(self, index: int | slice) -> Pair | Sequence[Pair]:
-        """Return a pair, or the pairs of a slice."""
+        """Return the pair at an index, or the pairs of a slice."""
         if isinstance(index, slice):
             return [self[item] for item in range(*index.indices(len(self)))]
         group, other, slot = self.table[index]
@@ -483,7 +489,7 @@ class EpochPairs(Sequence[Pair]):
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Statistics on how similar wrong responses are to correct ones.
+    """Statistics on how similar wrong responses are to correct responses.
 
     The similarity of a wrong response is its cosine with the most similar correct response to the same
     context, from -1 to 1.
@@ -503,18 +509,19 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
-    """How many responses an epoch has and how many it lacks, for a name in the mix.
+    """The numbers of responses that an epoch has and lacks, for one name in the mix (a row of a report).
 
-    A row with a ``category`` counts only those responses of the name that have this error category.
+    A row with a ``category`` counts only those responses for the name that have this error category.
 
     Attributes:
-        name: Name in the mix.
-        category: Error category; empty if the row counts all responses of the name.
-        contexts: Number of contexts.
+        name: Name in the mix: a source, error category or transform.
+        category: Error category of the counted responses; empty if the row counts all responses for the name.
+        contexts: Number of contexts that are used; in a row with a category, only contexts with a counted
+            response.
         short: Number of contexts with too few responses.
         wanted: Number of responses that the mix asks for.
         got: Number of responses that were drawn.
-        similarity: Similarity of the responses to correct ones; None if none were drawn.
+        similarity: Similarity of the drawn responses to correct responses; None if no response was drawn.
     """
 
     name: str
@@ -527,16 +534,17 @@ class Shortage:
 
 
 def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = None) -> list[Shortage]:
-    """Report how many responses an epoch has and lacks.
+    """Report how many wrong responses an epoch has and lacks.
 
     Args:
-        sampler: Sampler of the pairs.
+        sampler: Sampler that draws the pairs.
         epoch: The epoch number, from 0.
-        embedder: Embedder by which similarities are computed. Its vectors must have length 1. None for the
-            word vectors that graphneg provides.
+        embedder: Embedder with which similarities are computed. Its vectors must have length 1. None for the
+            word vectors that come with graphneg.
 
     Returns:
-        A row for each name in the mix, followed by a row for each error category among its responses.
+        For each name in the mix, a row for all its responses, followed by a row for each error category among
+        these responses.
     """
     if embedder is None:
         from graphneg.nn.embedders import BUNDLED, get_embedder
@@ -546,14 +554,14 @@ def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = 
     similarities: defaultdict[tuple[str, str], array[float]] = defaultdict(lambda: array("f"))
     contexts: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
     wrong = (draw for draw in sampler.draws(epoch, shortfall) if not draw.label)
-    # Texts are embedded in batches, so that memory use does not depend on their number.
+    # Embed texts in batches, so that memory use does not depend on the number of texts.
     while some := list(islice(wrong, 500)):
         pairs = [sampler.pair(draw) for draw in some]
         right = [[item.text for item in sampler.groups[draw.group].positives] for draw in some]
         texts = list(dict.fromkeys([*(pair.response for pair in pairs), *chain.from_iterable(right)]))
         vectors = dict(zip(texts, embedder.embed(texts), strict=True))
         for draw, pair, fitting in zip(some, pairs, right, strict=True):
-            # A wrong response is compared with the correct response that is most similar to it.
+            # Compare a wrong response with the correct response that is most similar to it.
             similarity = max(float(vectors[pair.response] @ vectors[text]) for text in fitting)
             for key in {(draw.name, ""), (draw.name, pair.category)}:
                 similarities[key].append(similarity)
@@ -579,8 +587,8 @@ def _spread(values: Sequence[float]) -> Spread | None:
 
 
 Draws = Callable[[int], tuple[EpochPairs, Shortfall]]
-"""Type of a function that takes the number of an epoch, and returns its pairs and the numbers of missing
-responses."""
+"""Type of a function that takes the number of an epoch, and returns the pairs of this epoch and the numbers
+of missing responses."""
 
 
 class Epochs:
@@ -590,8 +598,8 @@ class Epochs:
     Memory contains only the draws of one epoch and the pairs of one window at a time.
 
     Attributes:
-        sources: Number of pairs in all epochs, by source.
-        shortfall: Numbers of the responses that are missing in the first epoch.
+        sources: Number of pairs in all epochs, keyed by source.
+        shortfall: Numbers of responses that are missing in the first epoch.
         first: Number of pairs in the first epoch.
         balance: Number of wrong responses per correct response in the first epoch.
     """
@@ -606,8 +614,8 @@ class Epochs:
         """
         self._draws = draws
         self._batch, self._size = batch, batch * _WINDOW
-        # All epochs are drawn once to count their pairs. Training starts with the first epoch, so its pairs
-        # are kept in memory.
+        # Draw each epoch once to count its pairs. Training starts with the first epoch, so keep the pairs of
+        # this epoch in memory.
         first, self.shortfall = draws(0)
         self.first, self._digest = len(first), first.digest
         self.balance = (self.first - first.right) / max(1, first.right)
@@ -621,19 +629,19 @@ class Epochs:
             self._starts.append(self._starts[-1] + len(pairs))
 
     def facts(self) -> list[Any]:
-        """Return data that identify the pairs: a digest of the first epoch, and the counts by source."""
+        """Return data that identify the pairs: a digest of the first epoch, and the counts per source."""
         return [self._digest, sorted(self.sources.items())]
 
     def sources_of(self, amount: int) -> Counter[str]:
         """Count the sources of the first pairs in the order for training.
 
-        If a run stopped early, this gives the pairs that it has used.
+        The result describes the pairs that a training run has used, even if it stopped early.
 
         Args:
             amount: Number of pairs that were used.
 
         Returns:
-            Number of pairs by source.
+            The number of used pairs, keyed by source.
         """
         if amount >= len(self):
             return self.sources
@@ -656,11 +664,11 @@ class Epochs:
         if window != self._window:
             start = window * self._size
             pairs = self._pairs[start : start + self._size]
-            # The pairs are sorted by the length of their contexts, so that a batch needs little padding.
+            # Sort the pairs by the length of their contexts, so that a batch needs little padding.
             pairs = sorted(pairs, key=lambda pair: sum(map(len, pair.context)))
             batches = [pairs[at : at + self._batch] for at in range(0, len(pairs), self._batch)]
-            # The batches are shuffled by a hash. Otherwise each window would start with short contexts and
-            # end with long ones.
+            # Shuffle the batches by a hash. Otherwise each window would start with short contexts and end
+            # with long contexts.
             batches.sort(key=lambda some: number(0, "batch", some[0].id))
             self._sorted, self._window = [pair for some in batches for pair in some], window
         return self._sorted[within]

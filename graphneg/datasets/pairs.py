@@ -50,9 +50,9 @@ _COLUMNS = {
     "category": "string",
     "weight": "float64",
 }
-"""Columns of a table of pairs, and their Hugging Face types."""
+"""Columns of a table with one pair per row, and the Hugging Face types of the columns."""
 Row = dict[str, Any]
-"""Type of a row of a table: values by the name of the column."""
+"""Type of a row of a table: values, keyed by the name of the column."""
 
 
 def read_pairs(
@@ -68,17 +68,16 @@ def read_pairs(
 
     Args:
         sources: Files of negatives (.jsonl, .parquet), iterables of negatives, or functions that take a seed
-            and make negatives. A function is called once per epoch with ``seed`` plus the number of the
-            epoch.
+            and make negatives. A function is called once per epoch with ``seed`` plus the epoch number.
         mix: Number of correct and wrong responses to draw per context and epoch. None for one correct
             response and one wrong response from each recipe and generator.
-        seed: Seed of the draws.
+        seed: Seed for drawing responses.
         held_out: Texts that must not be used as responses.
         held_out_splits: Splits to hold out. Records of these splits are left out, and their responses are
-            also left out of the records of other splits. If a ``store`` is given, the replies in its
-            dialogues of these splits are also left out.
-        cache: Folder in which to store the groups of negatives, so that the same files are grouped only once.
-            None for a temporary folder.
+            also left out of the records of other splits. If a ``store`` is given, replies in the store that
+            belong to these splits are also left out.
+        cache: Folder in which to store the negatives grouped by context, so that the same files are grouped
+            only once. None for a temporary folder.
         store: Store that contains dialogues of ``held_out_splits``.
 
     Returns:
@@ -97,9 +96,9 @@ class Pairs:
     """The training pairs of any number of epochs.
 
     The same sources, mix and seed give the same pairs. An iteration yields the pairs of one epoch, and the
-    next iteration those of the next epoch. `state_dict` returns the current epoch and position, and
-    `load_state_dict` continues there without reading the pairs before. Errors in the sources are raised when
-    the first pair is requested.
+    next iteration yields the pairs of the next epoch. `state_dict` returns the current epoch and position,
+    and `load_state_dict` continues there without reading the pairs before this position. Errors in the
+    sources are raised when the first pair is requested.
     """
 
     def __init__(
@@ -112,11 +111,11 @@ class Pairs:
         """Initialize the pairs. The sources are not read yet.
 
         Args:
-            dataset: The groups to draw from.
+            dataset: Contexts with their responses, from which the pairs are drawn.
             mix: Number of responses to draw per context; None for one correct response and one wrong response
                 from each source.
-            seed: Seed of the draws.
-            wanted: Function that returns whether to use a group; None to use all groups.
+            seed: Seed for drawing responses.
+            wanted: Function that returns whether to use a context; None to use all contexts.
         """
         self.seed = seed
         self._dataset = dataset
@@ -127,7 +126,7 @@ class Pairs:
         self._epoch = self._index = 0
 
     def __iter__(self) -> Iterator[Pair]:
-        """Yield the remaining pairs of the current epoch. Then make the next epoch the current one."""
+        """Yield the remaining pairs of the current epoch. Then move on to the next epoch."""
         pairs = self.epoch(self._epoch)
         while self._index < len(pairs):
             pair = pairs[self._index]
@@ -140,7 +139,7 @@ class Pairs:
         return len(self.epoch(self._epoch))
 
     def __repr__(self) -> str:
-        """Return a text with the sources, the mix and the current position."""
+        """Return a string with the sources, the mix, the seed and the current position."""
         amounts = self._mix.negatives if self._mix is not None else {"each source": 1}
         mix = " ".join(f"{name}={amount}" for name, amount in amounts.items())
         return (
@@ -159,7 +158,7 @@ class Pairs:
         return self.draw(epoch)[0]
 
     def draw(self, epoch: int) -> tuple[EpochPairs, Shortfall]:
-        """Return the pairs of an epoch, and a report of the responses that are missing.
+        """Return the pairs of an epoch, and counts of the responses that are missing.
 
         Args:
             epoch: The epoch number, from 0.
@@ -173,13 +172,13 @@ class Pairs:
         return self._drawn[1], self._drawn[2]
 
     def sampler(self, epoch: int) -> PairSampler:
-        """Return the sampler for an epoch.
+        """Return the object that draws the pairs of an epoch.
 
         Args:
             epoch: The epoch number, from 0.
 
         Returns:
-            The sampler.
+            The sampler. All epochs share one sampler if the negatives are the same in all epochs.
         """
         groups = self._dataset.groups(epoch)
         # A new sampler is needed if the groups have changed, which happens in each epoch if a source is a
@@ -195,14 +194,14 @@ class Pairs:
         return self._sampler
 
     def part(self, wanted: Callable[[Group], bool]) -> Pairs:
-        """Return the pairs of some of the contexts.
+        """Return an object that draws pairs from only some of the contexts.
 
         Args:
             wanted: Function that returns whether to use a context. Random negatives are also drawn only from
-                these contexts.
+                the contexts that are used.
 
         Returns:
-            The pairs.
+            A new object with the same mix and seed.
         """
         return Pairs(self._dataset, self._mix, self.seed, wanted)
 
@@ -217,7 +216,7 @@ class Pairs:
             state: The result of `state_dict`.
 
         Raises:
-            InputError: The state is malformed, or it is from other pairs.
+            InputError: The state is malformed, or it belongs to other pairs.
         """
         try:
             epoch, index, digest = int(state["epoch"]), int(state["place"]), state["pairs"]
@@ -233,20 +232,21 @@ class Pairs:
         self._epoch, self._index = epoch, index
 
     def shortages(self, epoch: int = 0, embedder: Embedder | None = None) -> list[Shortage]:
-        """Report how many responses an epoch has and lacks, and how similar wrong ones are to correct ones.
+        """Report how many wrong responses an epoch has and lacks, and how similar to correct responses.
 
         Args:
             epoch: The epoch number, from 0.
-            embedder: Embedder by which similarities are computed; None for the word vectors that graphneg
-                provides.
+            embedder: Embedder with which similarities are computed; None for the word vectors that come with
+                graphneg.
 
         Returns:
-            A row for each name in the mix, followed by a row for each error category among its responses.
+            For each name in the mix, a row for all its responses, followed by a row for each error category
+            among these responses.
         """
         return shortages(self.sampler(epoch), epoch, embedder)
 
     def to_pandas(self, epoch: int = 0, separator: str | None = None) -> pandas.DataFrame:
-        """Convert an epoch to a data frame.
+        """Convert the pairs of an epoch into a data frame.
 
         Args:
             epoch: The epoch number, from 0.
@@ -261,7 +261,7 @@ class Pairs:
         return pandas.DataFrame.from_records(rows, columns=list(_COLUMNS))
 
     def to_dataset(self, epoch: int = 0, separator: str | None = None) -> Dataset:
-        """Convert an epoch to a Hugging Face ``Dataset``.
+        """Convert the pairs of an epoch into a Hugging Face ``Dataset``.
 
         The dataset memory-maps a file that is deleted together with this object. The package ``datasets`` is
         required.
@@ -277,7 +277,7 @@ class Pairs:
         return _mapped(rows, _features(_COLUMNS, separator), self._dataset.folder)
 
     def to_iterable_dataset(self, epoch: int = 0, separator: str | None = None) -> IterableDataset:
-        """Convert an epoch to a Hugging Face ``IterableDataset``.
+        """Convert the pairs of an epoch into a Hugging Face ``IterableDataset``.
 
         The dataset is divided into shards, so that several workers can read it in parallel. When its
         ``state_dict`` is restored, whole shards are skipped without decoding them.
@@ -302,18 +302,18 @@ class Pairs:
         collate: Callable[[Sequence[Pair]], Any] | None = None,
         **options: Any,
     ) -> DataLoader[Any]:
-        """Convert an epoch to a torch ``DataLoader``.
+        """Convert the pairs of an epoch into a torch ``DataLoader``.
 
         Args:
             batch_size: Number of pairs per batch.
             epoch: The epoch number, from 0.
             start: Index of the first pair, for resuming in the middle of an epoch.
-            collate: Function that converts a list of pairs to a batch. By default, a batch is a dict with
+            collate: Function that converts a list of pairs into a batch. By default, a batch is a dict with
                 ``context`` and ``response`` (lists), ``label`` and ``weight`` (tensors of shape (pairs,)).
             options: Further arguments of ``DataLoader``.
 
         Returns:
-            The data loader.
+            A data loader that starts at the pair ``start``.
         """
         check_packages()
         from torch.utils.data import DataLoader, Subset
@@ -325,7 +325,7 @@ class Pairs:
         return make(rest, batch_size=batch_size, collate_fn=collate or _batch, **options)
 
     def triplets(self, epoch: int = 0, separator: str = "\n") -> Dataset:
-        """Convert an epoch to a ``Dataset`` for the losses of sentence-transformers.
+        """Convert an epoch into a Hugging Face ``Dataset`` for the losses of sentence-transformers.
 
         The columns are anchor, positive and negative. The anchor is the context, which must be the same for
         both responses of a row. Therefore, a negative with an edited context raises an error. `epoch` and
@@ -336,12 +336,12 @@ class Pairs:
             separator: Text between the turns of the anchor.
 
         Returns:
-            The dataset.
+            A dataset with the columns anchor, positive and negative.
         """
         return self._tuples(epoch, ["negative"], separator)
 
     def tuples(self, negatives: int, epoch: int = 0, separator: str = "\n") -> Dataset:
-        """Convert an epoch to a ``Dataset`` with several negatives per row.
+        """Convert an epoch into a Hugging Face ``Dataset`` with several negatives per row.
 
         The columns are anchor, positive, negative_1, negative_2 and so on. A context with too few negatives
         in this epoch is left out. ``dataset.info.description`` says how many contexts are left out. The
@@ -354,10 +354,11 @@ class Pairs:
             separator: Text between the turns of the anchor.
 
         Returns:
-            The dataset.
+            A dataset with ``negatives`` + 2 columns.
 
         Raises:
-            InputError: ``negatives`` is below 1, or the mix draws fewer per context.
+            InputError: ``negatives`` is below 1 or above the number of negatives that the mix draws per
+                context.
         """
         # If the mix draws fewer negatives per context, no row could ever be filled.
         most = sum(self.sampler(epoch).mix.negatives.values())
@@ -366,14 +367,14 @@ class Pairs:
         return self._tuples(epoch, [f"negative_{number}" for number in range(1, negatives + 1)], separator)
 
     def _tuples(self, epoch: int, names: Sequence[str], separator: str) -> Dataset:
-        """Return rows of an anchor, a positive, and a negative for each of the column names."""
+        """Return a dataset with the columns ``anchor`` and ``positive``, and one column for each name."""
         columns = ["anchor", "positive", *names]
         features = _features(dict.fromkeys(columns, "string"), separator)
         sampler = self.sampler(epoch)
         left_out = 0
 
         def rows() -> Iterator[Row]:
-            """Yield the rows of all contexts. Each row has a correct response and negatives."""
+            """Yield the rows for all contexts. Each row has a correct response and some negatives."""
             nonlocal left_out
             size = len(names)
             for index in sampler.shuffled(epoch):
@@ -384,13 +385,13 @@ class Pairs:
                     _refuse_edited_context(pair, sampler.groups[index].context)
                 right = [pair.response for pair in pairs if pair.label]
                 wrong = [pair.response for pair in pairs if not pair.label]
-                # All rows need the same number of negatives. If too few are left for another row, they are
-                # dropped.
+                # All rows need the same number of negatives. If too few negatives are left for another row,
+                # drop them.
                 cuts = [wrong[at : at + size] for at in range(0, len(wrong) - size + 1, size)]
                 left_out += not cuts
                 anchor = separator.join(sampler.groups[index].context)
-                # There may be more correct responses than tuples of negatives, or fewer. The shorter list is
-                # repeated, so that each response is used at least once.
+                # There may be more correct responses than tuples of negatives, or fewer. Repeat the shorter
+                # list, so that each correct response and each tuple is used at least once.
                 for row in range(max(len(right), len(cuts)) if cuts else 0):
                     texts = (anchor, right[row % len(right)], *cuts[row % len(cuts)])
                     yield dict(zip(columns, texts, strict=True))
@@ -412,13 +413,13 @@ def _refuse_edited_context(pair: Pair, anchor: tuple[str, ...]) -> None:
 
 
 def _row(pair: Pair, separator: str | None) -> Row:
-    """Convert a pair to a row of a table."""
+    """Convert a pair of a context and a response into a row of a table."""
     context = list(pair.context) if separator is None else separator.join(pair.context)
     return {name: getattr(pair, name) for name in _COLUMNS} | {"context": context}
 
 
 def _batch(pairs: Sequence[Pair]) -> Mapping[str, Any]:
-    """Convert pairs to a batch of lists and tensors."""
+    """Convert pairs of a context and a response into a batch of lists and tensors."""
     import torch
 
     rows: dict[str, Any] = {name: [getattr(pair, name) for pair in pairs] for name in ("context", "response")}
@@ -448,11 +449,11 @@ def _mapped(rows: Iterable[Row], features: Features, folder: Path) -> Dataset:
     remaining, schema = iter(rows), features.arrow_schema
     try:
         with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, schema) as stream:
-            # Rows are written in batches, so that memory use does not depend on their number.
+            # Write rows in batches, so that memory use does not depend on the number of rows.
             while some := list(islice(remaining, 1_000)):
                 stream.write_batch(pa.RecordBatch.from_pylist(some, schema=schema))
     except BaseException:
-        # If writing was interrupted for any reason, the incomplete file is removed.
+        # If writing was interrupted for any reason, remove the incomplete file.
         path.unlink(missing_ok=True)
         raise
     return Dataset.from_file(str(path))

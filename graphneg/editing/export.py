@@ -43,9 +43,9 @@ from graphneg.store.dialogues import (
 )
 
 BATCH = 500
-"""Number of dialogues to read at a time."""
+"""Number of dialogues that are read from the store at a time."""
 NOT_XML = re.compile(r"[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Pattern of a character that XML does not allow."""
+"""Pattern that matches a character that XML does not allow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,8 @@ class Exported:
 
     Attributes:
         items: Number of records, graphs or dialogues in the file.
-        was_complete: True if an earlier export with the same input had written the file already. In this
-            case nothing was written.
+        was_complete: True if an earlier export with the same input had written the file already, so that this
+            export wrote nothing.
     """
 
     items: int
@@ -64,15 +64,16 @@ class Exported:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A file format. Its functions convert dialogues to items, and write the items to a file.
+    """A file format, with functions that convert dialogues into items, such as records, and write them.
 
     Attributes:
-        kind: Name of the type of items. It is stored in the files of shards.
-        items: Function that yields the items of some dialogues, each with the id of its dialogue.
-        write: Function that writes items to a file and returns their number.
-        encode: Function that converts an item to a JSON value for the file of a shard.
-        decode: Function that converts such a JSON value back to an item.
-        first: Function that yields the items that belong to no dialogue. They precede all others.
+        kind: Name of the type of the items, such as ``graphs``. It is stored in the files of shards.
+        items: Function that takes some dialogues and yields pairs of a dialogue's id and an item of this
+            dialogue.
+        write: Function that writes items to a file and returns how many it has written.
+        encode: Function that converts an item into a JSON value for the file of a shard.
+        decode: Function that converts such a JSON value back into an item.
+        first: Function that yields the items that belong to no dialogue. They precede the items of dialogues.
     """
 
     kind: str
@@ -102,21 +103,21 @@ def export(
         store: Store to export from.
         out: File to write.
         selection: Dialogues to export.
-        progress: Progress display; advanced by the number of finished dialogues.
+        progress: Progress display, which is advanced by the number of finished dialogues.
         overwrite: Whether to replace a file that an export with different input wrote.
-        form: Format of the file; None chooses it by the suffix of ``out``.
-        facts: JSON values that the items depend on in addition to the store. If they change, the file is
-            written again.
+        form: Format of the file; None chooses the format by the suffix of ``out``.
+        facts: Further JSON values on which the items depend, besides the content of the store. If one of them
+            changes, the file is written again.
 
     Returns:
-        The number of items, and whether the file was complete before the call.
+        The number of items in the file, and whether the file was complete before the call.
     """
     check_output(out, SUFFIXES if form is None else LINES)
     form = form or FORMS[out.suffix]
     check_selection(store, selection)
     settings = [__version__, form.kind, selection.conditions(), selection.limit, *facts]
-    # Records contain only texts. The digest of the input therefore leaves out the graphs. Otherwise, an
-    # export would become outdated when texts are parsed again.
+    # Records contain only texts, so their digest leaves out the graphs. Otherwise, parsing the texts again
+    # would make an export of records outdated.
     content = (texts_digest if form.kind == RECORDS else content_digest)(store, selection)
     if selection.shard is not None:
         named = {"settings": settings}
@@ -147,7 +148,7 @@ def export(
 def _batches(
     store: Store, selection: Selection, skip: int = 0, after: str = ""
 ) -> Iterator[list[StoredDialogue]]:
-    """Yield the selected dialogues in batches."""
+    """Yield the selected dialogues in batches of at most `BATCH`."""
     ids = dialogue_ids(store, selection, skip, after)
     while batch := list(islice(ids, BATCH)):
         yield read_dialogues(store, batch)
@@ -171,8 +172,8 @@ def _export_shard(
 
         def batches() -> Iterator[ShardBatch]:
             done = resumed.dialogues
-            # Items that belong to no dialogue are in the first shard. Their places are numbers, so that they
-            # are sorted before the items of dialogues.
+            # Items that belong to no dialogue are in the first shard. Their sort keys are plain numbers, so
+            # that they are sorted before the items of dialogues.
             is_first = not done and selection.shard is not None and selection.shard.index == 1
             first = enumerate(form.first(store) if is_first else ())
             before = ((place, form.encode(item)) for place, item in first)
@@ -182,8 +183,8 @@ def _export_shard(
                 yield ShardBatch(done, chain(before, items), natural_order(batch[-1].id))
                 before = iter(())
                 progress.advance(len(batch))
-            # The shard has no dialogues. If it is the first one, it still has the items that belong to no
-            # dialogue.
+            # A shard without dialogues still has the items that belong to no dialogue if it is the first
+            # shard.
             if not done:
                 yield ShardBatch(done, before)
 
@@ -195,18 +196,18 @@ def _export_shard(
 
 
 def _positives(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tuple[str, Negative]]:
-    """Yield a record for each dialogue, and one for each response that was loaded with the dialogue.
+    """Yield a record for each dialogue, and a record for each response that was loaded with a dialogue.
 
-    The context of a loaded response consists of the turns before it.
+    The context of a loaded response consists of the turns before this response.
 
     Yields:
-        The id of the dialogue, and the record.
+        Pairs of a dialogue's id and a record of this dialogue.
     """
     responses = read_responses(store, [dialogue.id for dialogue in dialogues])
     for dialogue in dialogues:
         yield dialogue.id, positive_of(dialogue)
-        # No speaker is stored for a loaded response, so use the speaker of the turn that it replaces. If it
-        # answers the last turn, use the speaker who would speak next.
+        # No speaker is stored for a loaded response, so use the speaker of the turn that the response
+        # replaces. If the response answers the last turn, use the speaker who would speak next.
         speakers = {turn.turn: turn.speaker for turn in dialogue.turns}
         for id, turn, text, label, source in sorted(responses.get(dialogue.id, ())):
             before = [said for said in dialogue.turns if said.turn <= turn]
@@ -236,7 +237,7 @@ def _positives(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tu
 
 
 def _graphs(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tuple[str, str]]:
-    """Yield the id of a dialogue and a graph in PENMAN notation, for each graph of the dialogues."""
+    """Yield each graph of the dialogues in PENMAN notation, preceded by the id of its dialogue."""
     said = {
         turn.graph_id: (one.id, turn.text)
         for one in dialogues
@@ -247,7 +248,8 @@ def _graphs(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tuple
         dialogue, text = said[graph.id]
         utterance, _, source = graph.id.rpartition("@")
         if source != GOLD and not graph.metadata:
-            # A graph from a parser has no comment lines with id and text, so add those of its utterance.
+            # A graph from a parser has no comment lines, so add lines with the id and the text of its
+            # utterance.
             metadata = (f"# ::id {utterance}", f"# ::snt {' '.join(text.split())}")
             graph = replace(graph, metadata=metadata)
         yield dialogue, format_graph(graph)
@@ -270,7 +272,7 @@ def _whole_dialogues(store: Store, dialogues: Sequence[StoredDialogue]) -> Itera
 
 
 def _write_values(items: Iterable[Any], out: Path) -> int:
-    """Write an export of a store: the header, and one line per item. Return the number of dialogues."""
+    """Write a header line and one JSON line per item of a store. Return the number of dialogues written."""
     count = 0
     with out.open("wb") as file:
         for value in chain([HEADER], items):
@@ -280,13 +282,13 @@ def _write_values(items: Iterable[Any], out: Path) -> int:
 
 
 def _write_jsonl(items: Iterable[Any], out: Path) -> int:
-    """Write records as JSON Lines. Return their number."""
+    """Write records as JSON Lines. Return the number of records."""
     with out.open("wb") as file:
         return write_lines(items, file)
 
 
 def _write_penman(items: Iterable[Any], out: Path) -> int:
-    """Write graphs, each followed by an empty line. Return their number."""
+    """Write graphs, each followed by an empty line. Return the number of graphs."""
     count = 0
     with out.open("w", encoding="utf-8") as file:
         for text in items:
@@ -296,7 +298,7 @@ def _write_penman(items: Iterable[Any], out: Path) -> int:
 
 
 def _write_networks(items: Iterable[Any], out: Path) -> int:
-    """Write networks as one GraphML file. Return their number."""
+    """Merge the networks of dialogues and write them as one GraphML file. Return the number of dialogues."""
     import networkx
 
     whole: networkx.MultiDiGraph[str] = networkx.MultiDiGraph()
@@ -312,18 +314,19 @@ def _write_networks(items: Iterable[Any], out: Path) -> int:
 def write_graphml(graph: Any, path: Path) -> None:
     r"""Write a networkx graph as GraphML.
 
-    Characters that XML does not allow are escaped as in JSON, for example ``\u001b``. This also changes the
-    properties of the graph that is passed.
+    Characters that XML does not allow are escaped as in JSON, for example ``\u001b``. They are also replaced
+    in the node and edge properties of the graph that is passed.
 
     Args:
-        graph: A networkx graph whose nodes are strings.
+        graph: A networkx graph whose node names are strings.
         path: File to write.
     """
     import networkx
 
     for *_, data in chain(graph.nodes(data=True), graph.edges(data=True)):
         data |= {key: _xml(value) for key, value in data.items() if isinstance(value, str)}
-    # Renaming nodes copies the whole graph, so it is done only if a name contains such a character.
+    # Renaming nodes copies the whole graph, so nodes are renamed only if a name contains a character to
+    # escape.
     names = {node: _xml(node) for node in graph.nodes if NOT_XML.search(node)}
     networkx.write_graphml(networkx.relabel_nodes(graph, names) if names else graph, path)
 
@@ -334,7 +337,7 @@ def _xml(text: str) -> str:
 
 
 def _add_dialogue(whole: Any, dialogue: StoredDialogue, graphs: dict[str, AmrGraph]) -> None:
-    """Add a dialogue, its utterances and their graphs to a network."""
+    """Add a dialogue, its utterances and their AMR graphs to a networkx graph."""
     whole.add_node(dialogue.id, label="Dialogue", corpus=dialogue.corpus, split=dialogue.split)
     before: str | None = None
     for turn in dialogue.turns:
@@ -351,7 +354,7 @@ def _add_dialogue(whole: Any, dialogue: StoredDialogue, graphs: dict[str, AmrGra
 
 
 def _add_graph(whole: Any, graph: AmrGraph) -> None:
-    """Add the nodes and roles of a graph to a network."""
+    """Add the nodes and roles of an AMR graph to a networkx graph."""
     for node in graph.nodes:
         whole.add_node(f"{graph.id}.{node.position}", label="AmrNode", concept=node.label)
     edges = [(node.parent, node.position, node.role or "") for node in graph.nodes if node.parent is not None]
@@ -365,7 +368,7 @@ def _add_graph(whole: Any, graph: AmrGraph) -> None:
 
 
 DIALOGUES = Form("dialogues", _whole_dialogues, _write_values, first=resource_values)
-"""The format of a whole store, which the loader ``dialogues`` reads."""
+"""The format for the export of a whole store, which the loader ``dialogues`` can read."""
 _RECORDS = Form(RECORDS, _positives, _write_jsonl, to_record, from_record)
 _PENMAN = Form("graphs", _graphs, _write_penman)
 FORMS = {
@@ -375,7 +378,7 @@ FORMS = {
     ".penman": _PENMAN,
     ".graphml": Form("networks", _networks, _write_networks),
 }
-"""The formats, by file suffix."""
+"""The file formats, keyed by file suffix."""
 SUFFIXES = tuple(FORMS)
 """File suffixes that `export` accepts if no format is passed."""
 LINES = (".json", ".jsonl")

@@ -1,15 +1,15 @@
 """Make negatives from dialogues in the store, in five steps: propose, plan, apply, decode, check.
 
 The input is an `EditRequest` (a recipe, the number of negatives, a selection of dialogues) and a decoder. The
-output is `graphneg.model.Negative` records, batch by batch. While one batch is decoded, the next ones are
-edited in other threads. An example of one negative:
+output is `graphneg.model.Negative` records, batch by batch. While one batch is decoded, other threads edit
+the next batches. An example of one negative:
 
     everyday/train/12#5   B: I have an umbrella in the car.
     recipe "polarity_flip" add :polarity - to have-03
     negative              B: I do not have an umbrella in the car.
 
-`preview` and `explain` make a single negative to look at. `materialize` writes edited graphs to the store as
-separate graphs, so that they can be explored with queries.
+`preview` and `explain` make a single negative for inspection. `materialize` writes edited graphs to the store
+as separate graphs, so that they can be explored with queries.
 """
 
 from __future__ import annotations
@@ -73,13 +73,14 @@ from graphneg.store.statements import cypher_text, run
 from graphneg.workers import fewer_collections, prefetch_map
 
 PREVIEWED = 100
-"""Number of dialogues that `preview` tries to edit until it has made one negative."""
+"""Maximum number of dialogues that `preview` tries to edit. It stops after its first negative."""
 REPLAY_BATCH = 200
-"""Number of negatives that `stored_negatives` makes in one batch."""
+"""Number of negatives that `stored_negatives` decodes in one batch."""
 MAX_WAVES = 4
-"""Maximum number of planning rounds for a batch. The second and later rounds replace refused negatives."""
+"""Maximum number of planning rounds for a batch of dialogues. Later rounds replace refused negatives."""
 _Wave = tuple[Sequence[EditPlan], Mapping[str, Variant]]
-"""One planning round of a batch: the plans, and the variants made from them, by id."""
+"""One planning round for a batch of dialogues: the plans, and the edited graphs made from them, keyed by the
+id of the negative."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +89,10 @@ class EditRequest:
 
     Attributes:
         settings: Recipe, target and seed.
-        transforms: Transforms by name. All transforms of the recipe must be among them.
-        per_dialogue: Number of negatives to make of each dialogue.
-        selection: Dialogues of which to make negatives.
-        batch: Number of dialogues to edit at a time. It does not change the result.
+        transforms: Transforms, keyed by name. All transforms of the recipe must be among them.
+        per_dialogue: Number of negatives to make from each dialogue.
+        selection: Dialogues from which to make negatives.
+        batch: Number of dialogues to edit at a time. The batch size does not change the negatives.
     """
 
     settings: EditSettings
@@ -101,7 +102,7 @@ class EditRequest:
     batch: int = 200
 
     def __post_init__(self) -> None:
-        """Check that the transforms exist and that the numbers are positive."""
+        """Check that the recipe's transforms exist and that ``per_dialogue`` and ``batch`` are positive."""
         missing = [name for name in self.settings.recipe.transforms if name not in self.transforms]
         if missing:
             known = ", ".join(self.transforms)
@@ -115,11 +116,11 @@ def own_target(recipe: Recipe, transforms: Mapping[str, Transform]) -> Target:
 
     Args:
         recipe: Recipe that edits graphs.
-        transforms: Known transforms by name.
+        transforms: Known transforms, keyed by name.
 
     Returns:
-        If the headers of all its transforms name the same target, this target; otherwise the target of the
-        recipe.
+        The target that the headers of all transforms of the recipe name, if they agree; otherwise the
+        recipe's own target.
     """
     targets: list[Target | None] = [
         transforms[name].target for name in recipe.transforms if name in transforms
@@ -128,13 +129,13 @@ def own_target(recipe: Recipe, transforms: Mapping[str, Transform]) -> Target:
 
 
 class Negatives(NegativeStream):
-    """The negatives of a request, as a stream that can be iterated, written and resumed.
+    """The negatives of a request, as a stream that can be iterated, written to a file and resumed.
 
     Each iteration makes all negatives again; ``summary`` describes the last iteration. If an edit is refused,
     other edits of the dialogue are tried, in at most `MAX_WAVES` rounds. A negative that could not be made is
-    counted in ``summary`` with a reason. Usually this is the reason for which the first attempt failed
+    counted in ``summary`` with a reason. Usually this is the reason why the first attempt failed
     (``no-site``, a code of the decoder, ``duplicate``, ``ill-formed``). If the dialogue cannot be edited at
-    all, it is the reason from `refusal_reason`.
+    all, `refusal_reason` gives the reason.
     """
 
     def __init__(
@@ -148,11 +149,12 @@ class Negatives(NegativeStream):
         """Initialize the stream.
 
         Args:
-            store: Store with the dialogues. The variants are written to it.
-            request: The request for negatives.
+            store: Store with the dialogues. The edits of the negatives are also written to this store.
+            request: Settings for the negatives and the dialogues from which to make them.
             decoder: Decoder that turns edited graphs into text.
-            progress: Progress display; advanced by the number of finished dialogues.
-            decoder_options: Options of the decoder. A run can be resumed only with the same options.
+            progress: Progress display, which is advanced by the number of finished dialogues.
+            decoder_options: Options with which the decoder was made. A run can be resumed only with the same
+                options.
         """
         super().__init__()
         self._store = store
@@ -168,26 +170,26 @@ class Negatives(NegativeStream):
 
     @property
     def notes(self) -> Sequence[str]:
-        """Messages about unknown frames that the edits of the last run have introduced."""
+        """Messages about unknown PropBank frames that the edits of the last run have introduced."""
         return self._frames.notes()
 
     def run(self, skip: int, written: Written = tuple[Negative, ...]) -> Iterator[NegativeBatch]:
         """Make the negatives batch by batch.
 
-        The variants of a batch are written to the store before the batch is yielded. While one batch is
-        decoded, the next ones are edited.
+        The edits of a batch are written to the store before its negatives are yielded. While one batch is
+        decoded, the next batches are edited.
 
         Args:
             skip: Number of dialogues to skip because an earlier run has finished them.
-            written: Function that returns the negatives of these dialogues. It is not used here, because the
-                batches do not depend on each other.
+            written: Function that returns the negatives of the skipped dialogues. This class does not call
+                it, because its batches do not depend on each other.
 
         Yields:
             The negatives of each batch, with the number of dialogues that are finished so far.
         """
         self._store.check_facts()
-        # Graphs and donors of an earlier run are not used again. Another program may have changed nodes since
-        # then, which the digests of graphs do not show.
+        # Do not use the cached graphs and donors of an earlier run again. Another program may have changed
+        # nodes in the meantime, and the digests of graphs do not show this.
         self._graph_cache, self._donors = GraphCache(self._store), Donors(self._store)
         selection = self._request.selection
         check_selection(self._store, selection)
@@ -198,8 +200,8 @@ class Negatives(NegativeStream):
         done = skip
         self._frames.forget()
         self._copied = copied_contexts(self._store)
-        # A batch creates many small objects that are all needed until the batch is done. Frequent garbage
-        # collections would take time and free nothing.
+        # A batch creates many small objects, which are all needed until the batch is finished. Frequent
+        # garbage collections would take time and free nothing.
         with fewer_collections():
             for batch, wave in prefetch_map(self._begin, batches):
                 negatives = self._finish(batch, wave)
@@ -211,10 +213,10 @@ class Negatives(NegativeStream):
     def settings(self) -> dict[str, Any]:
         """Return the settings that determine the output. A run can be resumed only with the same settings.
 
-        The batch size is not among them, because it does not change the output.
+        The batch size is not among these settings, because it does not change the output.
 
         Returns:
-            The settings by name, as JSON values.
+            The settings as JSON values, keyed by name.
         """
         plan, selection = self._request.settings, self._request.selection
         recipe = plan.recipe
@@ -239,7 +241,7 @@ class Negatives(NegativeStream):
 
     @property
     def shard(self) -> Shard | None:
-        """The shard of the dialogues to which the request is limited; None if it is not limited."""
+        """The shard of the dialogues to which the request is limited; None if there is no such limit."""
         return self._request.selection.shard
 
     def shared_content(self) -> str:
@@ -256,7 +258,7 @@ class Negatives(NegativeStream):
 
     @property
     def description(self) -> str:
-        """A description of the request, for messages."""
+        """A description of the request for use in messages, with recipe, number, selection and store."""
         recipe, amount = self._request.settings.recipe.name, self._request.per_dialogue
         return (
             f"{recipe}, {amount} of each dialogue, {self._request.selection} in the {self._store.description}"
@@ -269,14 +271,15 @@ class Negatives(NegativeStream):
         return batch, self._wave(batch)
 
     def _right_replies(self, dialogues: Sequence[StoredDialogue]) -> dict[tuple[str, int], NearTexts]:
-        """Return the correct replies for each turn, keyed by the id of the dialogue and the turn number."""
+        """Return the correct replies in place of each turn, keyed by dialogue id and turn number."""
         responses = read_responses(self._store, [dialogue.id for dialogue in dialogues])
         found: dict[tuple[str, int], NearTexts] = {}
         for dialogue in dialogues:
             loaded = [one for one in responses.get(dialogue.id, ()) if one.label == 1]
             for turn in dialogue.turns:
                 texts = [one.text for one in loaded if one.turn + 1 == turn.turn]
-                # If the same context occurs several times in the corpus, each of its replies is correct.
+                # If the same context occurs several times in the corpus, each reply to this context is
+                # correct.
                 if self._copied is not None:
                     texts += self._copied.replies(dialogue.id, turn.turn)
                 if texts:
@@ -284,7 +287,7 @@ class Negatives(NegativeStream):
         return found
 
     def _finish(self, batch: _Batch, wave: _Wave) -> list[Negative]:
-        """Return the negatives of a batch. Refused negatives are replaced in further planning rounds."""
+        """Return the negatives of a batch, after further planning rounds that replace refused negatives."""
         for number in range(MAX_WAVES):
             # The first round was done by `_begin`, while the previous batch was decoded.
             wave = self._wave(batch) if number else wave
@@ -301,9 +304,9 @@ class Negatives(NegativeStream):
         return [negative for made in batch.made.values() for negative in made]
 
     def _wave(self, batch: _Batch) -> _Wave:
-        """Run one planning round: plan edits for new slots, write them to the store, and edit the graphs."""
-        # Planning a refused slot again would give the same choices, because they depend on the number of the
-        # slot. So a slot with a new number replaces it.
+        """Run one planning round: plan edits for new attempts, store the edits, and apply them to graphs."""
+        # Planning a refused slot again would give the same random choices, because they depend on the number
+        # of the slot. So a slot with a new number replaces the refused one.
         slots = batch.open_slots()
         if not slots:
             return (), {}
@@ -325,10 +328,10 @@ class Negatives(NegativeStream):
         return plans, {variant.id: variant for variant in variants}
 
     def _results(self, wave: _Wave) -> Iterator[tuple[EditPlan, Negative | str]]:
-        """Decode the variants of a planning round.
+        """Decode the edited graphs of a planning round.
 
         Yields:
-            Each plan with its negative, or with the reason why there is none.
+            Each plan with its negative, or with the reason why it gives no negative.
         """
         plans, variants = wave
         utterances = {
@@ -337,7 +340,7 @@ class Negatives(NegativeStream):
             if plan.id in variants
         }
         asked = [utterance for turns in utterances.values() for utterance in turns.values()]
-        # Pass all edited turns of the round to the decoder in one call, so that it can batch them.
+        # Pass all edited turns of the round to the decoder in one call, so that the decoder can batch them.
         answers = iter([answer for _, answer in zip(asked, self._decoder.decode(asked), strict=True)])
         for plan in plans:
             variant = variants.get(plan.id)
@@ -366,7 +369,7 @@ class Explanation:
 
     Attributes:
         negative: The negative. Turns that the decoder refused have their original text.
-        refused: The decoder's reasons by turn number, for each edited turn without a decoded text.
+        refused: The decoder's reason for each edited turn without a decoded text, keyed by turn number.
     """
 
     negative: Negative
@@ -377,7 +380,7 @@ def explain(store: Store, id: str, decoder: Decoder) -> Explanation:
     """Make one negative again from its edits in the store.
 
     Args:
-        store: Store with the variant.
+        store: Store that contains the edits of the negative.
         id: Id of the negative.
         decoder: Decoder that turns edited graphs into text.
 
@@ -394,13 +397,13 @@ def explain(store: Store, id: str, decoder: Decoder) -> Explanation:
 
 
 def variants_digest(store: Store) -> str:
-    """Return a digest of all edits in a store.
+    """Return a digest of the edits of all negatives in a store.
 
     Args:
-        store: Store with variants.
+        store: Store that may contain edits of negatives.
 
     Returns:
-        The digest; an empty string if there are no variants.
+        The digest; an empty string if the store contains no edits.
     """
     rows = store.read(cypher_text("edit/every"))
     return digest(sorted((row["id"], row["digest"]) for row in rows)) if rows else ""
@@ -412,9 +415,9 @@ def stored_negatives(store: Store, decoder: Decoder, progress: Progress | None =
     A negative is skipped if its edits no longer fit the dialogue, or if the decoder refuses one of its turns.
 
     Args:
-        store: Store with variants.
+        store: Store that contains the edits of negatives.
         decoder: Decoder that turns edited graphs into text.
-        progress: Progress display; advanced by the number of negatives tried.
+        progress: Progress display, which is advanced by the number of negatives tried.
 
     Yields:
         The negatives.
@@ -437,7 +440,7 @@ def _again(
     """Make negatives again from their stored edits.
 
     Yields:
-        For each id, the negative or the reason why it cannot be made.
+        For each id, an explanation with the negative, or the reason why the negative cannot be made.
     """
     described = {row["id"]: row for row in store.read(cypher_text("edit/described"), ids=list(ids))}
     known = [id for id in ids if id in described]
@@ -460,17 +463,17 @@ def _again(
 
 
 def materialize(store: Store, ids: Sequence[str]) -> int:
-    """Write the edited graphs of variants to the store as separate graphs.
+    """Write the edited graphs of negatives to the store as separate graphs.
 
     Args:
-        store: Store with the variants.
-        ids: Ids of negatives.
+        store: Store that contains the edits of the negatives.
+        ids: Ids of the negatives.
 
     Returns:
-        The number of graphs that were not in the store before.
+        The number of edited graphs that were not in the store before.
 
     Raises:
-        InputError: The store contains no variant for one of the ids.
+        InputError: The store contains no edits for one of the ids.
     """
     variants = read_variants(store, GraphCache(store), ids)
     unknown = sorted(set(ids) - {variant.id for variant in variants})
@@ -480,7 +483,7 @@ def materialize(store: Store, ids: Sequence[str]) -> int:
 
 
 def preview(store: Store, transform: Transform) -> Negative | None:
-    """Return the first negative that a transform makes of the first dialogues in a store.
+    """Return the first negative that a transform makes from the first dialogues in a store.
 
     Nothing is written to the store.
 
@@ -507,7 +510,10 @@ def preview(store: Store, transform: Transform) -> Negative | None:
 
 
 class _Batch:
-    """A batch of dialogues, its negatives so far, the slots that were tried, and the reasons for refusals."""
+    """A batch of dialogues, with its negatives so far, the slots tried, and the reasons for refusals.
+
+    A slot is the number of an attempt to make a negative from a dialogue.
+    """
 
     def __init__(
         self,
@@ -516,7 +522,7 @@ class _Batch:
         request: EditRequest,
         right: Mapping[tuple[str, int], NearTexts],
     ) -> None:
-        """Initialize the batch, and find the dialogues of which no negative can be made."""
+        """Initialize the batch, and find the dialogues from which no negative can be made."""
         self.ids, self.dialogues = ids, list(map(editable, dialogues))
         self._right = right
         self._amount = request.per_dialogue
@@ -528,7 +534,7 @@ class _Batch:
         self.taken: Taken = defaultdict(set)
 
     def open_slots(self) -> dict[str, range]:
-        """Return new slots for each dialogue that does not have all its negatives, and mark them as tried."""
+        """Return, and count as tried, the numbers of new attempts for each dialogue that lacks negatives."""
         slots: dict[str, range] = {}
         for id, made in self.made.items():
             if len(made) < self._amount:
@@ -538,7 +544,7 @@ class _Batch:
         return slots
 
     def missing(self) -> Iterator[tuple[str, str]]:
-        """Yield a reason and an id for each negative that could not be made."""
+        """Yield a reason and an id (of the plan or the dialogue) for each negative that could not be made."""
         for id, refused in self.refused.items():
             yield from refused[: self._amount - len(self.made.get(id, ()))]
 
@@ -554,8 +560,8 @@ class _Batch:
         kept = {*map(match_key, sentences(original))}
         wrong = [text for text in sentences(negative.response) if match_key(text) not in kept]
         texts = [*(turn.text for turn in negative.context), negative.response]
-        # A negative is a duplicate if an earlier negative of the dialogue has the same texts, or a response
-        # that is wrong because of the same sentences.
+        # A negative is a duplicate if an earlier negative of the dialogue has the same texts, or if the
+        # sentences of its response that differ from the original are the same.
         read = {(plan.dialogue.id, *some) for some in (texts, wrong) if some}
         if not self._seen.isdisjoint(read):
             return "duplicate: an earlier negative of the dialogue has the same text"
@@ -581,7 +587,7 @@ class _Batch:
 def _realised(
     planned: Sequence[tuple[EditSettings, EditPlan, Variant]], decoder: Decoder
 ) -> Iterator[Explanation]:
-    """Decode variants. Yield their negatives, and the decoder's reasons for refused turns."""
+    """Decode edited graphs. Yield their negatives with the decoder's reasons for refused turns."""
     turns = [edited_utterances(plan.dialogue, variant) for _, plan, variant in planned]
     asked = [utterance for some in turns for utterance in some.values()]
     answers = iter([answer for _, answer in zip(asked, decoder.decode(asked), strict=True)])
@@ -593,13 +599,13 @@ def _realised(
 
 
 def _materialize(tx: ManagedTransaction, variant: Variant) -> int:
-    """Write the edited graphs of one variant. Return the number of graphs that were not stored before."""
+    """Write the edited graphs of one negative. Return the number of graphs that were not stored before."""
     graphs: dict[str, AmrGraph] = {}
     for amr, edited in variant.graphs.items():
         utterance = amr.rpartition("@")[0]
         id = amr_id(f"{variant.id}@{utterance.rpartition('#')[2]}", "graphneg")
-        # The edited graph gets a new id and new comment lines, because those of the original graph do not
-        # apply to it.
+        # The edited graph gets a new id and new comment lines, because the comment lines of the original
+        # graph do not apply to it.
         after = edited.after
         graphs[id] = AmrGraph(id, after.nodes, after.mentions, (f"# ::id {id}",))
     # Graphs that an earlier call has written are not written again.

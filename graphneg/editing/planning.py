@@ -1,8 +1,8 @@
-"""Plan the edits of negatives: choose transforms first, then sites among their proposals.
+"""Plan the edits of negatives: choose transforms first, then some of the sites that they propose.
 
-The negatives to make of a dialogue are numbered; each number is called a slot. The input is dialogues with
-their slots, and the output is an `EditPlan` for each slot. The query of a transform is run only when a slot
-has chosen the transform.
+A site is a place in a dialogue where a transform applies. The negatives to make from a dialogue are
+numbered; each number is called a slot. The input is dialogues with their slots, and the output is an
+`EditPlan` for each slot. The query of a transform is run only when a slot has chosen the transform.
 
 Every random choice is made by a hash of the seed, the recipe, the slot and the dialogue. Therefore a plan
 does not depend on the batch, the order of dialogues or the server.
@@ -24,29 +24,30 @@ from graphneg.store.dialogues import StoredDialogue, StoredTurn
 
 Proposals = Mapping[str, Sequence[Proposal]]
 Taken = defaultdict[str, set[tuple[str, str]]]
-"""The sites that earlier negatives have used. For each dialogue id, a set of pairs of a transform and a
-site."""
+"""The sites (places in a dialogue) that earlier negatives have edited. For each dialogue id, a set of pairs
+of a transform's name and a site's name."""
 Ask = Callable[[str, Sequence[StoredDialogue]], Proposals]
 
 
 @dataclass(frozen=True, slots=True)
 class EditSettings:
-    """The settings by which negatives are planned.
+    """The settings for planning negatives.
 
     Attributes:
         recipe: The recipe, which chooses the transforms.
         target: Turns that may be edited: any turn of the dialogue (``dialogue``), or only the response
             (``response``).
-        seed: Seed of all random choices.
+        seed: Seed for all random choices.
     """
 
     recipe: Recipe
     target: Target
     seed: int
     sites: int = CANDIDATES
-    """Number of sites to sample for each edit, at least 1. The site with the highest score is edited."""
+    """Number of sites to sample for each edit, at least 1. Of these, the site with the highest score is
+    edited."""
     version: str = ""
-    """Suffix for the ids of negatives that are made by a user's own transform files; see `version_of`."""
+    """Suffix for the ids of negatives if a user's own transform files make them; see `version_of`."""
 
     def __post_init__(self) -> None:
         """Check that at least one site is sampled for each edit."""
@@ -62,8 +63,8 @@ class EditPlan:
         id: Id of the negative.
         dialogue: The dialogue to edit.
         slot: Number of the negative among the negatives of its dialogue, from 0.
-        turn: Number of the turn that is the response.
-        edits: The edits in the order in which to apply them; empty if no site was found.
+        turn: Number of the turn that becomes the response of the negative.
+        edits: The edits, in the order in which to apply them; empty if no transform found a place to edit.
     """
 
     id: str
@@ -100,7 +101,7 @@ class _Slot:
         return self.groups[0][0]
 
     def take(self, proposal: Proposal, edits: Sequence[Edit]) -> None:
-        """Add the edits of a proposal to the plan."""
+        """Add a proposal and its edits to the plan."""
         self.proposals.append(proposal)
         self.edits.extend(edits)
         self.graphs.update(edit.amr for edit in edits)
@@ -108,8 +109,8 @@ class _Slot:
     def leave(self, sites: int) -> None:
         """Remove the transform that was just tried from the transforms that are left to try.
 
-        If the transform was applied to at least one site, its whole group is removed, because each group is
-        applied once. Otherwise the next transform of the same group is tried.
+        If the transform was applied (``sites`` is not 0), its whole group is removed, because only one
+        transform of each group is applied. Otherwise the next transform of the same group is tried.
         """
         self.groups[0].pop(0)
         if sites:
@@ -128,7 +129,7 @@ def editable(dialogue: StoredDialogue) -> StoredDialogue:
         dialogue: Dialogue with the graphs of its turns.
 
     Returns:
-        The dialogue itself if all graphs may be edited, otherwise a copy without the other graphs.
+        The dialogue itself if all its graphs may be edited, otherwise a copy without the graphs that may not.
     """
     if not any(map(skip_reason, dialogue.turns)):
         return dialogue
@@ -137,14 +138,14 @@ def editable(dialogue: StoredDialogue) -> StoredDialogue:
 
 
 def refusal_reason(dialogue: StoredDialogue, target: Target) -> str | None:
-    """Return why no negative can be made of a dialogue, regardless of what the transforms find.
+    """Return why no negative can be made from a dialogue, whatever transforms are used.
 
     Args:
         dialogue: Dialogue with the graphs of its turns.
-        target: Turns that may be edited: any turn, or the response alone.
+        target: Turns that may be edited: any turn (``dialogue``), or the response alone (``response``).
 
     Returns:
-        A code and an explanation (``no-context: ...``), or None if negatives may be possible.
+        A code and an explanation (``no-context: ...``), or None if transforms may be able to make negatives.
     """
     if len(dialogue.turns) == 1:
         return "no-context: a dialogue of one turn leaves a negative without a context"
@@ -162,7 +163,7 @@ def skip_reason(turn: StoredTurn) -> str | None:
     """Return why a turn must not be edited.
 
     Args:
-        turn: The turn.
+        turn: Turn of a dialogue.
 
     Returns:
         A code and an explanation (``not-english: ...`` or ``too-long: ...``); None if the turn may be edited.
@@ -183,21 +184,23 @@ def plan_edits(
 ) -> list[EditPlan]:
     """Plan the edits of negatives.
 
-    For each slot, the transforms are drawn before any query is run. The query of a transform is then run once
-    for all dialogues that need it. If a transform finds no site in a dialogue, the next drawn transform
-    replaces it. Sites that an earlier negative of the dialogue has used are tried last. In recipes that make
-    one edit they are not used at all, because the result would be the same negative again.
+    For each negative, the transforms are drawn before any query is run. The query of a transform is then run
+    once for all dialogues that need this transform. If a transform finds no site (place to edit) in a
+    dialogue, the next drawn transform replaces it. Sites that an earlier negative of the dialogue has used
+    are tried last. In recipes that make only one edit per negative, used sites are not tried at all, because
+    the result would be the same negative again.
 
     Args:
         settings: Recipe, target and seed.
         dialogues: The dialogues to edit.
-        slots: Numbers of the negatives to plan, by dialogue id.
-        ask: Function that takes the name of a transform and some dialogues, and returns the proposals by
-            dialogue id.
-        taken: Sites that earlier negatives have used, by dialogue id. This call adds the sites that it uses.
+        slots: Numbers of the negatives to plan, keyed by dialogue id.
+        ask: Function that takes the name of a transform and some dialogues, and returns the proposals of the
+            transform, keyed by dialogue id.
+        taken: Sites that earlier negatives have used, keyed by dialogue id. This call adds the sites that it
+            uses.
 
     Returns:
-        A plan for each slot whose dialogue has a graph that may be edited.
+        A plan for each number in ``slots`` whose dialogue has a graph that may be edited.
     """
     open_slots = [
         slot
@@ -207,8 +210,8 @@ def plan_edits(
     ]
     known: dict[str, dict[str, Sequence[Proposal]]] = {}
     taken = defaultdict(set) if taken is None else taken
-    # Each round runs the queries that the slots need next, and continues each slot until it needs the result
-    # of another query. Planning ends with a round in which no slot could be continued.
+    # Each round runs the queries that the slots need next, and continues each slot until the slot needs the
+    # result of another query. Planning ends with a round in which no slot could be continued.
     while True:
         _fetch(open_slots, known, ask)
         moved = False
@@ -227,13 +230,13 @@ def _slot(settings: EditSettings, dialogue: StoredDialogue, at: int) -> _Slot | 
     """Draw the transforms to try for a negative and the turn that becomes its response.
 
     Returns:
-        The slot, or None if the dialogue has no graph that may be edited.
+        The negative to plan, or None if the dialogue has no graph that may be edited.
     """
     names = (settings.recipe.name, str(at), dialogue.id)
     drawn = settings.recipe.group_order(settings.seed, *names)
     groups = [shuffled(group, settings.seed, "transform", *names) for group in drawn]
     span = settings.recipe.max_groups - settings.recipe.min_groups + 1
-    # The number of groups to apply is drawn uniformly between the limits of the recipe.
+    # The number of groups of transforms to apply is drawn uniformly between the limits of the recipe.
     wanted = settings.recipe.min_groups + number(settings.seed, "how many", *names) % span
     if settings.target == "dialogue":
         graphs = frozenset(dialogue.graphs)
@@ -241,19 +244,19 @@ def _slot(settings: EditSettings, dialogue: StoredDialogue, at: int) -> _Slot | 
     responses = [turn for turn in dialogue.turns[1:] if turn.graph_id is not None]
     if not responses:
         return None
-    # The order of turns does not depend on the slot, so that successive negatives of a dialogue edit distinct
-    # turns until all turns have been used.
+    # The random order of turns does not depend on the slot, so that successive negatives of a dialogue edit
+    # distinct turns until all turns have been used.
     order = shuffled(range(len(responses)), settings.seed, "turn", settings.recipe.name, dialogue.id)
     turn = responses[order[at % len(order)]]
     return _Slot(dialogue, at, turn.turn, frozenset({turn.graph_id or ""}), wanted, groups)
 
 
 def _fetch(slots: Sequence[_Slot], known: dict[str, dict[str, Sequence[Proposal]]], ask: Ask) -> None:
-    """Run the queries that the slots need next, for all dialogues that have no result of them yet."""
+    """Run the transform queries that the slots need next, for the dialogues without a result of the query."""
     asked: dict[str, dict[str, StoredDialogue]] = {}
     for slot in slots:
-        # A slot still has to apply a number of groups. It tries the first transform of each of these groups
-        # in any case, so run all of these queries in one round.
+        # A slot that still has to apply, say, two groups tries the first transform of each of the two in any
+        # case, so run the queries of all these transforms in one round.
         for name in (group[0] for group in slot.groups[: slot.amount - slot.applied]):
             if slot.dialogue.id not in known.get(name, {}):
                 asked.setdefault(name, {})[slot.dialogue.id] = slot.dialogue
@@ -266,28 +269,29 @@ def _fetch(slots: Sequence[_Slot], known: dict[str, dict[str, Sequence[Proposal]
 def _try(
     settings: EditSettings, slot: _Slot, name: str, proposals: Sequence[Proposal], taken: set[tuple[str, str]]
 ) -> None:
-    """Plan edits of a transform for the slot.
+    """Plan the edits of one transform for a negative.
 
-    The sites are sampled at random, unused sites first. Among the sampled sites, those with the highest
-    scores are edited.
+    Places to edit (sites) are sampled at random, unused sites first. Among the sampled sites, those with the
+    highest scores are edited.
     """
     names = (name, *slot.names(settings))
     # The random order depends only on the names of the sites, not on the order in which the query returns
     # them.
     ranked = sorted(proposals, key=lambda one: (number(settings.seed, "site", *names, one.site), one.site))
-    # Put the sites that an earlier negative has used last. The sort is stable, so all other sites keep their
-    # random order.
+    # Move the sites that an earlier negative has used to the end. The sort is stable, so all other sites keep
+    # their random order.
     ranked.sort(key=lambda one: (one.transform, one.site) in taken)
-    # If a recipe makes only one edit per negative, a used site would give the same negative again, so it is
-    # not used a second time.
+    # If a recipe makes only one edit per negative, a used site would give the same negative again, so the
+    # site is not used a second time.
     single = settings.recipe.max_groups == 1
     wanted, found = settings.recipe.times(name, len(slot.editable)), 0
     free = (one for one in ranked if not single or (one.transform, one.site) not in taken)
-    # A generator, so that the edits of a site are built only if the site is sampled. Most sites never are.
+    # Use a generator, so that the edits of a site are built only if the site is sampled. Most sites are never
+    # sampled.
     makeable = ((one, edits) for one in free if (edits := _edits(settings, slot, one, ranked)))
     drawn = list(islice(makeable, wanted * settings.sites))
     for proposal, edits in sorted(drawn, key=lambda one: -one[0].score):
-        # Skip a site if its graph is edited already: in a negative, each graph is edited at one site.
+        # Skip a site if its graph is edited already: a negative edits each graph at one site only.
         if found < wanted and slot.graphs.isdisjoint(edit.amr for edit in edits):
             slot.take(proposal, edits)
             found += 1
@@ -298,24 +302,24 @@ def _edits(
     settings: EditSettings, slot: _Slot, proposal: Proposal, ranked: Sequence[Proposal]
 ) -> tuple[Edit, ...]:
     """Return the edits of a proposal, or an empty tuple if the negative must not contain them."""
-    # Skip sites that are marked for the other target. For example, if only the response may be edited, "You
-    # can go" instead of "I can go" may still be a correct response.
+    # Skip sites that are marked for the other target. For example, "You can go" instead of "I can go" may
+    # still be a correct response, so its site is marked for whole dialogues.
     if settings.recipe.skips(proposal.for_target, settings.target):
         return ()
     if proposal.swap_pool is None:
-        # Skip sites in turns that must not be edited with this target.
+        # Skip sites in turns that must not be edited, such as the context if the target is the response.
         if not proposal.graphs <= slot.editable:
             return ()
-        # A negative ends with its response, so nothing is copied from the turns after it.
+        # A negative ends with its response, so nothing is copied from the turns after the response.
         unsaid = {turn.graph_id for turn in slot.dialogue.turns if turn.turn > slot.turn}
         copied = {edit.from_amr for edit in proposal.edits if edit.from_amr is not None}
         return proposal.edits if not copied & unsaid else ()
-    # A proposal with a `swap_pool` exchanges its content with another site, its partner. The partner must be
-    # in a turn that the negative contains.
+    # A proposal with a `swap_pool` swaps its content with the content of another site, its partner. The
+    # partner must be in a turn that the negative contains.
     said = {turn.graph_id for turn in slot.dialogue.turns if turn.turn <= slot.turn}
     for other in ranked:
-        # The two subtrees exchange their places. If one of them is in a turn that must not be edited, only
-        # the other one changes.
+        # The two subtrees are swapped. If one of them is in a turn that must not be edited, only the other
+        # place gets a new subtree.
         fits = other.swap_pool == proposal.swap_pool and not _alike(proposal.content, other.content)
         if fits and other.graphs <= said and not other.graphs & proposal.graphs:
             return tuple(edit for edit in paired(proposal, other) if edit.amr in slot.editable)
@@ -323,7 +327,7 @@ def _edits(
 
 
 def _alike(own: str | None, other: str | None) -> bool:
-    """Return whether all words of one text occur in the other, as for ``Brown`` and ``John Brown``."""
+    """Return whether one of two texts has all words of the other, as ``John Brown`` contains ``Brown``."""
     if own == other or own is None or other is None:
         return own == other
     words, others = set(own.split()), set(other.split())
@@ -332,7 +336,7 @@ def _alike(own: str | None, other: str | None) -> bool:
 
 
 def _planned(settings: EditSettings, slot: _Slot) -> EditPlan:
-    """Return the edits of a slot as an `EditPlan`, with the id of the negative."""
+    """Return the planned edits of a negative as an `EditPlan`, with the id of the negative."""
     id = f"{slot.dialogue.id}#{slot.turn}~{settings.recipe.name}.{settings.seed}.{slot.number}"
     id += f".{settings.version}" if settings.version else ""
     return EditPlan(id, slot.dialogue, slot.number, slot.turn, tuple(slot.edits))

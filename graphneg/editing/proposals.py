@@ -1,10 +1,10 @@
-"""Run the queries of transforms to find the places where they apply, and build edits from the results.
+"""Run the queries of transforms to find the places where these apply, and build edits from the results.
 
 `propose` runs the query of a transform on some dialogues. It returns a `Proposal` for each site, that is,
-each place where the transform applies, with one or more edits that are applied together. Proposals with the
-same ``swap_pool`` can be swapped with each other: `paired` combines two of them. `Donors` chooses the graphs
-of other dialogues from which a transform may copy subtrees. `UtteranceSamples` draws small random samples of
-utterances from a large corpus.
+each place where the transform applies, with one or more edits that are applied together. The contents of
+proposals with the same ``swap_pool`` can be swapped: `paired` combines two of these proposals. `Donors`
+chooses the graphs of other dialogues from which a transform may copy subtrees. `UtteranceSamples` draws small
+random samples of utterances from a large corpus.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ OFFERED = 24
 TAKERS = 2
 """Maximum number of dialogues that may copy from the same donor."""
 _CONSIDERED = 8
-"""Number of best dialogues to remember for each donor. The donor is offered to those of them with the fewest
-donors."""
+"""Number of best-fitting dialogues to remember for each donor, that is, for each utterance to copy from. The
+donor is offered to `TAKERS` of these dialogues: to those that have the fewest donors so far."""
 _PAGE = 500
-"""Number of dialogues or graphs to read at a time."""
+"""Number of dialogues or graphs to read from the store at a time."""
 LONGEST_EDITED = LONGEST_TEXT
 """Maximum length of an edited text in characters. Decoders do not accept longer texts."""
 _DIGITS = 12
@@ -66,18 +66,19 @@ _KINDS: Mapping[str, type] = {
     **dict.fromkeys(("amr", "op", "role", "concept", "value", "from_amr", "copy_of"), str),
     **dict.fromkeys(("site", "swap_pool", "content", "target"), object),
 }
-"""Type of the values of each key of an edit; the value of any key may also be null."""
+"""The type that each value in a query's edit must have, keyed by the name of the value. Any value may be
+null."""
 _KIND_NAMES = {int: "an integer", str: "text"}
 
 
 class UtteranceSamples:
     """Draw small samples of the utterances of a corpus, with memory that does not grow with the corpus.
 
-    The store has an index of utterances by the digest of their text. The utterances whose digests lie in an
-    interval are therefore a random sample, which can be read without reading the corpus. The interval is
-    narrower for a larger corpus, so that all samples have about the same size. There are at most ``most``
-    samples for each corpus and split. Each sample is read once and kept in memory. Samples are drawn from the
-    whole corpus, even if the store contains only one shard of it.
+    The store indexes utterances by the digest of their text. The utterances whose digests lie in an interval
+    are therefore a random sample, which can be read without reading the whole corpus. The interval is
+    narrower for a larger corpus, so that all samples have about the same size. There are at most
+    ``max_samples`` samples for each corpus and split. Each sample is read once and kept in memory. Samples
+    are drawn from the whole corpus, even if the store contains only one shard of the corpus.
     """
 
     def __init__(self, store: Store, query: str, part: str, size: int, max_samples: int) -> None:
@@ -86,7 +87,8 @@ class UtteranceSamples:
         Args:
             store: Store with the utterances.
             query: Name of a shipped query with the parameters $corpus, $split, $low and $high.
-            part: Name of the part of a snapshot that contains the same rows as the query returns.
+            part: Name of the part of a snapshot (the corpus data for a store of one shard) that contains the
+                same rows as the query returns.
             size: Approximate number of utterances in a sample.
             max_samples: Maximum number of distinct samples for each corpus and split.
         """
@@ -100,16 +102,16 @@ class UtteranceSamples:
         self._samples: dict[tuple[str, str, int], Sequence[SampleRow]] = {}
 
     def draw(self, corpus: str, split: str, seed: int, *names: str) -> Sequence[SampleRow]:
-        """Return the rows of a sample.
+        """Return one of the samples of a corpus, chosen by the seed and the names.
 
         Args:
             corpus: Name of the corpus.
             split: Name of the split.
-            seed: Seed of the choice.
+            seed: Seed for choosing the sample.
             *names: Names, such as the id of a dialogue, that determine the choice together with the seed.
 
         Returns:
-            The rows of the sample, in no particular order.
+            A row for each utterance of the sample, in no particular order.
         """
         if (corpus, split) not in self._shares:
             self._shares[corpus, split] = self._share(corpus, split)
@@ -123,14 +125,14 @@ class UtteranceSamples:
         return self._samples[key]
 
     def every(self, corpus: str, split: str) -> Iterator[SampleRow]:
-        """Yield the rows of all samples of a corpus and split, each row once, in the order of the digests.
+        """Yield the rows of all samples of a corpus and split, each row once, sorted by text digest.
 
         Args:
             corpus: Name of the corpus.
             split: Name of the split.
 
         Yields:
-            The rows; the keys ``corpus`` and ``split`` are added to each.
+            A row for each utterance, to which the keys ``corpus`` and ``split`` are added.
         """
         share = self._share(corpus, split)
         rows = (
@@ -141,7 +143,7 @@ class UtteranceSamples:
         yield from (distinct[key] for key in sorted(distinct))
 
     def _amount(self, share: float) -> int:
-        """Return the number of samples of a corpus and split, given the share that one sample covers."""
+        """Return how many samples a corpus and split has, given the share of all digests in one sample."""
         return min(self._most, max(1, int(1 / share)))
 
     def _read(self, corpus: str, split: str, share: float, drawn: int) -> Sequence[SampleRow]:
@@ -151,8 +153,8 @@ class UtteranceSamples:
         if self._whole:
             between = {"corpus": corpus, "split": split, "low": low, "high": high}
             return self._store.read(cypher_text(self._query), **between)
-        # The store of a shard keeps the rows of all samples without an index. Read them once, and select the
-        # rows of the sample here.
+        # The store of a shard keeps the rows of all samples without an index. Read all these rows once, and
+        # select the rows of the sample here.
         if self._known is None:
             self._known = corpus_rows(self._store, self._part, list[Any])
         return [
@@ -167,10 +169,10 @@ class UtteranceSamples:
         return has_whole_corpus(self._store)
 
     def _share(self, corpus: str, split: str) -> float:
-        """Return the share of all digests that contains about one sample of a corpus and split."""
+        """Return how large a share of all possible digests one sample of a corpus and split must cover."""
         size = corpus_size(self._store, corpus, split)
-        # The index contains the digests of all corpora. The smaller the share of a corpus in the store, the
-        # wider the interval of digests must be to contain enough utterances of this corpus.
+        # The index contains the digests of all corpora. The smaller a corpus is in comparison with the store,
+        # the wider the interval of digests must be to contain enough utterances of this corpus.
         if not size.dialogues or not size.selected:
             return 1.0
         return min(1.0, self._size * size.dialogues / max(1, size.utterances * size.selected))
@@ -180,7 +182,7 @@ def _digest_at(share: float) -> str:
     """Return the digest below which the given share of all digests lies.
 
     Returns:
-        A hexadecimal string; ``g``, which is greater than every digest, for a share of 1.
+        A hexadecimal string; for a share of 1, the letter ``g``, which sorts after every digest.
     """
     return f"{int(share * 16**_DIGITS):0{_DIGITS}x}" if share < 1 else "g"
 
@@ -192,7 +194,8 @@ def samples_with_graphs(store: Store) -> UtteranceSamples:
         store: Store with the utterances.
 
     Returns:
-        The samples. Their rows have the keys ``key``, ``dialogue``, ``amr`` and ``length``.
+        An object whose rows have the keys ``key`` (digest of the text), ``dialogue``, ``amr`` (id of the
+        graph) and ``length`` (of the text).
     """
     return UtteranceSamples(store, "read/donors", DONORS, size=48, max_samples=64)
 
@@ -204,7 +207,7 @@ def samples_of_texts(store: Store) -> UtteranceSamples:
         store: Store with the utterances.
 
     Returns:
-        The samples. Their rows have the keys ``key``, ``dialogue``, ``turn`` and ``text``.
+        An object whose rows have the keys ``key`` (digest of the text), ``dialogue``, ``turn`` and ``text``.
     """
     return UtteranceSamples(store, "read/utterances_between", UTTERANCES, size=64, max_samples=256)
 
@@ -212,9 +215,10 @@ def samples_of_texts(store: Store) -> UtteranceSamples:
 class Donors:
     """Choose the graphs of other dialogues for transforms with ``needs: donors``.
 
-    A donor is an utterance with a sentence that does not depend on its own context. Other dialogues of the
-    same corpus and split, the takers, may copy this sentence. A noun of the sentence must occur in the taker
-    before its last turn, or must be replaceable by a noun that occurs there. Each donor is offered to at most
+        A donor is an utterance with a sentence that can be understood without its context. Other dialogues of
+        the same corpus and split, the takers, may copy this sentence. A noun of the sentence must occur in
+        the taker before its last turn, or must be replaceable by a noun that occurs there. Each donor is
+        offered to at most
     `TAKERS` dialogues, and no two donors share a sentence. Therefore no sentence is copied more than `TAKERS`
     times, and the result does not depend on the order, the batches or the shards of a run. Ties are broken by
     hashes.
@@ -224,19 +228,20 @@ class Donors:
     """
 
     def __init__(self, store: Store) -> None:
-        """Initialize the donors of a store. They are computed when they are first needed."""
+        """Initialize the donors of a store. The donors are computed when they are first needed."""
         self._store = store
         self._samples = samples_with_graphs(store)
         self._offers: dict[tuple[str, str], Mapping[str, Sequence[str]]] = {}
 
     def of(self, dialogue: StoredDialogue) -> list[str]:
-        """Return the donors of a dialogue.
+        """Return the donors that are offered to a dialogue.
 
         Args:
             dialogue: The dialogue to which sentences are copied.
 
         Returns:
-            The graph ids of at most `OFFERED` donors, in an order that depends only on the dialogue's id.
+            The graph ids of at most `OFFERED` donors, in a random order that depends only on the dialogue's
+            id.
         """
         part = (dialogue.corpus, dialogue.split)
         if part not in self._offers:
@@ -247,7 +252,7 @@ class Donors:
         return shuffled(self._offers[part].get(dialogue.id, ()), 0, "donors", dialogue.id)[:OFFERED]
 
     def offers(self, corpus: str, split: str) -> list[Row]:
-        """Assign the donors of a corpus and split to dialogues.
+        """Assign the donors (utterances to copy from) of a corpus and split to dialogues.
 
         Args:
             corpus: Name of the corpus.
@@ -262,11 +267,11 @@ class Donors:
         return [row for row in rows if row["corpus"] == corpus and row["split"] == split]
 
     def _assigned(self, corpus: str, split: str) -> list[Row]:
-        """Compute the assignments of a corpus and split. See `offers`."""
+        """Compute which donors are offered to which dialogues of a corpus and split. See `offers`."""
         donors = self._donors(corpus, split)
         fitting: defaultdict[str, list[_Donor]] = defaultdict(list)
         for donor in donors:
-            # Index the donor by its nouns, and by the nouns and noun classes that can replace one of them.
+            # Index the donor by its nouns, and by the noun classes that can replace one of its nouns.
             for noun in donor.fits | donor.nouns:
                 fitting[noun].append(donor)
         ids = dialogue_ids(self._store, Selection((corpus,), (split,)))
@@ -300,7 +305,7 @@ class Donors:
         return sorted(found, key=lambda row: (row["taker"], row["amr"]))
 
     def _donors(self, corpus: str, split: str) -> list[_Donor]:
-        """Return the donors of a corpus and split in an order of hashes; no two of them share a sentence."""
+        """Return the donors of a corpus and split, sorted by a hash; no two donors share a sentence."""
         rows = [row for row in self._samples.every(corpus, split) if row["length"] <= LONGEST_EDITED]
         said = utterances_of_graphs(self._store, [row["amr"] for row in rows])
         nodes = self._nodes([row["amr"] for row in rows])
@@ -314,13 +319,13 @@ class Donors:
                     "into a new store"
                 )
             text = said[row["amr"]].text
-            # End marks do not count, so that "See you!" and "See you." are the same sentence.
+            # Ignore punctuation at the end, so that "See you!" and "See you." are the same sentence.
             keys = {match_key(part.text).rstrip(".!?") for part in typed_sentences(text)}
             own = nodes.get(row["amr"], ())
-            # Only nouns in sentences that do not depend on their context count. The columns of a node are: 0
+            # Use only nouns in sentences that do not depend on their context. The columns of a node are: 0
             # the node's number, 1 the number of the top node of its sentence, 2 the noun, 3 the noun's class,
-            # 4 the classes that can replace the noun, 5 whether the node is the top of a sentence that does
-            # not depend on its context.
+            # 4 the class that can replace the noun, 5 whether the node is the top of a sentence that does not
+            # depend on its context.
             tops = {node[0] for node in own if node[5]}
             within = [node for node in own if node[1] in tops and node[3]]
             if within and known.isdisjoint(keys):
@@ -330,7 +335,7 @@ class Donors:
         return donors
 
     def _nodes(self, amrs: Sequence[str]) -> dict[str, Sequence[Sequence[Any]]]:
-        """Return the nodes that the query ``read/topic_nouns`` finds, by graph id."""
+        """Return the nodes that the query ``read/topic_nouns`` finds, keyed by graph id."""
         found: dict[str, Sequence[Sequence[Any]]] = {}
         for at in range(0, len(amrs), _PAGE):
             rows = self._store.read(cypher_text("read/topic_nouns"), amrs=list(amrs[at : at + _PAGE]))
@@ -339,10 +344,10 @@ class Donors:
 
 
 class _Donor:
-    """An utterance to copy from, and the dialogues to which it could best be offered."""
+    """An utterance to copy from, and the dialogues to which it is best offered (its takers)."""
 
     def __init__(self, dialogue: str, amr: str, nouns: set[str], fits: set[str]) -> None:
-        """Initialize the donor without takers."""
+        """Initialize the donor without takers, that is, without dialogues that may copy from it."""
         self.dialogue, self.amr, self.nouns, self.fits = dialogue, amr, nouns, fits
         # The salt gives each donor a different order of the dialogues. Without it, all donors would prefer
         # the same dialogues.
@@ -350,7 +355,7 @@ class _Donor:
         self._takers: list[tuple[tuple[bool, int], str]] = []
 
     def consider(self, dialogue: str, says_noun: bool) -> None:
-        """Keep a dialogue if it is among the `_CONSIDERED` best. Dialogues that share a noun rank first."""
+        """Keep a dialogue if it is one of the `_CONSIDERED` best. Dialogues that share a noun rank first."""
         rank = (says_noun, -crc32(dialogue.encode("utf-8", "surrogatepass"), self._salt))
         # The heap keeps only the best dialogues so far, so that memory does not grow with the corpus.
         if len(self._takers) < _CONSIDERED:
@@ -359,12 +364,12 @@ class _Donor:
             heappushpop(self._takers, (rank, dialogue))
 
     def takers(self) -> list[str]:
-        """Return the ids of the kept dialogues, the best first."""
+        """Return the ids of the kept dialogues, sorted from best to worst."""
         return [dialogue for _, dialogue in sorted(self._takers, reverse=True)]
 
 
 class UnknownFrameCounter:
-    """Counter of unknown frames that transforms introduce.
+    """Count the unknown frames that transforms introduce, such as a misspelt ``hve-03``.
 
     A frame is unknown if it is neither in the PropBank inventory that comes with graphneg nor among the
     frames loaded into the store. Frames in copied subtrees are not checked.
@@ -374,7 +379,7 @@ class UnknownFrameCounter:
     """
 
     def __init__(self, store: Store) -> None:
-        """Initialize the counter for a store."""
+        """Initialize the counter with all counts at zero."""
         self._store = store
         self._exist: dict[str, bool] = {}
         self._found: Counter[tuple[str, str]] = Counter()
@@ -384,7 +389,7 @@ class UnknownFrameCounter:
         self._found.clear()
 
     def count(self, edits: Iterable[Edit]) -> None:
-        """Count the unknown frames that edits introduce.
+        """Add the unknown frames that edits introduce to the counts.
 
         Args:
             edits: Edits to check.
@@ -394,14 +399,14 @@ class UnknownFrameCounter:
         self._found.update((name, concept) for name, concept in brought if self._is_strange(concept))
 
     def notes(self) -> list[str]:
-        """Return a message for each pair of a transform and an unknown frame that it introduced."""
+        """Return a message for each unknown frame that a transform introduced, with the number of edits."""
         return [
             f"transform {name}: {frame} is neither a PropBank frame nor a loaded frame ({count:,} edits)"
             for (name, frame), count in sorted(self._found.items())
         ]
 
     def _is_strange(self, concept: str) -> bool:
-        """Return whether a concept is a frame that is unknown."""
+        """Return whether a concept looks like a frame, such as ``have-03``, but is not a known frame."""
         if not _FRAME.search(concept):
             return False
         if concept not in self._exist:
@@ -417,7 +422,7 @@ def utterances_of_graphs(store: Store, amrs: Iterable[str]) -> dict[str, StoredT
         amrs: Ids of graphs.
 
     Returns:
-        The utterances, by graph id.
+        The utterances, keyed by graph id.
     """
     wanted = sorted(set(amrs))
     rows = store.read(cypher_text("read/said"), amrs=wanted) if wanted else []
@@ -435,12 +440,14 @@ class Proposal:
         made_by: Transform that proposes the site.
         site: Name of the site, unique for its transform and dialogue.
         rows: Descriptions of the edits, as the query returns them.
-        swap_pool: Name of a set of sites that can be swapped with each other; None if the site is not a swap.
-        content: The content of the site that a swap moves, such as the words of a subtree. A swap partner
-            must have different content.
-        target: The target for which the query marks the site; None if the query does not mark it.
-        score: The score of the site. Among the sampled sites, those with the highest scores are edited.
-        made: The edits, once they are built.
+        swap_pool: Name of a set of sites whose contents can be swapped; None if the edits are not a swap.
+        content: The content of the site that a swap moves, such as the words of a subtree. A site can only be
+            swapped with a site that has different content.
+        target: The target (``dialogue`` or ``response``) for which the query marks the site; None if the
+            query does not mark the site.
+        score: The score that the query gives the site. Among the sampled sites, those with the highest scores
+            are edited.
+        made: The edits built from ``rows``; None until they are first needed.
     """
 
     made_by: Transform = field(repr=False)
@@ -473,7 +480,7 @@ class Proposal:
 
     @property
     def for_target(self) -> Target | None:
-        """The target of the site, as given by the query or else by the header; None for any target."""
+        """The target given by the query, or else by the transform's header; None for any target."""
         return self.target or self.made_by.target
 
     @property
@@ -486,7 +493,7 @@ class Proposal:
 
     @property
     def graphs(self) -> frozenset[str]:
-        """The ids of the graphs that the edits change."""
+        """The ids of the graphs that the edits of the site change."""
         return frozenset(row["amr"] for row in self.rows)
 
 
@@ -497,8 +504,9 @@ def query_parameters(
 
     Args:
         transform: Transform whose query is to be run.
-        dialogues: Dialogues on which it is to be run.
-        donors: Donors of the store; used if the transform needs donors.
+        dialogues: Dialogues on which the query is to be run.
+        donors: Donors of the store, that is, utterances to copy from; used only if the transform needs
+            donors.
 
     Returns:
         A dictionary for each dialogue, with the keys ``id`` and ``turns``, and ``donors`` if needed.
@@ -517,12 +525,14 @@ def propose(
     Args:
         store: Store with the dialogues.
         transform: Transform to run.
-        dialogues: Dialogues on which to run it.
-        donors: Donors of the store; None computes them if the transform needs them.
+        dialogues: Dialogues on which to run the transform.
+        donors: Donors of the store, that is, utterances to copy from. With None, the donors are computed if
+            the transform needs them.
 
     Returns:
-        The proposals by dialogue id, each list in the order of the site names. A dialogue may be returned in
-        several records, for example by the parts of a UNION, as long as no two of them have the same site.
+        Lists of proposals, keyed by dialogue id. Each list is sorted by the names of the sites. The query may
+        return several records for a dialogue, for example from the parts of a UNION, as long as no two
+        records have the same site.
 
     Raises:
         TransformError: The query returns something that is not an edit of these dialogues.
@@ -532,7 +542,7 @@ def propose(
     graphs = {dialogue.id: frozenset(dialogue.graphs) for dialogue in dialogues}
     sources = {row["id"]: graphs[row["id"]].union(row.get("donors", ())) for row in parameters}
     for record in _answer(store, transform, parameters):
-        # A user may have written the query, so its result is checked before it is used.
+        # A user may have written the query, so check each record before using it.
         id, edits = record.get("dialogue"), record.get("edits")
         if id is None or not isinstance(edits, list):
             raise TransformError(f"{transform.place}: the query must return 'dialogue' and 'edits'")
@@ -541,8 +551,8 @@ def propose(
             raise TransformError(f"{transform.place}: {id!r} is not one of the requested dialogues")
         sites = found.setdefault(id, {})
         for site, proposal in _grouped(transform, cast("list[Any]", edits), of, sources[id]).items():
-            # Edits of a site are applied in order. If they were in two records, their order would be unknown,
-            # because the server returns records in any order.
+            # Edits of a site are applied in order. If the edits were in two records, their order would be
+            # unknown, because the server returns records in any order.
             if site in sites:
                 raise TransformError(
                     f"{transform.place}: two records of the dialogue {id!r} have edits of the site {site!r}; "
@@ -555,13 +565,13 @@ def propose(
 def _answer(store: Store, transform: Transform, parameters: Sequence[Mapping[str, Any]]) -> list[Record]:
     """Run the query of a transform read-only; raise `TransformError` if the server refuses the query."""
     query = transform.query
-    # The embedded server counts lines from the first clause, Neo4j from the first comment. Without the
-    # header, both count from the first clause. Shipped queries are sent with their header, because
-    # `query_read` recognises them by their whole text.
+    # In error messages, the embedded server counts lines from the first clause, and Neo4j counts them from
+    # the first comment. Without the header, both servers count from the first clause. Shipped queries are
+    # sent with their header, because `query_read` recognises them by their whole text.
     header = "" if query in shipped_texts() else leading_comments(query)
     try:
-        # Shipped transforms also run with read-only access, as transforms of users do, so that this function
-        # need not distinguish them.
+        # Shipped transforms run with read-only access, too, so that this function need not distinguish them
+        # from transforms of users.
         return store.query_read(query.removeprefix(header), {"dialogues": parameters}).records
     except StoreError as error:
         refusal = error.__cause__
@@ -574,15 +584,15 @@ def _answer(store: Store, transform: Transform, parameters: Sequence[Mapping[str
 
 
 def line_in_file(error: str, message: str, skipped: int) -> str:
-    """Change the line number in a server's message about a syntax error.
+    """Correct the line number in a server's message about a syntax error in a file.
 
     Args:
-        error: The error, which quotes the message.
-        message: The message.
-        skipped: Number of lines of the file that precede the query.
+        error: Text of the error, which quotes the server's message.
+        message: The server's message, in which lines are counted from the beginning of the query.
+        skipped: Number of lines in the file before the query.
 
     Returns:
-        The error with the line number of the file.
+        The text of the error, in which the line is counted from the beginning of the file.
 
     Example:
         >>> line_in_file("not valid: input at line 2, column 0", "input at line 2, column 0", 3)
@@ -596,17 +606,17 @@ def paired(proposal: Proposal, partner: Proposal) -> tuple[Edit, ...]:
     """Return the edits that swap the contents of two sites.
 
     Args:
-        proposal: A proposal with a pool.
-        partner: Another proposal of the same pool.
+        proposal: A proposal with a ``swap_pool``.
+        partner: Another proposal with the same ``swap_pool``.
 
     Returns:
-        Two edits. Each gives one node the subtree, value or concept of the other.
+        Two edits. Each gives the node of one site the subtree, value or concept of the other site's node.
     """
     return (_given(proposal.edits[0], partner), _given(partner.edits[0], proposal))
 
 
 def _given(edit: Edit, giver: Proposal) -> Edit:
-    """Return the edit, changed so that its node gets the content of the proposal ``giver``."""
+    """Return a copy of an edit that gives its node the content of the proposal ``giver``."""
     gift = giver.edits[0]
     if edit.op == "graft":
         return edit._replace(from_amr=gift.amr, from_position=gift.position)
@@ -618,13 +628,13 @@ def _given(edit: Edit, giver: Proposal) -> Edit:
 def _grouped(
     transform: Transform, rows: list[Any], graphs: frozenset[str], sources: frozenset[str]
 ) -> dict[str, Proposal]:
-    """Check the rows of one record and group them to proposals, by the name of the site."""
+    """Check the edits in one record of a query, and group them into proposals, keyed by site name."""
     sites: dict[str, Proposal] = {}
     for row in rows:
         if (fault := _fault(row, graphs, sources)) is not None:
             raise TransformError(f"{transform.place}: not a valid edit: {fault}; see docs/transforms.md")
         site = row.get("site")
-        # If a row names no site, its node is a separate site, named after the node.
+        # If a row names no site, its node becomes a separate site, which is named after the node.
         site = f"{row['amr']}.{row['position']}" if site is None else str(site)
         if site not in sites:
             sites[site] = Proposal(transform, site)
@@ -633,7 +643,7 @@ def _grouped(
 
 
 def _fault(row: Any, graphs: frozenset[str], sources: frozenset[str]) -> str | None:
-    """Return why a row is not a valid edit of these graphs, or None if it is valid."""
+    """Return why a row of a query is not a valid edit of the given graphs, or None if it is valid."""
     if not isinstance(row, dict):
         return f"expected a map, got {row!r}"
     for name, value in cast("dict[str, Any]", row).items():

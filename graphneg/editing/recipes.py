@@ -1,4 +1,4 @@
-"""Define recipes: which transforms, and how many of them, or which generator makes a negative.
+"""Define recipes. A recipe says which transforms are combined in a negative, or which generator makes it.
 
 The recipe ``deam``, for example, draws one to four of DEAM's manipulations for each negative and applies them
 to any turns of a dialogue. The recipe ``contradiction`` draws one of three transforms and edits the response:
@@ -19,10 +19,10 @@ from graphneg.hashing import number
 Target = Literal["dialogue", "response"]
 Sites = Literal["clashing", "any"]
 CANDIDATES = 4
-"""Default number of sites to sample for each edit. The site with the highest score is edited."""
+"""Default number of sites to sample for each edit. Of these, the site with the highest score is edited."""
 TARGETS: tuple[Target, ...] = ("dialogue", "response")
-"""The values of a target. ``dialogue``: any turn of the dialogue may be edited. ``response``: only the
-response may be edited."""
+"""The possible targets. With ``dialogue``, any turn of the dialogue may be edited; with ``response``, only
+the response."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +33,21 @@ class Recipe:
 
     Attributes:
         name: Name of the recipe.
-        summary: Description of the negatives in one line.
-        groups: The groups, each a tuple of transform names. A negative uses at most one transform of a group.
+        summary: One-line description of the negatives that the recipe makes.
+        groups: The groups of transforms, each a tuple of transform names. A negative uses at most one
+            transform of a group.
         min_groups: Minimum number of groups to draw for a negative.
         max_groups: Maximum number of groups to draw for a negative.
-        target: Turns that are edited by default: any turn, or the response alone.
-        turns_per_edit: The number of editable turns for one application of a transform, keyed by transform.
-            For example, a transform with 10 is applied twice in a dialogue of 20 turns. A transform that is
-            not listed is applied once.
-        weights: The weights of transforms, keyed by transform. A transform with the weight 3 is drawn first
-            three times as often as one with the weight 1. The weight of a transform that is not listed is 1.
-        sites: ``clashing`` skips sites that the transform marks for the other target, because the edit would
-            often not contradict anything there. ``any`` uses all sites.
+        target: Turns that are edited by default: any turn (``dialogue``), or the response alone
+            (``response``).
+        turns_per_edit: The number of editable turns for one application of a transform, keyed by the name of
+            the transform. For example, a transform with the value 10 is applied twice in a dialogue of 20
+            turns. A transform that is not listed is applied once.
+        weights: The weights of transforms, keyed by the name of the transform. A transform with the weight 3
+            is drawn first three times as often as a transform with the weight 1. The weight of a transform
+            that is not listed is 1.
+        sites: ``clashing`` skips sites (places to edit) that a transform marks for the other target, because
+            an edit of such a site would often not contradict anything. ``any`` uses all sites.
     """
 
     name: str
@@ -63,18 +66,18 @@ class Recipe:
         return tuple(name for group in self.groups for name in group)
 
     def group_order(self, seed: int, *names: str) -> list[tuple[str, ...]]:
-        """Return the groups in a random order, in which groups with a higher weight come first more often.
+        """Return the groups of transforms in a random order that favours groups with a higher weight.
 
         The weight of a group is the highest weight of its transforms. The probability that a group comes
         first is its weight divided by the sum of all weights. To achieve this, a group of weight *w* is put
         into a list *w* times, the list is shuffled, and the first occurrence of each group counts.
 
         Args:
-            seed: The seed.
-            *names: Names that, together with the seed, determine the order.
+            seed: Seed for the random order.
+            *names: Names, such as the id of a dialogue, that determine the order together with the seed.
 
         Returns:
-            The groups, each once.
+            All groups of the recipe, each once.
 
         Example:
             >>> orders = [ALL.group_order(0, str(dialogue)) for dialogue in range(2000)]
@@ -90,7 +93,7 @@ class Recipe:
         return list(dict.fromkeys(group for _, group in sorted(lots)))
 
     def weight(self, transform: str) -> int:
-        """Return the weight of a transform, which says how often it is drawn first.
+        """Return the weight of a transform, which determines how often the transform is drawn first.
 
         Args:
             transform: Name of a transform.
@@ -119,14 +122,14 @@ class Recipe:
         return max(1, turns // self.turns_per_edit[transform]) if transform in self.turns_per_edit else 1
 
     def skips(self, site_target: Target | None, target: Target) -> bool:
-        """Return whether the recipe skips sites that are marked for a given target.
+        """Return whether the recipe skips sites that a transform marks for a given target.
 
         Args:
-            site_target: Target that the sites are marked for; None if they are for any target.
+            site_target: Target for which the sites are marked; None if they are for any target.
             target: Target of the negatives to make.
 
         Returns:
-            True if the sites are for the other target and the recipe uses only ``clashing`` sites.
+            True if the two targets differ and the recipe uses only ``clashing`` sites.
         """
         return self.sites == "clashing" and site_target not in (None, target)
 
@@ -154,9 +157,9 @@ DEAM = Recipe(
 )
 """The manipulations of DEAM (Ghazarian et al. 2022, "DEAM: Dialogue Coherence Evaluation using AMR-based
 Semantic Manipulations", ACL, section 3). A manipulation is applied to as many turns as in the authors'
-program. Most are applied to a tenth of the turns. The manipulation of engagement is applied to a fifth. For
-coreference, the authors choose half of the distinct pronouns and edit one turn for each of them, which is
-about a seventh of the turns.
+program. Most manipulations are applied to a tenth of the turns, and the manipulation of engagement to a
+fifth. For coreference, the authors choose half of the distinct pronouns and edit one turn for each of them,
+which is about a seventh of the turns.
 
 Departures from the paper:
 
@@ -173,7 +176,7 @@ CONTRADICTION = Recipe(
     max_groups=1,
     target="response",
 )
-"""Contradictory responses as in Sato et al. 2024. They are made by the contradiction edits of DEAM."""
+"""Contradictory responses as in Sato et al. 2024, made by the contradiction edits of DEAM."""
 
 PERSPECTIVE = Recipe(
     name="perspective",
@@ -221,9 +224,9 @@ class GeneratedRecipe:
 
     Attributes:
         name: Name of the recipe.
-        summary: Description of the negatives in one line.
+        summary: One-line description of the negatives that the recipe makes.
         generator: Name of the generator.
-        target: Target of the negatives, which is always the response.
+        target: Part of the dialogue that the negatives change, which is always the response.
     """
 
     name: str
@@ -250,7 +253,7 @@ RECIPE_NAMES = (*RECIPES, *GENERATED)
 
 
 def get_recipe(name: str) -> Recipe:
-    """Return a recipe by its name.
+    """Return the recipe with a given name.
 
     Args:
         name: Name of a recipe that edits graphs.
@@ -273,18 +276,18 @@ def chosen_recipe(recipe: str | Recipe, transforms: Sequence[str], target: Targe
         recipe: The recipe or its name; ignored if ``transforms`` are given.
         transforms: Names of the transforms from which a new recipe is formed; empty to use ``recipe``.
         target: Target of the negatives; None uses the target of the recipe. If a target is given together
-            with transforms, all sites of these transforms are used, even those marked for the other target.
+            with transforms, all sites of these transforms are used, even sites marked for the other target.
 
     Returns:
-        The recipe.
+        The recipe named by ``recipe``, or a new recipe that applies one of ``transforms``.
 
     Raises:
-        InputError: ``target`` is unknown.
+        InputError: ``target`` is neither ``dialogue`` nor ``response``, or no recipe has the given name.
     """
     if target is not None and target not in TARGETS:
         raise InputError(f"unknown target {target!r}; choose one of {', '.join(TARGETS)}")
-    # If the user names both transforms and a target, the user has decided where to edit. The recipe then uses
-    # all sites, even those that are marked for the other target.
+    # A user who names both transforms and a target has decided where to edit. The recipe then uses all sites,
+    # even sites that are marked for the other target.
     if transforms:
         return recipe_of(transforms, "clashing" if target is None else "any")
     return recipe if isinstance(recipe, Recipe) else get_recipe(recipe)
@@ -298,7 +301,7 @@ def check_target(recipe: GeneratedRecipe, target: Target | None) -> None:
         target: Requested target; None accepts the target of the recipe.
 
     Raises:
-        InputError: The recipe makes negatives with the other target.
+        InputError: The requested target is not the target of the recipe.
     """
     if target not in (None, recipe.target):
         raise InputError(f"recipe {recipe.name!r} makes wrong responses, so its target can't be {target!r}")
@@ -309,7 +312,7 @@ def recipe_of(transforms: Sequence[str], sites: Sites = "clashing") -> Recipe:
 
     Args:
         transforms: Names of the transforms; repeated names count once.
-        sites: ``clashing`` to skip sites that are marked for whole dialogues; ``any`` to use them, too.
+        sites: ``clashing`` to skip sites that are marked for whole dialogues; ``any`` to use these, too.
 
     Returns:
         A recipe whose name joins the names of the transforms with ``+``.

@@ -1,9 +1,9 @@
 """Show how many rows are left after each clause and condition of a transform's query.
 
-If a transform finds no site, its query does not tell why. This module splits the query into its top-level
-clauses, and each ``WHERE`` at its top-level ``AND``. It then runs the query up to the end of each part,
-followed by ``RETURN count(*)``, as a reader. The first line with 0 rows is the condition that excludes
-everything:
+If a transform finds no site (place to edit), its query does not tell why. This module splits the query into
+its top-level clauses, and each ``WHERE`` clause into the conditions between its top-level ``AND``s. It then
+runs the query up to the end of each part, followed by ``RETURN count(*)``, with read-only access. The first
+line with 0 rows is the condition that excludes everything:
 
     rows  line
        5     3  UNWIND $dialogues AS d
@@ -50,10 +50,10 @@ class SiteStep:
 
     Attributes:
         line: Number of the line in the file where the clause or condition begins, from 1.
-        text: The clause or condition on one line, without comments.
+        text: The clause or condition as one line, without comments.
         comment: The comments beside the clause or condition and on the lines above it.
-        rows: Number of rows that the query returns up to here. For the RETURN clause, the number of edits.
-            None if the rows could not be counted.
+        rows: Number of rows that the query returns if it ends after this clause or condition. For the RETURN
+            clause, the number of edits. None if the rows could not be counted.
         why: The reason why the rows could not be counted; empty if they were counted.
     """
 
@@ -66,7 +66,7 @@ class SiteStep:
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """A token of a query with its position."""
+    """A token of a Cypher query: its kind, its text, and the offset at which it starts."""
 
     kind: str
     text: str
@@ -77,7 +77,7 @@ class _Token:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A clause, or one condition of a WHERE clause: its keyword, and its start and end in the query."""
+    """A clause of a query, or one condition of a WHERE clause: its keyword, and its start and end offsets."""
 
     word: str
     start: int
@@ -90,7 +90,7 @@ def trace_sites(store: Store, transform: Transform, dialogues: Sequence[StoredDi
 
     Args:
         store: Store that holds the dialogues.
-        transform: The transform, shipped or written by the user.
+        transform: A transform, either shipped with graphneg or written by the user.
         dialogues: The dialogues on which the query is run.
 
     Returns:
@@ -116,13 +116,13 @@ def trace_sites(store: Store, transform: Transform, dialogues: Sequence[StoredDi
 def _count(
     store: Store, query: str, parts: Sequence[_Part], part: _Part, parameters: Mapping[str, Any]
 ) -> tuple[int | None, str]:
-    """Run the query up to the end of a part.
+    """Run a query up to the end of one of its parts, and count the rows.
 
     Returns:
         The number of rows and an empty string, or None and the reason why the query could not be run.
     """
-    # The part of a query that ends after a UNION cannot be run. Its last branch would return only the added
-    # count, but both branches of a UNION must have the same columns.
+    # A query that is cut off after a UNION cannot be run: its last branch would return only the added count,
+    # but all branches of a UNION must have the same columns.
     if any(other.word == "UNION" and other.start <= part.start for other in parts):
         return None, "not counted: behind UNION"
     prefix = query[: part.end]
@@ -141,10 +141,10 @@ def _count(
 def _tokens(query: str) -> Iterator[_Token]:
     """Yield the tokens of a query.
 
-    ``END`` closes a CASE only if a CASE is open. Elsewhere, as in ``AS end``, it is a variable.
+    The word ``END`` closes a CASE expression if one is open. Elsewhere, as in ``AS end``, it is a variable.
 
     Yields:
-        The tokens in their order, white space and comments included.
+        The tokens in the order of the query, including white space and comments.
     """
     opened: list[str] = []
     for match in _TOKEN.finditer(query):
@@ -158,14 +158,13 @@ def _tokens(query: str) -> Iterator[_Token]:
 
 
 def _parts(query: str, tokens: Sequence[_Token]) -> Iterator[_Part]:
-    """Yield the clauses of the query. A WHERE clause is split into its conditions."""
+    """Yield the clauses of a query. A WHERE clause is split into its conditions."""
     words = [token for token in tokens if token.kind == "word" and token.top]
     starts: list[_Token] = []
     before = ""
     for token in words:
         word = token.text.upper()
-        # The WITH of STARTS WITH and ENDS WITH does not begin a clause, and neither does the MATCH of
-        # OPTIONAL MATCH.
+        # WITH does not begin a clause in STARTS WITH and ENDS WITH, and neither does MATCH in OPTIONAL MATCH.
         operator = word == "WITH" and before in ("STARTS", "ENDS")
         if word in _CLAUSES and not operator and before != "OPTIONAL":
             starts.append(token)
@@ -177,8 +176,8 @@ def _parts(query: str, tokens: Sequence[_Token]) -> Iterator[_Part]:
             yield _Part(word, token.start, end)
             continue
         inside = [one for one in words if token.start < one.start < end]
-        # AND binds tighter than OR and XOR. If one of these is at the top level, splitting at AND would
-        # change the meaning of the condition, so the WHERE stays one part.
+        # AND binds tighter than OR and XOR. If OR or XOR is at the top level, splitting at AND would change
+        # the meaning of the condition, so the WHERE clause stays one part.
         whole = any(one.text.upper() in ("OR", "XOR") for one in inside)
         joints = [one.start for one in inside if one.text.upper() == "AND" and not whole]
         for start, stop in zip([token.start, *joints], [*joints, end], strict=True):
@@ -186,7 +185,7 @@ def _parts(query: str, tokens: Sequence[_Token]) -> Iterator[_Part]:
 
 
 def _said(query: str, tokens: Sequence[_Token], part: _Part) -> tuple[str, str]:
-    """Return the text of a part on one line, and the comments that explain it."""
+    """Return the text of a clause or condition as one line, and the comments that explain it."""
     inside = [token for token in tokens if part.start <= token.start < part.end]
     code = "".join(" " if token.kind == "comment" else token.text for token in inside)
     text = " ".join(code.split())
@@ -198,12 +197,12 @@ def _said(query: str, tokens: Sequence[_Token], part: _Part) -> tuple[str, str]:
 
 
 def _comments(query: str, tokens: Sequence[_Token]) -> Iterator[_Token]:
-    """Yield the comments, with the position of the code that each comment explains as its position."""
+    """Yield the comments of a query, each with ``start`` set to the start of the code that it explains."""
     code = [token for token in tokens if token.kind != "comment" and not token.text.isspace()]
     for token in tokens:
-        # Skip the header: its lines are about the whole query.
+        # Skip the header, because its lines describe the whole query.
         if token.kind == "comment" and code and token.start > code[0].start:
-            # A comment that is alone on its line explains the code on the lines below it.
+            # A comment that is alone on its line explains the code that follows it.
             alone = not query[query.rfind("\n", 0, token.start) + 1 : token.start].strip()
             places = (one.start for one in code if one.start > token.start)
             yield replace(token, start=next(places, token.start)) if alone else token

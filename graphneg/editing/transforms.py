@@ -1,8 +1,8 @@
 """Read transform files: a comment header and one Cypher query that proposes edits.
 
 A user adds a transform by putting a file into a folder, without writing Python. The name of the file is the
-name of the transform. The comment lines at its beginning are the header. A header line without a key such as
-``category:`` is a note:
+name of the transform. The comment lines at its beginning are the header. Header lines begin with a key such
+as ``category:``; any other header line is a note. For example, the file ``postpone.cypher``:
 
     // postpone: What is past will be tomorrow.
     // category: C-time
@@ -13,9 +13,9 @@ name of the transform. The comment lines at its beginning are the header. A head
     RETURN d.id AS dialogue,
            collect({amr: p.amr, position: p.position, op: 'add', role: 'time', concept: 'tomorrow'}) AS edits
 
-`parse_transform` converts this text to a `Transform` with the name ``postpone``, the category ``C-time`` and
-the target ``dialogue``. Only ``category`` is required. The other keys are ``target``, ``source`` (the paper)
-and ``needs`` (the data that must be loaded).
+`parse_transform` converts this text into a `Transform` with the name ``postpone``, the category ``C-time``
+and the target ``dialogue``. Only ``category`` is required. The other keys are ``target``, ``source`` (the
+paper) and ``needs`` (the data that must be loaded).
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ MOST_BYTES = 1_000_000
 CATEGORIES = ("C-ent", "C-time", "C-cont", "C-speaker", "C-follow", "C-strat", "C-lang")
 """The error categories of Gupta et al. 2021. Each transform belongs to one of them."""
 _FROM_OTHER_DIALOGUES = frozenset({"donors", "shifts"})
-"""Values of ``needs`` for data that come from all dialogues of a corpus. The other values name resources."""
+"""Values of the header key ``needs`` for data from all dialogues of a corpus. The other values name
+resources, such as word lists."""
 _VERSION = 6
 _NAME = re.compile(r"^[a-z][a-z0-9_-]*$")
 _HEADER = re.compile(r"^(category|source|needs|target):\s*(.*)$")
@@ -54,14 +55,15 @@ class Transform:
         summary: Description of the transform in one sentence.
         category: Error category of the negatives, one of `CATEGORIES`.
         source: Paper that the transform follows; ``-`` if there is none.
-        needs: Data that the transform needs to find any site: ``opposites``, ``frames`` and ``shifts`` must
-            be loaded; ``donors`` asks for graphs of other dialogues.
-        target: The target of all sites of the transform; None if the query states a target for each site.
-        notes: The header lines without a key.
+        needs: Data without which the transform cannot find a place to edit: ``opposites``, ``frames`` and
+            ``shifts`` must be loaded; ``donors`` asks for graphs of other dialogues.
+        target: The target (``dialogue`` or ``response``) of all edits of the transform; None if the header
+            names no target, so that the query may name one for each edit.
+        notes: The header lines that do not begin with a key.
         query: Text of the whole file.
         place: Name or path of the file, for error messages.
-        version: Fingerprint of a user's own file, empty for a shipped file. It becomes a part of the ids of
-            negatives, so that a changed file gives new ids.
+        version: Fingerprint of a user's own file; empty for a shipped file. The fingerprint becomes a part of
+            the ids of negatives, so that a changed file gives new ids.
     """
 
     name: str
@@ -77,12 +79,12 @@ class Transform:
 
     @property
     def uses_corpus(self) -> bool:
-        """Whether the transform uses dialogues other than the edited one, so that a shard is not enough."""
+        """Whether the transform needs data from the whole corpus, not only from the edited dialogue."""
         return not _FROM_OTHER_DIALOGUES.isdisjoint(self.needs)
 
     @property
     def identity(self) -> list[Any]:
-        """Everything that edits depend on, as JSON values: not comments and not the layout of the query."""
+        """The parts of the transform that determine its edits, as JSON values, without comments."""
         return [self.category, self.target, list(self.needs), without_comments(self.query)]
 
 
@@ -92,11 +94,11 @@ def load_transforms(folders: Sequence[str | Path] = ()) -> Mapping[str, Transfor
     A file in one of the folders replaces the shipped transform of the same name.
 
     Args:
-        folders: Folders with files ``NAME.cypher``. If two folders contain the same name, the later one
-            counts.
+        folders: Folders with files ``NAME.cypher``. If two folders contain a file of the same name, the file
+            in the later folder is used.
 
     Returns:
-        The transforms by name, in alphabetical order.
+        The transforms, keyed by name, in alphabetical order.
 
     Raises:
         TransformError: A folder does not exist or has no ``.cypher`` file, or a file is not a transform.
@@ -115,8 +117,9 @@ def load_transforms(folders: Sequence[str | Path] = ()) -> Mapping[str, Transfor
         for file in files:
             own = parse_transform(file.stem, _text(file), str(file))
             shipped = found.get(own.name)
-            # If a user's copy of a shipped file differs from it only in comments or layout, it makes the same
-            # negatives. The version is part of their ids, so leave it empty: the ids stay the same, too.
+            # If a user's copy of a shipped file differs only in comments or layout, it makes the same
+            # negatives. The version is a part of the ids of negatives, so leave it empty: then these ids stay
+            # the same, too.
             if shipped is None or shipped.identity != own.identity:
                 own = replace(own, version=fingerprint(own.identity)[:_VERSION])
             found[own.name] = own
@@ -124,14 +127,14 @@ def load_transforms(folders: Sequence[str | Path] = ()) -> Mapping[str, Transfor
 
 
 def version_of(names: Iterable[str], transforms: Mapping[str, Transform]) -> str:
-    """Return a fingerprint of the transforms in a recipe that are a user's own files.
+    """Return a fingerprint of the user's own transform files in a recipe.
 
     The fingerprint is appended to the ids of negatives. Negatives that two versions of a file make then have
     distinct ids.
 
     Args:
         names: Names of the transforms of a recipe.
-        transforms: All known transforms by name.
+        transforms: All known transforms, keyed by name.
 
     Returns:
         The fingerprint, or an empty string if all transforms of the recipe are shipped files.
@@ -154,8 +157,8 @@ def parse_transform(name: str, text: str, place: str) -> Transform:
         The transform.
 
     Raises:
-        TransformError: The header is incomplete, a key has an unknown value, or the query contains a clause
-            that writes.
+        TransformError: The name is not allowed, the header is incomplete, a key of the header has an unknown
+            value, or the query does not read ``$dialogues`` or contains a clause that writes.
     """
     if not _NAME.match(name):
         raise TransformError(f"{place}: a transform's name is lower-case letters, digits, '-' and '_'")
@@ -176,8 +179,8 @@ def parse_transform(name: str, text: str, place: str) -> Transform:
     # query with read-only access.
     if clause := write_clause(text):
         raise TransformError(f"{place}: a transform proposes edits and writes nothing, but has {clause}")
-    # Taking the target from `TARGETS` gives the variable the type `Target`. If the target is unknown, the
-    # result is None, and an error is raised below.
+    # Taking the value from `TARGETS` gives the variable the type `Target`. If the header names an unknown
+    # target, the value is None, and an error is raised below.
     target: Target | None = next((one for one in TARGETS if one == fields.get("target")), None)
     if target is None and "target" in fields:
         known = ", ".join(TARGETS)
@@ -189,7 +192,7 @@ def parse_transform(name: str, text: str, place: str) -> Transform:
 def _text(file: Path) -> str:
     """Return the text of a transform file."""
     try:
-        # The folder may come from a stranger, so refuse pipes and devices. Reading a pipe could block, and
+        # The folder may come from a stranger, so refuse pipes and devices: reading a pipe could block, and
         # reading a device may never end.
         return read_input(file, MOST_BYTES, pipes=False).decode("utf-8")
     except InputError as error:

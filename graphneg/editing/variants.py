@@ -1,9 +1,9 @@
 """Store planned edits as variants, apply them to graphs, and build the records of negatives.
 
-A variant is the set of edits of one negative. `write_variants` stores the edits of plans. `read_variants`
-reads stored edits and applies them; `planned_variants` applies edits that the caller has. The original graphs
-in the store never change. `negative_from_variant` combines the edited graphs with the decoded texts to a
-record:
+A variant is the edited copy of a dialogue; the store contains only its edits. `write_variants` stores planned
+edits. `read_variants` reads stored edits and applies them; `planned_variants` applies edits that the caller
+passes. The original graphs in the store never change. `negative_from_variant` combines the edited graphs with
+the decoded texts into a record:
 
     plan:      add :polarity - to node 0 of everyday/train/12#5@penman
     variant:   (h / have-03 ...) becomes (h / have-03 :polarity - ...)
@@ -34,7 +34,7 @@ from graphneg.store.dialogues import GraphCache, StoredDialogue, StoredTurn, col
 from graphneg.store.statements import in_transactions, run
 
 MAX_ROWS = 5_000
-"""Maximum number of rows in one transaction."""
+"""Maximum number of variants and edits that one transaction writes."""
 SHOWN_BRANCHES = 6
 """Maximum number of branches in the description of a node, such as ``(like-01 :ARG0 i ...)``."""
 
@@ -60,11 +60,11 @@ class Variant:
 
     Attributes:
         id: Id of the negative.
-        graphs: The edited graphs, by graph id.
-        sources: The graphs from which subtrees were copied, by graph id.
+        graphs: The edited graphs, keyed by graph id.
+        sources: The graphs from which subtrees were copied, keyed by graph id.
         fault: The reason why the variant cannot be used (``ill-formed: ...``, ``unchanged: ...``); None if
-            it can be used.
-        donors: The utterances of other dialogues from which subtrees were copied, by graph id.
+            the variant can be used.
+        donors: The utterances of other dialogues from which subtrees were copied, keyed by graph id.
     """
 
     id: str
@@ -83,13 +83,13 @@ class Variant:
 def write_variants(store: Store, settings: EditSettings, plans: Sequence[EditPlan]) -> None:
     """Write plans to the store as variants, many in each transaction.
 
-    A variant that the store contains already is not written again. If the store contains a variant with the
-    same id but different edits, it is replaced. This happens, for example, if the graphs were parsed again.
+    A variant that the store contains already is not written again. A stored variant with the same id but
+    different edits is replaced. The edits differ, for example, if the graphs were parsed again.
 
     Args:
         store: Store with the dialogues.
         settings: Recipe, target and seed of the plans.
-        plans: The plans; those without edits are skipped.
+        plans: Planned edits of negatives; plans without edits are skipped.
     """
     planned = [plan for plan in plans if plan.edits]
     for group in in_transactions(planned, MAX_ROWS, lambda plan: 1 + len(plan.edits)):
@@ -101,7 +101,7 @@ def read_variants(store: Store, graph_cache: GraphCache, ids: Sequence[str]) -> 
 
     Args:
         store: Store with the variants.
-        graph_cache: Cache of original graphs.
+        graph_cache: Cache for the original graphs.
         ids: Ids of the variants. Ids that the store does not contain are skipped.
 
     Returns:
@@ -125,11 +125,11 @@ def planned_variants(
     """Apply the edits of variants to the original graphs.
 
     Args:
-        store: Store with the graphs.
-        graph_cache: Cache of original graphs.
-        edits: The edits of each variant, by the id of the variant.
-        dialogues: Dialogues with the digests of their graphs. A cached graph with a different digest is out
-            of date and is read again.
+        store: Store with the original graphs.
+        graph_cache: Cache for the original graphs.
+        edits: Lists of edits, keyed by the id of the variant.
+        dialogues: Dialogues with the current digests of their graphs. A cached graph with a different digest
+            is out of date and is read again.
 
     Returns:
         The variants in the order of ``edits``.
@@ -146,7 +146,7 @@ def planned_variants(
 
 
 def _variant(id: str, edits: Sequence[Edit], graphs: Mapping[str, AmrGraph]) -> Variant:
-    """Apply the edits of one variant. If a graph is ill-formed or unchanged, the variant gets a fault."""
+    """Apply the edits of one variant. If a result is ill-formed or unchanged, the variant gets a fault."""
     by_graph: dict[str, list[Edit]] = {}
     for edit in edits:
         by_graph.setdefault(edit.amr, []).append(edit)
@@ -167,7 +167,7 @@ def _variant(id: str, edits: Sequence[Edit], graphs: Mapping[str, AmrGraph]) -> 
 
 
 def _write(store: Store, settings: EditSettings, plans: Sequence[EditPlan]) -> None:
-    """Write the plans of one transaction."""
+    """Write some plans to the store as variants, in one transaction."""
     shared: Row = {"recipe": settings.recipe.name, "seed": settings.seed, "target": settings.target}
     variants: dict[str, Row] = {}
     edits: dict[str, list[Row]] = {}
@@ -192,13 +192,13 @@ def _write(store: Store, settings: EditSettings, plans: Sequence[EditPlan]) -> N
 def _write_new(
     tx: ManagedTransaction, variants: Mapping[str, Row], edits: Mapping[str, Sequence[Row]]
 ) -> None:
-    """Write variants. Skip those that are stored already, and replace those with different edits."""
+    """Write variants. Skip variants that are stored already, and replace those whose edits have changed."""
     stale: list[str] = []
     there: set[str] = set()
     for row in run(tx, "edit/stored", ids=list(variants)):
         same = row["digest"] == variants[row["id"]]["digest"]
         (there.add if same else stale.append)(row["id"])
-    # A variant that was planned on an older version of the graph has the same id but other edits: delete it.
+    # Delete stored variants with the same id but other edits: they were planned on older graphs.
     if stale:
         run(tx, "edit/forget", ids=sorted(stale))
     new = [id for id in sorted(variants) if id not in there]
@@ -212,7 +212,7 @@ def _write_new(
     written = run(tx, "edit/apply_edits", edits=plain)[0]["edits"] if plain else 0
     written += run(tx, "edit/apply_grafts", edits=grafts)[0]["edits"] if grafts else 0
     # If the node of an edit does not exist, the statement writes nothing for this edit and reports no error.
-    # So compare the number of written edits with the number of rows.
+    # So compare the number of edits written with the number of rows passed.
     if written != len(rows):
         _refuse_missing(tx, rows)
 
@@ -230,14 +230,14 @@ def _refuse_missing(tx: ManagedTransaction, rows: Sequence[Row]) -> None:
 
 
 def edited_utterances(dialogue: StoredDialogue, variant: Variant) -> dict[int, EditedUtterance]:
-    """Return the edited turns of a variant in the form that decoders take.
+    """Return the edited turns of a variant in the form that decoders accept.
 
     Args:
         dialogue: The dialogue of the variant.
         variant: A variant without a fault.
 
     Returns:
-        The edited utterances by turn number, in the order of the turns.
+        The edited utterances, keyed by turn number, in the order of the turns.
     """
     by_amr = {turn.graph_id: turn for turn in dialogue.turns if turn.graph_id is not None}
     said = {**by_amr, **variant.donors} if variant.donors else by_amr
@@ -271,12 +271,12 @@ def negative_from_variant(
         settings: Recipe, target and seed.
         plan: The plan from which the variant was made.
         variant: A variant without a fault.
-        texts: Decoded texts by turn number. A turn without a decoded text keeps its original text.
+        texts: Decoded texts, keyed by turn number. A turn without a decoded text keeps its original text.
         decoder: Name of the decoder.
 
     Returns:
-        A record with label 0. If the context or the response was changed, the record also contains the
-        original one.
+        A record with label 0. If the context was changed, the record also contains the original context; if
+        the response was changed, it contains the original response.
     """
     dialogue, at = plan.dialogue, plan.turn
     context = [turn for turn in dialogue.turns if turn.turn < at]
@@ -347,7 +347,7 @@ def _unedited(dialogue: StoredDialogue, id: str, at: int, label: int) -> Negativ
 
 
 def _turn(dialogue: StoredDialogue, at: int) -> StoredTurn:
-    """Return a turn of a dialogue by its number."""
+    """Return the turn of a dialogue that has the number ``at``."""
     return next(turn for turn in dialogue.turns if turn.turn == at)
 
 
@@ -359,12 +359,12 @@ def edit_records(dialogue: StoredDialogue, variant: Variant) -> Iterator[EditRec
         variant: A variant without a fault.
 
     Yields:
-        The descriptions, sorted by turn. Their ``before`` and ``after`` show the node with its branches.
+        The descriptions. Their ``before`` and ``after`` show the edited node with its branches.
     """
     turns = {turn.graph_id: turn.turn for turn in dialogue.turns if turn.graph_id is not None}
     for amr in sorted(variant.graphs, key=turns.__getitem__):
         edited = variant.graphs[amr]
-        # Find the number that each original or copied node has in the edited graph.
+        # Map each original or copied node to its number in the edited graph.
         places = apply_edits_unchecked(edited.before, edited.edits, variant.sources)[1]
         sites: dict[tuple[str, str], list[Edit]] = {}
         for edit in edited.edits:
@@ -388,10 +388,10 @@ def address(graph: AmrGraph, k: int) -> str:
 
     Args:
         graph: The graph that contains the node.
-        k: The number of the node.
+        k: The number of the node in the graph, from 0.
 
     Returns:
-        The address.
+        The numbers of the branches from the top to the node, separated by dots.
     """
     steps: list[str] = []
     node = graph.nodes[k]
@@ -406,7 +406,7 @@ def describe(graph: AmrGraph, k: int) -> str:
 
     Args:
         graph: The graph that contains the node.
-        k: The number of the node.
+        k: The number of the node in the graph, from 0.
 
     Returns:
         A text such as ``(like-01 :ARG0 i :polarity -)``, with at most `SHOWN_BRANCHES` branches. For a
@@ -423,14 +423,14 @@ def describe(graph: AmrGraph, k: int) -> str:
 
 
 def _shown(edited: EditedGraph, edit: Edit, places: Mapping[tuple[str, int], int]) -> tuple[str, str]:
-    """Return descriptions of the edited node before and after the edit; for ``drop``, of its parent."""
+    """Return descriptions of the edited node (for ``drop``, of its parent) before and after the edit."""
     before, after = edited.before, edited.after
     k = max(edit.position, 0)
     # A dropped node is not in the edited graph. Show its parent, which loses a branch.
     if edit.op == "drop":
         k = before.nodes[k].parent or 0
     shown = describe(before, k)
-    # A graft without a role replaces the node. Show the copied subtree as the node after the edit.
+    # A graft without a role replaces the node, so show the copied subtree as the node after the edit.
     if edit.op == "graft" and edit.role is None:
         place = places.get((edit.from_amr or "", edit.from_position or 0))
     else:

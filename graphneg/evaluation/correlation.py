@@ -2,12 +2,13 @@
 
 The module reads the rating files of DSTC9, FED and DSTC10. Scores come from a scorer of this package, or from
 a file of another program. For each rated quality, `correlate` returns the Pearson, Spearman and Kendall
-correlations with 95% bootstrap intervals. `compare` tests whether one scorer agrees better with people than
-another scorer does on the same items.
+correlations with 95% bootstrap confidence intervals. `compare` tests whether one scorer agrees better with
+people than another scorer does on the same items.
 
 Example:
-    Three responses have the mean ratings 1.0, 2.0 and 3.0 for the quality "Specific". A scorer gives them
-    0.2, 0.1 and 0.9. Their ranks are (1, 2, 3) and (2, 1, 3), so Spearman's correlation is 0.5.
+    Three responses have the mean ratings 1.0, 2.0 and 3.0 for the quality "Specific". A scorer gives them the
+    scores 0.2, 0.1 and 0.9. The ranks of the ratings are (1, 2, 3) and the ranks of the scores (2, 1, 3), so
+    Spearman's correlation is 0.5.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ LEVELS: tuple[RatedUnit, ...] = ("turn", "dialogue")
 _ANNOTATIONS = "_anno.json"
 _CONTEXTS = "_ctx.txt"
 _RESPONSES = "_res.txt"
-# Values that the rating files have in place of a missing rating.
+# Values that stand for a missing rating in the rating files.
 _UNRATED = (None, "N/A", "", [])
 
 
@@ -44,7 +45,7 @@ class RatedItem:
     """A response or a whole dialogue with its mean human ratings.
 
     Attributes:
-        id: The file of the item and its position in the file, counted from 1: ``FILE:NUMBER``.
+        id: The file of the item and the number of the item in the file, from 1: ``FILE:NUMBER``.
         turns: The context of the response, or the turns of the dialogue. If the file does not name the
             speaker of a turn, the speaker is an empty string.
         response: The rated response, or None if the whole dialogue was rated.
@@ -58,7 +59,7 @@ class RatedItem:
 
     @property
     def all_turns(self) -> tuple[Turn, ...]:
-        """All turns, followed by the response if one was rated."""
+        """All turns of the context or dialogue, followed by the response if a response was rated."""
         return self.turns if self.response is None else (*self.turns, self.response)
 
     @property
@@ -72,16 +73,17 @@ def read_ratings(paths: Sequence[str | Path]) -> list[RatedItem]:
 
     The format of each file is recognised by its contents:
 
-    - DSTC9 interactive dialogues (Gunasekara et al. 2020): a JSON list of objects with ``context`` (lines of
-      the form ``User: ...`` and ``System: ...``) and one number for each quality. ``N/A`` means that the
-      quality was not rated.
-    - FED (Mehri and Eskenazi 2020): a JSON list of objects with ``context``, ``annotations`` (a list of
-      numbers for each quality) and, if a response was rated, ``response``.
-    - DSTC10 (Zhao et al. 2020): three files in the same folder. ``NAME_anno.json`` has the ratings,
+    - DSTC9 interactive dialogues (Gunasekara et al. 2020): a JSON list of objects with the key ``context``
+      (lines of the form ``User: ...`` and ``System: ...``) and a key for each quality, whose value is a
+      number. ``N/A`` means that the quality was not rated.
+    - FED (Mehri and Eskenazi 2020): a JSON list of objects with the keys ``context``, ``annotations`` (a list
+      of numbers for each quality) and, if a response was rated, ``response``.
+    - DSTC10 (Zhao et al. 2020): three files in the same folder. ``NAME_anno.json`` contains the ratings,
       ``NAME_ctx.txt`` one context per line, and ``NAME_res.txt`` one response per line. Pass the path of
       ``NAME_anno.json``.
 
-    Raises `InputError` with the file and position if a file cannot be read or has a different format.
+    Raises `InputError` with the file and the number of the item if a file cannot be read or has a different
+    format.
 
     Args:
         paths: The rating files.
@@ -102,8 +104,8 @@ def turn_texts(paths: Sequence[Path]) -> list[str]:
     """Return the texts of all turns in files of ratings or of negatives.
 
     Args:
-        paths: Rating files (``.json``) and files of negatives (``.jsonl``, ``.parquet``). Of a negative, the
-            turns of the dialogue before the edit are taken.
+        paths: Rating files (``.json``) and files of negatives (``.jsonl``, ``.parquet``). For a negative, the
+            turns of the unedited dialogue are used.
 
     Returns:
         The texts in the order of the files, including repetitions.
@@ -120,13 +122,13 @@ def turn_texts(paths: Sequence[Path]) -> list[str]:
 
 
 def _read(path: Path) -> Iterator[RatedItem]:
-    """Read the rated items of one file."""
+    """Return an iterator over the rated items of one file."""
     value: Any = parse_json(read_text(path), str(path))
     if not isinstance(value, list) or not value:
         raise InputError(f"{path}: expected a JSON list of rated dialogues but found {type(value).__name__}")
     places = [(f"{path}:{number}", item) for number, item in enumerate(value, 1)]
-    # If its objects have "context", a file has the format of FED or DSTC9, even if its name ends like that of
-    # a DSTC10 file.
+    # A file whose objects have the key "context" has the format of FED or DSTC9, even if the name of the file
+    # ends like the name of a DSTC10 file.
     contexts = any(isinstance(item, dict) and "context" in item for item in value)
     if path.name.endswith(_ANNOTATIONS) and not contexts:
         return _aligned(path, places)
@@ -134,19 +136,20 @@ def _read(path: Path) -> Iterator[RatedItem]:
 
 
 def _object(value: Any, place: str) -> RatedItem:
-    """Parse one object of a DSTC9 or FED file; ``place`` is its file and number for error messages."""
+    """Parse one object in a DSTC9 or FED file. ``place`` is its location for error messages."""
     if not isinstance(value, dict) or not isinstance(value.get("context"), str):
         raise InputError(f'{place}: expected an object with a "context" of lines')
     turns = tuple(_turn(line.strip(), "") for line in value["context"].splitlines() if line.strip())
     if not turns:
         raise InputError(f'{place}: the "context" has no turns')
-    # FED has ratings of responses and of whole dialogues. Only the former have a "response".
+    # FED has ratings of responses and of whole dialogues. Only objects for rated responses have the key
+    # "response".
     response = value.get("response")
     if response is not None and not isinstance(response, str):
         raise InputError(f'{place}: "response" is not a string')
     ratings = value.get("annotations")
     if ratings is None:
-        # DSTC9 has no "annotations": each quality is a field of the object, with a number as its value.
+        # DSTC9 has no "annotations": each quality is a key of the object, with a number as its value.
         ratings = {name: item for name, item in value.items() if _is_number(item)}
     elif not isinstance(ratings, dict):
         raise InputError(f'{place}: "annotations" is not an object of ratings by quality')
@@ -156,13 +159,13 @@ def _object(value: Any, place: str) -> RatedItem:
 
 
 def _aligned(path: Path, annotations: Sequence[tuple[str, Any]]) -> Iterator[RatedItem]:
-    """Yield the rated responses of the three files of DSTC10."""
+    """Yield the rated responses in three files of DSTC10: ratings, contexts and responses."""
     base = path.name.removesuffix(_ANNOTATIONS)
     contexts, responses = (
         read_text(path.with_name(base + end)).splitlines() for end in (_CONTEXTS, _RESPONSES)
     )
-    # The N-th rating belongs to line N of the two text files, so the list of ratings and both files must have
-    # the same length.
+    # The N-th rating belongs to line N of the two text files, so the list of ratings and both text files must
+    # have the same length.
     if not len(contexts) == len(responses) == len(annotations):
         raise InputError(
             f"{path}: {len(annotations)} ratings, {len(contexts)} contexts and {len(responses)} responses; "
@@ -175,10 +178,10 @@ def _aligned(path: Path, annotations: Sequence[tuple[str, Any]]) -> Iterator[Rat
 
 
 def _turn(line: str, speaker: str) -> Turn:
-    """Split a line into speaker and text; ``speaker`` is the default if the line names none."""
+    """Split a line into speaker and text. If the line names no speaker, ``speaker`` is used."""
     named, colon, text = line.partition(":")
-    # A colon does not always follow a speaker: it may be part of the text, as in "Note: it rains". The files
-    # have only the speakers "User" and "System".
+    # A colon does not always follow a speaker: it may be a part of the text, as in "Note: it rains". The only
+    # speakers in the files are "User" and "System".
     return Turn(named, text.strip()) if colon and named in ("User", "System") else Turn(speaker, line)
 
 
@@ -191,7 +194,7 @@ def _means(ratings: Mapping[str, Any], place: str) -> Mapping[str, float]:
         numbers = [item for item in (value if isinstance(value, list) else [value]) if item not in _UNRATED]
         if not numbers or not all(map(_is_number, numbers)):
             raise InputError(f'{place}: "{name}": expected numbers but found {value!r:.60}')
-        # ``numbers`` has no entries for missing ratings, so that they do not count as 0.
+        # Missing ratings are not in ``numbers``, so that they do not count as 0.
         means[name] = sum(numbers) / len(numbers)
     if not means:
         raise InputError(f"{place}: the item has no ratings")
@@ -203,15 +206,15 @@ def _is_number(value: Any) -> bool:
 
 
 def select_qualities(rated: Sequence[RatedItem], names: Sequence[str]) -> list[RatedItem]:
-    """Remove the ratings of all qualities except for the named ones.
+    """Remove the ratings of all qualities except for the named qualities.
 
     Args:
         rated: The rated items.
-        names: The qualities to keep. If empty, all qualities are kept.
+        names: The qualities to keep. If ``names`` is empty, all qualities are kept.
 
     Returns:
-        Copies of the items in the same order. An item that is not rated for any of the qualities has no
-        ratings.
+        Copies of the items in the same order. An item without a rating for any of the qualities has no
+        ratings left.
 
     Raises:
         InputError: No item is rated for one of the qualities.
@@ -244,9 +247,9 @@ class Coefficient:
 
     Attributes:
         value: The coefficient, from -1 to 1.
-        low: Lower end of the 95% bootstrap interval.
-        high: Upper end of the 95% bootstrap interval.
-        p: Two-sided p-value of the test of no correlation; 1 if all scores or all ratings are equal.
+        low: Lower end of the 95% bootstrap confidence interval.
+        high: Upper end of the 95% bootstrap confidence interval.
+        p: Two-sided p-value for the hypothesis of no correlation; 1 if all scores or all ratings are equal.
     """
 
     value: float
@@ -261,7 +264,7 @@ class Correlation:
 
     Attributes:
         quality: The rated quality.
-        level: ``turn`` or ``dialogue``.
+        level: The kind of the rated items: ``turn`` for responses, ``dialogue`` for whole dialogues.
         items: Number of rated responses or dialogues.
         pearson: Pearson's r.
         spearman: Spearman's rho.
@@ -282,13 +285,13 @@ class Difference:
 
     Attributes:
         quality: The rated quality.
-        level: ``turn`` or ``dialogue``.
+        level: The kind of the rated items: ``turn`` for responses, ``dialogue`` for whole dialogues.
         items: Number of rated responses or dialogues.
-        value: Spearman's correlation of the first scorer minus that of the second.
-        low: Lower end of the 95% bootstrap interval.
-        high: Upper end of the 95% bootstrap interval.
-        p: Two-sided p-value of the bootstrap: twice the share of bootstrap samples in which the difference is
-            zero or has the opposite sign, at most 1.
+        value: Spearman's correlation of the first scorer minus Spearman's correlation of the second scorer.
+        low: Lower end of the 95% bootstrap confidence interval.
+        high: Upper end of the 95% bootstrap confidence interval.
+        p: Two-sided bootstrap p-value: twice the share of bootstrap samples in which the difference is zero
+            or has the opposite sign, at most 1.
     """
 
     quality: str
@@ -310,8 +313,8 @@ def length_baselines(rated: Iterable[RatedItem]) -> dict[str, list[float]]:
 
     Returns:
         Two lists with one score per item, keyed by the name of the baseline. ``word count`` is the number of
-        words of the response, or of the whole dialogue if that was rated. ``turn count`` is the number of
-        turns, including the response.
+        words in the response, or in the whole dialogue if no response was rated. ``turn count`` is the number
+        of turns, including the response.
     """
     items = list(rated)
     # If the whole dialogue was rated, count the words of all turns.
@@ -327,10 +330,10 @@ def correlate(
 ) -> list[Correlation]:
     """Correlate scores with each rated quality, separately for responses and whole dialogues.
 
-    An item that is not rated for a quality is ignored in the correlation with that quality. Intervals are
-    percentiles over bootstrap samples of the items. Raises `InputError` if the number of scores differs from
-    the number of items, or if no quality has ratings for at least
-    three items of the same level.
+    An item that is not rated for a quality is ignored in the correlation with that quality. The ends of
+    confidence intervals are percentiles over bootstrap samples of the items. Raises `InputError` if there are
+    not as many scores as items, or if no quality has ratings for at least three responses or at least three
+    dialogues.
 
     Args:
         scores: One score per rated item, in the same order.
@@ -339,14 +342,15 @@ def correlate(
         seed: Seed for drawing the bootstrap samples.
 
     Returns:
-        One result for each quality and level with at least three rated items.
+        One result for each combination of a quality and a level (``turn`` or ``dialogue``) with at least
+        three rated items.
     """
     from scipy import stats
 
     tests: Any = ((_pearson, stats.pearsonr), (_spearman, stats.spearmanr), (_kendall, stats.kendalltau))
     found: list[Correlation] = []
     for quality, level, people, [own] in _resampled([scores], rated, resamples, seed):
-        # If all scores or all ratings are equal, scipy would warn and return NaN, so its test is skipped.
+        # If all scores or all ratings are equal, scipy would warn and return NaN, so skip its test.
         varied = not (_constant(own[0]) or _constant(people[0]))
         coefficients: list[Coefficient] = []
         for statistic, test in tests:
@@ -367,8 +371,8 @@ def compare(
 ) -> list[Difference]:
     """Compare the correlations of two scorers with human ratings, by a paired bootstrap over the items.
 
-    Raises `InputError` if the number of scores differs from the number of items, or if no quality
-    has ratings for at least three items of the same level.
+    Raises `InputError` if there are not as many scores as items, or if no quality has ratings for at least
+    three responses or at least three dialogues.
 
     Args:
         first: Scores of the first scorer, one per rated item, in the same order.
@@ -378,8 +382,8 @@ def compare(
         seed: Seed for drawing the bootstrap samples.
 
     Returns:
-        One difference for each quality and level with at least three rated items. A positive value means that
-        the first scorer has the higher Spearman correlation.
+        One difference for each combination of a quality and a level (``turn`` or ``dialogue``) with at least
+        three rated items. A positive value means that the first scorer has the higher Spearman correlation.
     """
     import numpy as np
 
@@ -388,8 +392,8 @@ def compare(
         # Spearman's correlation is Pearson's correlation of the ranks, so rank the ratings only once.
         truth = _ranks(people)
         value, *gaps = (_pearson(_ranks(own), truth) - _pearson(_ranks(other), truth)).tolist()
-        # Compute the share of bootstrap samples in which the difference is zero or has the opposite sign. It
-        # is doubled below, which makes the test two-sided.
+        # Compute the share of bootstrap samples in which the difference is zero or has the opposite sign.
+        # Doubling this share makes the test two-sided.
         against = float(np.mean([(gap <= 0) if value > 0 else (gap >= 0) for gap in gaps])) if gaps else 1.0
         p = min(1.0, 2 * against)
         differences.append(Difference(quality, level, people.shape[1], value, *interval(gaps), p))
@@ -406,8 +410,8 @@ def _resampled(
         the shape (1 + resamples, items). Row 0 has each item once; each later row is one bootstrap sample.
 
     Raises:
-        InputError: The number of scores differs from the number of items, or no quality has ratings for at
-            least three items of the same level.
+        InputError: There are not as many scores as items, or no quality has ratings for at least three items
+            of the same level.
     """
     import numpy as np
 
@@ -420,10 +424,10 @@ def _resampled(
     for name in qualities(rated):
         for level in LEVELS:
             at = [i for i, item in enumerate(rated) if item.level == level and name in item.ratings]
-            # A correlation of two items says nothing: it is always 1 or -1, or undefined.
+            # A correlation over two items is meaningless: it is always 1 or -1, or undefined.
             if len(at) >= 3:
-                # Put all items and all bootstrap samples into one array. Then one array operation computes
-                # the coefficient for each of them.
+                # Put the original data and all bootstrap samples into one array. Then one array operation
+                # computes the coefficients for all of them.
                 rows = np.vstack([np.arange(len(at)), resampled_items(len(at), resamples, seed)])
                 people = np.array([rated[i].ratings[name] for i in at], dtype=float)[rows]
                 columns = [np.array(column, dtype=float)[at][rows] for column in scores]
@@ -434,7 +438,7 @@ def _resampled(
 
 
 def _pearson(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
-    """Return Pearson's r of each pair of rows, or 0 if one of the rows is constant."""
+    """Return Pearson's r for each pair of rows; 0 if all values in one of the rows are equal."""
     import numpy as np
 
     a = first - first.mean(axis=-1, keepdims=True)
@@ -449,7 +453,7 @@ def _spearman(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
 
 
 def _kendall(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
-    """Return Kendall's tau-b of each pair of rows, or 0 if one of the rows is constant."""
+    """Return Kendall's tau-b for each pair of rows; 0 if all values in one of the rows are equal."""
     import numpy as np
     from scipy import stats
 
@@ -469,7 +473,7 @@ def _constant(values: NDArray[Any]) -> bool:
 
 
 def read_scores(path: str | Path, expected: int) -> list[float]:
-    """Read scores from a file with one number, or one JSON object with ``score``, per line.
+    """Read scores from a file in which each line is a number, or a JSON object with the key ``score``.
 
     Empty lines are skipped.
 
@@ -481,7 +485,7 @@ def read_scores(path: str | Path, expected: int) -> list[float]:
         The scores in the order of the file.
 
     Raises:
-        InputError: A line does not have a number, or the number of scores differs from ``expected``.
+        InputError: A line does not contain a number, or the file does not have ``expected`` scores.
     """
     path = Path(path)
     scores: list[float] = []

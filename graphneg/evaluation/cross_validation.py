@@ -8,7 +8,8 @@ out. No context occurs both in training and in testing.
 
 Example:
     Labelled responses of the generators "blender", "dialogpt" and "plato" give three folds. In the first
-    fold, a detector is trained on the responses of "dialogpt" and "plato", and tested on those of "blender".
+    fold, a detector is trained on the responses of "dialogpt" and "plato", and tested on the responses of
+    "blender".
 """
 
 from __future__ import annotations
@@ -41,8 +42,9 @@ class Fold:
         generator: The generator that is left out of training.
         train: The responses of the other generators that are used for training.
         test: The responses of ``generator``, which are used for testing.
-        leaked: Number of responses of other generators that are not used for training: their context is that
-            of a test response, or their text or earlier utterance occurs in the test data.
+        leaked: Number of responses of other generators that are not used for training, because their context
+            is also the context of a test response, or because their text or earlier utterance occurs in the
+            test data.
     """
 
     generator: str
@@ -61,8 +63,8 @@ def leave_one_out(labelled: Sequence[JudgedResponse]) -> list[Fold]:
         The folds, sorted by the name of the generator. No context occurs both in training and in testing.
 
     Raises:
-        InputError: There are fewer than two generators, or the training responses of a fold have only one
-            class.
+        InputError: There are fewer than two generators, or all training responses of a fold have the same
+            label.
     """
     generators = sorted({response.generator for response in labelled})
     if len(generators) < 2:
@@ -74,8 +76,8 @@ def leave_one_out(labelled: Sequence[JudgedResponse]) -> list[Fold]:
         test = tuple(response for response in labelled if response.generator == name)
         others = [response for response in labelled if response.generator != name]
         texts, contexts = test_texts(test), {context_key(response.context) for response in test}
-        # A detector could memorise test contexts and test responses, so remove training responses that
-        # contain them.
+        # A detector could memorise test contexts and test responses, so remove training responses with such
+        # contexts or texts.
         train = tuple(
             response
             for response in others
@@ -90,10 +92,10 @@ def leave_one_out(labelled: Sequence[JudgedResponse]) -> list[Fold]:
 
 
 def test_texts(test: Iterable[JudgedResponse]) -> frozenset[str]:
-    """Return the texts of test responses that training must not contain.
+    """Return the texts that must not be used for training, because they occur in the test data.
 
     Args:
-        test: The responses that a detector is tested on.
+        test: The responses on which a detector is tested.
 
     Returns:
         The texts of the earlier utterances and of the responses, normalised with `match_key`.
@@ -102,23 +104,24 @@ def test_texts(test: Iterable[JudgedResponse]) -> frozenset[str]:
 
 
 TrainingSource = Literal["labelled", "made", "both"]
-"""The training data: labelled responses, graph-made responses, or both (graph-made responses first)."""
+"""The training data: labelled responses, responses made by editing graphs, or both (graph-made first)."""
 SOURCES: tuple[TrainingSource, ...] = ("labelled", "made", "both")
 _DONE = "trained.json"
 
 
 @dataclass(frozen=True, slots=True)
 class DetectorSettings:
-    """The settings for training a detector.
+    """The settings for training a contradiction detector.
 
-    A detector is trained on graph-made responses first and on labelled responses afterwards.
+    A detector is trained on graph-made responses first and on labelled responses afterwards. Graph-made
+    responses are made by editing graphs.
 
     Attributes:
         epochs: Number of epochs on labelled responses.
         made_epochs: Number of epochs on graph-made responses.
         max_tokens: Maximum length of the input in tokens.
-        frozen: Prefixes of the names of parameters that are not trained, such as ``embeddings``.
-        dropout: Dropout rate, or None for the rate of the encoder.
+        frozen: Prefixes of the names of parameters to exclude from training, such as ``embeddings``.
+        dropout: Dropout rate, or None for the rate in the encoder's configuration.
         device: The torch device, or None to choose one automatically.
         offline: Whether to use only local files, without downloading models.
         arguments: Keyword arguments of ``transformers.TrainingArguments``.
@@ -140,11 +143,11 @@ class CrossValidation:
 
     Attributes:
         source: The kind of training data that was used.
-        folds: The folds, sorted by generator.
+        folds: The folds, sorted by the generator that is left out.
         tested: The test responses of all folds, in the order of the folds.
-        scores: The score of each test response, in the same order. It comes from a detector that was not
-            trained on responses of the same generator.
-        detection: The detection measures of each generator, and their means.
+        scores: The score of each test response, in the order of ``tested``. A score comes from a detector
+            that was not trained on responses of the same generator.
+        detection: The detection measures for each generator, and their means.
     """
 
     source: TrainingSource
@@ -168,24 +171,24 @@ def cross_validate(
 ) -> CrossValidation:
     """Train and test a detector once for each response generator.
 
-    A graph-made response is not used for training if its text or its earlier utterance occurs in
-    ``labelled``. Trained detectors are kept in ``folder``. If a run was interrupted, a call with the same
-    arguments continues it.
+    A graph-made response, that is, a response made by editing a graph, is not used for training if its text
+    or its earlier utterance occurs in ``labelled``. Trained detectors are kept in ``folder``. If a run was
+    interrupted, a call with the same arguments continues it.
 
     Args:
         labelled: Labelled responses of at least two generators.
         encoder: Path or Hugging Face hub id of the pretrained encoder.
         folder: The output folder for trained detectors.
-        source: The training data: ``labelled`` (labelled responses of the other generators), ``graph_made``
-            (graph-made responses), or ``both`` (first graph-made responses, then labelled ones).
-        graph_made: Graph-made responses. Required unless ``source`` is ``labelled``.
+        source: The training data: ``labelled`` (labelled responses of the other generators), ``made``
+            (graph-made responses), or ``both`` (first graph-made responses, then labelled responses).
+        graph_made: Graph-made responses, which are required unless ``source`` is ``labelled``.
         settings: The settings for training, or None for the defaults.
         seed: Seed for training and for drawing bootstrap samples.
         resamples: Number of bootstrap samples for the intervals.
-        progress: Progress display; advanced by the training steps.
+        progress: Progress display, which is advanced by the training steps.
 
     Returns:
-        The scores of all test responses and the detection measures.
+        The scores of all test responses, and the detection measures.
 
     Raises:
         InputError: The source is unknown, or graph-made responses are needed and missing.
@@ -201,16 +204,17 @@ def cross_validate(
     trained = partial(_trained, Path(folder), settings, seed, progress)
     start: str | Path = encoder
     if source != "labelled":
-        # Graph-made responses are the same for all folds. So one detector is trained on them, without any
-        # text of the labelled responses, and serves as the starting point of all folds.
+        # Graph-made responses are the same for all folds. So train one detector on them, without any text of
+        # the labelled responses, and start the training for each fold from this detector.
         start = trained("made", start, pairs_of(graph_made), settings.made_epochs, test_texts(labelled))
     scores: list[float] = []
     for fold in folds:
         last: str | Path = start
-        # If only graph-made responses are used, that detector is the final one for all folds.
+        # If only graph-made responses are used, the detector trained above is also the final detector for all
+        # folds.
         if source != "made":
             # Name the folder of the detector after the generator, and replace characters that a file system
-            # may refuse. Two names may become equal by the replacement, so add a hash of the original name.
+            # may refuse. The replacement may make two names equal, so add a hash of the original name.
             name = (
                 f"{re.sub(r'[^A-Za-z0-9-]+', '-', fold.generator)[:40]}.{fingerprint([fold.generator])[:6]}"
             )
@@ -233,12 +237,12 @@ def _trained(
     epochs: int,
     held_out: Collection[str] = (),
 ) -> Path:
-    """Train a detector that starts from ``start``, unless ``folder`` has it already; return its path."""
+    """Train a detector that starts from ``start``, unless it is in ``folder`` already. Return its path."""
     out = folder / name
     facts = [
         str(start),
-        # The starting point may itself be a detector. Its fingerprint is included: if the starting point was
-        # trained again in the meantime, the fingerprint differs, and this detector must also be trained
+        # The starting point may itself be a detector, so include its fingerprint. If the starting point was
+        # trained again in the meantime, its fingerprint differs, and this detector must also be trained
         # again.
         noted_fingerprint(Path(start) / _DONE),
         epochs,
@@ -247,12 +251,13 @@ def _trained(
         sorted(held_out),
     ]
     examples = [[*pair.context, pair.response, pair.label, pair.weight] for pair in pairs]
-    # When training is finished, a file with a fingerprint of everything that it depends on is written. If the
-    # file exists and has the same fingerprint, the detector in the folder can be used as it is.
+    # After training, write a file with a fingerprint of everything on which the training depends. If the file
+    # exists and has the same fingerprint, the detector in the folder can be used as it is.
     done = RunNote(out / _DONE, fingerprint([*facts, examples]))
     if done.state == "same":
         return out
-    # Remove the file of an earlier training, so that an interrupted training does not count as finished.
+    # Remove the fingerprint file of an earlier training, so that an interrupted training does not count as
+    # finished.
     done.remove()
     detector = ContradictionDetector.new(
         start,

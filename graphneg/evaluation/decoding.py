@@ -1,9 +1,9 @@
 """Evaluate a decoder, which generates text from AMR graphs.
 
-The generated texts are compared with human reference texts by BLEU and chrF (package ``sacrebleu``). They are
-also parsed, and the parses are compared with the input graphs by Smatch, which shows whether the meaning was
-kept. The parser makes errors, too. Therefore the reference texts are parsed as well: the Smatch of their
-parses is about the highest value that a decoder can reach.
+The generated texts are compared with human reference texts by BLEU and chrF (package ``sacrebleu``). The
+generated texts are also parsed, and the parses are compared with the input graphs by Smatch, which shows
+whether the meaning was kept. The parser makes errors, too. Therefore the reference texts are parsed as well:
+the Smatch of their parses is about the highest value that a decoder can reach.
 
 Example:
     For the graph ``(w / want-01 :ARG0 (b / boy) :ARG1 (g / go-02 :ARG0 b))``, a decoder generates "The boy
@@ -30,7 +30,7 @@ from graphneg.model import AmrGraph, Decoded
 from graphneg.parsers.round_trip import RoundTrip
 from graphneg.progress import NoProgress, Progress
 
-# Number of bootstrap samples for the intervals of Smatch.
+# Number of bootstrap samples for the confidence intervals of Smatch.
 RESAMPLES = 1000
 # Number of graphs that are decoded in one call. After each call, the progress display is updated.
 _BATCH = 32
@@ -40,7 +40,7 @@ _BATCH = 32
 class TextScores:
     """The scores of the texts that were generated from a set of graphs.
 
-    If the decoder refused a graph, its text counts as empty.
+    If the decoder refused a graph, the graph counts as if an empty text had been generated from it.
 
     Attributes:
         pairs: Number of graphs.
@@ -72,7 +72,7 @@ class DecoderScores:
     parser: str
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the scores as a dict that can be written as JSON."""
+        """Return the scores of the decoder and the references as a dict that can be written as JSON."""
         return asdict(self)
 
 
@@ -98,7 +98,7 @@ def read_graph_text_pairs(path: str | Path) -> list[tuple[AmrGraph, str]]:
         Pairs of a graph and its text, in the order of the file.
 
     Raises:
-        InputError: A graph is malformed, or it has no text in its metadata.
+        InputError: A graph is malformed or has no text in its metadata.
     """
     pairs: list[tuple[AmrGraph, str]] = []
     for line, id, block in file_blocks(path):
@@ -127,8 +127,8 @@ def evaluate_decoder(
     Args:
         decoder: The decoder to evaluate.
         pairs: Graphs with their reference texts.
-        trip: The round trip, which parses texts and compares the parses with the graphs.
-        progress: Progress display; advanced by the number of graphs decoded.
+        trip: Object that parses texts and compares the parses with the graphs.
+        progress: Progress display, which is advanced by the number of decoded graphs.
 
     Returns:
         The scores of the generated texts and of the reference texts.
@@ -143,8 +143,8 @@ def evaluate_decoder(
         bar.advance(len(some))
     bar.finish()
     graphs, references = [graph for graph, _ in pairs], [(text,) for _, text in pairs]
-    # Score the references as if a decoder had generated them. Their Smatch shows how many errors the parser
-    # makes.
+    # Score the reference texts as if a decoder had generated them. Their Smatch shows how many errors the
+    # parser makes.
     own = [Decoded(text) for _, text in pairs]
     return DecoderScores(
         score_texts(written, graphs, references, trip),
@@ -159,18 +159,18 @@ def score_texts(
     references: Sequence[Sequence[str]],
     trip: RoundTrip,
 ) -> TextScores:
-    """Score generated texts: compare them with reference texts, and their parses with the graphs.
+    """Score generated texts by comparing them with reference texts, and their parses with the graphs.
 
     Raises `InputError` if a package is missing; see `check_packages`.
 
     Args:
         written: The generated texts, one per graph. A text is None if the decoder refused the graph.
-        graphs: The graphs that the texts were generated from.
+        graphs: The graphs from which the texts were generated.
         references: One or more reference texts per graph.
-        trip: The round trip, which parses texts and compares the parses with the graphs.
+        trip: Object that parses texts and compares the parses with the graphs.
 
     Returns:
-        BLEU, chrF, Smatch, and the number of refused graphs.
+        BLEU, chrF and Smatch over all graphs, and the numbers of refused graphs.
     """
     check_packages()
     import sacrebleu

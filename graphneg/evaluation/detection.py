@@ -1,8 +1,8 @@
 """Measure how well a detector finds contradictory responses.
 
-The input is a list of labelled responses and one score per response. The output has the measures for the
+The input is a list of labelled responses and one score per response. The output contains the measures for the
 responses of each generator (a model or program that writes responses) and the means over the generators, all
-with bootstrap intervals.
+with bootstrap confidence intervals.
 
 Example:
     The labels 1, 1, 0, 0 and the scores 0.9, 0.4, 0.3, 0.1 give, at the threshold 0.5, an accuracy of 0.75, a
@@ -35,10 +35,11 @@ class DetectionMetrics:
         responses: Number of responses.
         contradictory: Number of responses that are labelled as contradictory.
         accuracy: Share of responses that are classified correctly.
-        balanced_accuracy: Mean of two accuracies: that on contradictory responses and that on all other
+        balanced_accuracy: Mean of the accuracy on contradictory responses and the accuracy on all other
             responses.
-        f1: F1 score of the contradictory class.
-        auc: Area under the ROC curve. Equal scores of a contradictory and another response count as half.
+        f1: F1 score for the class of contradictory responses.
+        auc: Area under the ROC curve. If a contradictory response and another response have equal scores,
+            the pair counts as half correct.
     """
 
     generator: str
@@ -55,15 +56,16 @@ class Detection:
     """The detection measures of each generator, and their means.
 
     Attributes:
-        generators: The measures of each generator.
-        mean: The unweighted means over the generators. Its numbers of responses are sums.
+        generators: The measures for the responses of each generator.
+        mean: The unweighted means over the generators. Its fields ``responses`` and ``contradictory`` contain
+            sums instead of means.
     """
 
     generators: Sequence[DetectionMetrics]
     mean: DetectionMetrics
 
     def as_dicts(self) -> list[dict[str, Any]]:
-        """Return one dict per generator, and a last one for the means, which can be written as JSON."""
+        """Return one dict per generator, and a last dict for the means, which can be written as JSON."""
         names = [field.name for field in fields(DetectionMetrics)]
         rows = [{name: getattr(figures, name) for name in names} for figures in (*self.generators, self.mean)]
         return [{**row, **{name: row[name]._asdict() for name in MEASURES}} for row in rows]
@@ -96,9 +98,9 @@ def evaluate_detection(
 ) -> Detection:
     """Compute detection measures from the scores of labelled responses.
 
-    Intervals are percentiles over bootstrap samples. The responses of each generator are resampled
-    separately. The intervals of the means come from averaging the measures of all generators in each sample.
-    Raises `InputError` if all responses of a generator have the same label.
+    The ends of confidence intervals are percentiles over bootstrap samples. The responses of each generator
+    are resampled separately. For the intervals of the means, the measures of all generators are averaged in
+    each sample. Raises `InputError` if all responses of a generator have the same label.
 
     Args:
         labelled: Labelled responses.
@@ -108,7 +110,7 @@ def evaluate_detection(
         seed: Seed for drawing the bootstrap samples.
 
     Returns:
-        The measures of each generator, and their means.
+        The measures for each generator, and the means over the generators.
 
     Raises:
         InputError: The number of scores differs from the number of responses.
@@ -120,8 +122,8 @@ def evaluate_detection(
             f"expected {len(labelled)} scores, one for each response in order, but found {len(scores)}"
         )
     check_classes(labelled)
-    # Use one random generator for all samples. If it were seeded again for each response generator, their
-    # samples would not be independent.
+    # Use one random number generator for all samples. If it were seeded again for each response generator,
+    # the samples of different response generators would not be independent.
     random = np.random.default_rng(seed)
     detected: list[DetectionMetrics] = []
     wholes: list[list[float]] = []
@@ -131,8 +133,8 @@ def evaluate_detection(
         labels = np.array([labelled[index].label for index in at])
         own = np.array([scores[index] for index in at], dtype=float)
         draws = resampled_items(len(at), resamples, random)
-        # In a bootstrap sample, one of the two classes may be missing. Its measures are then NaN, and are
-        # ignored when the percentiles are computed.
+        # In a bootstrap sample, one of the two classes may be missing. The measures of such a sample are NaN,
+        # and are ignored when the percentiles are computed.
         rows = [_figures(labels[draw], own[draw], threshold) for draw in draws]
         wholes.append(_figures(labels, own, threshold))
         drawn.append(np.array(rows).reshape(resamples, len(MEASURES)))
@@ -150,7 +152,7 @@ def evaluate_detection(
 
 
 def _figures(labels: NDArray[Any], scores: NDArray[Any], threshold: float) -> list[float]:
-    """Return the measures in the order of `MEASURES`, or NaN for each if only one class is present."""
+    """Return the values of all `MEASURES`, in this order; NaN for each if only one class is present."""
     import numpy as np
 
     held, dropped = labels == 1, labels == 0
@@ -167,11 +169,11 @@ def _figures(labels: NDArray[Any], scores: NDArray[Any], threshold: float) -> li
 
 
 def _estimates(figures: Iterable[float], drawn: NDArray[Any]) -> list[Estimate]:
-    """Return each measure with its interval; ``drawn`` has the shape (resamples, measures)."""
+    """Return each measure with its confidence interval; ``drawn`` has the shape (resamples, measures)."""
     import numpy as np
 
     values = np.array(figures, dtype=float)
-    # If there are no samples, or each sample has only one class, there is no interval. In this case, both
-    # ends are the value itself.
+    # If there are no samples, or each sample has only one class, no interval can be computed. In this case,
+    # use the value itself as both ends of the interval.
     low, high = (values, values) if np.isnan(drawn).all() else percentile_interval(drawn)
     return [Estimate(*map(float, three)) for three in zip(values, low, high, strict=True)]

@@ -1,13 +1,13 @@
 """Measure how well a ranker separates correct responses from negatives, for each kind of negative.
 
-The input is a list of contexts with correct and wrong responses, and the scores that a ranker gives them. The
-output has one set of measures (accuracy, AUC, recall at 1 and others) for each kind of negative: for each
-generator or recipe, for each transform, and for each error category.
+The input is a list of contexts with correct and wrong responses, and the scores that a ranker gives these
+responses. The output has one set of measures (accuracy, AUC, recall at 1 and others) for each kind of
+negative: for each generator or recipe, for each transform, and for each error category.
 
 Example:
     A context has the correct responses R1 (score 0.9) and R2 (0.4) and the wrong response W (0.6). Each
-    correct response is ranked among the wrong ones: R1 has the rank 1, and R2 the rank 2. So recall at 1 is
-    0.5 and the mean reciprocal rank is 0.75.
+    correct response is ranked among the wrong responses: R1 has the rank 1, and R2 the rank 2. So recall at 1
+    is 0.5 and the mean reciprocal rank is 0.75.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ _STEP = 16
 
 @dataclass(frozen=True, slots=True)
 class RankingMetrics:
-    """The measures for one kind of negative.
+    """The ranking measures for one kind of negative.
 
-    If a correct and a wrong response have equal scores, the measures that compare them count this as an
-    error. Only `auc` counts it as half an error.
+    A correct and a wrong response with equal scores count as an error in the measures that compare scores.
+    Only `auc` counts such a pair as half an error.
 
     Attributes:
         kind: The kind of negative: the name of a source (a generator, a recipe, or a kind of response that
@@ -60,12 +60,12 @@ class RankingMetrics:
             for each of them.
         accuracy: Share of responses whose score is on the correct side of the threshold.
         balanced_accuracy: Mean of the accuracies on correct and on wrong responses.
-        auc: Area under the ROC curve. It compares each correct response with each negative, including those
-            of other contexts.
+        auc: Area under the ROC curve. It compares each correct response with each negative, including
+            negatives of other contexts.
         recall_at_1: Share of correct responses that score higher than all negatives of their context.
         mrr: Mean reciprocal rank of a correct response among the negatives of its context.
-        matched_accuracy: Share of negatives that score lower than the correct response whose length is
-            closest to theirs. It shows how good the ranker is if it cannot use the length.
+        matched_accuracy: Share of negatives that score lower than the correct response with the most similar
+            length. It shows how good the ranker is if it cannot use the length.
         by: Whether `kind` is the name of a ``source``, a ``transform`` or a ``category``.
     """
 
@@ -92,15 +92,15 @@ def rank(
     Args:
         contexts: Contexts with correct and wrong responses.
         scores: For each context, one score per response, in the order of ``LabelledContext.responses``.
-        threshold: A response with a score above the threshold is predicted to be correct, one with a score
-            below it to be wrong.
+        threshold: A response with a score above the threshold is predicted to be correct, a response with a
+            score below the threshold to be wrong.
 
     Returns:
-        The measures for each kind: sources first, then transforms, then categories.
+        The measures for each kind of negative: sources first, then transforms, then error categories.
 
     Raises:
-        InputError: The number of scores differs from the number of responses, or no context has both correct
-            and wrong responses.
+        InputError: The number of scores for a context differs from its number of responses, or no context has
+            both correct and wrong responses.
     """
     for context, own in zip(contexts, scores, strict=True):
         if len(own) != len(context.responses):
@@ -110,7 +110,7 @@ def rank(
             )
     parts = {key for context in contexts for key in context.parts}
     kinds = [(SOURCE, kind) for kind in kinds_of(contexts)]
-    # Sort transforms before categories, and each of them by name.
+    # Sort transforms before categories, and sort both by name.
     kinds += sorted(parts, key=lambda part: (part[0] != TRANSFORM, part[1]))
     ranked = [_ranked(kind, by, contexts, scores, threshold) for by, kind in kinds]
     if not any(ranked):
@@ -125,7 +125,7 @@ def kinds_of(contexts: Iterable[LabelledContext]) -> list[str]:
         contexts: Contexts with correct and wrong responses.
 
     Returns:
-        The names without duplicates, in order of first appearance.
+        The names of the sources without duplicates, in order of first appearance.
     """
     return list(dict.fromkeys(kind for context in contexts for kind in context.negatives))
 
@@ -133,17 +133,17 @@ def kinds_of(contexts: Iterable[LabelledContext]) -> list[str]:
 def scores_of_kind(
     context: LabelledContext, scores: Sequence[float], kind: str, by: str = SOURCE
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the scores of a context's correct responses, and those of its negatives of one kind.
+    """Return the scores of a context's correct responses, and the scores of its negatives of one kind.
 
     Args:
         context: A context with correct and wrong responses.
         scores: One score per response of the context, in the order of ``LabelledContext.responses``.
-        kind: The kind of negative.
+        kind: The kind of negative, such as ``contradiction``.
         by: Whether ``kind`` is the name of a ``source``, a ``transform`` or a ``category``.
 
     Returns:
-        An array with the scores of the correct responses, and one with the scores of the negatives. If the
-        context lacks one of the two, both arrays are empty.
+        An array with the scores of the correct responses, and an array with the scores of the negatives. If
+        the context has no correct responses or no such negatives, both arrays are empty.
     """
     import numpy as np
 
@@ -156,7 +156,7 @@ def scores_of_kind(
 
 def _places(context: LabelledContext, kind: str, by: str) -> Sequence[int]:
     """Return the indices of one kind of wrong response in the context's ``responses``."""
-    # For a transform or category, the indexes are stored. For a source, they are computed from the order of
+    # For a transform or category, the indices are stored. For a source, compute them from the order of
     # ``responses``.
     if by != SOURCE:
         return context.parts.get((by, kind), ())
@@ -176,7 +176,7 @@ def _ranked(
     scores: Sequence[Sequence[float]],
     threshold: float,
 ) -> RankingMetrics | None:
-    """Compute the measures for one kind of negative; return None if no context can be used for it."""
+    """Return the measures for one kind of negative, or None if no context has such negatives."""
     import numpy as np
 
     parts: list[tuple[NDArray[Any], ...]] = []
@@ -189,13 +189,13 @@ def _ranked(
                 np.array([len(text.split()) for text in texts])
                 for texts in (context.positives, [context.responses[at] for at in _places(context, kind, by)])
             )
-            # For each negative, find the correct response whose number of words is closest to its own.
+            # For each negative, find the correct response with the most similar number of words.
             nearest = np.abs(np.subtract.outer(*lengths)).argmin(axis=0)
             parts.append((right, wrong, places, right[nearest] > wrong))
     if not parts:
         return None
     right, wrong, places, matched = (np.concatenate(column) for column in zip(*parts, strict=True))
-    # A score that equals the threshold is neither above nor below it, so it counts as an error for correct
+    # A score equal to the threshold is neither above nor below it, so it counts as an error both for correct
     # and for wrong responses.
     held, refused = (right > threshold), (wrong < threshold)
     return RankingMetrics(
@@ -215,13 +215,13 @@ def _ranked(
 
 @dataclass(frozen=True, slots=True)
 class RankingTestSet:
-    """The contexts that rankers are tested on.
+    """The contexts on which rankers are tested.
 
     Attributes:
         choices: The contexts with their correct and wrong responses.
         right_only: Number of contexts that were skipped because they have no wrong response.
         unusable: Number of responses that `graphneg.datasets.groups.without_unusable` removed: empty
-            responses, and negatives that equal a correct response to the same context.
+            responses, and negatives that are equal to a correct response to the same context.
     """
 
     choices: list[LabelledContext]
@@ -230,11 +230,11 @@ class RankingTestSet:
 
 
 def read_choices(paths: Sequence[str | Path], limit: int | None = None) -> list[LabelledContext]:
-    """Read test contexts as `read_tested` does, and return the contexts only.
+    """Return the contexts that `read_tested` reads, without the numbers of skipped contexts and responses.
 
     Args:
         paths: Files in the DailyDialog++ format, or files of negatives.
-        limit: Maximum number of contexts, or None for all.
+        limit: Maximum number of contexts, or None for all contexts.
 
     Returns:
         The contexts with correct and wrong responses.
@@ -245,23 +245,23 @@ def read_choices(paths: Sequence[str | Path], limit: int | None = None) -> list[
 def read_tested(paths: Sequence[str | Path], limit: int | None = None) -> RankingTestSet:
     """Read test contexts from files in the DailyDialog++ format and from files of negatives.
 
-    The result begins with the contexts in the DailyDialog++ format (Sai et al. 2020). Those from files of
+    The result begins with the contexts in the DailyDialog++ format (Sai et al. 2020). Contexts from files of
     negatives (``.jsonl``, ``.parquet``) follow, in order of first appearance. In the DailyDialog++ format,
-    the field of a wrong response determines its source. In a file of negatives, the source is the recipe or
-    generator. The original of an edited response in a file of negatives counts as a correct response.
-    Contexts in such a file are skipped if they have no wrong response. Raises `InputError` if a file cannot
-    be read.
+    the field that contains a wrong response determines its source. In a file of negatives, the source is the
+    recipe or generator. The original of an edited response in a file of negatives counts as a correct
+    response. Contexts in a file of negatives are skipped if they have no wrong response. Raises `InputError`
+    if a file cannot be read.
 
     Args:
-        paths: Files in either format.
-        limit: Maximum number of contexts over all files, or None for all.
+        paths: Files in the DailyDialog++ format, or files of negatives.
+        limit: Maximum number of contexts over all files, or None for all contexts.
 
     Returns:
         The contexts, and the numbers of skipped contexts and responses.
 
     Raises:
-        InputError: A context in the DailyDialog++ format lacks correct or wrong responses, or the files have
-            no context.
+        InputError: A context in the DailyDialog++ format has no correct or no wrong responses, or no context
+            is left.
     """
     ours = [path for path in paths if is_negatives_file(path)]
     choices: list[LabelledContext] = []
@@ -282,7 +282,7 @@ def is_negatives_file(path: str | Path) -> bool:
     """Return whether a file contains negatives, judging by its suffix or its first line.
 
     Args:
-        path: The file.
+        path: The file to check.
 
     Returns:
         True for a file of negatives. False for a file in the DailyDialog++ format, or if the first line is
@@ -294,8 +294,8 @@ def is_negatives_file(path: str | Path) -> bool:
         first_line = next((line for _, line in numbered_lines(file, path) if line.strip()), b"")
     try:
         first: Any = parse_json(first_line, str(path))
-    # The first line is not valid JSON. Return False: the loader of the other format then reports the error
-    # with the line number.
+    # If the first line is not valid JSON, return False: the loader for the DailyDialog++ format then reports
+    # the error with the line number.
     except InputError:
         return False
     # A negative has the field "response"; a line in the DailyDialog++ format has "positive_responses".
@@ -305,20 +305,20 @@ def is_negatives_file(path: str | Path) -> bool:
 def placed_choices(
     paths: Sequence[str | Path], limit: int | None = None
 ) -> Iterator[tuple[str, LabelledContext]]:
-    """Read the contexts in files of the DailyDialog++ format, and yield each with its file and line.
+    """Yield the contexts in files of the DailyDialog++ format, each preceded by its file and line.
 
     Contexts are included even if they lack correct or wrong responses. Raises `InputError` if a file cannot
     be read.
 
     Args:
         paths: Files in the DailyDialog++ format.
-        limit: Maximum number of records to read, or None for all.
+        limit: Maximum number of contexts to read, or None for all contexts.
 
     Yields:
-        The file and line of a context, as ``FILE:LINE``, and the context.
+        Pairs of a location, as ``FILE:LINE``, and the context at this location.
 
     Raises:
-        InputError: A line does not have the format.
+        InputError: A line is not in the DailyDialog++ format.
     """
     records = get_loader(FORM).read([Path(path) for path in paths], LoadOptions()) if paths else ()
     for record in islice(records, limit):
@@ -355,9 +355,9 @@ def score_contexts(
     """Score all correct and wrong responses of contexts with a ranker.
 
     Args:
-        ranker: The ranker.
+        ranker: The ranker that scores the responses.
         choices: The contexts with their responses.
-        progress: Progress display; advanced by the number of contexts scored.
+        progress: Progress display, which is advanced by the number of scored contexts.
 
     Returns:
         For each context, one score per response, in the order of ``LabelledContext.responses``.
@@ -368,7 +368,7 @@ def score_contexts(
     for start in range(0, len(choices), _STEP):
         some = choices[start : start + _STEP]
         pairs = [
-            # If an edit changed the context as well, score the negative after the edited context.
+            # If the context of a negative was edited, score the negative in the edited context.
             (context.edited.get(at, context.turns), text)
             for context in some
             for at, text in enumerate(context.responses)

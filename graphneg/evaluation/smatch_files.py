@@ -1,14 +1,14 @@
 """Compare a file of predicted AMR graphs with a gold file by Smatch.
 
-Graphs are paired by their ids if both files have the same ids, otherwise by their order. The result has
-Smatch and its sub-scores with bootstrap intervals, and a list of the graphs that cannot be parsed.
+Graphs are paired by their ids if both files have the same ids, otherwise by their order. The result contains
+Smatch and its sub-scores with bootstrap confidence intervals, and a list of the graphs that cannot be parsed.
 
 Example:
     gold.txt:      ``# ::id 1`` and ``(w / want-01 :ARG0 (b / boy))``
     predicted.txt: ``# ::id 1`` and ``(w / want-01 :ARG1 (b / boy))``
 
-    Each graph has four triples: one for its root, two for its concepts and one for its role. All triples are
-    equal except that of the role, so Smatch is 0.75.
+    Each graph has four triples: one for its top, two for its concepts and one for its role. Only the triples
+    of the role differ, so Smatch is 0.75.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from graphneg.progress import NoProgress, Progress
 from graphneg.workers import Workers
 
 RESAMPLES = 1000
-"""Default number of bootstrap samples for the intervals."""
+"""Default number of bootstrap samples for the confidence intervals."""
 # Number of graph pairs that a worker process matches in one task.
 _CHUNK = 8
 _MATCHER = "graphneg.amr.smatch:matcher"
@@ -38,8 +38,8 @@ class Unreadable:
     """The error report for a graph that cannot be parsed.
 
     Attributes:
-        place: The file and line of the error, as ``FILE:LINE``.
-        id: The id of the graph, or None if it has none.
+        place: The location of the error, as ``FILE:LINE``.
+        id: The id of the graph, or None if the graph has no id.
         reason: Why the graph cannot be parsed.
     """
 
@@ -52,10 +52,11 @@ class GraphRecord(NamedTuple):
     """A graph in a PENMAN file.
 
     Attributes:
-        place: The file and line of the graph, as ``FILE:LINE``. If it cannot be parsed, those of the error.
-        id: The id of the graph, or None if it has none.
-        penman: The graph in PENMAN notation on one line, or None if it cannot be parsed.
-        reason: Why the graph cannot be parsed; empty if it can.
+        place: The location of the graph, as ``FILE:LINE``. If the graph cannot be parsed, the location of the
+            error.
+        id: The id of the graph, or None if the graph has no id.
+        penman: The graph in PENMAN notation on one line, or None if the graph cannot be parsed.
+        reason: Why the graph cannot be parsed; empty if it can be parsed.
     """
 
     place: str
@@ -70,7 +71,7 @@ class GraphRecord(NamedTuple):
             reason: Why the graph cannot be parsed. Defaults to the attribute ``reason``.
 
         Returns:
-            The report with the place, the id and the reason.
+            The report with the location of the error, the id of the graph and the reason.
         """
         return Unreadable(self.place, self.id, reason or self.reason)
 
@@ -79,15 +80,16 @@ class GraphRecord(NamedTuple):
 class Evaluation:
     """The result of comparing a file of predicted graphs with a file of gold graphs.
 
-    If a predicted graph cannot be parsed, it counts as a graph without triples. If a gold graph cannot be
-    parsed, its pair is not compared.
+    A predicted graph that cannot be parsed counts as a graph without triples. If a gold graph cannot be
+    parsed, the pair of this graph is left out.
 
     Attributes:
         pairs: Number of pairs that were compared.
-        paired_by: How graphs were paired: ``id`` or ``order``.
+        paired_by: How graphs were paired: by their ids (``id``) or by their order (``order``).
         seed: Seed for the random restarts of the matcher and for drawing bootstrap samples.
         resamples: Number of bootstrap samples.
-        measures: The scores, keyed by the name of the measure, in the order of ``MEASURES``.
+        measures: The scores, keyed by the name of the measure, in the order of
+            `graphneg.amr.smatch.MEASURES`.
         unreadable: An error report for each graph that cannot be parsed.
     """
 
@@ -112,7 +114,7 @@ class Evaluation:
 
 
 def read_graphs(path: str | Path) -> list[GraphRecord]:
-    """Read the graphs of a PENMAN file, including those that are malformed.
+    """Read the graphs of a PENMAN file, including malformed graphs.
 
     Raises `InputError` if the file cannot be read, is not UTF-8 or contains no graph.
 
@@ -143,8 +145,8 @@ def pair_graphs(gold: str | Path, predicted: str | Path) -> tuple[list[tuple[Gra
         and both files have the same ids; ``order`` if ids are missing or repeated, or no id is in both files.
 
     Raises:
-        InputError: All graphs have unique ids, but only some of the ids are in both files. Or graphs must be
-            paired by order, but the files have different numbers of graphs.
+        InputError: All graphs have unique ids, but only some of the ids are in both files. Or graphs have to
+            be paired by order, but the files have different numbers of graphs.
     """
     left, right = read_graphs(gold), read_graphs(predicted)
     left_ids, right_ids = ({graph.id: graph for graph in graphs if graph.id} for graphs in (left, right))
@@ -189,9 +191,9 @@ def evaluate_smatch(
         gold: The file of gold graphs.
         predicted: The file of predicted graphs.
         seed: Seed for the random restarts of the matcher and for drawing bootstrap samples.
-        resamples: Number of bootstrap samples for the intervals.
+        resamples: Number of bootstrap samples for the confidence intervals.
         processes: Maximum number of worker processes, or None for the number of CPU cores.
-        progress: Progress display; advanced by the number of pairs matched.
+        progress: Progress display, which is advanced by the number of matched pairs.
 
     Returns:
         The scores of each measure, and error reports for the graphs that cannot be parsed.
@@ -200,8 +202,8 @@ def evaluate_smatch(
     graphs, paired_by = pair_graphs(gold, predicted)
     unreadable = [graph.unreadable() for pair in graphs for graph in pair if graph.penman is None]
     pairs = [
-        # If a predicted graph cannot be parsed, its PENMAN text is None. The matcher then compares the gold
-        # graph with a graph without triples.
+        # If a predicted graph could not be parsed, its PENMAN text is None. The matcher then compares the
+        # gold graph with a graph without triples.
         GraphPair(i, ours.penman, theirs.penman)
         for i, (theirs, ours) in enumerate(graphs)
         if theirs.penman is not None

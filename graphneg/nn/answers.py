@@ -4,9 +4,9 @@
 model, prompt, parameters and seed. When `AnswerCache.put` returns, the answer has been written to the file,
 so it is not lost if the process is killed. Several processes may share the file.
 
-Some answers are unusable, for example if they were cut off at the token limit. They are kept only until the
-file is closed, so that the next run requests them again. If the server rejected the prompt, however, the
-rejection is stored permanently, because the server would reject the prompt again.
+Some answers are unusable, for example because they were cut off at the token limit. Unusable answers are kept
+only until the file is closed, so that the next run requests them again. If the server rejected the prompt,
+however, the rejection is stored permanently, because the server would reject the prompt again.
 
 Example:
     Look up an answer, and send a request only if it is missing::
@@ -40,16 +40,16 @@ PROBLEMS: dict[Problem, str] = {
     "only-thinking": "the model's answer ended before its reasoning was complete",
     "not-accepted": "the server rejected the prompt",
 }
-"""The problems that make an answer unusable: the name of each problem, as reports show it, with a sentence
-that explains it."""
+"""The problems that make an answer unusable: the name of each problem, as shown in reports, with an
+explanation."""
 
 FORMAT = 2
-"""Version of the file format. Answers in format 1 are not used, because their keys do not include the
+"""Version of the file format. Answers in format 1 are ignored, because their keys do not include the
 server."""
 _AT_ONCE = 500
 """Maximum number of keys in one SQL query, because SQLite limits the number of placeholders."""
 _WAIT_SECONDS = 60
-"""Maximum number of seconds for which SQLite waits while another process has locked the file."""
+"""Maximum number of seconds to wait while another process has locked the file."""
 _PAUSE_SECONDS = 0.02
 """Seconds between two attempts to switch the file to WAL mode."""
 _log = logging.getLogger(__name__)
@@ -61,10 +61,11 @@ class Answer(NamedTuple):
     Attributes:
         text: The generated text.
         finished: Whether the model ended the text before the token limit.
-        logprobs: The log-probabilities of the text's tokens; None if the server does not report them.
+        logprobs: The log-probability of each token of the text in nats; None if the server does not report
+            log-probabilities.
         tokens_in: Number of prompt tokens.
         tokens_out: Number of generated tokens.
-        problem: Why the answer is unusable (see `PROBLEMS`); empty if it is usable.
+        problem: Why the answer is unusable (a key of `PROBLEMS`); empty if the answer is usable.
     """
 
     text: str
@@ -82,7 +83,8 @@ class AnswerCache:
         path: The SQLite file, which is created if it is missing.
 
     Raises:
-        InputError: The file cannot be created, is not a file of answers, or was written by a newer version.
+        InputError: The file cannot be created, is not a cache of answers, or was written by a newer version
+            of graphneg.
     """
 
     def __init__(self, path: Path) -> None:
@@ -93,16 +95,16 @@ class AnswerCache:
         with self._using():
             create_folder(path.parent)
             create_private(path)
-            # All threads share one connection, which SQLite refuses by default. It is safe here, because a
-            # lock ensures that only one thread uses it at a time.
+            # All threads share one connection, which Python's sqlite3 refuses by default. Sharing is safe
+            # here, because a lock ensures that only one thread uses the connection at a time.
             self._file = sqlite3.connect(path, timeout=_WAIT_SECONDS, check_same_thread=False)
             self._share()
-            # In WAL mode, NORMAL is faster than FULL and safe enough: only a power failure, but not a killed
-            # process, can lose the most recent answers.
+            # In WAL mode, NORMAL is faster than FULL and safe enough: a power failure can lose the most
+            # recent answers, but a killed process cannot.
             self._file.execute("PRAGMA synchronous = NORMAL")
             version = self._checked_format()
             with self._file:
-                # Unusable answers are in a TEMP table, which SQLite deletes when the connection is closed.
+                # Store unusable answers in a TEMP table, which SQLite deletes when the connection is closed.
                 for table in ("TABLE IF NOT EXISTS final_answers", "TEMP TABLE problem_answers"):
                     self._file.execute(f"CREATE {table} (key BLOB PRIMARY KEY, answer BLOB) WITHOUT ROWID")
                 if version < FORMAT:
@@ -110,8 +112,9 @@ class AnswerCache:
 
     def _share(self) -> None:
         """Switch the file to WAL mode, in which other processes can read while one process writes."""
-        # SQLite does not retry this statement: if several processes switch the mode at the same time, some
-        # get SQLITE_BUSY at once, regardless of the connection's timeout. Therefore the retries are here.
+        # SQLite does not retry this statement: if several processes switch the mode at the same time, some of
+        # them get SQLITE_BUSY at once, whatever the connection's timeout is. Therefore retry the statement
+        # here.
         until = time.monotonic() + _WAIT_SECONDS
         while True:
             try:
@@ -126,11 +129,11 @@ class AnswerCache:
         """Return the format version of the file. Warn if the file contains answers in an older format.
 
         Raises:
-            InputError: The format is newer than this version of graphneg.
+            InputError: A newer version of graphneg has written the file.
         """
         [version] = self._file.execute("PRAGMA user_version").fetchone()
-        # A file in format 1 has its answers in the table "answers", which is not read. New answers are added
-        # to other tables.
+        # A file in format 1 has its answers in the table "answers", which is never read. New answers are
+        # added to other tables.
         if version > FORMAT:
             raise InputError(
                 f"{self.path}: a newer version of graphneg wrote these answers; choose another cache"
@@ -151,10 +154,10 @@ class AnswerCache:
         Unusable answers are found only if this object stored them, except for ``not-accepted`` answers.
 
         Args:
-            keys: The keys to look up.
+            keys: The keys of the answers to look up.
 
         Returns:
-            A mapping from each key that was found to its answer.
+            The answers that were found, keyed by their keys.
         """
         found: dict[bytes, Answer] = {}
         for start in range(0, len(keys), _AT_ONCE):
@@ -175,8 +178,8 @@ class AnswerCache:
             key: The key of the answer.
             answer: The answer to store.
         """
-        # A prompt that was rejected would be rejected again, so the rejection is stored permanently, like a
-        # usable answer.
+        # The server would reject a rejected prompt again, so store the rejection permanently, like a usable
+        # answer.
         is_final = answer.problem in ("", "not-accepted")
         table = "final_answers" if is_final else "problem_answers"
         with self._using(), self._lock, self._file:
@@ -185,12 +188,12 @@ class AnswerCache:
             )
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the SQLite file, which deletes the unusable answers."""
         self._file.close()
 
     @contextmanager
     def _using(self) -> Generator[None]:
-        """Convert errors of accessing the file, and of invalid answers in it, to `InputError`."""
+        """Turn errors that occur while the block reads or writes the cache file into `InputError`."""
         try:
             yield
         except (OSError, sqlite3.Error, msgspec.MsgspecError) as error:

@@ -1,4 +1,4 @@
-"""Run a model that converts AMR graphs to text, with PyTorch or with CTranslate2 (8-bit weights).
+"""Run a model that converts AMR graphs into text, with PyTorch or with CTranslate2 (8-bit weights).
 
 The input of a `Backend` is a batch of linearized graphs, each as a list of token ids. A backend can generate
 texts by beam search or sampling, or compute the losses of given texts. `TorchBackend` runs any transformers
@@ -35,7 +35,7 @@ _NO_LIBRARY = "is not found or cannot be loaded"
 
 
 class Output(NamedTuple):
-    """A generated text.
+    """A text that a model generated for a graph.
 
     Attributes:
         tokens: The tokens of the text, without the start token and the end token.
@@ -47,11 +47,11 @@ class Output(NamedTuple):
 
 
 class Backend(ABC):
-    """Base class of backends, which generate texts for batches of graphs."""
+    """Base class of backends, which run a model that generates texts for batches of graphs."""
 
     @abstractmethod
     def beams(self, batch: Sequence[Tokens], width: int, longest: int) -> list[list[Output]]:
-        """Return the best texts of each graph.
+        """Return the best texts for each graph.
 
         Args:
             batch: The tokens of each graph, including the end token.
@@ -59,7 +59,7 @@ class Backend(ABC):
             longest: Maximum number of tokens of a text.
 
         Returns:
-            The texts of each graph, the best one first.
+            The texts for each graph, sorted from best to worst.
         """
 
     def sample(
@@ -68,7 +68,7 @@ class Backend(ABC):
         """Sample one text for each graph, with a separate seed for each graph.
 
         A subclass that can sample overrides this method and returns, for each graph, a list with one text.
-        The default only raises an error.
+        The implementation in this base class only raises an error.
 
         Args:
             batch: The tokens of each graph, including the end token.
@@ -86,7 +86,7 @@ class Backend(ABC):
         """Return the loss of each text, given its graph.
 
         Args:
-            batch: Pairs of the tokens of a graph and a text.
+            batch: Pairs of a graph (as tokens) and a text.
 
         Returns:
             The loss of each text: the mean negative log-likelihood in nats per token, including the end
@@ -101,7 +101,7 @@ class TorchBackend(Backend):
         folder: The folder of the model.
         tokenizer: The tokenizer of the model.
         device: A torch device; ``auto`` chooses a GPU if there is one.
-        causal: Whether it is a causal model; False for a sequence-to-sequence model.
+        causal: True for a causal model, False for a sequence-to-sequence model.
 
     Attributes:
         model: The transformers model.
@@ -115,8 +115,8 @@ class TorchBackend(Backend):
         import torch
         from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
-        # GPT-2 and Llama have no padding token, so the end token is used for padding. The attention mask
-        # hides the padding from the model.
+        # GPT-2 and Llama have no padding token, so use the end token for padding. The attention mask hides
+        # the padding from the model.
         if tokenizer.pad_token_id is None:
             tokenizer.pad_token = tokenizer.eos_token
         source = ModelSource(folder, None)
@@ -132,7 +132,7 @@ class TorchBackend(Backend):
         self._ends = self._lm.end_tokens(None)
 
     def beams(self, batch: Sequence[Tokens], width: int, longest: int) -> list[list[Output]]:
-        """Return the best texts of each graph. See `Backend.beams`.
+        """Return the best texts for each graph. See `Backend.beams`.
 
         Args:
             batch: The tokens of each graph, including the end token.
@@ -140,7 +140,7 @@ class TorchBackend(Backend):
             longest: Maximum number of tokens of a text.
 
         Returns:
-            The texts of each graph, the best one first.
+            The texts for each graph, sorted from best to worst.
         """
         outputs = self._generate(batch, longest, (), num_beams=width, num_return_sequences=width)
         return [outputs[start : start + width] for start in range(0, len(outputs), width)]
@@ -159,7 +159,8 @@ class TorchBackend(Backend):
         Returns:
             For each graph, a list with one text.
         """
-        # Greedy search over logits with Gumbel noise is the same as sampling (see `graphneg.nn.generation`).
+        # Greedy search over logits with Gumbel noise is equivalent to sampling (see
+        # `graphneg.nn.generation`).
         outputs = self._generate(batch, longest, processors(sampling, seeds), num_beams=1)
         return [[output] for output in outputs]
 
@@ -193,16 +194,16 @@ class CTranslate2Backend(Backend):
     folder, which is renamed at the end, so that an incomplete conversion is never used.
 
     Args:
-        folder: The folder of the model, which may already be a converted one.
+        folder: The folder of the model. It may contain a model that was already converted.
         tokenizer: The tokenizer of the model.
-        device: ``cpu``, ``cuda``, ``cuda:1`` and so on; ``auto`` chooses CUDA if CTranslate2 finds it.
+        device: ``cpu``, ``cuda``, ``cuda:1`` and so on; ``auto`` chooses CUDA if CTranslate2 finds a GPU.
 
     Raises:
         DecoderError: The model cannot be converted or loaded.
     """
 
     def __init__(self, folder: ModelFolder, tokenizer: Any, device: str) -> None:
-        """Initialize by converting and loading the weights."""
+        """Initialize by converting the weights, if they are not converted yet, and loading them."""
         self._converted = folder.path if folder.converted else convert(folder, tokenizer)
         self._tokenizer, self._device = tokenizer, device
         self._translator = self._open(device)
@@ -230,22 +231,23 @@ class CTranslate2Backend(Backend):
             ) from error
 
     def _run(self, job: Callable[[Any], Any]) -> Any:
-        """Return the result of a job of the translator.
+        """Return the result of a function that runs the translator.
 
-        CTranslate2 chooses a GPU even if the CUDA libraries that it needs are missing, and loads them when it
-        first needs them. If this fails and the device was chosen automatically, the CPU is used from then on.
+        CTranslate2 chooses a GPU even if CUDA libraries are missing, because it loads the libraries only when
+        it first needs them. If loading them fails and the device was chosen automatically, the CPU is used
+        from then on.
 
         Args:
-            job: Function of the translator.
+            job: Function that takes the ``Translator`` of CTranslate2.
 
         Raises:
-            DecoderError: The libraries are missing, and the user asked for the GPU.
-            RuntimeError: Any other error of the translator, such as a full memory.
+            DecoderError: CUDA libraries are missing, and the user asked for the GPU.
+            RuntimeError: Any other error of the translator, for example if memory runs out.
         """
         try:
             return job(self._translator)
         except RuntimeError as error:
-            # Other errors, such as those of a full memory, are handled by the caller.
+            # The caller handles other errors, for example if memory runs out.
             if _NO_LIBRARY not in str(error):
                 raise error
             if self._device != "auto":
@@ -256,9 +258,10 @@ class CTranslate2Backend(Backend):
         return job(self._translator)
 
     def beams(self, batch: Sequence[Tokens], width: int, longest: int) -> list[list[Output]]:
-        """Return the best texts of each graph. See `Backend.beams`."""
-        # With patience 1, the search would stop as soon as enough beams have ended. These are often short,
-        # incomplete texts. With patience 2, the search continues until twice as many have ended.
+        """Return the best texts for each graph. See `Backend.beams`."""
+        # With patience 1, the search would stop as soon as enough beams have ended. The first beams to end
+        # are often short, incomplete texts. With patience 2, the search continues until twice as many beams
+        # have ended.
         source = [self._tokenizer.convert_ids_to_tokens(list(tokens)) for tokens in batch]
         results = self._run(
             lambda translator: translator.translate_batch(
@@ -289,7 +292,7 @@ class CTranslate2Backend(Backend):
 
 
 def convert(folder: ModelFolder, tokenizer: Any) -> Path:
-    """Convert a model for CTranslate2, unless a converted copy exists.
+    """Convert a model into CTranslate2's format, unless a converted copy exists.
 
     Args:
         folder: The folder of the model.
@@ -302,7 +305,7 @@ def convert(folder: ModelFolder, tokenizer: Any) -> Path:
         DecoderError: The model cannot be converted.
     """
     # The version is a digest of the names, sizes and modification times of the model's files. If the model is
-    # trained further, these change, and the model is converted again.
+    # trained further, the digest changes, and the model is converted again.
     files = sorted(file for file in folder.path.iterdir() if file.is_file())
     facts = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
     version = hashlib.sha256(repr(facts).encode()).hexdigest()[:12]
@@ -325,11 +328,11 @@ def convert(folder: ModelFolder, tokenizer: Any) -> Path:
 
 
 def _converter(path: Path, tokenizer: Any) -> Any:
-    """Return a CTranslate2 converter for the model in a folder that uses the given tokenizer."""
+    """Return a CTranslate2 converter for the model in a folder. The converter uses the given tokenizer."""
     from ctranslate2.converters import TransformersConverter
 
     class Converter(TransformersConverter):
-        """A converter that uses the given tokenizer: amrlib saves none in the model's folder."""
+        """A converter with a given tokenizer, because amrlib saves no tokenizer in the model's folder."""
 
         def load_tokenizer(self, tokenizer_class: Any, model_name_or_path: str, **kwargs: Any) -> Any:
             return tokenizer

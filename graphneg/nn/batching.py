@@ -1,10 +1,10 @@
 """Run a model on batches of items that have similar lengths, and use smaller batches if memory runs out.
 
-`padded` converts rows of tokens to tensors. `longest_first` sorts items by length and processes them in
-batches. If a batch does not fit into memory, it is divided into two smaller ones.
+`padded` converts rows of tokens into tensors. `longest_first` sorts items by length and processes them in
+batches. If a batch does not fit into memory, it is divided into two smaller batches.
 
 Example:
-    Score texts in batches of 16, or of 8 if 16 do not fit::
+    Score texts in batches of 16, or in batches of 8 if 16 texts do not fit into memory::
 
         longest_first(texts, len, 16, lambda batch: [score(text) for text in batch])
 """
@@ -21,7 +21,7 @@ from graphneg.errors import ModelError
 _log = logging.getLogger(__name__)
 
 # Parts of the messages with which torch and CTranslate2 report that GPU or CPU memory ran out. Some of these
-# errors are plain RuntimeErrors, so they can be recognised only by their message.
+# errors are plain RuntimeErrors, which can be recognised only by their message.
 _OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "bad_alloc")
 
 Item = TypeVar("Item")
@@ -34,10 +34,10 @@ def padded(
     """Return rows of tokens as padded tensors.
 
     Args:
-        rows: The tokens of each row.
-        pad: The padding token.
+        rows: The token ids of each row.
+        pad: The id of the padding token.
         side: The side on which rows are padded.
-        device: The torch device of the tensors.
+        device: The torch device for the tensors.
         width: Number of tokens to which rows are padded, unless a row is longer.
 
     Returns:
@@ -65,9 +65,9 @@ def in_batches(
     smaller size. Other errors are raised.
 
     Args:
-        items: The items.
+        items: Items of any type, such as texts.
         size: Maximum number of items in a batch.
-        run: Function that takes a batch and returns the result of each item in it.
+        run: Function that takes a batch and returns the result for each of its items.
 
     Yields:
         Pairs of an item and its result. The result is None if memory runs out even for this item alone.
@@ -83,7 +83,7 @@ def in_batches(
         else:
             size = len(batch) // 2
             _log.warning("out of memory with %d items in a batch; continuing with %d", len(batch), size)
-            # The batch size was reduced, so the next iteration processes the same items in smaller batches.
+            # With the reduced batch size, the next iteration processes the same items in smaller batches.
             continue
         start += len(batch)
 
@@ -97,14 +97,14 @@ def longest_first(
 ) -> list[Result]:
     """Process items in batches of similar length, the longest items first.
 
-    The batch with the longest items needs the most memory. Because it comes first, a lack of memory shows at
-    the start and not in the middle of a run.
+    The batch with the longest items needs the most memory. Because this batch comes first, a lack of memory
+    shows at the start and not in the middle of a run.
 
     Args:
-        items: The items.
+        items: Items of any type, such as texts.
         length: Function that returns the length of an item, usually in tokens.
         size: Maximum number of items in a batch.
-        run: Function that takes a batch and returns the result of each item in it.
+        run: Function that takes a batch and returns the result for each of its items.
         what: Description of an item for the error message, such as "a text".
 
     Returns:
@@ -130,10 +130,10 @@ def if_memory_suffices(
     """Process items like `longest_first`, but return None for items that do not fit into memory.
 
     Args:
-        items: The items.
+        items: Items of any type, such as texts.
         length: Function that returns the length of an item, usually in tokens.
         size: Maximum number of items in a batch.
-        run: Function that takes a batch and returns the result of each item in it.
+        run: Function that takes a batch and returns the result for each of its items.
 
     Returns:
         The result of each item; None for an item that does not fit into memory, even alone.
@@ -158,8 +158,8 @@ def _run_if_memory_suffices(
             or any(words in message for words in _OUT_OF_MEMORY)
         ):
             raise
-    # Memory is freed here, after the except block. Inside the block, the traceback of the error would still
-    # refer to the tensors of the batch, so that they could not be freed.
+    # Free memory here, after the except block. Inside the block, the traceback of the error would still refer
+    # to the tensors of the batch, so that these tensors could not be freed.
     import torch
 
     # The garbage collector deletes tensors in reference cycles. After that, torch can return the memory to

@@ -29,7 +29,8 @@ class StepCallback(TrainerCallback):
     """Reports each step of a training run to a progress display.
 
     If a run is resumed, the display starts at the step of the checkpoint. In a `listening` block, the first
-    Ctrl-C ends the run after the current step and saves a checkpoint. A second Ctrl-C ends it immediately.
+    Ctrl-C ends the run after the current step and saves a checkpoint. A second Ctrl-C ends the run
+    immediately.
 
     Args:
         progress: The progress display.
@@ -41,7 +42,7 @@ class StepCallback(TrainerCallback):
         self._stopping = False
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Start the progress display. If the run is resumed, start it at the current step.
+        """Start the progress display. If the run is resumed, the display starts at the current step.
 
         Args:
             args: The training arguments.
@@ -64,7 +65,7 @@ class StepCallback(TrainerCallback):
         """
         self._progress.advance(1)
         if self._stopping:
-            # A checkpoint is saved, so that the same call can resume the run later.
+            # Save a checkpoint, so that the same call can resume the run later.
             control.should_save = control.should_training_stop = True
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
@@ -83,11 +84,11 @@ class StepCallback(TrainerCallback):
         """Let Ctrl-C stop the run after its current step, for the duration of the block.
 
         Raises:
-            KeyboardInterrupt: Ctrl-C was pressed. The exception is raised at the end of the block, when the
-                checkpoint has been saved.
+            KeyboardInterrupt: Ctrl-C was pressed once. The exception is raised at the end of the block, when
+                the checkpoint has been saved.
         """
-        # Python allows signal handlers only in the main thread. If the caller has installed another
-        # handler for Ctrl-C, that handler stays. In both cases, Ctrl-C works as it did before.
+        # Python allows signal handlers only in the main thread. If the caller has installed another handler
+        # for Ctrl-C, keep that handler. In both cases, Ctrl-C works as it did before.
         ours = threading.current_thread() is threading.main_thread()
         ours = ours and signal.getsignal(signal.SIGINT) is signal.default_int_handler
         if ours:
@@ -101,7 +102,7 @@ class StepCallback(TrainerCallback):
             raise KeyboardInterrupt
 
     def _stop(self, number: int, frame: Any) -> None:
-        """Handle Ctrl-C: the first one sets a flag, the second one raises KeyboardInterrupt."""
+        """Handle Ctrl-C: the first Ctrl-C sets a flag, the second Ctrl-C raises KeyboardInterrupt."""
         if self._stopping:
             signal.default_int_handler(number, frame)
         self._stopping = True

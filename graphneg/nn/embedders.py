@@ -1,11 +1,11 @@
-"""Convert texts to vectors, and cache the vectors.
+"""Convert texts into vectors, and cache the vectors.
 
-`get_embedder` returns an `Embedder` for a name. It uses either static word vectors (see
+`get_embedder` returns an `Embedder` for a name. An embedder uses either static word vectors (see
 `graphneg.nn.vectors`) or an encoder that sentence-transformers runs. Two embedders with the same ``name``
 return the same vectors, on any machine.
 
 Example:
-    Embed two texts with the word vectors that graphneg ships::
+    Embed two texts with the word vectors that come with graphneg::
 
         vectors = get_embedder("glove-50d").embed(["I like tea.", "I like coffee."])
         vectors.shape   # (2, 50)
@@ -37,19 +37,19 @@ if TYPE_CHECKING:
 STATIC_SUFFIXES = (".txt", ".vec", ".npz", ".gz")
 """Suffixes of files with static word vectors."""
 WORD_INDEX = "*_index.parquet"
-"""File name pattern of the word index in a directory of static word vectors."""
+"""File name pattern of the list of words in a directory of static word vectors."""
 BUNDLED = "glove-50d"
-"""Name of the word vectors that graphneg provides."""
+"""Name of the word vectors that come with graphneg."""
 KEPT = 50_000
 """Default number of vectors that a `CachedEmbedder` keeps in memory."""
 _CACHE_OPTIONS = ("kept", "cache")
-"""The options of `get_embedder` that are options of `CachedEmbedder`."""
+"""The options of `get_embedder` that are passed to `CachedEmbedder`."""
 _GENERATES = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
 """Suffixes of the class names of models that generate text. Such models are not accepted as encoders."""
 
 
 class Embedder(Protocol):
-    """The interface of embedders, which convert texts to vectors.
+    """The interface of embedders, which convert texts into vectors.
 
     Attributes:
         name: The name of the model, which is the same on every machine. Only vectors from embedders with the
@@ -62,26 +62,26 @@ class Embedder(Protocol):
         """Return a vector for each text.
 
         Args:
-            texts: The texts.
+            texts: The texts to embed.
 
         Returns:
-            A float32 array of shape (texts, dimensions). Each row has length 1. The row of a text without
-            known words is zero.
+            A float32 array of shape (texts, dimensions). Each row has length 1, except that the row of a text
+            without known words is zero.
         """
         ...
 
 
 def get_embedder(name: str | Path, **options: Any) -> Embedder:
-    """Return an embedder for a path or a model id. Its vectors are cached.
+    """Return an embedder for a path or a model id. The embedder caches its vectors.
 
     Raises `ModelError` if the model or a package is missing.
 
     Args:
-        name: ``glove-50d`` for the word vectors that graphneg provides. For other static word vectors, a file
-            that ends in .txt, .vec, .npz or .gz, or a directory with a word index. For an encoder that
+        name: ``glove-50d`` for the word vectors that come with graphneg. For other static word vectors, a
+            file that ends in .txt, .vec, .npz or .gz, or a directory with a word index. For an encoder that
             sentence-transformers can run, a directory without a word index or an id on the Hugging Face hub.
-        **options: ``kept`` (maximum number of vectors in memory) and ``cache`` (a file that stores vectors
-            for later runs). Encoders also have the options ``batch``, ``device``, ``threads`` and
+        **options: ``kept`` (maximum number of vectors in memory) and ``cache`` (path of a file that stores
+            vectors for later runs). Encoders also have the options ``batch``, ``device``, ``threads`` and
             ``offline``; see `Encoder`.
 
     Returns:
@@ -110,7 +110,7 @@ def is_static(name: str | Path) -> bool:
         name: The name of an embedder, as in `get_embedder`.
 
     Returns:
-        True for ``glove-50d``, and for the path of a file or directory of word vectors.
+        True for ``glove-50d``, and for the path of a file or directory that contains word vectors.
     """
     if name == BUNDLED:
         return True
@@ -139,14 +139,15 @@ class Encoder:
     length.
 
     Args:
-        model: A path, or an id on the Hugging Face hub.
+        model: The path of the model's folder, or its id on the Hugging Face hub.
         batch: Number of texts in a batch.
         device: ``cpu``, ``cuda`` or ``mps``; None for the best device that is available.
-        threads: Number of threads that torch may use in the whole process; None to leave it unchanged.
+        threads: Number of threads that torch may use in the whole process; None for torch's default.
         offline: Whether to use only local files, without network access.
 
     Raises:
-        ModelError: sentence-transformers is not installed, there is no such model, or it is not an encoder.
+        ModelError: sentence-transformers is not installed, there is no such model, or the model is not an
+            encoder.
     """
 
     def __init__(
@@ -185,7 +186,7 @@ class Encoder:
         """Return a vector for each text. See `Embedder.embed`.
 
         Args:
-            texts: The texts.
+            texts: The texts to embed.
 
         Returns:
             A float32 array of shape (texts, dimensions) with rows of length 1.
@@ -202,7 +203,7 @@ class Encoder:
 class CachedEmbedder:
     """Caches the vectors of another embedder, so that no text is embedded twice.
 
-    Several threads may share it, but only one of them at a time can embed texts.
+    Several threads may share an instance, but only one thread at a time can embed texts.
 
     Args:
         embedder: The embedder whose vectors are cached.
@@ -218,7 +219,7 @@ class CachedEmbedder:
     """
 
     def __init__(self, embedder: Embedder, kept: int = KEPT, cache: str | Path | None = None) -> None:
-        """Initialize with an empty cache in memory, and open the cache file if there is one."""
+        """Initialize with an empty cache in memory, and open the cache file if a path is given."""
         self.name = embedder.name
         self.embedder = embedder
         self._kept = kept
@@ -231,7 +232,7 @@ class CachedEmbedder:
             path = Path(cache).expanduser()
             create_private(path)
             self._file = sqlite3.connect(path, timeout=60, check_same_thread=False)
-            # The model's name is part of the key, so that several models can share the file.
+            # The model's name is a part of the key, so that several models can share the file.
             with self._file:
                 self._file.execute(
                     "CREATE TABLE IF NOT EXISTS vectors "
@@ -244,10 +245,11 @@ class CachedEmbedder:
         """Return a vector for each text. See `Embedder.embed`.
 
         Args:
-            texts: The texts.
+            texts: The texts to embed.
 
         Returns:
-            A float32 array of shape (texts, dimensions). Each row has length 1, or is zero.
+            A float32 array of shape (texts, dimensions). Each row has length 1, except that the row of a text
+            without known words is zero.
         """
         import numpy
 
@@ -261,8 +263,8 @@ class CachedEmbedder:
             if self._file:  # The file contains digests of the texts instead of the texts themselves.
                 keys = {_digest(text): text for text in unique if text not in vectors}
                 digests = iter(keys)
-                # Digests are looked up in groups of 500, because SQLite limits the number of placeholders in
-                # a query.
+                # Look up digests in groups of 500, because SQLite limits the number of placeholders in a
+                # query.
                 while some := list(islice(digests, 500)):
                     marks = ",".join("?" * len(some))
                     query = f"SELECT text, vector FROM vectors WHERE model = ? AND text IN ({marks})"
@@ -272,13 +274,13 @@ class CachedEmbedder:
                 vectors |= zip(missing, self.embedder.embed(missing), strict=True)
                 if self._file:
                     rows = [(self.name, _digest(text), vectors[text].tobytes()) for text in missing]
-                    # OR IGNORE is necessary, because another process may have added the same text in the
-                    # meantime.
+                    # OR IGNORE is necessary, because another process may have added the vector of the same
+                    # text in the meantime.
                     with self._file:
                         self._file.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
             for text, vector in vectors.items():
-                # A vector may be a view of the array that contains the vectors of its whole batch. It is
-                # copied, because the view would keep the whole array in memory.
+                # A vector may be a view of the array that contains the vectors of a whole batch. Copy the
+                # vector, because the view would keep the whole array in memory.
                 self._memory[text] = vector.copy() if vector.base is not None else vector
                 self._memory.move_to_end(text)
             while len(self._memory) > self._kept:

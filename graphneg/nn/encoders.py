@@ -30,19 +30,19 @@ def new_classifier(
     """Load an encoder and add a new classification head with one output.
 
     Args:
-        model: A path, or an id on the Hugging Face hub.
+        model: The path of the encoder's folder, or its id on the Hugging Face hub.
         seed: Seed for the random weights of the head.
         dropout: Dropout rate from 0 to 1; None to keep the rate in the model's configuration.
         offline: Whether to use only local files, without network access.
 
     Returns:
-        The network and its tokenizer.
+        The network with the new head, and its tokenizer.
     """
     check_packages()
     folder = locate(model, offline=offline)
     from transformers import AutoModelForSequenceClassification, set_seed
 
-    # The seed is set because transformers initializes the new head with random weights.
+    # Set the seed, because transformers initializes the new head with random weights.
     set_seed(seed)
     with reading(folder, "encoder"):
         # With num_labels=1, the head has a single output, which is used as the score of the model's input.
@@ -58,10 +58,10 @@ def load_classifier(folder: Path, what: str) -> tuple[Any, Any]:
 
     Args:
         folder: The folder of the model.
-        what: Description of the expected model, for the error message, such as "encoder".
+        what: Name of the expected kind of model, such as "encoder", for the error message.
 
     Returns:
-        The network and its tokenizer.
+        The network with its classification head, and its tokenizer.
     """
     from transformers import AutoModelForSequenceClassification
 
@@ -71,19 +71,19 @@ def load_classifier(folder: Path, what: str) -> tuple[Any, Any]:
 
 
 def load_encoder(folder: Path, dropout: float | None = None) -> Any:
-    """Load an encoder without a head.
+    """Load an encoder without a classification head.
 
     Args:
         folder: The folder of the model.
         dropout: Dropout rate from 0 to 1; None to keep the rate in the model's configuration.
 
     Returns:
-        The network.
+        The transformers model.
     """
     from transformers import AutoModel
 
     config = config_of(folder, dropout)
-    # Some checkpoints are stored in 16 bits, but training needs 32 bits, so all are loaded in 32 bits.
+    # Some checkpoints are stored in 16 bits, but training needs 32 bits, so load all checkpoints in 32 bits.
     return AutoModel.from_pretrained(folder, config=config, local_files_only=True, dtype="float32")
 
 
@@ -96,13 +96,13 @@ def config_of(folder: Path, dropout: float | None = None, **options: Any) -> Any
         **options: Further entries of the configuration to set, such as ``num_labels``.
 
     Returns:
-        The configuration.
+        The configuration object of transformers.
     """
     from transformers import AutoConfig
 
     config: Any = AutoConfig.from_pretrained(folder, local_files_only=True, **options)
-    # The names of the dropout rates depend on the model: BERT has the first two names in `_DROPOUTS`, and
-    # DistilBERT has the other two.
+    # The names of the dropout rates depend on the kind of model: BERT has the first two names in `_DROPOUTS`,
+    # and DistilBERT has the last two names.
     for name in _DROPOUTS if dropout is not None else ():
         if hasattr(config, name):
             setattr(config, name, dropout)
@@ -116,7 +116,7 @@ def tokenizer_of(folder: Path) -> Any:
         folder: The folder of the model.
 
     Returns:
-        The tokenizer.
+        The tokenizer object of transformers.
     """
     from transformers import AutoTokenizer
 
@@ -124,21 +124,21 @@ def tokenizer_of(folder: Path) -> Any:
 
 
 def freeze(network: Any, starts: Collection[str]) -> None:
-    """Exclude parameters from training.
+    """Exclude some parameters of a network from training.
 
     Args:
-        network: The network.
-        starts: Prefixes of parameter names. A prefix may also match after a dot inside a name. For example,
-            ``layer.0`` matches ``encoder.layer.0.output.dense.weight``.
+        network: A torch module, such as a transformers model.
+        starts: Prefixes of the names of parameters to exclude. A prefix may also match after a dot inside a
+            name. For example, ``layer.0`` matches ``encoder.layer.0.output.dense.weight``.
 
     Raises:
         InputError: A prefix matches no parameter.
     """
     for start in starts:
         named = network.named_parameters()
-        # A match begins at the start of the name or after a dot, so that "layer.1" does not match
-        # "sublayer.1". If the prefix ends with a digit, no other digit may follow, so that it does not match
-        # "layer.10".
+        # A match begins at the start of the name or after a dot, so that the prefix "layer.1" does not match
+        # "sublayer.1". If the prefix ends with a digit, no other digit may follow, so that "layer.1" does not
+        # match "layer.10".
         end = r"(?!\d)" if start[-1:].isdigit() else ""
         pattern = re.compile(rf"(?:^|\.){re.escape(start)}{end}")
         parameters = [some for name, some in named if pattern.search(name)]
@@ -155,7 +155,7 @@ def positions(model: Any) -> int:
         model: A transformers model.
 
     Returns:
-        The number of tokens; 2**20 if the configuration has no limit.
+        The maximum number of tokens; 2**20 if the configuration has no limit.
     """
     most = getattr(model.config, "max_position_embeddings", None)
     # Some models have no limit. For example, T5 uses relative positions.

@@ -1,7 +1,7 @@
 """Send requests to a server that implements OpenAI's HTTP protocol.
 
-`Endpoint.post` sends a request and returns the JSON that the server sent. If the request fails, it raises a
-`RequestError` with the reason. Two limits are enforced, regardless of what the server does:
+`Endpoint.post` sends a request and returns the JSON that the server sends back. If the request fails, this
+method raises a `RequestError` with the reason. Two limits are enforced, whatever the server does:
 
 - The whole request, from the address lookup to the last byte of the answer, must end within the timeout, even
   if the server sends the answer byte by byte.
@@ -39,27 +39,27 @@ _HEADERS = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PR
 """Optional headers of OpenAI's protocol, and the environment variables that contain their values."""
 
 Kind = Literal["status", "unreachable", "late", "unreadable"]
-"""Why a request failed: the server refused it with an HTTP status (``status``), the server could not be
-reached (``unreachable``), the answer took too long (``late``), or it could not be read as JSON
-(``unreadable``)."""
+"""The reason why a request failed: the server refused the request with an HTTP status (``status``), the
+server could not be reached (``unreachable``), the answer took too long (``late``), or the answer could not be
+read as JSON (``unreadable``)."""
 
 
 class RequestError(Exception):
-    """The error that is raised if a request fails, so that there is no usable answer.
+    """The error that is raised if a request to a server fails, so that there is no usable answer.
 
     Args:
-        kind: The reason; see `Kind`.
-        message: The message of the server or of the connection, on one line.
+        kind: The reason for the failure; see `Kind`.
+        message: The error message of the server or of the connection, on one line.
         status: The HTTP status if ``kind`` is ``status``, otherwise 0.
-        code: The error code that the server sent; empty if it sent none.
-        retry_after: Number of seconds that the server asks to wait before another attempt; None if it does
-            not ask.
+        code: The error code that the server sent; empty if the server sent no code.
+        retry_after: Number of seconds that the client should wait before another attempt, as requested by the
+            server; None without such a request.
     """
 
     def __init__(
         self, kind: Kind, message: str, status: int = 0, code: str = "", retry_after: float | None = None
     ) -> None:
-        """Initialize with the reason and the message."""
+        """Initialize with the reason for the failure and the error message."""
         super().__init__(message)
         self.kind: Kind = kind
         self.status = status
@@ -76,8 +76,8 @@ class Endpoint:
     """Sends requests to one server. Several threads may share it.
 
     All requests run in an event loop (asyncio) in a separate thread, because asyncio can cancel a request
-    when its timeout expires, regardless of what the request is waiting for. The API key is read
-    from the environment for each request and is not stored.
+    when its timeout expires, whatever the request is waiting for. The API key is read from the environment
+    for each request and is not stored.
 
     Args:
         url: The base address, to which paths such as ``/completions`` are appended.
@@ -88,7 +88,7 @@ class Endpoint:
     """
 
     def __init__(self, url: str, timeout: float) -> None:
-        """Initialize without a connection."""
+        """Initialize without connecting to the server."""
         if find_spec("httpx") is None:
             raise ModelError(f"served models need the httpx package: {INSTALL}")
         self.url = url
@@ -104,7 +104,7 @@ class Endpoint:
         cannot be sent in a header.
 
         Args:
-            route: The path, such as ``/chat/completions``.
+            route: The path below the base address, such as ``/chat/completions``.
             body: The body of the request.
 
         Returns:
@@ -113,7 +113,7 @@ class Endpoint:
         return self._run(self._post(route, body))
 
     def close(self) -> None:
-        """Close the connections and end the thread."""
+        """Close the connections and end the thread that sends requests."""
         with self._lock:
             loop, client, self._loop, self._client = self._loop, self._client, None, None
         if loop is not None:
@@ -127,22 +127,22 @@ class Endpoint:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                # The thread is a daemon thread. Otherwise, if the process is interrupted while a request is
-                # waiting for an answer, it could not exit.
+                # Use a daemon thread. Otherwise, a process that is interrupted while a request is waiting for
+                # an answer could not exit.
                 Thread(target=self._loop.run_forever, name="graphneg-endpoint", daemon=True).start()
             loop = self._loop
         return asyncio.run_coroutine_threadsafe(request, loop).result()
 
     async def _post(self, route: str, body: Mapping[str, Any]) -> Any:
-        """Send a request and read its answer."""
+        """Send a request, and return the answer of the server, parsed from JSON."""
         import httpx
 
         if self._client is None:
-            # httpx's own timeout applies to each read separately, so it is switched off. asyncio.timeout
+            # Switch off httpx's own timeout, because it applies to each read separately. asyncio.timeout
             # below limits the whole request.
             self._client = httpx.AsyncClient(timeout=None, follow_redirects=True, limits=httpx.Limits())
-        # The server is asked for uncompressed answers. A few compressed kilobytes could expand to gigabytes
-        # before their size can be checked.
+        # Ask the server for an uncompressed answer. A few compressed kilobytes could expand to gigabytes
+        # before the size can be checked.
         headers = {"Accept-Encoding": "identity", "Authorization": f"Bearer {_value_of(KEY) or 'none'}"}
         headers |= {name: value for name, variable in _HEADERS.items() if (value := _value_of(variable))}
         try:
@@ -168,11 +168,11 @@ def _value_of(variable: str) -> str:
     """Return the value of an environment variable that is sent in a header.
 
     Returns:
-        The value, stripped of white space.
+        The value, stripped of white space; empty if the variable is not set.
 
     Raises:
         ModelError: The value contains characters that are not allowed in a header. The message does not quote
-            the value, because it is a secret.
+            the value, because it may be a secret.
     """
     value = os.environ.get(variable, "").strip()
     if not (value.isascii() and value.isprintable()):
@@ -183,7 +183,7 @@ def _value_of(variable: str) -> str:
 
 
 async def _content(response: Any) -> bytes:
-    """Return the body of an answer. Raise an error if it is compressed or too large."""
+    """Return the body of an answer. Raise an error if the body is compressed or too large."""
     if response.headers.get("content-encoding", "identity").lower() != "identity":
         raise RequestError("unreadable", "a compressed answer, which was not requested")
     content = bytearray()
@@ -223,12 +223,12 @@ def _refusal(status: int, headers: Mapping[str, str], content: bytes) -> Request
 
 
 def _first(value: Mapping[str, Any], *names: str) -> Any:
-    """Return the first non-empty value among these keys, in the given order; None if there is none."""
+    """Return the first non-empty value that a mapping has for one of the names; None if all are empty."""
     return next((value[name] for name in names if value.get(name)), None)
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds in a ``Retry-After`` header; None if it is missing or contains a date."""
+    """Return the seconds in a ``Retry-After`` header; None if the header is missing or contains a date."""
     try:
         seconds = float(headers["retry-after"])
     except (KeyError, ValueError):
@@ -237,7 +237,7 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _line(text: str) -> str:
-    """Return the first line of a message. Truncate it if it is long, and replace the API key by ``***``."""
+    """Return the first line of a message, truncated if it is long, with the API key replaced by ``***``."""
     text = next(iter(text.strip().splitlines()), "")
     # Some servers quote an invalid key in their message. The key must not appear in logs.
     if key := os.environ.get(KEY):

@@ -1,7 +1,7 @@
 """Fine-tune a language model on pairs of a source text and a target text.
 
 The module uses transformers' ``Trainer``. The loss is computed only over the tokens of the target. If a run
-is stopped, the same call of `fine_tune` resumes it at the last checkpoint.
+is stopped, repeating the same call of `fine_tune` resumes it at the last checkpoint.
 
 Example:
     Teach a model to write sentences from linearized graphs::
@@ -41,14 +41,14 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class TrainingReport(TrainingResult):
-    """The result of `fine_tune`. The attribute ``loss``, which is inherited, is the mean loss over the run.
+    """The result of `fine_tune`. The inherited attribute ``loss`` is the mean training loss over the run.
 
     Attributes:
         examples: Number of examples that were used.
         skipped: Number of examples that were not used, because their target is empty or leaves no room for a
             source.
-        shortened: Number of examples whose source was too long, so that only its end was used.
-        validation_loss: Mean loss of the validation examples in nats per token; None if there are none.
+        shortened: Number of examples whose source was too long, so that only the end of the source was used.
+        validation_loss: Mean loss of the validation examples in nats per token; None without such examples.
     """
 
     examples: int
@@ -72,15 +72,15 @@ def fine_tune(
     progress: Progress | None = None,
     **arguments: Any,
 ) -> TrainingReport:
-    """Train a model in place on examples, and save it.
+    """Train a language model in place on examples, and save it.
 
-    The same seed gives the same weights if the computer is the same.
+    On the same computer, the same seed gives the same weights.
 
     Args:
         model: The model to train.
-        examples: The training examples.
+        examples: The training examples, each with a source text and a target text.
         out: The folder in which the model is saved.
-        validation: Examples for the validation loss.
+        validation: Examples with which the validation loss is computed after training.
         seed: Seed of the run.
         direction: ``backward`` to train a causal model to read and write texts from right to left; None to
             keep the direction of the model. The direction is saved with the model.
@@ -95,7 +95,7 @@ def fine_tune(
             ``learning_rate``, ``max_steps`` or ``gradient_accumulation_steps``.
 
     Returns:
-        Counts and losses of the run.
+        The numbers of examples, and the losses of the run.
 
     Raises:
         InputError: The direction is ``backward`` for a model that is not causal, or no example can be used.
@@ -121,8 +121,8 @@ def fine_tune(
         seed=seed, arguments=arguments, progress=progress,
     )  # fmt: skip
     held_out, _ = _items(model, validation, limit)
-    # The loss of an example is None if the example does not fit into memory. Such examples are left out of
-    # the mean.
+    # The loss of an example is None if the example does not fit into memory. Leave such examples out of the
+    # mean.
     losses = [loss for _, loss in in_batches(held_out, model.batch_size, model.losses) if loss is not None]
     mean = sum(losses) / len(losses) if losses else None
     return TrainingReport(
@@ -133,7 +133,7 @@ def fine_tune(
 
 @dataclass(frozen=True, slots=True)
 class _Saved:
-    """A model to train, which saves further files in its folder."""
+    """A model to train. When it is saved, further files are also written to its folder."""
 
     learner: LanguageModel
     extra_files: Mapping[str, str]
@@ -144,14 +144,14 @@ class _Saved:
         return self.learner.model
 
     def save(self, folder: Path) -> None:
-        """Save the model and the further files."""
+        """Save the model and the further files in a folder."""
         for name, text in self.extra_files.items():
             (folder / name).write_text(text, encoding="utf-8")
         self.learner.save(folder)
 
 
 def _items(model: LanguageModel, examples: Sequence[Example], limit: int) -> tuple[list[TokenPair], int]:
-    """Tokenize examples, and truncate sources that are too long.
+    """Tokenize examples, and remove the beginnings of sources that are too long.
 
     Returns:
         The examples that can be used, and the number of sources whose beginning was removed.
@@ -162,10 +162,10 @@ def _items(model: LanguageModel, examples: Sequence[Example], limit: int) -> tup
         source, target = model.source_tokens(example.source), model.target_tokens(example.target)
         room = limit - len(target)
         if example.target.strip() and room > 0:
-            # The first target token is predicted from the token before it, so there must be room for a source
-            # token. Targets that leave no room are skipped.
+            # The model predicts the first target token from the token before it, so there must be room for a
+            # source token. Examples whose target leaves no room are skipped.
             shortened += len(source) > room
-            # If a source is too long, only its end is kept: the tokens directly before the target matter
+            # If a source is too long, keep only its end, because the tokens directly before the target matter
             # most.
             kept.append(TokenPair(number, source[-room:], target))
     return kept, shortened

@@ -1,9 +1,9 @@
 """Generate text with a transformers model, by beam search or sampling, with constraints on the text.
 
 A sampled text depends on its own seed, but not on the other texts in its batch. For this purpose, sampling is
-implemented as greedy search over logits to which Gumbel noise is added, and each row of a batch has its own
-random number generator for the noise. The results have exactly the distribution of ordinary sampling: the
-token with the largest ``logit + noise`` is distributed like a token that is sampled from the softmax
+implemented as a greedy search over logits to which Gumbel noise is added, and each row of a batch has its own
+random number generator for the noise. The results have exactly the same distribution as in ordinary sampling:
+the token with the largest ``logit + noise`` is distributed like a token that is sampled from the softmax
 (Gumbel-max trick).
 
 `KeywordBias` makes keywords more likely until a text contains them (Pascual et al. 2021, "A Plug-and-Play
@@ -42,7 +42,7 @@ of its inflected forms."""
 
 @dataclass(frozen=True, slots=True)
 class Beams:
-    """Settings of a beam search. With a width of 1, it is a greedy search.
+    """Settings for beam search. A beam search with a width of 1 is a greedy search.
 
     Attributes:
         width: Number of beams, at least 1.
@@ -54,7 +54,7 @@ class Beams:
     width: int = 1
 
     def __post_init__(self) -> None:
-        """Check the width."""
+        """Check that the width is at least 1."""
         if self.width < 1:
             raise InputError(f"the beam width must be at least 1, not {self.width}")
 
@@ -64,10 +64,10 @@ class Sampling:
     """Settings for random sampling.
 
     Attributes:
-        temperature: Divisor of the logits, above 0.
-        top_k: Number of most likely tokens to sample from; 0 for all tokens.
-        top_p: Total probability of the most likely tokens to sample from (nucleus sampling), above 0; 1 for
-            all tokens.
+        temperature: Number by which the logits are divided, above 0.
+        top_k: Number of most likely tokens from which to sample; 0 for all tokens.
+        top_p: Total probability of the most likely tokens from which to sample (nucleus sampling), above 0;
+            1 for all tokens.
         max_samples: Maximum number of samples for one text. Callers that reject unsuitable texts, such as
             decoders, sample up to this number of times.
 
@@ -81,7 +81,7 @@ class Sampling:
     max_samples: int = 4
 
     def __post_init__(self) -> None:
-        """Check the values."""
+        """Check that all values are in range."""
         if self.temperature <= 0:
             raise InputError(f"sampling temperature must be above 0, not {self.temperature}")
         if self.top_k < 0:
@@ -100,8 +100,8 @@ def item_seed(seed: int, id: str, draw: int) -> int:
 
     Args:
         seed: The seed of the run.
-        id: The id of the item.
-        draw: The index of the sample, starting at 0.
+        id: The id of the item, such as a prompt.
+        draw: The index of the sample among the samples of the item, from 0.
 
     Returns:
         The first 32 bits of a hash of the arguments. All backends accept seeds of this size.
@@ -121,14 +121,13 @@ def processors(search: Search, seeds: Sequence[int]) -> list[Any]:
         seeds: A seed for each row.
 
     Returns:
-        The logits processors, in the order in which they are applied. For a beam search, there are none.
+        The logits processors, in the order in which they are applied. For a beam search, the list is empty.
     """
     if isinstance(search, Beams):
         return []
     from transformers.generation.logits_process import TemperatureLogitsWarper, TopKLogitsWarper
 
-    # The processors are applied in the same order as in transformers: first temperature, then top-k and
-    # top-p.
+    # Apply the processors in the same order as in transformers: temperature, top-k, top-p.
     chain: list[Any] = [TemperatureLogitsWarper(float(search.temperature))]
     if search.top_k:
         chain.append(TopKLogitsWarper(search.top_k))
@@ -162,7 +161,7 @@ class Nucleus:
             scores: Logits of shape (rows, vocabulary).
 
         Returns:
-            Logits of the same shape.
+            The changed logits, of the same shape.
         """
         import torch
 
@@ -187,7 +186,7 @@ class GumbelNoise:
     """Draws standard Gumbel noise for several rows, with a separate random number generator for each row.
 
     The noise of a row therefore does not depend on the other rows in its batch. An instance can be used as a
-    logits processor. It then adds the noise to the logits, which turns a greedy search into sampling.
+    logits processor, which adds the noise to the logits. This turns a greedy search into sampling.
 
     Args:
         seeds: A seed for each row.
@@ -234,19 +233,19 @@ class GumbelNoise:
 
 
 def posterior(logits: Any, observed: Any, noise: Any) -> Any:
-    """Sample Gumbel noise that explains why given tokens were chosen.
+    """Sample Gumbel noise with which a model would choose the given tokens.
 
-    Suppose that each token was chosen because it had the largest ``logit + noise``. Which token was chosen is
+    Suppose that each token was chosen because it had the largest ``logit + noise``. The chosen token is
     known, but the noise is not. This function samples noise from its posterior distribution, that is, noise
-    with which the same token is chosen. If the noise is then added to other logits, the token with the
+    with which the same token is chosen. If this noise is then added to other logits, the token with the
     largest sum is the counterfactual choice: the token that would have been chosen with these logits (Oberst
     and Sontag 2019, section 3.2; CAPT, Ou et al. 2022, equations 1 to 3).
 
     The noise is sampled top-down, as in Maddison et al. (2014). First, the maximum of ``logits + noise`` is
-    sampled and assigned to the observed token. It has a Gumbel distribution around the logsumexp of the
-    logits, whichever token it belongs to. Then the sums of the other tokens are sampled from Gumbel
-    distributions around their logits, truncated at the maximum. If the logit of a token is minus infinity,
-    the token could not be chosen, so its noise is not changed.
+    sampled and assigned to the observed token. The maximum has a Gumbel distribution around the logsumexp of
+    the logits, whichever token it belongs to. Then the sums of logit and noise of the other tokens are
+    sampled from Gumbel distributions around their logits, truncated at the maximum. If the logit of a token
+    is minus infinity, the token could not be chosen, so its noise is not changed.
 
     Args:
         logits: Float64 tensor of shape (items, tokens).
@@ -263,7 +262,7 @@ def posterior(logits: Any, observed: Any, noise: Any) -> Any:
     # The maximum of logits + noise is standard Gumbel noise, shifted by the logsumexp of the logits.
     highest = torch.logsumexp(logits, dim=-1, keepdim=True) + noise.gather(-1, chosen)
     # The sums of the other tokens must be below the maximum. The formula -log(exp(-maximum) + exp(-value))
-    # converts a value from a Gumbel distribution to one from the distribution that is truncated at the
+    # converts a value from a Gumbel distribution into a value from the same distribution truncated at the
     # maximum.
     below = -torch.logaddexp(-highest, -(logits + noise))
     values = below.scatter(-1, chosen, highest)
@@ -276,7 +275,7 @@ def generate(
     """Run transformers' ``generate`` with reproducible settings.
 
     The sampling settings in the model's configuration are ignored. ``early_stopping`` is off by default: a
-    beam search does not stop as soon as enough beams are finished, because the first ones to finish are often
+    beam search does not stop as soon as enough beams are finished, because the first finished beams are often
     short, incomplete texts.
 
     Args:
@@ -284,7 +283,7 @@ def generate(
         rows: ``input_ids`` and ``attention_mask`` of shape (items, tokens).
         chain: Logits processors, in the order in which they are applied.
         stops: Stopping criteria.
-        **settings: Generation settings, which override those of the model.
+        **settings: Generation settings, such as ``max_new_tokens``, which override the settings of the model.
 
     Returns:
         The token ids of each sequence, as ``generate`` returns them.
@@ -292,8 +291,8 @@ def generate(
     import torch
     from transformers import LogitsProcessorList, StoppingCriteriaList
 
-    # The settings are changed in a copy. The sampling settings are reset, because the logits processors with
-    # Gumbel noise already do the sampling.
+    # Change the settings in a copy of the model's configuration. Reset the sampling settings, because the
+    # logits processors with Gumbel noise already do the sampling.
     config = copy.deepcopy(model.generation_config)
     plain = {"temperature": 1.0, "top_k": 50, "top_p": 1.0, "max_length": None, "num_return_sequences": 1}
     config.update(**{**plain, "do_sample": False, "early_stopping": False, **settings})
@@ -311,8 +310,8 @@ class CausalSteps:
     """Runs a causal model one token at a time, for decoding methods that ``generate`` does not offer.
 
     Prompts must be padded on the left. All items of a batch get a new token in each step. If the text of an
-    item is finished, the caller may pass any token for it and must ignore its logits. Positions do not
-    increase beyond the maximum that the model can read.
+    item is finished, the caller may pass any token for this item and must ignore its logits. Token positions
+    do not increase beyond the maximum that the model can read.
 
     Args:
         model: A causal transformers model.
@@ -335,14 +334,14 @@ class CausalSteps:
         self._run(rows["input_ids"])
 
     def take(self, tokens: Any) -> None:
-        """Append a token to each item, and compute the logits of the next one.
+        """Append a token to each item, and compute the logits of the next token.
 
         Args:
-            tokens: Int64 tensor of shape (items,).
+            tokens: The tokens to append, an int64 tensor of shape (items,).
         """
         import torch
 
-        # Items that are finished get a token, too, because all rows must have the same length.
+        # Finished items get a token, too, because all rows must have the same length.
         self._mask = torch.cat([self._mask, torch.ones_like(self._mask[:, :1])], dim=1)
         self._positions = (self._positions[:, -1:] + 1).clamp(max=self._last)
         self._run(tokens[:, None])
@@ -353,7 +352,7 @@ class CausalSteps:
 
 
 class Seq2SeqSteps:
-    """Runs the decoder of a sequence-to-sequence model one token at a time, like `CausalSteps`.
+    """Runs a sequence-to-sequence model one token at a time, like `CausalSteps` for causal models.
 
     The encoder runs only once, when the instance is created.
 
@@ -376,17 +375,17 @@ class Seq2SeqSteps:
         with torch.inference_mode():
             self._states = model.get_encoder()(input_ids=rows["input_ids"], attention_mask=self._mask)
         start = model.generation_config.decoder_start_token_id
-        # In older models, the start token is missing in the generation configuration and is read from the
+        # In older models, the start token is missing in the generation configuration, so read it from the
         # main configuration.
         if start is None:
             start = model.config.decoder_start_token_id
         self.take(torch.full_like(rows["input_ids"][:, 0], start))
 
     def take(self, tokens: Any) -> None:
-        """Append a token to each item, and compute the logits of the next one.
+        """Append a token to each item, and compute the logits of the next token.
 
         Args:
-            tokens: Int64 tensor of shape (items,).
+            tokens: The tokens to append, an int64 tensor of shape (items,).
         """
         read = {"attention_mask": self._mask, "decoder_input_ids": tokens[:, None]}
         self._past, self.logits = _step(self._model, self._past, {"encoder_outputs": self._states, **read})
@@ -407,9 +406,9 @@ class KeywordBias:
     """A logits processor that makes keywords more likely until the text contains them.
 
     A keyword is missing if the text contains none of its inflected forms. For each form of a missing keyword,
-    a bias is added to the logit of the token that begins or continues it. The bias grows with the length of
-    the text. While a keyword is missing, the same bias is subtracted from the logits of the tokens that end
-    the text.
+    a bias is added to the logit of the token that begins or continues this form. The bias grows with the
+    length of the text. While a keyword is missing, the same bias is subtracted from the logits of the tokens
+    that end the text.
 
     Attributes:
         model: The language model, whose tokenizer is used.
@@ -430,41 +429,41 @@ class KeywordBias:
     _tokens: dict[str, list[Tokens]] = field(default_factory=dict[str, list[Tokens]], init=False)
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """Return the biased logits.
+        """Return logits to which the bias for missing keywords is added.
 
         Args:
-            input_ids: Token ids of shape (rows, tokens).
+            input_ids: Token ids of shape (rows, tokens), including the tokens before the generated text.
             scores: Logits of shape (rows, vocabulary).
 
         Returns:
-            Logits of the same shape.
+            The biased logits, of the same shape.
         """
         return self.biased([row[self.start :].tolist() for row in input_ids], scores)
 
     def biased(self, texts: Sequence[Tokens], logits: Any) -> Any:
-        """Return the biased logits for the given texts.
+        """Return logits to which the bias for keywords that are missing in the given texts is added.
 
         Args:
             texts: The tokens that were generated so far, for each row.
             logits: Logits of shape (rows, vocabulary).
 
         Returns:
-            Logits of the same shape.
+            The biased logits, of the same shape.
         """
         if not self.strength:
             return logits
         biased = logits.clone()
         for row, (text, keywords) in enumerate(zip(texts, self.keywords, strict=True)):
             strength = self.strength * (1 + len(text) / DOUBLED)
-            # Keywords are searched for in the decoded text and not among the tokens, because an inflected
-            # form of a keyword has different tokens.
+            # Search for keywords in the decoded text and not among the tokens, because an inflected form of a
+            # keyword has different tokens.
             said = self.model.decode(text)
             missing = [form for item in keywords if not self.says(said, item) for form in self._forms(item)]
             tokens = next_tokens(text, missing)
             for token in set(tokens):
                 biased[row, token] += strength
-            # The bias is subtracted from the end tokens, because a text should not end while a keyword is
-            # missing.
+            # Subtract the bias from the logits of the end tokens, because a text should not end while a
+            # keyword is missing.
             if tokens:
                 biased[row, list(self.ends)] -= strength
         return biased
@@ -475,7 +474,7 @@ class KeywordBias:
             tokenizer = self.model.tokenizer
             self._tokens[keyword] = [
                 # In many tokenizers, " tea" inside a sentence and "tea" at its start are different tokens, so
-                # a space is put before the form.
+                # put a space before the form.
                 list(tokenizer(f" {form}", add_special_tokens=False)["input_ids"])
                 for form in forms_of(keyword)
             ]
@@ -497,18 +496,18 @@ class TokenWeights:
     start: int = 0
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """Return the weighted logits.
+        """Return logits that correspond to the weighted probabilities.
 
         Args:
-            input_ids: Token ids of shape (rows, tokens).
+            input_ids: Token ids of shape (rows, tokens), including the tokens before the generated text.
             scores: Logits of shape (rows, vocabulary).
 
         Returns:
-            Logits of the same shape.
+            The changed logits, of the same shape.
         """
         weighted = scores.clone()
         for row, weights in enumerate(self.sequences):
-            # Converting a row to a list is slow, so it is done only for rows that have weights.
+            # Converting a row into a list is slow, so convert only rows that have weights.
             text = input_ids[row, self.start :].tolist() if weights else []
             added = [
                 # Adding the logarithm of a weight to a logit multiplies the probability by the weight.
@@ -518,8 +517,8 @@ class TokenWeights:
             ]
             if added:
                 tokens, terms = zip(*added, strict=True)
-                # If several sequences end with the same token, index_add_ adds up all of their terms for this
-                # token.
+                # If several sequences end with the same token, index_add_ adds all their terms to the logit
+                # of this token.
                 weighted[row].index_add_(0, input_ids.new_tensor(tokens), scores.new_tensor(terms))
         return weighted
 
@@ -532,7 +531,7 @@ class TextEnd:
         is_over: For each row, a function that returns whether a text meets the condition; None if the row has
             no condition.
         start: Number of tokens in a row before the generated text.
-        decode: A function that converts tokens to text.
+        decode: A function that converts tokens into text.
         lengths: For each row that this criterion has ended, the number of tokens in its text; None for other
             rows.
     """
@@ -543,7 +542,7 @@ class TextEnd:
     lengths: list[int | None] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Initialize the lengths to None."""
+        """Set the lengths of all texts to None."""
         self.lengths = [None] * len(self.is_over)
 
     def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:
@@ -562,7 +561,7 @@ class TextEnd:
         for row, tokens in enumerate(input_ids):
             written = tokens[self.start :].tolist()
             is_over = self.is_over[row]
-            # A row is not checked again after its end, because it then only receives padding until all rows
+            # Do not check a row again after its end, because it then only receives padding until all rows
             # have ended.
             if self.lengths[row] is None and is_over is not None and is_over(self.decode(written)):
                 self.lengths[row] = len(written)
@@ -577,8 +576,8 @@ def next_tokens(text: Tokens, words: Sequence[Tokens]) -> list[int]:
         words: The tokens of each word.
 
     Returns:
-        One token for each word that is missing. If the text ends with the first tokens of the word, it is the
-        token of the word that comes next; otherwise it is the word's first token.
+        One token for each word that is missing. If the text ends with the first tokens of the word, the next
+        token of the word; otherwise, the first token of the word.
 
     >>> next_tokens([5, 7], [[7, 8], [5], [9]])
     [8, 9]
@@ -590,7 +589,7 @@ def next_tokens(text: Tokens, words: Sequence[Tokens]) -> list[int]:
         if not word or any(text[at : at + size] == word for at in range(len(text) - size + 1)):
             continue
         # Count the tokens at the end of the text that are also the first tokens of the word. If several
-        # numbers are possible, the highest one is used.
+        # counts are possible, use the highest count.
         begun = next((n for n in range(size - 1, 0, -1) if text[-n:] == word[:n]), 0)
         needed.append(word[begun])
     return needed
@@ -625,11 +624,10 @@ def as_cache(model: Any, past: Any) -> dict[str, Any]:
 
     Args:
         model: A transformers model.
-        past: The cache; None for an empty one.
+        past: The key-value cache; None for an empty cache.
 
     Returns:
-        A dictionary with one entry. transformers 5.23 renamed the parameter from ``past_key_values`` to
-        ``cache``.
+        A dictionary with one entry, whose key is ``past_key_values``, or ``cache`` since transformers 5.23.
     """
     return {"cache" if _has_cache(type(model)) else "past_key_values": past}
 

@@ -1,14 +1,15 @@
 """Score texts and generate tokens with causal and sequence-to-sequence language models.
 
-A model reads a *source* (for example a prompt or the previous turns) and writes a *target*. The two are
-always tokenized separately, so that a target has the same tokens in training, scoring and generation. A
+A model reads a *source* (for example a prompt or the previous turns) and writes a *target*. Source and target
+are always tokenized separately, so that a target has the same tokens in training, scoring and generation. A
 causal model gets source and target as one sequence. A sequence-to-sequence model has an encoder for the
 source and a decoder for the target.
 
 `graphneg.nn.models` loads models, and `graphneg.nn.writers` generates texts with them.
 
 Example:
-    Compare two replies by their losses in nats per token. The reply with the lower loss is more likely::
+    Compare two replies by their losses in nats per token. The model considers the reply with the lower loss
+    more likely::
 
         model = load_causal("gpt2")
         model.score(["I like tea.", "Tea like I."], given=["What do you drink? ", "What do you drink? "])
@@ -36,7 +37,7 @@ Direction = Literal["forward", "backward"]
 DIRECTION = "graphneg_direction"
 """The key in a model's configuration that stores the direction in which the model reads texts."""
 _NOT_LEARNED = -100
-"""The label of tokens that do not count for the loss. torch's cross-entropy ignores this label by default."""
+"""The label of tokens that the loss must ignore. torch's cross-entropy ignores this label by default."""
 
 # If a tokenizer has no limit on the input length, it reports a huge number as its limit. A reported limit of
 # at least this many tokens is therefore treated as no limit.
@@ -49,8 +50,8 @@ class TokenPair:
     """A tokenized pair of a source and a target.
 
     Attributes:
-        number: The index of this pair in the list that was passed to the call, so that results can be put in
-            order.
+        number: The index of the pair in the caller's list, by which results are put into the order of the
+            list.
         source: The tokens that the model reads.
         target: The tokens that the model writes.
     """
@@ -76,7 +77,7 @@ class LanguageModel(ABC):
     batch_size = 16
 
     def __init__(self, model: Any, tokenizer: Any, path: Path) -> None:
-        """Initialize with a loaded model."""
+        """Initialize with a loaded model and its tokenizer."""
         self.model = model
         self.tokenizer = tokenizer
         self.path = path
@@ -94,7 +95,7 @@ class LanguageModel(ABC):
         """The maximum number of tokens that the model reads at once; None if there is no limit."""
         config = self.model.config
         limits = [
-            # GPT-2's configuration has n_positions instead of max_position_embeddings.
+            # GPT-2's configuration has the key n_positions instead of max_position_embeddings.
             getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None),
             self.tokenizer.model_max_length,
         ]
@@ -105,10 +106,10 @@ class LanguageModel(ABC):
         """Tokenize a source and add the special tokens that the model expects.
 
         Args:
-            text: The source.
+            text: The source text, such as a prompt.
 
         Returns:
-            The tokens of the source, at least one.
+            The tokens of the source, at least one token.
         """
 
     @abstractmethod
@@ -116,7 +117,7 @@ class LanguageModel(ABC):
         """Tokenize a target and append the end token.
 
         Args:
-            text: The target.
+            text: The target text, which the model learns or scores.
 
         Returns:
             The tokens of the target.
@@ -148,7 +149,7 @@ class LanguageModel(ABC):
     def generated(
         self, batch: Sequence[Tokens], chain: list[Any], *, shown: Tokens = (), **settings: Any
     ) -> list[list[int]]:
-        """Generate tokens with transformers' ``generate``.
+        """Generate tokens with the method ``generate`` of transformers.
 
         Args:
             batch: The tokens of each source.
@@ -162,11 +163,11 @@ class LanguageModel(ABC):
 
     @abstractmethod
     def steps(self, sources: Sequence[Tokens], width: int) -> CausalSteps | Seq2SeqSteps:
-        """Start to generate one token at a time.
+        """Return an object with which the caller can generate one token at a time.
 
         Args:
             sources: The tokens of each source.
-            width: Minimum number of tokens to which sources are padded.
+            width: Number of tokens to which sources are padded, unless a source is longer.
 
         Returns:
             An object that contains the logits of the first token to generate. Its method ``take`` appends a
@@ -179,10 +180,10 @@ class LanguageModel(ABC):
 
         Args:
             batch: The tokens of each source.
-            shown: Tokens before each source.
+            shown: Tokens that are put before each source, such as few-shot examples.
 
         Returns:
-            The number of tokens that a row has before the first generated token.
+            The number of tokens in a row before the first generated token.
         """
 
     def score(self, texts: Sequence[str], given: Sequence[str] | None = None) -> list[float]:
@@ -197,8 +198,8 @@ class LanguageModel(ABC):
         Args:
             texts: The texts to score.
             given: The source of each text, which the model reads first and which is not scored; None for no
-                sources. For a backward model, which reads from right to left, the source is what follows the
-                text.
+                sources. For a backward model, which reads from right to left, the source is the text that
+                follows the scored text.
 
         Returns:
             The score of each text.
@@ -206,7 +207,7 @@ class LanguageModel(ABC):
         return self._read(texts, given, self.losses, float("inf"))
 
     def decode(self, tokens: Tokens) -> str:
-        """Convert tokens to text. Remove special tokens and surrounding white space.
+        """Convert tokens into text, without special tokens and surrounding white space.
 
         Args:
             tokens: Tokens in the order in which the model reads them.
@@ -217,11 +218,11 @@ class LanguageModel(ABC):
         return self.raw_text(tokens).strip()
 
     def raw_text(self, tokens: Tokens, kept: Collection[str] = ()) -> str:
-        """Convert tokens to text. Keep surrounding white space and, if requested, some special tokens.
+        """Convert tokens into text, with surrounding white space and, if requested, some special tokens.
 
         Args:
             tokens: Tokens in the order in which the model reads them.
-            kept: Special tokens to keep in the text. All others are removed.
+            kept: Special tokens to keep in the text. All other special tokens are removed.
 
         Returns:
             The text.
@@ -248,13 +249,13 @@ class LanguageModel(ABC):
         self.tokenizer.save_pretrained(folder)
 
     def ordered(self, tokens: list[int]) -> list[int]:
-        """Put the tokens of a text into the order in which the model reads them.
+        """Return the tokens of a text in the order in which the model reads them.
 
         Args:
             tokens: The tokens in the order of the text.
 
         Returns:
-            The tokens; reversed if the model reads backward.
+            The same tokens; in reverse order if the model reads from right to left.
         """
         return tokens if self.direction == "forward" else tokens[::-1]
 
@@ -265,7 +266,7 @@ class LanguageModel(ABC):
         run: Callable[[Sequence[TokenPair]], Sequence[Result]],
         nothing: Result,
     ) -> list[Result]:
-        """Return the results of ``run`` on batches of texts with sources; ``nothing`` for empty texts."""
+        """Apply ``run`` to batches of texts with sources. The result for an empty text is ``nothing``."""
         sources = given if given is not None else [""] * len(texts)
         if len(sources) != len(texts):
             raise InputError(
@@ -274,7 +275,7 @@ class LanguageModel(ABC):
         items: list[TokenPair] = []
         for number, (source, text) in enumerate(zip(sources, texts, strict=True)):
             item = self._fitted(number, self.source_tokens(source), self._scored_tokens(text))
-            # Texts without any token or any word are skipped.
+            # Skip texts that have no tokens or contain only white space.
             if item.target and text.strip():
                 items.append(item)
         results = longest_first(items, _length, self.batch_size, run, f"{self.path}: a text")
@@ -282,10 +283,10 @@ class LanguageModel(ABC):
         return [scores.get(number, nothing) for number in range(len(texts))]
 
     def _fitted(self, number: int, source: Tokens, target: Tokens) -> TokenPair:
-        """Truncate a source and a target so that they fit into the model's input length."""
+        """Return a source and a target, truncated so that both together fit into the model's input length."""
         limit = self.longest
         if limit is not None and len(source) + len(target) > limit:
-            # The first target token is predicted from the token before it, so there must be room for a source
+            # The model predicts the first target token from the token before it, so leave room for one source
             # token.
             if len(target) >= limit:
                 _log.warning(
@@ -296,7 +297,7 @@ class LanguageModel(ABC):
         return TokenPair(number, source, target)
 
     def _scored_tokens(self, text: str) -> list[int]:
-        """Return the tokens of a text to score: in this class all, including the end token."""
+        """Return the tokens of a text to score. This class scores all tokens, including the end token."""
         return self.target_tokens(text)
 
     def end_tokens(self, end: str | None) -> set[int]:
@@ -317,7 +318,7 @@ class LanguageModel(ABC):
 
     @cached_property
     def _pieces(self) -> list[str]:
-        """The text of each token in the vocabulary, by token id."""
+        """The text of each token in the vocabulary, in the order of the token ids."""
         return self.tokenizer.batch_decode([[number] for number in range(len(self.tokenizer))])
 
 
@@ -326,7 +327,7 @@ def _length(item: TokenPair) -> int:
 
 
 class CausalLM(LanguageModel):
-    """A causal model such as GPT-2 or Llama. `graphneg.nn.models.load_causal` loads one."""
+    """A causal language model such as GPT-2 or Llama, as loaded by `graphneg.nn.models.load_causal`."""
 
     _shown: tuple[tuple[int, ...], Any] = ((), None)
 
@@ -337,8 +338,8 @@ class CausalLM(LanguageModel):
             text: The prompt; it may be empty.
 
         Returns:
-            The tokens of the prompt. For an empty prompt, this is only the beginning-of-text token, because a
-            model must read at least one token.
+            The tokens of the prompt. An empty prompt is represented by the beginning-of-text token alone,
+            because a model must read at least one token.
         """
         tokens = self.ordered(self.tokenizer(text, verbose=False)["input_ids"]) if text else []
         # If the tokenizer has no beginning-of-text token, its end-of-text token is used, because in training
@@ -350,7 +351,7 @@ class CausalLM(LanguageModel):
         """Tokenize a target, and append the end token. See `LanguageModel.target_tokens`.
 
         Args:
-            text: The target.
+            text: The target text, which the model learns or scores.
 
         Returns:
             The tokens of the target.
@@ -362,7 +363,7 @@ class CausalLM(LanguageModel):
         import torch
         from torch.nn.functional import cross_entropy
 
-        # Rows are padded on the right. There, padding does not change the losses, because a causal model does
+        # Rows are padded on the right, where padding does not change the losses, because a causal model does
         # not look at later tokens.
         rows = padded([[*item.source, *item.target] for item in batch], self._pad, "right", self.device)
         losses: list[list[float]] = []
@@ -389,7 +390,7 @@ class CausalLM(LanguageModel):
         return self._read(texts, given, self.token_losses, [])
 
     def steps(self, sources: Sequence[Tokens], width: int) -> CausalSteps:
-        """Start to generate one token at a time. See `LanguageModel.steps`."""
+        """Return an object that generates one token at a time. See `LanguageModel.steps`."""
         rows = padded(sources, self._pad, "left", self.device, width)
         return CausalSteps(self.model, rows, self.longest)
 
@@ -405,15 +406,15 @@ class CausalLM(LanguageModel):
     ) -> list[list[int]]:
         """Generate tokens. See `LanguageModel.generated`.
 
-        The key-value cache avoids repeated work, except in a beam search. The tokens ``shown`` are processed
-        again only if they differ from those of the previous call. A source that occurs several times in a
-        batch is processed only once.
+        Except in a beam search, a key-value cache avoids repeated work: the tokens ``shown`` are processed
+        again only if they differ from the ``shown`` tokens of the previous call, and a source that occurs
+        several times in a batch is processed only once.
 
         Args:
             batch: The tokens of each source.
             chain: Logits processors, in the order in which they are applied.
-            shown: Tokens before each source.
-            **settings: Generation settings.
+            shown: Tokens that are put before each source, such as few-shot examples.
+            **settings: Generation settings, as in `graphneg.nn.generation.generate`.
 
         Returns:
             The tokens that were generated for each source.
@@ -427,24 +428,24 @@ class CausalLM(LanguageModel):
         return [sequence[start:] for sequence in sequences]
 
     def _rows(self, batch: Sequence[Tokens], shown: tuple[int, ...]) -> dict[str, Any]:
-        """Return the inputs of ``generate``, with a key-value cache for tokens that rows have in common."""
+        """Return the inputs for ``generate``, with a key-value cache for tokens that several rows share."""
         import torch
 
         distinct = list(dict.fromkeys(map(tuple, batch)))
-        # If no rows have tokens in common, a cache would save nothing.
+        # A cache saves work only if rows begin with the same shown tokens or have equal sources.
         if not shown and len(distinct) == len(batch):
             return padded(batch, self._pad, "left", self.device)
         read = padded(distinct, self._pad, "left", self.device)
         before = torch.tensor(shown, dtype=torch.long, device=self.device).expand(len(distinct), -1)
         ids = torch.cat([before, read["input_ids"]], 1)
         mask = torch.cat([torch.ones_like(before), read["attention_mask"]], 1)
-        # The model extends the cache in place, so it gets a copy of the stored cache.
+        # The model extends a cache in place, so pass a copy of the stored cache.
         past = copy.deepcopy(self._keys_of(shown))
         if past is not None:
             # The cache of the shown tokens is repeated for each distinct source.
             past.batch_repeat_interleave(len(distinct))
-        # `generate` needs at least one token that is not in the cache, so the last token of each source is
-        # left out.
+        # `generate` needs at least one token that is not in the cache, so leave out the last token of each
+        # source.
         unread = slice(len(shown), -1)
         if ids[:, unread].shape[1]:
             with torch.inference_mode():
@@ -466,10 +467,10 @@ class CausalLM(LanguageModel):
         return {**rows, **as_cache(self.model, past)}
 
     def _keys_of(self, shown: tuple[int, ...]) -> Any:
-        """Return the key-value cache of the shown tokens; None if there are no such tokens."""
+        """Return the key-value cache for the tokens before each source; None if there are no such tokens."""
         import torch
 
-        # The cache is stored for the next call. It can be large, so only the last one is stored.
+        # Store the cache for the next call. A cache can be large, so store only the most recent one.
         if shown and self._shown[0] != shown:
             with torch.inference_mode():
                 read = torch.tensor([shown], device=self.device)
@@ -478,16 +479,16 @@ class CausalLM(LanguageModel):
 
 
 class Seq2SeqLM(LanguageModel):
-    """A sequence-to-sequence model such as BART or T5. `graphneg.nn.models.load_seq2seq` loads one."""
+    """A sequence-to-sequence model such as BART or T5, as loaded by `graphneg.nn.models.load_seq2seq`."""
 
     def source_tokens(self, text: str) -> list[int]:
         """Tokenize a source. See `LanguageModel.source_tokens`.
 
         Args:
-            text: The source.
+            text: The source text, which the encoder reads.
 
         Returns:
-            The tokens of the source, at least one.
+            The tokens of the source, at least one token.
         """
         tokens = self.tokenizer(text, verbose=False)["input_ids"]
         # The encoder needs at least one token.
@@ -497,14 +498,14 @@ class Seq2SeqLM(LanguageModel):
         """Tokenize a target, and append the end token. See `LanguageModel.target_tokens`.
 
         Args:
-            text: The target.
+            text: The target text, which the model learns or scores.
 
         Returns:
             The tokens of the target.
         """
         tokens = self.tokenizer(text_target=text, verbose=False)["input_ids"]
         end = self.tokenizer.eos_token_id
-        # Some tokenizers add the end token themselves, and it must not be added twice.
+        # Some tokenizers add the end token themselves. It must not be added twice.
         return tokens if tokens[-1:] == [end] else [*tokens, end]
 
     def token_losses(self, batch: Sequence[TokenPair]) -> list[list[float]]:
@@ -524,12 +525,12 @@ class Seq2SeqLM(LanguageModel):
         return losses
 
     def steps(self, sources: Sequence[Tokens], width: int) -> Seq2SeqSteps:
-        """Start to generate one token at a time. See `LanguageModel.steps`."""
+        """Return an object that generates one token at a time. See `LanguageModel.steps`."""
         rows = padded(sources, self._pad, "right", self.device, width)
         return Seq2SeqSteps(self.model, rows)
 
     def text_start(self, batch: Sequence[Tokens], shown: Tokens = ()) -> int:
-        """Return 1, the length of the decoder's start token. See `LanguageModel.text_start`."""
+        """Return 1, because the decoder's start token precedes the text. See `LanguageModel.text_start`."""
         return 1
 
     def generated(
@@ -540,8 +541,8 @@ class Seq2SeqLM(LanguageModel):
         Args:
             batch: The tokens of each source.
             chain: Logits processors, in the order in which they are applied.
-            shown: Tokens before each source.
-            **settings: Generation settings.
+            shown: Tokens that are put before each source, such as few-shot examples.
+            **settings: Generation settings, as in `graphneg.nn.generation.generate`.
 
         Returns:
             The tokens that were generated for each source.
@@ -552,7 +553,7 @@ class Seq2SeqLM(LanguageModel):
 
 
 def collated(model: LanguageModel, items: Sequence[TokenPair]) -> Mapping[str, Any]:
-    """Convert pairs of a source and a target to a training batch.
+    """Convert pairs of a source and a target into a training batch.
 
     Args:
         model: The model to train.
@@ -560,7 +561,7 @@ def collated(model: LanguageModel, items: Sequence[TokenPair]) -> Mapping[str, A
 
     Returns:
         ``input_ids``, ``attention_mask`` and ``labels``, each of shape (items, tokens). For a causal model,
-        each row is a source followed by its target, and the source does not count for the loss. For a
+        each row is a source followed by its target, and the loss ignores the source. For a
         sequence-to-sequence model, the rows are the sources, and the labels are the targets.
     """
     # The trainer moves each batch to the model's device, so the tensors are created on the CPU.
@@ -576,6 +577,6 @@ def collated(model: LanguageModel, items: Sequence[TokenPair]) -> Mapping[str, A
 
 
 def _labels(targets: Sequence[Tokens], pad: int, device: Any) -> Any:
-    """Convert targets to labels of shape (items, tokens). Padding does not count for the loss."""
+    """Convert targets into a tensor of labels of shape (items, tokens). The loss ignores padding."""
     rows = padded(targets, pad, "right", device)
     return rows["input_ids"].masked_fill(rows["attention_mask"] == 0, _NOT_LEARNED)

@@ -2,7 +2,7 @@
 
 A model can be given as a folder, as a GGUF file, or as the id of a repository on the Hugging Face hub, which
 is downloaded at the first use. If a model is missing or of the wrong kind, the functions raise a `ModelError`
-whose message says how to get a suitable one.
+whose message says how to get a suitable model.
 
 Example:
     Load a model from the hub, without network access if it was downloaded before::
@@ -28,17 +28,17 @@ from graphneg.nn.language_models import CausalLM, Seq2SeqLM
 INSTALL = 'pip install "graphneg[neural]"'
 """The command that installs the packages for neural models."""
 AMRLIB_MODELS = "https://github.com/bjascob/amrlib-models"
-"""The page from which the models of amrlib can be downloaded."""
+"""The web page from which the models of amrlib can be downloaded."""
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 _WEIGHTS = {".safetensors": "*.safetensors", ".bin": "pytorch_model*.bin", ".gguf": "*.gguf"}
-"""File formats of weights, the preferred one first: suffixes, with the patterns of the files to download."""
+"""File formats of weights, in order of preference: suffixes, with the patterns of the files to download."""
 _TOKENIZER_FILES = ("tokenizer*.json", "spiece.model", "sentencepiece.bpe.model", "vocab.json")
-"""Patterns of file names. A folder that contains a tokenizer has at least one file that matches one of
-them."""
+"""Patterns of the names of tokenizer files. A folder that contains a tokenizer has at least one file that
+matches one of these patterns."""
 AMR_TO_TEXT = "translation_amr_to_text"
 """The key in ``task_specific_params`` under which amrlib's models store their training settings."""
 _CAUSAL_CLASSES = ("ForCausalLM", "LMHeadModel")
-"""Suffixes of the class names of causal models."""
+"""Suffixes that the class names of causal models have in transformers."""
 SEQ2SEQ, CAUSAL = "sequence-to-sequence model", "causal language model"
 """Names of the two kinds of models, for error messages."""
 
@@ -47,7 +47,7 @@ def check_packages() -> None:
     """Check that torch and transformers are installed.
 
     Raises:
-        ModelError: A package is missing.
+        ModelError: torch or transformers is not installed.
     """
     missing = [name for name in ("torch", "transformers") if find_spec(name) is None]
     if missing:
@@ -62,14 +62,15 @@ def locate(model: str | Path, *, offline: bool, tokenizer_only: bool = False) ->
     Args:
         model: A folder, or an id on the Hugging Face hub.
         offline: Whether to use only local files, without network access.
-        tokenizer_only: Whether to download only the small files, without the weights.
+        tokenizer_only: Whether to download only the small files (tokenizer and configuration), without the
+            weights.
 
     Returns:
-        The folder.
+        The folder with the files of the model.
 
     Raises:
-        ModelError: There is no such model, or it cannot be downloaded. The message contains the command that
-            downloads it.
+        ModelError: There is no such model, or it cannot be downloaded. The message contains a command that
+            downloads the model.
     """
     path = Path(model).expanduser()
     if path.is_dir():
@@ -88,22 +89,23 @@ def locate(model: str | Path, *, offline: bool, tokenizer_only: bool = False) ->
     if not offline:
         try:
             patterns = ["*.json", "*.txt", "*.model"]
-            # Many repositories contain the same weights in several formats. Only one of them is downloaded.
+            # Many repositories contain the same weights in several formats. Download only one of these
+            # formats.
             if not tokenizer_only:
                 siblings = HfApi().model_info(id, timeout=10).siblings or []
                 endings = {Path(file.rfilename).suffix for file in siblings}
                 patterns += [pattern for ending, pattern in _WEIGHTS.items() if ending in endings][:1]
             return Path(snapshot_download(id, allow_patterns=patterns))
-        # The hub has answered that the model does not exist or that the user has no access to it, so an
-        # earlier download is not used.
+        # The hub has answered that the model does not exist or that the user has no access to it, so do not
+        # use an earlier download.
         except HfHubHTTPError as error:
             raise ModelError(f"model {id} can't be downloaded ({first_line(error)}); {how}") from error
-        # Versions of huggingface_hub use different HTTP clients, which raise different errors, so all errors
-        # are caught.
+        # Different versions of huggingface_hub use different HTTP clients, which raise different errors, so
+        # catch all errors.
         except Exception as error:
             why = f"the hub can't be reached ({first_line(error)})"
     try:
-        # With `offline`, or if the hub could not be reached, an earlier download is used if there is one.
+        # With `offline`, or if the hub could not be reached, use an earlier download if there is one.
         return Path(snapshot_download(id, local_files_only=True))
     except (LocalEntryNotFoundError, OSError) as error:
         raise ModelError(f"model {id} is not on this machine and {why}; {how}") from error
@@ -118,10 +120,11 @@ def choose_device(device: str | None) -> str:
     """Choose a torch device.
 
     Args:
-        device: A device; ``auto`` or None chooses CUDA, then Apple's MPS, then the CPU.
+        device: The name of a device. ``auto`` or None chooses the first available one of CUDA, Apple's MPS
+            and the CPU.
 
     Returns:
-        The name of the device.
+        The name of the device, such as ``cuda``.
     """
     import torch
 
@@ -134,16 +137,16 @@ def choose_device(device: str | None) -> str:
 
 @contextmanager
 def reading(folder: Path, what: str) -> Generator[None]:
-    """Suppress the output of transformers in the block, and convert its errors to `ModelError`.
+    """Suppress the output of transformers in the block, and turn its exceptions into `ModelError`.
 
     Args:
-        folder: The folder that is read, for the error message.
-        what: Description of what the folder should contain, for the error message, such as "encoder".
+        folder: The folder that the block reads, for the error message.
+        what: Name of the expected content of the folder, such as "encoder", for the error message.
 
     Raises:
-        GraphnegError: The block raised an error of graphneg itself, which is not converted.
-        ModelError: The block raised any other exception. All exceptions are converted, because the loaders
-            can raise any errors of torch and of file parsers.
+        GraphnegError: The block raised an error of graphneg itself, which is passed on unchanged.
+        ModelError: The block raised any other exception. No exception is excluded, because loading a model
+            can raise any error of torch and of file parsers.
     """
     from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
@@ -162,13 +165,13 @@ def read_config(folder: Path, what: str = "ranker") -> dict[str, Any]:
 
     Args:
         folder: The folder of the model.
-        what: Description of the expected model, for the error message, such as "encoder".
+        what: Name of the expected kind of model, such as "encoder", for the error message.
 
     Returns:
-        The configuration.
+        The content of the file.
 
     Raises:
-        ModelError: The file is missing or not a JSON object.
+        ModelError: The file is missing or does not contain a JSON object.
     """
     try:
         config: Any = json.loads((folder / "config.json").read_text(encoding="utf-8"))
@@ -185,8 +188,7 @@ class ModelSource:
 
     Attributes:
         folder: The folder of the model.
-        gguf_file: The name of the GGUF file in the folder, if the model is in such a file; None for other
-            formats.
+        gguf_file: The name of the GGUF file in the folder that contains the model; None for other formats.
     """
 
     folder: Path
@@ -203,9 +205,9 @@ def load_causal(
 ) -> CausalLM:
     """Load a causal language model such as GPT-2 or Llama.
 
-    If a folder has no ``config.json`` but exactly one GGUF file, this file is used. The weights of a GGUF
-    file are converted to 32 bits, so that the model can be trained further. Raises `ModelError` if the model
-    is missing, is not causal, or cannot be downloaded.
+    If a folder has no ``config.json`` but exactly one GGUF file, this file is loaded. The weights of a GGUF
+    file are converted into 32-bit numbers, so that the model can be trained further. Raises `ModelError` if
+    the model is missing, is not causal, or cannot be downloaded.
 
     Args:
         model: A folder, a GGUF file, or an id on the Hugging Face hub.
@@ -225,7 +227,7 @@ def load_causal(
 def load_seq2seq(model: str | Path, *, device: str = "auto", offline: bool = False) -> Seq2SeqLM:
     """Load a sequence-to-sequence model such as BART or T5.
 
-    Raises `ModelError` if the model is missing, is not a sequence-to-sequence one, or cannot be downloaded.
+    Raises `ModelError` if the model is missing, is not a sequence-to-sequence model, or cannot be downloaded.
 
     Args:
         model: A folder, or an id on the Hugging Face hub.
@@ -258,15 +260,15 @@ def load_either(
         The model.
     """
     source = _find(model, gguf_file, offline)
-    # A GGUF file always contains a causal model. `_find` has downloaded all files, so the functions below
-    # load them with `offline=True`.
+    # A GGUF file always contains a causal model. `_find` has downloaded all files, so load them with
+    # `offline=True` below.
     if source.gguf_file is None and bool(getattr(_config(source), "is_encoder_decoder", False)):
         return load_seq2seq(source.folder, device=device, offline=True)
     return load_causal(source.folder, gguf_file=source.gguf_file, device=device, offline=True)
 
 
 def _find(model: str | Path, gguf_file: str | None, offline: bool) -> ModelSource:
-    """Find or download a model. If its folder has no ``config.json``, use the only GGUF file in it."""
+    """Find or download a model. If its folder has no ``config.json``, use the folder's only GGUF file."""
     check_packages()
     path = Path(model).expanduser()
     if path.is_file() and path.suffix == ".gguf":
@@ -294,8 +296,8 @@ def _loaded(source: ModelSource, auto: str, kinds: Any, kind: str, device: str) 
     import transformers
 
     config = _config(source)
-    # The configuration usually names the class of the saved model, which shows whether it is causal. If the
-    # class is missing, as in GGUF files, the model type is checked instead.
+    # The configuration usually names the class of the saved model, which shows whether the model is causal.
+    # If the configuration has no class, as in GGUF files, check the model type instead.
     saved: list[str] = config.architectures or []
     allowed = {name for value in kinds.values() for name in ([value] if isinstance(value, str) else value)}
     if not allowed.intersection(saved) and (saved or config.model_type not in kinds):
@@ -306,7 +308,7 @@ def _loaded(source: ModelSource, auto: str, kinds: Any, kind: str, device: str) 
     tokenizer = _from_pretrained(transformers.AutoTokenizer, source)
     if tokenizer.eos_token_id is None:
         raise ModelError(f"{source.path}: its tokenizer has no end-of-text token, so texts would never end")
-    # GPT-2 and Llama have no padding token, so the end token is used for padding.
+    # GPT-2 and Llama have no padding token, so use the end token for padding.
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     model = load_weights(source, getattr(transformers, auto), kind, dtype=torch.float32)
@@ -335,7 +337,7 @@ def load_weights(source: ModelSource, auto: Any, kind: str, **options: Any) -> A
         source: The files of the model.
         auto: One of transformers' auto classes.
         kind: The expected kind of model, `SEQ2SEQ` or `CAUSAL`, for error messages.
-        **options: Options of ``from_pretrained``.
+        **options: Further options of ``from_pretrained``.
 
     Returns:
         The transformers model.
@@ -343,10 +345,10 @@ def load_weights(source: ModelSource, auto: Any, kind: str, **options: Any) -> A
     Raises:
         ModelError: Some weights are missing.
     """
-    # transformers shows a progress bar for GGUF files that cannot be switched off, so stderr is redirected.
+    # For GGUF files, transformers shows a progress bar that cannot be switched off, so redirect stderr.
     with redirect_stderr(StringIO()) if source.gguf_file else nullcontext():
         model, report = _from_pretrained(auto, source, kind, output_loading_info=True, **options)
-    # transformers fills missing weights with random numbers, so a model with missing weights is refused.
+    # transformers fills missing weights with random numbers, so refuse a model with missing weights.
     if report["missing_keys"]:
         names = sorted(report["missing_keys"])
         raise ModelError(
@@ -355,7 +357,7 @@ def load_weights(source: ModelSource, auto: Any, kind: str, **options: Any) -> A
         )
     if source.gguf_file is not None:
         # transformers does not train or save models that are marked as quantized. The loaded weights are
-        # 32-bit numbers, so the marks no longer apply and are removed.
+        # 32-bit numbers, so remove the attributes that mark the model.
         for holder, name in ((model.config, "quantization_config"), (model, "hf_quantizer")):
             if hasattr(holder, name):
                 delattr(holder, name)
@@ -374,7 +376,7 @@ def on_device(model: Any, device: str | None) -> Any:
         The same model.
 
     Raises:
-        ModelError: The device cannot be used.
+        ModelError: The device cannot be used, for example because torch was built without CUDA.
     """
     try:
         return model.eval().to(choose_device(device))
@@ -385,18 +387,18 @@ def on_device(model: Any, device: str | None) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class ModelFolder:
-    """The folder and the properties of a model that converts AMR graphs to text.
+    """The folder and the properties of a model that converts AMR graphs into text.
 
     Attributes:
         path: The folder of the model.
         tokenizer: The folder or hub id of the tokenizer with which the model was trained.
-        max_input: Maximum number of input tokens; None if the configuration does not give it.
-        max_output: Maximum number of output tokens; None if the configuration does not give it.
+        max_input: Maximum number of input tokens; None if the configuration does not state this number.
+        max_output: Maximum number of output tokens; None if the configuration does not state this number.
         converted: Whether the model is in CTranslate2's format.
         from_hub: Whether the folder was downloaded from the Hugging Face hub.
-        causal: Whether it is a causal model; False for a sequence-to-sequence model.
-        is_amr_decoder: Whether the configuration says that the model was trained on AMR graphs. The
-            configuration of amrlib's models does so.
+        causal: True for a causal model, False for a sequence-to-sequence model.
+        is_amr_decoder: Whether the configuration says that the model was trained on AMR graphs, as it does
+            for amrlib's models.
     """
 
     path: Path
@@ -410,7 +412,7 @@ class ModelFolder:
 
 
 def find_amr_model(model: str | Path, *, offline: bool) -> ModelFolder:
-    """Find a model that converts AMR graphs to text, and read its properties.
+    """Find a model that converts AMR graphs into text, and read its properties.
 
     Three formats are supported: a model of amrlib (its folder contains ``amrlib_meta.json``), a
     sequence-to-sequence or causal model of transformers, and a model that was converted for CTranslate2 (its
@@ -421,10 +423,11 @@ def find_amr_model(model: str | Path, *, offline: bool) -> ModelFolder:
         offline: Whether to use only local files, without network access.
 
     Returns:
-        The folder and its properties.
+        The folder and the properties of the model.
 
     Raises:
-        DecoderError: The model is missing, is a parser of amrlib, or its folder has no ``config.json``.
+        DecoderError: The model is missing, the model is a parser of amrlib, or its folder has no
+            ``config.json``.
     """
     path = _located(model, offline)
     meta = read_json(path / "amrlib_meta.json", DecoderError)
@@ -484,11 +487,12 @@ def tokenizer_source(path: Path, task: Mapping[str, Any]) -> str:
 
     Args:
         path: The folder of the model.
-        task: The entry `AMR_TO_TEXT` of its configuration, which amrlib wrote; empty for other models.
+        task: The entry `AMR_TO_TEXT` in the model's configuration, which amrlib wrote; empty for other
+            models.
 
     Returns:
-        The folder of the model if it contains a tokenizer; otherwise the base model in ``task``; the folder
-        if there is none.
+        The folder of the model if it contains a tokenizer. Otherwise, the tokenizer or base model that
+        ``task`` names. If ``task`` names neither, the folder of the model.
     """
     if any(file.is_file() for pattern in _TOKENIZER_FILES for file in path.glob(pattern)):
         return str(path)
@@ -503,7 +507,7 @@ def read_json(path: Path, error_type: type[GraphnegError]) -> dict[str, Any]:
         error_type: Class of the error to raise if the file cannot be read or does not contain a JSON object.
 
     Returns:
-        The object; an empty dictionary if the file does not exist.
+        The content of the file; an empty dictionary if the file does not exist.
     """
     try:
         content = json.loads(path.read_bytes())
@@ -519,7 +523,7 @@ def read_json(path: Path, error_type: type[GraphnegError]) -> dict[str, Any]:
 
 
 def _located(model: str | Path, offline: bool, tokenizer_only: bool = False) -> Path:
-    """Find the folder of a model. If there is none, raise an error that says where to get amrlib's models."""
+    """Find the folder of a model. If it is missing, raise an error that says where amrlib's models are."""
     try:
         return locate(model, offline=offline, tokenizer_only=tokenizer_only)
     except ModelError as error:

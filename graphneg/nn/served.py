@@ -1,14 +1,14 @@
 """Generate texts on a hosted or local server that implements OpenAI's protocol.
 
-Examples are vLLM, llama.cpp, Ollama and ``transformers serve``. A `ServedWriter` takes prompts and
-returns texts, as described in `graphneg.nn.writers`. It sends several requests at the same time. If the
-server is overloaded, does not answer in time, drops the connection or sends invalid data, the request is
-repeated.
+Examples of such servers are vLLM, llama.cpp, Ollama and ``transformers serve``. A `ServedWriter` takes
+prompts and returns texts, as described in `graphneg.nn.writers`. It sends several requests at the same time.
+If the server is overloaded, does not answer in time, drops the connection or sends invalid data, the request
+is repeated.
 
-An answer may arrive and still be unusable: it may be cut off at the token limit, empty, refused by the model,
+An answer may arrive and still be unusable: it may be cut off at the token limit, be empty, contain a refusal,
 or contain only the model's thinking (see `graphneg.nn.answers.PROBLEMS`). The request is then repeated once
-with a higher token limit. If the second answer is also unusable, the returned text has the name of the
-problem (`Completion.problem`), and `ServedWriter.notes` reports the number of such answers.
+with a higher token limit. If the second answer is also unusable, the returned `Completion` names the problem
+in its attribute ``problem``. `ServedWriter.notes` reports the number of unusable answers.
 
 Usable answers are cached on disk as soon as they arrive (see `graphneg.nn.answers`). The key of an answer is
 a digest of server, model, prompt, parameters and seed. Therefore no answer is paid for twice. A repeated call
@@ -62,14 +62,14 @@ from graphneg.nn.writers import (
 
 _PATHS: Mapping[Route, str] = {"chat": "/chat/completions", "completion": "/completions"}
 _FIRST_ATTEMPTS = 3
-"""Number of failed attempts after which the run is stopped if the server has not answered any request yet."""
+"""Number of failed attempts after which a run is stopped if the server has never answered."""
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
-"""Seconds to wait before a request is repeated: the first pause, which is doubled for each further attempt,
-and the longest pause."""
+"""The first and the longest pause before a request is repeated, in seconds. Each further pause is twice as
+long as the pause before, up to the longest pause."""
 _UNACCEPTED = (400, 413, 422)
 """HTTP statuses with which a server rejects the content of a request."""
 _NOTHING = Answer("", False, problem="not-accepted")
-"""The answer that is used if the server rejects a prompt."""
+"""The answer that is stored if the server rejects a prompt."""
 _log = logging.getLogger(__name__)
 
 
@@ -78,8 +78,8 @@ class ServedWriter:
 
     Args:
         model: The name of the model on the server.
-        serving: The settings for the server. None for the server in OPENAI_BASE_URL; if that is not set, for
-            OpenAI's.
+        serving: The settings for the server. None for default settings with the address in the environment
+            variable OPENAI_BASE_URL, or OpenAI's address if this variable is not set.
         route: ``chat`` to use the chat API, ``completion`` to use the completion API.
 
     Raises:
@@ -119,33 +119,33 @@ class ServedWriter:
         """Return ``n`` texts for each prompt. See `graphneg.nn.writers.Writer.complete`.
 
         One request is sent for each text, with its own seed. If the server rejects a prompt although it has
-        accepted others, a warning is logged, and the text for this prompt is empty and not finished.
+        accepted other prompts, a warning is logged, and the text for this prompt is empty and not finished.
 
         Args:
-            prompts: The prompts.
+            prompts: The prompts, with their ids.
             n: Number of texts for each prompt.
             seed: Seed of the run.
             stop: Strings that end a text.
-            constraints: Constraints for each prompt; None for no constraints. The server does not know them.
-                They only determine after which sentence a text is cut off.
-            settings: The generation settings.
+            constraints: Constraints for each prompt; None for no constraints. Constraints are not sent to the
+                server. They only determine after which sentence a received text is cut off.
+            settings: The settings for search and limits.
 
         Returns:
-            The texts of each prompt.
+            The texts for each prompt, in the order of the prompts.
         """
         requests = self.requests(prompts, n, seed, stop, constraints, settings)
         return _completions(requests, self._found(requests), n)
 
     def counting(self) -> CountingWriter:
-        """Return a writer that only counts the requests that this writer would send."""
+        """Return a writer that counts the requests that this writer would send, without sending them."""
         return CountingWriter(self)
 
     def notes(self) -> list[str]:
         """Return messages about unusable answers, one for each problem.
 
         Returns:
-            Messages for the user. Each contains a problem, the number of answers that had it, and the number
-            of these that became usable when the request was repeated with a higher token limit.
+            Messages for the user. Each names a problem, the number of answers with this problem, and how many
+            of them became usable when the request was repeated with a higher token limit.
         """
         lines: list[str] = []
         with self._lock:
@@ -169,23 +169,22 @@ class ServedWriter:
         """Send a request, repeatedly if necessary, and cache the answer.
 
         If the answer is unusable, the request is repeated once with a higher token limit. Raises `ModelError`
-        if the server refuses all requests or has never answered, and `StoppedError` if it no longer answers
-        or if the request might exceed the cost limit.
+        if the server refuses all requests or has never answered, and `StoppedError` if the server no longer
+        answers or if the request might exceed the cost limit.
 
         Args:
-            request: The request.
+            request: The request to send.
 
         Returns:
-            The answer.
+            The answer of the server, which may be unusable.
         """
         answer = self._answer_to(request)
         if answer.problem:
             first = answer.problem
-            # A rejected prompt is not sent again, because the server would reject it again.
+            # Do not send a rejected prompt again, because the server would reject it again.
             if first != "not-accepted":
                 again = self._answer_to(longer(request, answer))
-                # If the server rejects the request because of the higher token limit, the first answer is
-                # used.
+                # If the server rejects the request because of the higher token limit, use the first answer.
                 answer = answer if again.problem == "not-accepted" else again
             with self._lock:
                 self._problems[first] += 1
@@ -199,7 +198,7 @@ class ServedWriter:
         return self._spending.spent
 
     def close(self) -> None:
-        """Cancel the requests that have not been sent, wait for the others, and close the connections."""
+        """Cancel the requests that were not sent yet, wait for open requests, and close all connections."""
         self._pool.shutdown(cancel_futures=True)
         self._endpoint.close()
         self._answers.close()
@@ -219,16 +218,15 @@ class ServedWriter:
     ) -> list[ServerRequest]:
         """Build the requests for prompts, each with its own seed.
 
-        Raises `InputError` if a beam search is requested, or if the numbers of constraints and prompts
-        differ.
+        Raises `InputError` if a beam search is requested, or if there are not as many constraints as prompts.
 
         Args:
-            prompts: The prompts.
+            prompts: The prompts, with their ids.
             n: Number of texts for each prompt.
             seed: Seed of the run.
             stop: Strings that end a text.
             constraints: Constraints for each prompt; None for no constraints.
-            settings: The generation settings.
+            settings: The settings for search and limits.
 
         Returns:
             ``n`` requests for each prompt, in the order of the prompts.
@@ -240,7 +238,7 @@ class ServedWriter:
             chat = {"messages": [{"role": "user", "content": text}]}
             said = chat if self.route == "chat" else {"prompt": text}
             for draw in range(n):
-                # The user's parameters come last, so that they override all others, even the seed.
+                # The user's parameters come last, so that they override all other parameters, even the seed.
                 own = {"seed": item_seed(seed, prompt.id or prompt.text, draw), **self.serving.parameters}
                 body = {"model": self.name, **said, **asked, **own}
                 # The address is part of the key, because different servers may use the same name for
@@ -255,23 +253,23 @@ class ServedWriter:
         """Look up the answers that are already in the cache.
 
         Args:
-            requests: The requests.
+            requests: The requests whose answers are looked up.
 
         Returns:
-            A mapping from the keys of requests to their answers. It has no entries for answers that are not
-            cached.
+            The cached answers, keyed by the keys of their requests. Requests without a cached answer have no
+            entry.
         """
         return self._answers.get([request.key for request in requests])
 
     def _found(self, requests: Sequence[ServerRequest]) -> dict[bytes, Answer]:
-        """Return the answers by the keys of their requests. Send requests that are not cached."""
+        """Return the answers to requests, keyed by the requests' keys. Send requests that are not cached."""
         found = self.known(requests)
         missing = {request.key: request for request in requests if request.key not in found}
         futures: dict[bytes, Future[Answer]] = {}
         try:
             first = iter(missing.items())
-            # Until the server has answered once, the first request is sent alone, so that a wrong address or
-            # model name causes only one failed request.
+            # If the server has never answered, send the first request alone, so that a wrong address or model
+            # name causes only one failed request.
             if not self._met:
                 for key, request in list(missing.items())[:1]:
                     found[key] = self.ask(request)
@@ -279,13 +277,13 @@ class ServedWriter:
             futures.update((key, self._pool.submit(self.ask, request)) for key, request in first)
             found.update((key, future.result()) for key, future in futures.items())
         finally:
-            # If a request fails for good, those that have not been sent yet are cancelled.
+            # If a request fails for good, cancel the requests that have not been sent yet.
             for future in futures.values():
                 future.cancel()
         return found
 
     def _answer_to(self, request: ServerRequest) -> Answer:
-        """Send a request until it is answered, and return the answer. See `ask` for the errors."""
+        """Send a request until the server answers, and return the answer. See `ask` for the errors."""
         attempt = 0
         while True:
             self._pause.wait()
@@ -293,8 +291,8 @@ class ServedWriter:
             try:
                 answer = self._read(self._send(request), request)
             except RequestError as error:
-                # The server may have sent and charged an answer that did not arrive. In this case, the
-                # reserved cost is counted as spent.
+                # The server may have sent and charged an answer that did not arrive. In this case, count the
+                # reserved cost as spent.
                 self._spending.settle(reserved, reserved.most if error.may_be_charged else 0.0)
                 attempt += 1
                 if self._is_prompt_refused(error, attempt):
@@ -310,7 +308,7 @@ class ServedWriter:
                 return answer
 
     def _send(self, request: ServerRequest) -> Any:
-        """Send a request once, with the token limit under the name that the server accepts."""
+        """Send a request once. The token limit gets the name that the server accepts."""
         body = dict(request.body)
         limit = body.pop("max_tokens", None)
         if limit is not None:
@@ -318,7 +316,7 @@ class ServedWriter:
         return self._endpoint.post(_PATHS[self.route], body)
 
     def _read(self, content: Any, request: ServerRequest) -> Answer:
-        """Extract the answer from a server's JSON, and note whether its token counts are impossible."""
+        """Return the answer in a server's JSON. Count it as miscounted if its token counts are impossible."""
         answer, is_miscounted = read_answer(content, self.route, request)
         with self._lock:
             self._miscounted += is_miscounted
@@ -328,13 +326,13 @@ class ServedWriter:
         """Decide after a failed attempt whether to give up the prompt, try again, or stop the run.
 
         Returns:
-            True to give up the prompt, because the server rejects it although it has accepted others. False
-            to try again.
+            True to give up the prompt, because the server rejects it although it has accepted other prompts.
+            False to try again.
 
         Raises:
             ModelError: All requests would fail, because the key, the model, the route or the parameters are
-                wrong. Or the server has never answered.
-            StoppedError: The server answered before but no longer does, or the account has no credit.
+                wrong, or because the server has never answered.
+            StoppedError: The server has stopped answering, or the account has no credit.
         """
         url, status = self.serving.url, error.status
         if status in (401, 403):
@@ -344,19 +342,19 @@ class ServedWriter:
             raise ModelError(
                 f"{url}: has no model {self.name!r}, or no route {self.route} ({error})"
             ) from None
-        # OpenAI reports an account without credit with status 429, the same as for a rate limit. Waiting does
-        # not help in this case.
+        # OpenAI reports an account without credit with status 429, which it also uses for rate limits.
+        # Waiting does not help if the credit is used up.
         if status == 429 and error.code == "insufficient_quota":
             raise StoppedError(
                 f"{url}: the account has no credit left ({error}); the answers so far are kept"
             )
-        # Newer models of OpenAI reject "max_tokens" with a message that mentions "max_completion_tokens". All
-        # further requests use that name.
+        # Newer models of OpenAI reject the parameter "max_tokens" with a message that mentions
+        # "max_completion_tokens". Use the latter name in all further requests.
         if status == 400 and NAMES_OF_LIMIT[1] in str(error) and self._limit_name != NAMES_OF_LIMIT[1]:
             self._limit_name = NAMES_OF_LIMIT[1]
             return False
         if status in _UNACCEPTED:
-            # The server has accepted other prompts, so the cause is this prompt, which is given up.
+            # The server has accepted other prompts, so this prompt is the cause. Give it up.
             if self._met:
                 return True
             raise ModelError(f"{url}: does not accept the request ({error})") from None
@@ -384,13 +382,13 @@ class ServedWriter:
     def _wait(self, error: RequestError, attempt: int, request: ServerRequest) -> None:
         """Wait before the next attempt. If the server limits the rate of requests, delay all requests."""
         seconds = min(_LONGEST_WAIT, _FIRST_WAIT * 2.0 ** (attempt - 1))
-        # A rate limit applies to all requests. The server may say how long to wait, but a minute is the
-        # maximum.
+        # A rate limit applies to all requests. The server may say how long to wait, but do not wait longer
+        # than a minute.
         if error.retry_after is not None or error.status == 429:
             self._pause.extend(min(error.retry_after or seconds, 2 * _LONGEST_WAIT))
             return
-        # The pause varies by up to 25%. Otherwise requests that failed at the same time would also be
-        # repeated at the same time.
+        # Vary the pause by up to 25%. Otherwise, requests that failed at the same time would also be repeated
+        # at the same time.
         jitter = 0.75 + 0.5 * (number(0, "wait", request.key.hex(), str(attempt)) / 2.0**64)
         time.sleep(seconds * jitter)
 
@@ -398,16 +396,16 @@ class ServedWriter:
 class CountingWriter:
     """Counts the requests that a `ServedWriter` would send, to estimate their cost.
 
-    `complete` returns the texts that are cached, and an empty text in place of each text that is not.
+    `complete` returns a text if it is cached, and an empty text otherwise.
 
     Args:
         writer: The writer whose requests are counted.
 
     Attributes:
         name: The name of the model.
-        route: The route of the writer.
+        route: The API that the writer uses: ``chat`` or ``completion``.
         serving: The settings for the server.
-        first: The first request that would be sent; None if no request would be sent.
+        first: The first request that would be sent; None if all answers are cached.
     """
 
     def __init__(self, writer: ServedWriter) -> None:
@@ -421,10 +419,10 @@ class CountingWriter:
         self._is_draft = True
 
     def begin(self) -> None:
-        """Start to count a new batch of contexts. Count the requests of the next `complete` call as drafts.
+        """Start to count a new batch of contexts. The next `complete` call counts its requests as drafts.
 
-        A draft is the first request for a text. The requests of further calls are retries, which are needed
-        if texts are rejected.
+        A draft is the first request for a text. Further `complete` calls count their requests as retries,
+        which are needed if texts are rejected.
         """
         self._is_draft = True
 
@@ -438,24 +436,24 @@ class CountingWriter:
         constraints: Sequence[Constraints] | None = None,
         settings: GenerationSettings = PLAIN,
     ) -> list[list[Completion]]:
-        """Count the requests for texts. See `ServedWriter.complete`.
+        """Count the requests that `ServedWriter.complete` would send.
 
         Args:
-            prompts: The prompts.
+            prompts: The prompts, with their ids.
             n: Number of texts for each prompt.
             seed: Seed of the run.
             stop: Strings that end a text.
             constraints: Constraints for each prompt; None for no constraints.
-            settings: The generation settings.
+            settings: The settings for search and limits.
 
         Returns:
-            The texts of each prompt. A text that is not in the cache is empty and not finished.
+            The texts for each prompt. A text that is not in the cache is empty and not finished.
         """
         requests = self._writer.requests(prompts, n, seed, stop, constraints, settings)
         here = self._writer.known(requests)
         for request in requests:
-            # A request is not counted if its answer is in the cache. It is also not counted if the same
-            # request was counted before, because its answer will be in the cache by then.
+            # Do not count a request if its answer is in the cache, or if the same request was counted before.
+            # In the latter case, its answer will be in the cache by then.
             if request.key in here or request.key in self._seen:
                 continue
             self._seen.add(request.key)
@@ -467,7 +465,7 @@ class CountingWriter:
         return _completions(requests, here, n)
 
     def ask_first(self) -> None:
-        """Send the first counted request, to check whether the server answers before a run is started.
+        """Send the first counted request, to check before a run whether the server answers.
 
         Raises `ModelError` if the server cannot be reached or refuses the request, and `StoppedError` if this
         single request might exceed the cost limit.
@@ -484,31 +482,31 @@ class CountingWriter:
     def most(self) -> Estimate:
         """An upper bound for a run: the estimate of all counted requests.
 
-        No request is sent during counting; a text that is not in the cache is replaced by an empty one. The
+        No request is sent during counting; a text that is not in the cache is replaced by an empty text. The
         generator rejects empty texts and requests them again until its limit, so each text is counted with
         all its possible retries.
         """
         return self._estimate(self._all)
 
     def notes(self) -> list[str]:
-        """Return no messages. See `graphneg.nn.writers.Writer.notes`."""
+        """Return an empty list, because counting gives no messages."""
         return []
 
     def _estimate(self, counts: Sequence[int]) -> Estimate:
-        """Create an estimate from the numbers of requests, prompt tokens and generated tokens."""
+        """Return an `Estimate` for the numbers of requests, prompt tokens and generated tokens."""
         requests, tokens_in, tokens_out = counts
         cost = self.serving.cost(tokens_in, tokens_out) if self.serving.priced else None
         return Estimate(requests, tokens_in, tokens_out, cost)
 
 
 def _counted(answers: int) -> str:
-    """Return a text such as ``1 answer`` or ``12 answers``."""
+    """Return a number of answers as text, such as ``1 answer`` or ``12 answers``."""
     return f"{answers:,} answer{'s' * (answers != 1)}"
 
 
 def _completions(
     requests: Sequence[ServerRequest], found: Mapping[bytes, Answer], n: int
 ) -> list[list[Completion]]:
-    """Convert answers to ``n`` texts for each prompt. A text without an answer is empty and not finished."""
+    """Return ``n`` texts for each prompt. The text of a request without an answer is empty and unfinished."""
     texts = [completion(found.get(request.key, Answer("", False)), request) for request in requests]
     return [texts[at : at + n] for at in range(0, len(texts), n)]

@@ -1,8 +1,8 @@
 """Build the requests to a model server, and interpret its answers.
 
-A `ServerRequest` contains the HTTP body of a request for one text. `read_answer` converts the JSON that a
-server sent to an `Answer`. If the answer is unusable, its ``problem`` says why: it was cut off, empty or
-refused, or it contains only the model's thinking (its reasoning before the answer).
+A `ServerRequest` contains the HTTP body of a request for one text. `read_answer` converts a server's JSON
+into an `Answer`. If the answer is unusable, its attribute ``problem`` says why: the text was cut off, is
+empty, is a refusal, or contains only the model's thinking (its reasoning before the answer).
 
 Example:
     An answer that was cut off at the token limit::
@@ -28,20 +28,20 @@ from graphneg.nn.serving import tokens_of
 from graphneg.nn.writers import FREE, Completion, Constraints, GenerationSettings, Route, cut
 
 NAMES_OF_LIMIT = ("max_tokens", "max_completion_tokens")
-"""Names of the token limit in the body of a request, the older name first."""
+"""The two names that the token limit may have in the body of a request; the older name comes first."""
 _MORE = 4
 """Factor by which the token limit is raised when a request is repeated because its answer was unusable."""
 _TOKENS_TO_THINK = 4096
-"""Minimum token limit of a repeated request if the first answer contained only thinking."""
+"""Minimum token limit for a repeated request if the first answer contained only thinking."""
 _MOST_TOKENS = 10**9
 """Highest plausible token count. Higher counts are treated as errors of the server."""
 _OPENS = re.compile(r"\s*(?:<(think|thinking|thought|reasoning)>|\[THINK\])", re.IGNORECASE)
-"""Matches a tag at the start of a text that opens the model's thinking."""
+"""Matches a tag such as ``<think>`` at the start of a text, which opens the model's thinking."""
 _CLOSES = re.compile(r"</(?:think|thinking|thought|reasoning)>|\[/THINK\]", re.IGNORECASE)
-"""Matches a tag that closes the model's thinking."""
+"""Matches a tag such as ``</think>``, which closes the model's thinking."""
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-"""Matches lone surrogates, which cannot be encoded as UTF-8, so that the text could not be written to a
-file."""
+"""Matches lone surrogates. They cannot be encoded as UTF-8, so a text with such a character could not be
+written to a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class ServerRequest:
 
     Attributes:
         body: The body of the request. Its token limit is called ``max_tokens``.
-        key: A digest of everything that the answer depends on, which is the key of the answer in the cache.
+        key: The key of the answer in the cache: a digest of everything on which the answer depends.
         tokens_in: Estimated number of prompt tokens.
         tokens_out: Maximum number of generated tokens.
         constraints: Constraints that determine after which sentence the text is cut off.
@@ -66,7 +66,7 @@ class ServerRequest:
 
 
 def parameters_of(settings: GenerationSettings, stop: Sequence[str]) -> dict[str, Any]:
-    """Convert generation settings to parameters of OpenAI's protocol.
+    """Convert generation settings into parameters of OpenAI's protocol.
 
     Args:
         settings: The generation settings.
@@ -84,7 +84,7 @@ def parameters_of(settings: GenerationSettings, stop: Sequence[str]) -> dict[str
     drawn = {"temperature": 0.0}
     if isinstance(search, Sampling):
         drawn = {"temperature": search.temperature, "top_p": search.top_p}
-        # top_k is not part of OpenAI's API but accepted by local servers, so it is sent only if it is set.
+        # OpenAI's API has no top_k, but local servers accept it, so send it only if it is set.
         drawn |= {"top_k": search.top_k} if search.top_k else {}
     told = {"logprobs": True if settings.logprobs else None, "stop": list(stop) or None}
     wanted = {name: value for name, value in told.items() if value is not None}
@@ -95,9 +95,9 @@ def read_answer(content: Any, route: Route, request: ServerRequest) -> tuple[Ans
     """Read the answer from the JSON of a server.
 
     Args:
-        content: The decoded JSON.
+        content: The decoded JSON that the server sent.
         route: The API to which the request was sent: ``chat`` or ``completion``.
-        request: The request.
+        request: The request that the server has answered.
 
     Returns:
         The answer without the model's thinking, and whether the JSON has impossible token counts. Missing or
@@ -125,12 +125,12 @@ def read_answer(content: Any, route: Route, request: ServerRequest) -> tuple[Ans
     thought = has_thought or bool(said.get("reasoning_content") or said.get("reasoning"))
     tokens_in, tokens_out = usage.get("prompt_tokens"), usage.get("completion_tokens")
     counted_in, counted_out = _count(tokens_in), _count(tokens_out)
-    # If token counts are missing or impossible, they are estimated from the texts.
+    # If token counts are missing or impossible, estimate them from the texts.
     answer = Answer(
         text,
         ending != "length",
         # The log-probabilities also cover the tokens of the thinking. They do not match the text without the
-        # thinking, so they are dropped.
+        # thinking, so drop them.
         None if has_thought else logprobs,
         request.tokens_in if counted_in is None else counted_in,
         tokens_of(written or "") if counted_out is None else counted_out,
@@ -152,8 +152,8 @@ def read_answer(content: Any, route: Route, request: ServerRequest) -> tuple[Ans
 
 
 def _count(tokens: Any) -> int | None:
-    """Return the value if it can be a token count, otherwise None."""
-    # Booleans are excluded explicitly, because they are integers in Python.
+    """Return a value from a server's JSON if it can be a token count, otherwise None."""
+    # Exclude booleans explicitly, because they are integers in Python.
     if isinstance(tokens, int) and not isinstance(tokens, bool) and 0 <= tokens <= _MOST_TOKENS:
         return tokens
     return None
@@ -176,8 +176,8 @@ def without_thinking(text: str) -> tuple[str, bool, bool]:
         text: The text that the server sent.
 
     Returns:
-        A tuple: the text after the thinking, whether the thinking is incomplete (the text is then empty), and
-        whether there was any thinking.
+        Three values: the text after the thinking, whether the thinking is incomplete (the text is then
+        empty), and whether the original text contained any thinking.
 
     >>> without_thinking("<think>Five of them, then.</think>Here they are.")
     ('Here they are.', False, True)
@@ -194,7 +194,7 @@ def without_thinking(text: str) -> tuple[str, bool, bool]:
 
 
 def longer(request: ServerRequest, answer: Answer) -> ServerRequest:
-    """Return a copy of a request with a higher token limit, to repeat it after an unusable answer.
+    """Return a copy of a request with a higher token limit, for another attempt after an unusable answer.
 
     The copy has the same key, so that its answer is cached as the answer to the original request.
 
@@ -203,12 +203,12 @@ def longer(request: ServerRequest, answer: Answer) -> ServerRequest:
         answer: The unusable answer to this request.
 
     Returns:
-        The request with the higher limit.
+        The copy with the higher token limit.
     """
     thinking = answer.problem == "only-thinking"
     most = max(request.tokens_out * _MORE, _TOKENS_TO_THINK if thinking else 0)
-    # A stop string such as a line break would end the thinking before the answer begins, so stop strings are
-    # not sent to a model that thinks. `completion` cuts the answer at the stop strings later.
+    # A stop string such as a line break would end the thinking before the answer begins, so do not send stop
+    # strings to a model that thinks. `completion` cuts the answer at the stop strings later.
     body = {name: value for name, value in request.body.items() if not (thinking and name == "stop")}
     body |= {name: most for name in NAMES_OF_LIMIT if name in body}
     return ServerRequest(body, request.key, request.tokens_in, most, request.constraints, request.stop)
@@ -221,23 +221,24 @@ def limit_of(body: Mapping[str, Any]) -> int | None:
         body: The body of the request.
 
     Returns:
-        The limit; None if the body has none, or if it is not an integer.
+        The maximum number of generated tokens; None if the body has no limit, or if the limit is not an
+        integer.
     """
     given = [body.get(name) for name in NAMES_OF_LIMIT]
     return max((limit for limit in given if isinstance(limit, int)), default=None)
 
 
 def completion(answer: Answer, request: ServerRequest) -> Completion:
-    """Convert an answer to a completion. Its text is cut at the stop strings and by the constraints.
+    """Convert an answer into a completion. Cut its text at the stop strings and by the constraints.
 
-    This is necessary because servers do not know the constraints, and some ignore the stop strings.
+    The text must be cut because servers do not know the constraints, and some servers ignore stop strings.
 
     Args:
-        answer: The answer.
-        request: The request for this answer.
+        answer: The answer of a server.
+        request: The request that the server has answered.
 
     Returns:
-        The completion.
+        The text, with log-probabilities and a problem if the answer has them.
     """
     text, stopped = cut(answer.text.lstrip(), request.stop)
     text, ended = request.constraints.cut(text.strip())
@@ -248,7 +249,7 @@ def _logprobs(tokens: Any) -> tuple[float, ...] | None:
     """Read the log-probabilities in an answer.
 
     Returns:
-        The log-probability of each token in nats; None if one of them is missing or infinite.
+        The log-probability of each token in nats; None if a log-probability is missing or infinite.
 
     Raises:
         TypeError: The value is not a list.

@@ -1,11 +1,11 @@
 """Configure the access to a model server, limit the cost of its answers, and delay requests.
 
-`ServerSettings` contains the user's settings and checks them. `SpendingLimit` ensures that the cost of all
-requests stays below a limit: a request is sent only if even its highest possible cost does not exceed it.
-`Pause` delays all requests while the server limits their rate.
+`ServerSettings` contains the user's settings and checks them. `SpendingLimit` keeps the total cost of all
+requests below a limit: a request is sent only if its highest expected cost still fits. `Pause` delays all
+requests while the server limits their rate.
 
 Example:
-    Set a price of 3 per million tokens, and a maximum cost of 5::
+    Set prices of 3 per million tokens, and a maximum total cost of 5::
 
         serving = ServerSettings(price_in=3.0, price_out=3.0, max_cost=5.0)
         serving.cost(1_000_000, 500_000)   # 4.5
@@ -32,11 +32,11 @@ BASE_URL = "OPENAI_BASE_URL"
 DEFAULT_URL = "https://api.openai.com/v1"
 """The address of OpenAI's server."""
 MILLION = 1_000_000
-"""Number of tokens to which the prices apply."""
+"""Number of tokens to which a price applies: prices are stated per million tokens."""
 CACHE_NAME = "answers.sqlite"
 """Name of the default file for cached answers, in the user's cache folder."""
 BYTES_OF_TOKEN = 4
-"""Assumed number of bytes per token, for estimates of token counts."""
+"""Assumed number of bytes per token, for estimating token counts."""
 _TOKENS_AROUND = 8
 """Assumed number of tokens that a server adds to a text, such as role markers."""
 
@@ -46,13 +46,13 @@ class ServerSettings:
     """The settings for a model server.
 
     Attributes:
-        base_url: The address of the server. None for the address in OPENAI_BASE_URL; if that is not set, for
-            OpenAI's.
+        base_url: The address of the server. None for the address in the environment variable OPENAI_BASE_URL,
+            or for OpenAI's address if this variable is not set.
         concurrency: Maximum number of requests at the same time.
         timeout: Maximum number of seconds for a whole request, up to the last byte of its answer.
         attempts: Maximum number of attempts for a request. The pauses between attempts become longer.
-        price_in: Price of a million prompt tokens, in any currency; None if not known.
-        price_out: Price of a million generated tokens, in the same currency; None if not known.
+        price_in: Price of a million prompt tokens, in any currency; None if the price is not known.
+        price_out: Price of a million generated tokens, in the same currency; None if the price is not known.
         max_cost: Maximum total cost of the requests of one `ServedWriter`, in the same currency. It is
             required if a price is given.
         cache: The file in which answers are cached; None for the default file in the user's cache folder.
@@ -60,8 +60,8 @@ class ServerSettings:
             servers have.
 
     Raises:
-        InputError: A number is out of range, the address is invalid or contains a password, a price is given
-            without a maximum cost, or a maximum cost without a price.
+        InputError: A number is out of range, the address is invalid or contains a user name or password, a
+            price is given without a maximum cost, or a maximum cost is given without a price.
     """
 
     base_url: str | None = None
@@ -75,13 +75,13 @@ class ServerSettings:
     parameters: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
-        """Check the settings."""
+        """Check that the numbers are in range, the address is valid, and prices and cost limit agree."""
         if self.concurrency < 1 or self.attempts < 1 or not 0 < self.timeout < math.inf:
             raise InputError(
                 "concurrency and attempts must be at least 1, and timeout a finite number of seconds above 0"
             )
-        # The condition is "not price >= 0", because it is also true for NaN. "price < 0" is False for NaN and
-        # would accept it.
+        # The condition "not price >= 0" is also true for NaN. The condition "price < 0" is false for NaN and
+        # would accept this value.
         if any(
             price is not None and not price >= 0 for price in (self.price_in, self.price_out, self.max_cost)
         ):
@@ -110,7 +110,7 @@ class ServerSettings:
 
     @property
     def priced(self) -> bool:
-        """Whether a price is given."""
+        """Whether at least one of the two prices is given."""
         return self.price_in is not None or self.price_out is not None
 
     @property
@@ -134,16 +134,16 @@ class ServerSettings:
 
 
 def serving_of(options: ServerSettings | Mapping[str, Any]) -> ServerSettings:
-    """Convert settings to a `ServerSettings` if they are given as a mapping.
+    """Convert settings into a `ServerSettings` object if they are given as a mapping.
 
     Args:
-        options: The settings: a `ServerSettings`, or a mapping with the names of its attributes as keys.
+        options: A `ServerSettings` object, or a mapping with the names of its attributes as keys.
 
     Returns:
         The settings; ``options`` itself if it is a `ServerSettings`.
 
     Raises:
-        InputError: A name is unknown.
+        InputError: A key of the mapping is not the name of a setting.
     """
     if isinstance(options, ServerSettings):
         return options
@@ -154,13 +154,13 @@ def serving_of(options: ServerSettings | Mapping[str, Any]) -> ServerSettings:
 
 
 class Estimate(NamedTuple):
-    """An estimate of the requests that a run will send, without those whose answers are cached.
+    """An estimate of the requests that a run will send, without requests whose answers are cached.
 
     Attributes:
         requests: Number of requests.
-        tokens_in: Number of prompt tokens, estimated from the texts.
+        tokens_in: Number of prompt tokens, estimated from the prompts.
         tokens_out: Maximum number of generated tokens.
-        cost: The cost; None if no price is given.
+        cost: The cost of these tokens; None if no price is given.
     """
 
     requests: int
@@ -173,13 +173,13 @@ def tokens_of(text: str) -> int:
     """Estimate the number of tokens of a text.
 
     Args:
-        text: The text.
+        text: The text that is sent to or received from a server.
 
     Returns:
         One token for every four bytes, plus 8 tokens for what the server adds around the text.
     """
-    # Bytes are counted instead of characters, because characters of non-Latin scripts have more bytes and
-    # also need more tokens.
+    # Count bytes instead of characters, because characters of non-Latin scripts have more bytes and also need
+    # more tokens.
     return len(text.encode()) // BYTES_OF_TOKEN + _TOKENS_AROUND
 
 
@@ -193,8 +193,7 @@ class Pause:
 
     def wait(self) -> None:
         """Wait until the pause is over."""
-        # Another thread may extend the pause while this one sleeps, so the remaining time is checked in a
-        # loop.
+        # Another thread may extend the pause while this thread sleeps, so check the remaining time again.
         while (left := self._until - time.monotonic()) > 0:
             time.sleep(left)
 
@@ -202,7 +201,7 @@ class Pause:
         """Extend the pause, unless it already lasts longer.
 
         Args:
-            seconds: Number of seconds from now for which the pause should last.
+            seconds: Number of seconds, counted from now, for which the pause should last.
         """
         # Without the lock, a thread could replace a longer pause that another thread sets at the same time.
         with self._extending:
@@ -213,9 +212,9 @@ class Reserved(NamedTuple):
     """The cost that is reserved for a request.
 
     Attributes:
-        estimate: The estimated cost.
-        most: The highest expected cost: the estimate multiplied by a factor, which is the largest ratio of
-            cost to estimate among earlier answers.
+        estimate: The cost that is estimated from the numbers of tokens.
+        most: The highest expected cost: the estimate multiplied by a factor. The factor is the largest ratio
+            of actual to estimated cost among earlier answers, but at least 1.
     """
 
     estimate: float
@@ -223,9 +222,9 @@ class Reserved(NamedTuple):
 
 
 class SpendingLimit:
-    """Adds up the cost of answers, and ensures that the sum stays below the user's limit.
+    """Adds up the costs of answers, and ensures that the sum stays below the user's limit.
 
-    For a request that has not been answered yet, the highest expected cost is added.
+    A request that has not been answered yet counts with its highest expected cost.
 
     Args:
         serving: The settings, which contain the prices and the limit.
@@ -245,15 +244,15 @@ class SpendingLimit:
     def reserve(self, tokens_in: int, tokens_out: int) -> Reserved:
         """Reserve the highest expected cost of a request.
 
-        If the request might exceed the limit, the method waits until other requests are answered, because
-        they may cost less than was reserved for them.
+        If the request might exceed the limit, this method waits until other requests are answered, because
+        their answers may cost less than the reserved amount.
 
         Args:
             tokens_in: Number of prompt tokens.
             tokens_out: Maximum number of generated tokens.
 
         Returns:
-            The reserved cost.
+            The reserved cost, which must be passed to `settle` later.
 
         Raises:
             StoppedError: The request might exceed the limit, and there is no unanswered request to wait for.
@@ -263,13 +262,13 @@ class SpendingLimit:
             while True:
                 # The factor is the largest ratio of actual to estimated cost among the answers so far.
                 most = estimate * self._factor
-                # The reserved costs of all unanswered requests are added, so that the limit is not exceeded
-                # even if each of these requests costs as much as reserved.
+                # Add the reserved costs of all unanswered requests, so that the limit is not exceeded even if
+                # each of these requests costs as much as reserved.
                 if limit is None or self.spent + sum(self._awaited) + most <= limit:
                     self._awaited.append(most)
                     return Reserved(estimate, most)
                 # Waiting can help only if another request is unanswered and turns out cheaper than reserved.
-                # If no request is unanswered, the run is stopped.
+                # If no request is unanswered, stop the run.
                 if not self._awaited:
                     raise StoppedError(
                         f"max_cost {limit:g}: {self.spent:.4g} is spent, and the next request may cost "
@@ -288,8 +287,8 @@ class SpendingLimit:
         with self._settled:
             self._awaited.remove(reserved.most)
             if reserved.estimate:
-                # If an answer cost more than estimated, later answers may also cost more, so the factor is
-                # increased.
+                # If an answer cost more than estimated, later answers may also cost more, so increase the
+                # factor.
                 self._factor = max(self._factor, cost / reserved.estimate)
             self.spent += cost
             self._settled.notify_all()

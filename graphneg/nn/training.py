@@ -1,12 +1,13 @@
 """Train a model with transformers' ``Trainer``, and resume a training run that was stopped.
 
-`open_run` checks the output folder, and `fit` trains the model and saves it there. Checkpoints are stored
-together with a digest of all data and settings. If a run is stopped, the same call finds the checkpoints and
-resumes the run. A call with different data or settings is refused. When the model has been saved, the
-checkpoints are removed.
+`open_run` checks the output folder, and `fit` trains the model and saves it in this folder. Checkpoints are
+stored together with a digest of all data and settings. If a run is stopped, repeating the same call finds the
+checkpoints and resumes the run. A call with different data or settings is refused. When the model has been
+saved, the checkpoints are removed.
 
-The module also contains two losses for pairs of a context and a response. `weighted_cross_entropy` considers
-each pair separately. `pairs_and_lists` also compares each correct pair with the wrong pairs of its group.
+The module also contains two loss functions for pairs of a context and a response. `weighted_cross_entropy`
+considers each pair separately. `pairs_and_lists` also compares each correct pair with the wrong pairs of its
+group.
 
 Example:
     Train a model whose ``save`` method writes it to a folder::
@@ -35,8 +36,7 @@ if TYPE_CHECKING:
     from transformers import TrainerCallback
 
 IN_ORDER: Mapping[str, Any] = {"num_train_epochs": 1, "train_sampling_strategy": "sequential"}
-"""Training arguments for data that already contain the rows of all epochs, in the order in which they are
-used."""
+"""Training arguments for data that already contain the rows of all epochs, in the order for training."""
 _DEFAULTS: Mapping[str, Any] = {
     "num_train_epochs": 1,
     "per_device_train_batch_size": 8,
@@ -52,8 +52,8 @@ _CONFIG = "config.json"
 _MODULES = "modules.json"
 _OF_MODELS = ("model_type", "architectures", "graphneg")
 """A ``config.json`` with at least one of these keys is the configuration of a model."""
-# Patterns of the files that transformers, sentence-transformers and tokenizers write. When a model is
-# overwritten, only files that match one of them are removed.
+# File name patterns of the files that transformers, sentence-transformers and tokenizers write. When a model
+# is overwritten, only files that match one of these patterns are removed.
 _FILES = f"""
 {_CONFIG} generation_config.json training_args.bin chat_template.jinja
 model*.safetensors model.safetensors.index.json pytorch_model*.bin pytorch_model.bin.index.json
@@ -68,7 +68,7 @@ _POOLING, _TOWER = "1_Pooling", "response"
 
 
 def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Mapping[str, Any]) -> Any:
-    """Create ``TrainingArguments`` from the defaults of graphneg and the values of the caller.
+    """Create ``TrainingArguments`` from graphneg's defaults and the values that the caller passes.
 
     On CUDA, bf16 is used if the device supports it, unless the caller sets ``bf16`` or ``fp16``.
 
@@ -76,10 +76,10 @@ def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Map
         checkpoints: The folder in which checkpoints are stored.
         seed: Seed of the run, which also determines the order of the rows.
         device: The type of the model's device: ``cpu``, ``cuda`` or ``mps``.
-        arguments: The caller's values by name, which override the defaults.
+        arguments: The caller's values, keyed by argument name, which override the defaults.
 
     Returns:
-        The arguments.
+        The ``TrainingArguments`` object of transformers.
 
     Raises:
         InputError: An argument is unknown, arguments contradict each other, a logger in ``report_to`` is not
@@ -92,13 +92,13 @@ def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Map
         "output_dir": str(checkpoints),
         "seed": seed,
         "data_seed": seed,
-        # The progress bar of transformers is switched off, because graphneg has its own.
+        # Switch off the progress bar of transformers, because graphneg has its own progress bar.
         "disable_tqdm": True,
         # By default, the Trainer removes columns that are not parameters of the model. Some collators need
-        # such columns, so they are kept.
+        # such columns, so keep them.
         "remove_unused_columns": False,
         # Without this argument, the Trainer reads the names of the labels from the model's `forward`. It
-        # would then pass labels to models whose `forward` does not accept any, such as a poly-encoder.
+        # would then pass labels to models whose `forward` does not accept labels, such as a poly-encoder.
         "label_names": ["labels"],
     }
     known = {field.name for field in fields(TrainingArguments)} - {*own, "resume_from_checkpoint"}
@@ -118,7 +118,7 @@ def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Map
     loggers = settings["report_to"]
     if "tensorboard" in ([loggers] if isinstance(loggers, str) else loggers) and not (
         find_spec("tensorboard") or find_spec("tensorboardX")
-    ):  # Check this now: the Trainer would report it only after it has moved the model to its device.
+    ):  # The Trainer would report this only after it has moved the model to its device.
         raise InputError("report_to=tensorboard: tensorboard is not installed; run: pip install tensorboard")
     try:
         return TrainingArguments(**own, **settings)
@@ -129,11 +129,11 @@ def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Map
 
 
 def check_epochs(epochs: int, arguments: Mapping[str, Any]) -> None:
-    """Check the number of epochs of a run, and that no training argument contradicts it.
+    """Check the number of epochs of a run, and that no training argument contradicts this number.
 
     Args:
         epochs: Number of epochs.
-        arguments: The caller's ``TrainingArguments`` by name.
+        arguments: The caller's ``TrainingArguments``, keyed by name.
 
     Raises:
         InputError: ``epochs`` is below 1, or an argument also determines the number of steps or epochs.
@@ -163,25 +163,26 @@ class Run:
 
     @property
     def note(self) -> RunNote:
-        """The file next to the checkpoints that stores the fingerprint of the run to which they belong."""
+        """The file beside the checkpoints that stores the fingerprint of the run that wrote them."""
         return RunNote(self.checkpoints / "run.json", self.fingerprint)
 
     @property
     def last(self) -> Path | None:
-        """The newest complete checkpoint; None if there is none."""
+        """The path of the newest complete checkpoint; None if no checkpoint is complete."""
         # The trainer writes the state file last, so a checkpoint with a state file is complete.
         written = [state.parent for state in self.checkpoints.glob("checkpoint-*/trainer_state.json")]
         return max(written, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
 
     def begin(self) -> None:
-        """Prepare the output folder: remove old files and record the fingerprint.
+        """Prepare the output folder: remove old files and write the fingerprint of the run.
 
-        Nothing is removed if the checkpoints in the folder belong to this run, which is then resumed.
+        If the checkpoints in the folder belong to this run, nothing is removed, so that the run can be
+        resumed.
 
         Raises:
             InputError: The folder cannot be created.
         """
-        # The checkpoints belong to this run, so they are kept.
+        # The checkpoints belong to this run, so keep them.
         if self.note.state == "same":
             return
         if self.checkpoints.exists():
@@ -202,16 +203,18 @@ def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) 
 
     Args:
         folder: The folder in which the model is saved.
-        facts: All data and settings that determine the run. A run is resumed only by a call with equal facts.
+        facts: All data and settings that determine the result of the run. A run is resumed only by a call
+            with equal facts.
         overwrite: Whether to replace a model, or the checkpoints of a run with different facts. The
             checkpoints of a run with equal facts are never replaced, because that run is resumed.
 
     Returns:
-        The run.
+        The run, for `fit`.
 
     Raises:
         InputError: ``overwrite`` is False, and the folder contains a model or the checkpoints of a run with
-            other facts.
+            different facts. Or ``overwrite`` is True, and the file ``config.json`` in the folder does not
+            belong to a model.
     """
     run = Run(Path(folder), fingerprint(facts))
     state = run.note.state
@@ -232,7 +235,7 @@ def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) 
 
 
 def _model_config(folder: Path) -> dict[str, Any]:
-    """Return the configuration of a model. Raise an error if ``config.json`` has different content."""
+    """Return the configuration of a model. Raise an error if ``config.json`` does not describe a model."""
     config = folder / _CONFIG
     read = noted_facts(config)
     if not any(key in read for key in _OF_MODELS):
@@ -241,7 +244,7 @@ def _model_config(folder: Path) -> dict[str, Any]:
 
 
 def _remove_model(folder: Path) -> None:
-    """Remove the files of a model, including those of a separate response encoder, but no other files."""
+    """Remove the files of a model, including its separate response encoder if any, but no other files."""
     noted: Any = _model_config(folder).get("graphneg")
     # A bi-encoder with separate encoders stores its response encoder in a subfolder.
     separate = isinstance(noted, dict) and cast(dict[str, Any], noted).get("towers") == "separate"
@@ -265,11 +268,11 @@ class TrainingResult:
     """The result of a training run.
 
     Attributes:
-        folder: The folder of the model.
+        folder: The folder in which the model was saved.
         steps: Number of optimizer steps.
         loss: Mean training loss.
-        share: Fraction of the planned epochs that was completed, from 0 to 1. It is below 1 if the run ended
-            early, for example because of ``max_steps``.
+        share: Fraction of the planned epochs that was completed, from 0 to 1. The fraction is below 1 if the
+            run ended early, for example because of ``max_steps``.
     """
 
     folder: Path
@@ -292,27 +295,27 @@ def fit(
 ) -> TrainingResult:
     """Train a model in place, and save it in the folder of the run.
 
-    If a run is stopped, the same call resumes it at the last checkpoint. On a CPU, the same seed gives the
-    same model. Only the progress is printed.
+    If a run is stopped, repeating the same call resumes it at the last checkpoint. On a CPU, the same seed
+    gives the same model. Only the progress is printed.
 
-    Ctrl-C ends the run after its current step and saves a checkpoint. A second Ctrl-C ends it immediately. If
-    a run ends before its first checkpoint, no files are left.
+    Ctrl-C ends the run after its current step and saves a checkpoint. A second Ctrl-C ends the run
+    immediately. If a run ends before its first checkpoint, its files are removed.
 
     Args:
-        run: The output folder, as `open_run` returned it.
+        run: The run with its output folder, as returned by `open_run`.
         learner: An object with an attribute ``model``, the transformers model, and a method ``save``, which
             takes a folder.
         rows: The training data set.
-        collate: Function that converts a list of rows to a batch.
+        collate: Function that converts a list of rows into a batch.
         seed: Seed of the run.
-        arguments: ``TrainingArguments`` by name, which override the defaults. For example, ``report_to``
-            switches on loggers such as TensorBoard.
+        arguments: ``TrainingArguments``, keyed by name, which override the defaults. For example,
+            ``report_to`` switches on loggers such as TensorBoard.
         progress: Progress display; None for no display.
         callbacks: Further callbacks of the trainer.
         **trainer: Further arguments of ``Trainer``.
 
     Returns:
-        The folder of the model, and the number of steps and the loss of the run.
+        The folder of the model, the number of steps, the loss, and the completed fraction of the run.
     """
     from graphneg.nn.callbacks import StepCallback
 
@@ -331,8 +334,8 @@ def fit(
             shutil.rmtree(run.checkpoints, ignore_errors=True)
             _remove_empty(run.folder)
         raise
-    # In mixed precision, the Trainer replaces `forward` by one that computes in bf16. Restore it, so that the
-    # trained model gives the same scores as the saved one.
+    # In mixed precision, the Trainer replaces `forward` by a function that computes in 16 bits. Restore the
+    # original `forward`, so that the trained model gives the same scores as the saved model.
     loop.accelerator.unwrap_model(model, keep_fp32_wrapper=False)
     model.eval()
     learner.save(run.folder)
@@ -358,7 +361,7 @@ def _trainer(run: Run, callbacks: Sequence[Any], **options: Any) -> Any:
     for callback in loop.callback_handler.callbacks:
         if isinstance(callback, TensorBoardCallback) and callback.logging_dir is None:
             # The folder has the fingerprint of the run in its path. In TensorBoard, a resumed run therefore
-            # continues its curves, and a run with different settings starts new ones.
+            # continues its curves, and a run with different settings starts new curves.
             callback.logging_dir = str(run.folder / "runs" / run.fingerprint[:12])
     return loop
 
@@ -371,10 +374,10 @@ def weighted_cross_entropy(outputs: Any, labels: Tensor, num_items_in_batch: Any
     Args:
         outputs: The model's output, with ``logits`` of shape (pairs, 1).
         labels: Tensor of shape (pairs, columns). The first column is the label (1 for a correct pair, 0 for a
-            wrong one), the second column is the weight of the pair. Further columns are not used.
+            wrong pair), the second column is the weight of the pair. Further columns are not used.
         num_items_in_batch: Number of labels in all batches of the optimizer step, where each column of a pair
-            counts as a label. A step has several batches if gradients are accumulated. None if it has only
-            this batch.
+            counts as a label. A step has several batches if gradients are accumulated. None if the step has
+            only this batch.
 
     Returns:
         The loss, a scalar tensor.
@@ -391,8 +394,8 @@ def pairs_and_lists(outputs: Any, labels: Tensor, num_items_in_batch: Any = None
     """Return the sum of `weighted_cross_entropy` and a listwise loss.
 
     The listwise loss is the softmax cross-entropy of each correct pair against the wrong pairs of its group
-    in the batch. The pairs of a group have the same context and differ mainly in whether they are correct, so
-    the model learns faster what makes a pair correct.
+    in the batch. The pairs of a group usually have the same context, so the model learns faster what makes a
+    response correct.
 
     Args:
         outputs: The model's output, with ``logits`` of shape (pairs, 1).
@@ -415,8 +418,8 @@ def pairs_and_lists(outputs: Any, labels: Tensor, num_items_in_batch: Any = None
     own = logits[right][has_rivals]
     others = logits[None, :].masked_fill(~rivals[has_rivals], float("-inf"))
     of_lists = (torch.cat([own[:, None], others], dim=1).logsumexp(dim=1) - own).mean()
-    # The listwise loss is a mean over this batch, but a step may have several batches. The loss is therefore
-    # multiplied by the fraction of the step's pairs that are in this batch.
+    # The listwise loss is a mean over this batch, but a step may have several batches. So multiply the loss
+    # by the fraction of the step's pairs that are in this batch.
     return of_pairs + of_lists * len(labels) / pairs_in_step(labels, num_items_in_batch)
 
 
@@ -429,7 +432,7 @@ def pairs_in_step(labels: Tensor, num_items_in_batch: Any = None) -> Any:
             a label; None if the step has only this batch.
 
     Returns:
-        The number of pairs.
+        The number of pairs in all batches of the step.
     """
     # The trainer counts each column of a pair as a label.
     return len(labels) if num_items_in_batch is None else num_items_in_batch / labels.shape[1]

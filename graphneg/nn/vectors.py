@@ -1,9 +1,9 @@
-"""Embed texts with static word vectors (GloVe, fastText), and find the most similar words of a word.
+"""Embed texts with static word vectors (GloVe, fastText), and find the words that are most similar to a word.
 
 This module does not need torch. Only the search for similar words needs another package, FAISS.
 
 Example:
-    Find the words that are most similar to "tea" in the word vectors that graphneg provides::
+    Find the words that are most similar to "tea" in the word vectors that come with graphneg::
 
         StaticVectors("glove-50d").neighbours("tea", 2)   # [('coffee', 0.808...), ('drinks', 0.771...)]
 """
@@ -42,12 +42,12 @@ class StaticVectors:
     - a directory with ``NAME_emb.npy`` and ``NAME_index.parquet``, whose first column contains the words
 
     Args:
-        path: The file or directory; ``glove-50d`` for the word vectors that graphneg provides.
+        path: The file or directory; ``glove-50d`` for the word vectors that come with graphneg.
 
     Attributes:
-        words: The words in the order of the file, which is usually by frequency.
+        words: The words in the order of the file. Files are usually sorted by word frequency.
         vectors: The vectors of the words, a float32 array of shape (words, dimensions).
-        name: The name of the file or directory with a digest of its content.
+        name: The name of the file or directory, followed by a digest of its content.
 
     Raises:
         ModelError: The file is missing or does not contain word vectors.
@@ -64,8 +64,8 @@ class StaticVectors:
             raise ModelError(f"{source}: can't be read as word vectors: {reason}") from error
         if not self.words or len(self.words) != len(self.vectors):
             raise ModelError(f"{source}: {len(self.words)} words, but {len(self.vectors)} vectors")
-        # If a word occurs twice, its first vector is used. A dict keeps the last value of a key, so the order
-        # is reversed.
+        # If a word occurs twice, use its first vector. A dict keeps the last value that is added for a key,
+        # so reverse the order.
         self._indices = {word: at for at, word in reversed(list(enumerate(self.words)))}
         self.name = model_name(source.name, files)
 
@@ -77,7 +77,7 @@ class StaticVectors:
         """Return a vector for each text. See `graphneg.nn.embedders.Embedder.embed`.
 
         Args:
-            texts: The texts.
+            texts: The texts to embed.
 
         Returns:
             A float32 array of shape (texts, dimensions). The row of a text without known words is zero.
@@ -88,7 +88,7 @@ class StaticVectors:
         for row, text in zip(means, texts, strict=True):
             indices: list[int] = []
             for word in _WORD.findall(text.lower().replace("’", "'")):
-                # "don't" is looked up as a whole first. If it has no vector, "don" and "t" are looked up.
+                # Look up "don't" as a whole first. If it has no vector, look up "don" and "t".
                 parts = (word,) if word in self._indices else word.split("'")
                 indices += [self._indices[part] for part in parts if part in self._indices]
             if indices:
@@ -102,12 +102,12 @@ class StaticVectors:
         The first call builds a FAISS index of all words.
 
         Args:
-            word: The word whose neighbours are to be found.
-            k: Maximum number of neighbours.
+            word: The word with which other words are compared.
+            k: Maximum number of similar words to return.
 
         Returns:
-            Pairs of a word and its cosine similarity, the most similar word first; an empty list if ``word``
-            has no vector.
+            Pairs of a word and its cosine similarity, sorted from most to least similar; an empty list if
+            ``word`` has no vector.
         """
         at = self._indices.get(word)
         if at is None or k < 1:
@@ -119,7 +119,7 @@ class StaticVectors:
 
     @cached_property
     def _index(self) -> Nearest:
-        """The FAISS index of all words, which is built at the first use."""
+        """The FAISS index of the vectors of all words, which is built at the first use."""
         return Nearest(_unit(self.vectors))
 
 
@@ -135,7 +135,7 @@ def _read(path: Path) -> tuple[list[str], NDArray[float32], list[Path]]:
             count = f"{len(index)} word indexes and {len(vectors)} arrays of vectors"
             raise ValueError(f"expected one word index and one array of vectors but found {count}")
         words = parquet.read_table(index[0]).column(0).to_pylist()
-        # The array is memory-mapped, so that only the parts that are used are read from disk.
+        # Memory-map the array, so that only the parts in use are read from disk.
         return words, numpy.load(vectors[0], mmap_mode="r"), [index[0], vectors[0]]
     if path.suffix == ".npz":
         with numpy.load(path) as arrays:
@@ -152,14 +152,14 @@ def _read_text(path: Path) -> tuple[list[str], NDArray[float32]]:
     width = 0
     with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as file:
         lines = enumerate(file, 1)
-        # The lines are converted to arrays in chunks, because the strings of the whole file would need
-        # several times as much memory as its vectors.
+        # Convert the lines into arrays in chunks, because the strings of the whole file would need several
+        # times as much memory as its vectors.
         while chunk := list(islice(lines, 10_000)):
             rows: list[list[str]] = []
             for number, line in chunk:
                 word, *numbers = line.rstrip().split(" ")
-                # The first line of a fastText file has only two numbers, those of words and dimensions, and
-                # is skipped.
+                # The first line of a fastText file contains only the numbers of words and of dimensions. Skip
+                # this line.
                 if number == 1 and len(numbers) == 1:
                     continue
                 width = width or len(numbers)
@@ -173,11 +173,11 @@ def _read_text(path: Path) -> tuple[list[str], NDArray[float32]]:
 
 
 def _unit(vectors: NDArray[float32]) -> NDArray[float32]:
-    """Scale each row to length 1. Rows of zeros remain zero."""
+    """Scale each row to length 1. Rows of zeros are not changed."""
     import numpy
 
     lengths: numpy.ndarray[Any, Any] = numpy.linalg.norm(vectors, axis=1, keepdims=True)
-    # Rows of zeros have length 0 and are divided by 1 instead.
+    # Divide rows of zeros by 1, because their length is 0.
     return (vectors / numpy.where(lengths > 0, lengths, 1)).astype(numpy.float32)
 
 
@@ -197,7 +197,7 @@ class Nearest:
     """
 
     def __init__(self, vectors: NDArray[float32]) -> None:
-        """Initialize the index with all vectors."""
+        """Initialize the FAISS index with all vectors."""
         import numpy
 
         self._index = import_faiss().IndexFlatIP(vectors.shape[1])
@@ -205,15 +205,15 @@ class Nearest:
         self.size = len(vectors)
 
     def search(self, queries: NDArray[float32], k: int) -> tuple[NDArray[float32], NDArray[int64]]:
-        """Find the nearest vectors of each query.
+        """Find the vectors that are nearest to each query vector.
 
         Args:
             queries: The query vectors, a float32 array of shape (queries, dimensions).
             k: Number of vectors to find for each query.
 
         Returns:
-            The inner products and the indexes of the nearest vectors, the nearest first. Both arrays have the
-            shape (queries, min(k, n)).
+            The inner products and the indices of the nearest vectors, sorted from nearest to farthest. Both
+            arrays have the shape (queries, min(k, n)).
         """
         import numpy
 
@@ -224,7 +224,7 @@ def import_faiss(what: str = "nearest neighbours") -> Any:
     """Import FAISS.
 
     Args:
-        what: The feature that needs FAISS, for the error message.
+        what: Name of the feature that needs FAISS, for the error message.
 
     Returns:
         The module ``faiss``.

@@ -2,8 +2,8 @@ r"""Generate texts for prompts, with a local model or on a server.
 
 A writer generates texts for prompts. `LocalWriter` runs a causal or sequence-to-sequence model on this
 machine. `graphneg.nn.served.ServedWriter` sends requests to a server. Both implement the interface `Writer`.
-A generated text depends on its prompt, on the prompt's id and on the seed, but not on the other prompts in
-the same call.
+A generated text depends on its prompt, the id of the prompt and the seed, but not on other prompts in the
+same call.
 
 >>> writer = LocalWriter(load_causal("path/to/model"))                                     # doctest: +SKIP
 >>> writer.complete([Prompt("Words: ladder\nSentence:")], seed=1, stop=["\n"])             # doctest: +SKIP
@@ -38,8 +38,8 @@ from graphneg.nn.generation import (
 from graphneg.nn.language_models import LanguageModel, TokenPair
 
 Route = Literal["chat", "completion"]
-"""How a prompt is passed to a model. With ``chat``, it is the user's message in a chat. With ``completion``,
-the model continues the prompt as plain text."""
+"""The way in which a prompt is passed to a model. With ``chat``, the prompt is the user's message in a chat.
+With ``completion``, the model continues the prompt as plain text."""
 _MARKS = re.compile(r"[.!?][\"”]?(?=\s|$)")
 """Matches punctuation that may end a sentence, including a closing quotation mark."""
 _log = logging.getLogger(__name__)
@@ -50,8 +50,8 @@ class Prompt(NamedTuple):
 
     Attributes:
         text: The text of the prompt.
-        id: Id that, together with the seed of the run, determines the random choices; empty to use the text
-            instead.
+        id: Id that, together with the seed of the run, determines the random choices. If the id is empty, the
+            text of the prompt is used instead.
     """
 
     text: str
@@ -63,11 +63,11 @@ class Completion(NamedTuple):
 
     Attributes:
         text: The text, stripped of white space.
-        finished: Whether the model ended the text, and not the token limit.
-        logprobs: The log-probability of each token of the text in nats; None if they were not requested or
-            are not available.
-        problem: Why a server's answer is unusable (see `graphneg.nn.answers.PROBLEMS`); empty if it is
-            usable.
+        finished: True if the text is complete; False if it was cut off at the token limit.
+        logprobs: The log-probability of each token of the text in nats; None if log-probabilities were not
+            requested or are not available.
+        problem: Why a server's answer is unusable (see `graphneg.nn.answers.PROBLEMS`); empty if the answer
+            is usable.
     """
 
     text: str
@@ -80,17 +80,17 @@ class Completion(NamedTuple):
 class Constraints:
     """Words that a text should contain or avoid, and a condition for where it ends.
 
-    A local model applies the constraints at each token. A server cannot do this. With a server, the prompt
-    must say which words are required, the texts are cut off after a sentence when they arrive, and the caller
-    must check the words.
+    A local model applies the constraints at each token, but a server cannot. With a server, the prompt must
+    say which words are required, received texts are cut off after a sentence, and the caller must check
+    whether the texts contain the words.
 
     Attributes:
         words: Words that the text should contain.
-        keyword_bias: Bias that is added to the logits of words that are still missing. It grows with the
-            length of the text.
-        min_words: Minimum number of words. The text ends after the first sentence with which it has at least
-            this many words and contains all of ``words``. If this is 0, the text has no such end.
-        weights: Factors for the probabilities of words; 0 forbids a word.
+        keyword_bias: Bias that is added to the logits of words that are still missing. The bias grows with
+            the length of the text.
+        min_words: Minimum number of words in the text. The text ends after the first sentence with which it
+            has at least this many words and contains all of ``words``. With 0, sentences do not end the text.
+        weights: Factors for the probabilities of words, keyed by word; 0 forbids a word.
     """
 
     words: tuple[str, ...] = ()
@@ -99,10 +99,10 @@ class Constraints:
     weights: Mapping[str, float] = field(default_factory=dict[str, float])
 
     def complete(self, text: str) -> bool:
-        """Return whether a text meets the condition of ``min_words`` and may end here.
+        """Return whether a text meets the constraints and may end here.
 
         Args:
-            text: The text so far.
+            text: The text that was generated so far.
 
         Returns:
             True if the text ends with a complete sentence, is long enough and contains all required words.
@@ -119,10 +119,11 @@ class Constraints:
         """Cut off a text after the first sentence at which it may end; see `complete`.
 
         Args:
-            text: The text.
+            text: The whole generated text.
 
         Returns:
-            The text, which is cut off if there is such a sentence, and whether there is one.
+            The text up to the end of this sentence, and True. If the text has no such sentence, the whole
+            text and False.
 
         >>> Constraints(("tea",), min_words=2).cut("Hello there. I like tea. And you?")
         ('Hello there. I like tea.', True)
@@ -142,8 +143,8 @@ class GenerationSettings:
     """Settings for the generation of texts.
 
     Attributes:
-        search: Beam search or sampling, with its settings. The default is greedy search.
-        max_new_tokens: Maximum number of generated tokens.
+        search: Settings for beam search or for sampling. The default is greedy search.
+        max_new_tokens: Maximum number of tokens to generate for a text.
         shown: Text to put before each prompt, such as few-shot examples.
         logprobs: Whether to return the log-probabilities of tokens.
         kept: Special tokens that a local model must not remove from its texts.
@@ -180,15 +181,16 @@ class Writer(Protocol):
     ) -> list[list[Completion]]:
         """Return ``n`` texts for each prompt. The texts do not repeat the prompt.
 
-        A text ends where the model ends it, or just before the first stop string. Implementations raise:
+        A text ends where the model ends the text, or just before the first stop string. Implementations
+        raise:
 
-        - `InputError` if the numbers of constraints and prompts differ, or if the search cannot return ``n``
+        - `InputError` if there are not as many constraints as prompts, or if the search cannot return ``n``
           texts
         - `ModelError` if the model cannot read a prompt, or if a server cannot be used at all
         - `StoppedError` if the cost limit is reached, or if a server stops answering
 
         Args:
-            prompts: The prompts.
+            prompts: The prompts, with their ids.
             n: Number of texts for each prompt.
             seed: Seed of the run.
             stop: Strings that end a text.
@@ -206,30 +208,30 @@ class Writer(Protocol):
 
 
 def settings_of_writer(writer: Writer) -> dict[str, object]:
-    """Return the settings of a writer that influence the texts it generates.
+    """Return the settings of a writer that influence its texts.
 
     Args:
-        writer: The writer.
+        writer: A writer that runs a local model or sends requests to a server.
 
     Returns:
-        The name of the model as ``model``, and ``chat`` or ``completion`` as ``route`` (None if the writer
-        has no route).
+        A dictionary with the keys ``model`` (name of the model) and ``route`` (``chat`` or ``completion``;
+        None if the writer has no route).
     """
     return {"model": writer.name, "route": getattr(writer, "route", None)}
 
 
 def per_prompt(constraints: Sequence[Constraints] | None, prompts: Sequence[Prompt]) -> Sequence[Constraints]:
-    """Return one `Constraints` object for each prompt, and check that there are as many as prompts.
+    """Return one `Constraints` object for each prompt.
 
     Args:
         constraints: Constraints for each prompt; None for no constraints.
-        prompts: The prompts.
+        prompts: The prompts to which the constraints belong.
 
     Returns:
         The constraints in the order of the prompts; `FREE` for each prompt if ``constraints`` is None.
 
     Raises:
-        InputError: The numbers of constraints and prompts differ.
+        InputError: There are not as many constraints as prompts.
     """
     if constraints is None:
         return [FREE] * len(prompts)
@@ -244,11 +246,11 @@ def cut(text: str, stop: Sequence[str]) -> tuple[str, bool]:
     r"""Cut off a text before the first stop string.
 
     Args:
-        text: The text.
+        text: Text that may contain stop strings.
         stop: The stop strings.
 
     Returns:
-        The text, and whether it was cut off.
+        The text before the first stop string, and whether a stop string was found.
 
     >>> cut("Yes.\nNo.", ["\n", "o"])
     ('Yes.', True)
@@ -263,7 +265,7 @@ class _Draw:
 
     Attributes:
         tokens: The tokens of the prompt.
-        constraints: The constraints of the texts.
+        constraints: The constraints for the generated texts.
         seed: The seed for sampling.
     """
 
@@ -281,7 +283,8 @@ class _Asked:
         n: Number of texts for each prompt.
         stop: Strings that end a text.
         ends: Tokens that end a text.
-        shown: The tokens of the text before each prompt, if they are not part of the prompt's tokens.
+        shown: The tokens of ``settings.shown``, which precede each prompt; empty if the tokens of each prompt
+            already contain them.
     """
 
     settings: GenerationSettings
@@ -294,12 +297,12 @@ class _Asked:
 class LocalWriter:
     """Generates texts with a language model on this machine.
 
-    Prompts of similar length are in the same batch, and the longest prompts come first.
+    Prompts of similar length are processed in the same batch, and the longest prompts come first.
 
     Args:
         model: The language model.
         route: ``chat`` to put each prompt into the tokenizer's chat template, ``completion`` to let the model
-            continue the prompt.
+            continue the prompt as plain text.
 
     Raises:
         ModelError: The route is ``chat``, and the tokenizer has no chat template.
@@ -318,7 +321,7 @@ class LocalWriter:
         return str(self.model.path)
 
     def notes(self) -> list[str]:
-        """Return no messages, because a local model has nothing to report. See `Writer.notes`."""
+        """Return an empty list, because a local model has no unusable answers. See `Writer.notes`."""
         return []
 
     def complete(
@@ -334,11 +337,11 @@ class LocalWriter:
         """Return ``n`` texts for each prompt. See `Writer.complete`.
 
         If a stop string has one character, every token that contains this character ends a text. Longer stop
-        strings are searched for in the decoded text. A prompt that is so long that it leaves no room for
-        ``max_new_tokens`` is truncated at its beginning, and a warning is logged.
+        strings are searched for in the decoded text. If a prompt is so long that it leaves no room for
+        ``max_new_tokens``, its beginning is cut off, and a warning is logged.
 
         Args:
-            prompts: The prompts.
+            prompts: The prompts, with their ids.
             n: Number of texts for each prompt. In a beam search, it must not exceed the number of beams.
             seed: Seed of the run.
             stop: Strings that end a text.
@@ -354,8 +357,8 @@ class LocalWriter:
         held, search, model = per_prompt(constraints, prompts), settings.search, self.model
         if isinstance(search, Beams) and n > search.width:
             raise InputError(f"{n} texts per prompt, but {search.width} beams find at most {search.width}")
-        # A stop string of several characters may be spread over several tokens, so it is searched for later,
-        # in the decoded text.
+        # A stop string of several characters may be spread over several tokens, so such strings are searched
+        # for later, in the decoded text.
         ends = [model.end_tokens(None), *(model.end_tokens(mark) for mark in stop if len(mark) == 1)]
         shown = self._tokens(settings.shown) if settings.shown and self.route == "completion" else []
         asked = _Asked(settings, n, stop, frozenset[int]().union(*ends), shown)
@@ -376,9 +379,9 @@ class LocalWriter:
         return [[text for texts in islice(rows, n) for text in texts] for _ in prompts]
 
     def _sources(self, prompts: Sequence[Prompt], asked: _Asked) -> list[list[int]]:
-        """Tokenize prompts, and truncate those that are too long for the model."""
-        # On the completion route, the model reads the shown tokens separately, once for all prompts. On the
-        # chat route, the shown text is part of each prompt.
+        """Tokenize prompts, and cut off the beginning of prompts that are too long for the model."""
+        # With the route ``completion``, the model reads the shown tokens separately, once for all prompts.
+        # With the route ``chat``, the shown text is part of each prompt.
         if asked.shown:
             read = [self._plain_tokens(prompt.text) for prompt in prompts]
         else:
@@ -393,11 +396,11 @@ class LocalWriter:
             raise ModelError(f"{self.name}: the model reads {self.model.longest} tokens, too few for {what}")
         if short := sum(len(tokens) > room for tokens in read):
             _log.warning("%d of %d prompts were too long and were cut at the beginning", short, len(read))
-        # The end of a prompt is kept, because it directly precedes the text.
+        # Keep the end of a prompt, because it directly precedes the text to generate.
         return [tokens[-room:] for tokens in read]
 
     def _tokens(self, text: str) -> list[int]:
-        """Tokenize a text. On the chat route, put it into the chat template first."""
+        """Tokenize a prompt. With the route ``chat``, put the prompt into the chat template first."""
         if self.route == "completion":
             return self.model.source_tokens(text)
         try:
@@ -406,7 +409,7 @@ class LocalWriter:
             whole = self.model.tokenizer.apply_chat_template(said, tokenize=False, add_generation_prompt=True)
         except Exception as error:  # Templates are programs, which may raise any exception.
             raise ModelError(f"{self.name}: its chat template fails ({first_line(error)})") from error
-        # The template already contains the special tokens, so none are added.
+        # The template already contains the special tokens, so do not add them again.
         return self._plain_tokens(whole)
 
     def _plain_tokens(self, text: str) -> list[int]:
@@ -414,18 +417,18 @@ class LocalWriter:
         return self.model.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
 
     def _run(self, batch: Sequence[_Draw], asked: _Asked) -> list[list[Completion]]:
-        """Generate the texts for a batch: in a beam search ``n`` texts for each row, otherwise one."""
+        """Generate the texts for a batch: ``n`` texts per row in a beam search, otherwise one per row."""
         model, search, sources = self.model, asked.settings.search, [draw.tokens for draw in batch]
         beams, each = (search.width, asked.n) if isinstance(search, Beams) else (1, 1)
         start = model.text_start(sources, asked.shown)
-        # transformers makes a row for each beam, so the constraints are repeated as often.
+        # transformers makes a row for each beam, so repeat the constraints of a text for each of its beams.
         held = [draw.constraints for draw in batch for _ in range(beams)]
         text_of = partial(model.raw_text, kept=asked.settings.kept)
         over = TextEnd(
             [_is_over(one, asked.stop) for one in held], start, lambda seen: text_of(seen).lstrip()
         )
-        # The stopping criterion `TextEnd` stores for each row where its text ended. In a beam search, texts
-        # move between rows, so it cannot be used.
+        # The stopping criterion `TextEnd` stores for each row where the text ended. In a beam search, texts
+        # move between rows, so the criterion cannot be used.
         watched = beams == 1 and any(over.is_over)
         sequences = model.generated(
             sources,
@@ -443,8 +446,7 @@ class LocalWriter:
         items: list[TokenPair] = []
         for number, tokens in enumerate(sequences):
             end = over.lengths[number] if watched else None
-            # The end token is kept here, because its log-probability is part of the log-probability of the
-            # text.
+            # Keep the end token here, because its log-probability is part of the log-probability of the text.
             if end is None:
                 end = next((at + 1 for at, token in enumerate(tokens) if token in asked.ends), None)
             text, stopped = cut(text_of(tokens[:end]).strip(), asked.stop)
@@ -458,10 +460,10 @@ class LocalWriter:
         return [texts[at : at + each] for at in range(0, len(texts), each)]
 
     def _held(self, held: Sequence[Constraints], start: int, ends: frozenset[int]) -> list[Any]:
-        """Return the logits processors that implement constraints."""
+        """Return the logits processors that implement the constraints on keywords and word weights."""
         chain: list[Any] = []
         if pull := max(one.keyword_bias for one in held):
-            # If the bias is 0, the words of the constraints only determine where the text may end.
+            # If the bias is 0, the required words only determine where the text may end.
             words = [one.words if one.keyword_bias else () for one in held]
             chain.append(
                 KeywordBias(
@@ -473,7 +475,7 @@ class LocalWriter:
         return chain
 
     def _weighted(self, weights: Mapping[str, float]) -> list[tuple[Tokens, float]]:
-        """Return the token sequences of each word, inside and at the start of a text, with its weight."""
+        """Return token sequences with weights: for each word, one inside and one at the start of a text."""
         tokenizer = self.model.tokenizer
         return [
             (tokens, weight)
@@ -486,7 +488,7 @@ class LocalWriter:
 
 
 def _is_over(constraints: Constraints, stop: Sequence[str]) -> Callable[[str], bool] | None:
-    """Return a function that says whether a text must end; None if only end tokens can end it."""
+    """Return a function that tells whether a text must end; None if only end tokens can end the text."""
     longer = [string for string in stop if len(string) > 1]
     if not longer and not constraints.min_words:
         return None

@@ -1,5 +1,5 @@
 """Train rankers, coherence scorers, contradiction detectors, decoders and encoders on negatives.
 
-All of them are trained with the ``Trainer`` of transformers. If a training run was interrupted, the same call
-resumes it at the last checkpoint.
+All these models are trained with the ``Trainer`` of transformers. If a training run was interrupted,
+repeating the same call resumes it at the last checkpoint.
 """

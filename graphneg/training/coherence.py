@@ -1,13 +1,14 @@
-"""Train a coherence scorer to distinguish original dialogues from edited ones.
+"""Train a coherence scorer to distinguish original dialogues from edited dialogues.
 
 A training example is a window, that is, a range of consecutive turns of a dialogue that fits into the
-encoder. Each window of an edited dialogue contains an edited turn. It is paired with the window at the same
-position in the original dialogue, so that the position does not show which of the two was edited.
+encoder. Each window of an edited dialogue contains an edited turn. The window is paired with the window at
+the same position in the original dialogue, so that the position does not reveal which of the two dialogues
+was edited.
 
 Example:
-    An edited dialogue of 20 turns differs from the original in turn 7. If windows have 8 turns, one training
-    example may be turns 2 to 9 of the edited dialogue with label 0. It is paired with turns 2 to 9 of the
-    original, which have label 1.
+    An edited dialogue of 20 turns differs from the original dialogue in turn 7. If windows have 8 turns, one
+    training example may be turns 2 to 9 of the edited dialogue with label 0. This window is paired with turns
+    2 to 9 of the original dialogue, which have label 1.
 """
 
 from __future__ import annotations
@@ -30,9 +31,10 @@ from graphneg.scorers.coherence import CoherenceScorer, DialogueVersions, Turns
 from graphneg.training.rankers import starting_point
 
 ORIGINAL = "original"
-"""Source of the windows from original dialogues in the report. The source of other windows is a recipe."""
+"""Name under which the report counts windows of original dialogues. Windows of edited dialogues are counted
+under the name of the recipe that made the edit."""
 SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 16, "learning_rate": 5e-5}
-"""Default arguments of ``transformers.TrainingArguments``."""
+"""Default values of ``transformers.TrainingArguments`` for training a coherence scorer."""
 LEAST_WORDS = 5
 """Minimum number of words in a turn that can identify a held-out dialogue.
 
@@ -42,14 +44,14 @@ Shorter turns, such as greetings, occur in many dialogues.
 
 @dataclass(frozen=True, slots=True)
 class CoherenceReport(TrainingResult):
-    """The report of a training run.
+    """The report of a training run for a coherence scorer.
 
     Attributes:
-        windows: Number of windows in all epochs, by the recipe of the edit. The key ``original`` is for
-            windows of original dialogues.
-        shortfall: Numbers of dialogues that have fewer edited versions than the mix requires, and of versions
-            that were not used.
-        cut_turns: How often a turn was truncated because it is longer than a window.
+        windows: Number of windows (ranges of turns) in all epochs, keyed by the recipe of the edit. Windows
+            of original dialogues have the key ``original``.
+        shortfall: Number of dialogues with fewer edited versions than the mix requires, and number of edited
+            versions that were not used.
+        cut_turns: Number of times that a turn was truncated because it is longer than a window.
     """
 
     windows: Mapping[str, int]
@@ -70,16 +72,16 @@ def train_coherence(
     progress: Progress | None = None,
     **arguments: Any,
 ) -> CoherenceReport:
-    """Train a scorer in place, and save it.
+    """Train a coherence scorer in place, and save it.
 
-    If a run was interrupted, the same call resumes it. Raises `InputError` if the mix cannot be used, there
-    is no data, ``out`` contains a model or another run, or a training argument is unknown.
+    If a run was interrupted, repeating the same call resumes it. Raises `InputError` if the mix cannot be
+    used, there is no data, ``out`` contains a model or another run, or a training argument is unknown.
 
     Args:
-        scorer: The scorer.
+        scorer: The coherence scorer to train.
         dialogues: Dialogues with their edited versions.
         out: The output folder for the trained scorer.
-        mix: Number of edited versions of each dialogue to use per epoch, by recipe, generator or error
+        mix: Number of edited versions of each dialogue to use per epoch, keyed by recipe, generator or error
             category; None for one version per recipe.
         epochs: Number of epochs.
         held_out: Texts of turns, for example of the test data. Dialogues that contain one of these turns are
@@ -102,7 +104,7 @@ def train_coherence(
         facts.append([pick.number, pick.label, text_key("\n".join(turn.text for turn in pick.turns))])
     run = open_run(out, facts, overwrite)
     scorer.categories = tuple(sorted({name for pick in picks for name in pick.categories}))
-    # The scorer may have counted turns that it truncated before this run, so the count is reset.
+    # The scorer may have truncated and counted turns before this run, so reset the count.
     scorer.cut_turns = 0
     trained = fit(
         run, scorer, picks, partial(_collate, scorer), seed=seed, progress=progress,
@@ -116,17 +118,17 @@ def train_coherence(
 
 @dataclass(frozen=True, slots=True)
 class WindowExample:
-    """A dialogue of which one window becomes a training example.
+    """A dialogue from which one window (a range of turns) becomes a training example.
 
     Attributes:
         turns: The turns of the dialogue.
-        places: Indexes of the edited turns. The window contains at least one of these turns. If the dialogue
-            is too short to have such a turn, it is any window.
-        label: 1 for an original dialogue, 0 for an edited one.
-        source: ``original``, or the recipe of the edit.
+        places: Indices of the edited turns. The window contains at least one of these turns. If the dialogue
+            is too short to have such a turn, any of its windows is used.
+        label: 1 for an original dialogue, 0 for an edited dialogue.
+        source: ``original``, or the name of the recipe that made the edit.
         categories: The error categories of the edit; empty for an original dialogue.
         number: A random number that selects the window. It is the same for an edited dialogue and its
-            original, so that the windows are at the same position.
+            original dialogue, so that both windows are at the same position.
     """
 
     turns: Turns
@@ -138,13 +140,13 @@ class WindowExample:
 
 
 class WindowSampler:
-    """Selects the dialogues for each epoch.
+    """Selects the original and edited dialogues for each epoch of training a coherence scorer.
 
     The same seed and the same epoch give the same dialogues in the same order.
 
     Attributes:
-        shortfall: How many dialogues have fewer edited versions than the mix asks for, counted for the last
-            epoch, and how many versions were not used.
+        shortfall: How many dialogues had fewer edited versions than the mix asks for in the last epoch, and
+            how many edited versions were not used.
     """
 
     def __init__(
@@ -158,13 +160,14 @@ class WindowSampler:
 
         Args:
             dialogues: Dialogues with their edited versions.
-            mix: Number of edited versions of each dialogue to use per epoch, by recipe, generator or error
-                category.
-            seed: Seed for sampling.
+            mix: Number of edited versions of each dialogue to use per epoch, keyed by recipe, generator or
+                error category.
+            seed: Seed for sampling edited versions and windows.
             held_out: Texts of turns. Dialogues that contain one of these turns are removed.
 
         Raises:
-            InputError: The mix is empty, has an unknown key or a number below 1, or no dialogue is left.
+            InputError: The mix is empty, has an unknown key or a number below 1, or no dialogue is left after
+                the held-out dialogues are removed.
         """
         if not mix or min(mix.values()) < 1:
             raise InputError("a mix needs at least one edited version of each dialogue")
@@ -189,46 +192,46 @@ class WindowSampler:
         self._seed = seed
 
     def epoch(self, epoch: int) -> list[WindowExample]:
-        """Return the dialogues for an epoch, and update ``shortfall``.
+        """Return the dialogues to use in an epoch, and update ``shortfall``.
 
         Args:
             epoch: The number of the epoch, from 0.
 
         Returns:
-            The dialogues. Each edited version is followed by its original.
+            The dialogues. Each edited dialogue is followed by its original dialogue.
         """
         self.shortfall = Shortfall(held_out=self.shortfall.held_out, unused=self.shortfall.unused)
         picks = [pick for item in self._dialogues for pick in self._of(item, epoch)]
         return sorted(picks, key=lambda pick: (pick.number, pick.label))
 
     def _of(self, item: DialogueVersions, epoch: int) -> Iterator[WindowExample]:
-        """Yield the versions of a dialogue for an epoch, each followed by the original."""
+        """Yield the edited versions of a dialogue to use in an epoch, each followed by the original."""
         for name, amount in self._mix.items():
             some = [edited for edited in item.edited if name in edited.names]
             some.sort(key=lambda edited: number(self._seed, "version", item.id, name, edited.id))
             if len(some) < amount:
                 self.shortfall.contexts[name] += 1
                 self.shortfall.responses[name] += amount - len(some)
-            # Each epoch starts with the versions that follow the last ones of the previous epoch, so that all
-            # versions are used equally often.
+            # Each epoch continues after the last version of the previous epoch, so that all versions are used
+            # equally often.
             for i, drawn in enumerate(rotate(some, amount, epoch)):
                 draw = number(self._seed, "window", drawn.id, name, str(epoch), str(i))
                 yield WindowExample(drawn.turns, drawn.edited, 0, drawn.recipe, drawn.categories, draw)
-                # `_collate` selects the window by the edited turns and the number. Both are the same for the
-                # original, so its window is at the same position.
+                # `_collate` uses the indices of the edited turns and the random number to select a window.
+                # Both are the same for the original dialogue, so its window is at the same position.
                 yield WindowExample(item.original, drawn.edited, 1, ORIGINAL, (), draw)
 
 
 def _collate(scorer: CoherenceScorer, picks: Sequence[WindowExample]) -> Mapping[str, Any]:
-    """Select a window of each dialogue, and make a batch with labels and weights (all 1)."""
+    """Select one window (a range of turns) per dialogue. Return a batch with labels and weights (all 1)."""
     import torch
 
     rows: list[list[int]] = []
     for pick in picks:
         turns = scorer.encode_turns(pick.turns)
         windows = scorer.cutter.all(scorer.lengths(turns))
-        # The window must contain an edited turn. An original may be too short to have turns at these indexes.
-        # In this case, any window is used.
+        # The window must contain an edited turn. If the original dialogue is too short to have turns at the
+        # indices of the edited turns, use any window.
         edited = [window for window in windows if not pick.places.isdisjoint(window)] or windows
         rows.append(scorer.tokens(turns, edited[pick.number % len(edited)]))
     return {**scorer.batch_of(rows), "labels": torch.tensor([(float(pick.label), 1.0) for pick in picks])}

@@ -1,9 +1,9 @@
 """Train a contradiction detector on labelled responses.
 
 A training pair consists of an earlier utterance and a response. Its label is 1 if the two contradict each
-other, otherwise 0. If a contradiction was made by editing a graph, it has a counterpart, that is, a similar
-response without a contradiction. The two are next to each other in the training data, so that they are in the
-same batch and the loss can compare them.
+other, otherwise 0. A contradiction that was made by editing a graph has a counterpart, that is, a similar
+response without a contradiction. A contradiction and its counterpart are next to each other in the training
+data, so that they are in the same batch and the loss can compare them.
 
 Example:
     The response "I hate fish." after "Fish is my favourite food." has label 1. Its counterpart, "I love
@@ -31,15 +31,15 @@ from graphneg.scorers.edited_contradictions import SOURCE
 from graphneg.training.rankers import labelled_batch, starting_point
 
 SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 16, "learning_rate": 5e-5}
-"""Default arguments of ``transformers.TrainingArguments``."""
+"""Default values of ``transformers.TrainingArguments`` for training a contradiction detector."""
 
 
 @dataclass(frozen=True, slots=True)
 class DetectorReport(TrainingResult):
-    """The report of a training run.
+    """The report of a training run for a contradiction detector.
 
     Attributes:
-        pairs: Number of pairs per epoch, by the generator of the response.
+        pairs: Number of training pairs per epoch, keyed by the generator that made the response.
         held_out: Number of pairs that were not used because they contain a held-out text.
     """
 
@@ -48,15 +48,17 @@ class DetectorReport(TrainingResult):
 
 
 def pairs_of(labelled: Iterable[JudgedResponse], weights: Mapping[str, float] | None = None) -> list[Pair]:
-    """Convert labelled responses to training pairs.
+    """Convert labelled responses into training pairs for a contradiction detector.
 
     Args:
-        labelled: The responses. Those without a label are skipped.
-        weights: Weights of pairs in the loss, by the generator that made the response; 1 for all others.
+        labelled: Responses with the utterances that they may contradict. Responses without a label are
+            skipped.
+        weights: Weights of pairs in the loss, keyed by the generator that made the response. The weight is 1
+            for generators that are not listed.
 
     Returns:
         The pairs. The context of a pair is the earlier utterance, and the label is 1 if the response
-        contradicts it.
+        contradicts this utterance.
     """
     weights = weights or {}
     return [
@@ -79,18 +81,19 @@ def train_detector(
     progress: Progress | None = None,
     **arguments: Any,
 ) -> DetectorReport:
-    """Train a detector in place, and save it.
+    """Train a contradiction detector in place, and save it.
 
-    The loss has two parts. The first classifies each pair. The second compares each contradiction that was
-    made by editing a graph with its counterpart. If a run was interrupted, the same call resumes it. Raises
-    `InputError` if ``out`` contains a model or another run, or if a training argument is unknown.
+    The loss has two parts. The first part classifies each pair. The second part compares each contradiction
+    that was made by editing a graph with its counterpart, a similar response without a contradiction. If a
+    run was interrupted, repeating the same call resumes it. Raises `InputError` if ``out`` contains a model
+    or another run, or if a training argument is unknown.
 
     Args:
-        detector: The detector.
-        pairs: The training pairs.
+        detector: The contradiction detector to train.
+        pairs: The training pairs, each of an earlier utterance (the context) and a response.
         out: The output folder for the trained detector.
         epochs: Number of epochs.
-        held_out: Texts, for example of the test data. Pairs that contain one of them are not used for
+        held_out: Texts, for example of the test data. Pairs that contain one of these texts are not used for
             training.
         seed: Seed for the order of pairs and for training.
         overwrite: Whether to replace a model or another run in ``out``.
@@ -116,8 +119,8 @@ def train_detector(
     facts.append([(pair.context, pair.response, pair.label, pair.weight) for pair in kept])
     run = open_run(out, facts, overwrite)
     rows: list[Pair] = []
-    # Pairs are shuffled by a hash of their key. A contradiction and its counterpart have the same key, so
-    # they stay next to each other.
+    # Shuffle pairs by a hash of their key (see `_together`). A contradiction and its counterpart have the
+    # same key, so they stay next to each other.
     for epoch in map(str, range(epochs)):
         rows += sorted(kept, key=lambda item: (number(seed, "pair", epoch, *_together(item)), item.id))
     trained = fit(
@@ -129,5 +132,5 @@ def train_detector(
 
 
 def _together(item: Pair) -> tuple[str, ...]:
-    """Return a key that only a graph-made contradiction and its counterpart have in common."""
+    """Return a key for a pair, which is the same for a graph-made contradiction and its counterpart."""
     return (item.id.rpartition("/")[0],) if item.source == SOURCE else (item.id, item.response)

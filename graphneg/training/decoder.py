@@ -4,9 +4,8 @@ The training data are AMR graphs and their texts from a store. Some of the texts
 If a text is held out, all of its graphs are held out. Otherwise, the same text could occur in the training
 data with another graph.
 
-A graph is written on one line, in the format of amrlib's decoders. A sequence-to-sequence model that was
-trained here can be loaded by amrlib. A causal model reads the graph and ``Text:``, and continues with the
-text.
+A graph is written on one line, in the format of amrlib's decoders. amrlib can load a sequence-to-sequence
+model that this module has trained. A causal model reads the graph and ``Text:``, and continues with the text.
 
 Example:
     Input: ``(w / want-01 :ARG0 (b / boy) :ARG1 (g / go-02 :ARG0 b))``. Target: "The boy wants to go."
@@ -34,16 +33,16 @@ from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection, dialogue_ids, read_dialogues, read_graphs
 
 HELD_OUT = "held_out.amr"
-"""Name of the file with the held-out pairs, in the folder of the decoder.
+"""Name of the file with the held-out pairs of a text and its graph, in the folder of the decoder.
 
 It is a PENMAN file, in which the text of a graph is in a line that begins with ``# ::snt``.
 """
 _AMRLIB = "amrlib_meta.json"
-# Root concepts that mark a graph without meaning: the text was empty, or the annotator did not understand it.
+# Top concepts of graphs without meaning: the text was empty, or the annotator did not understand the text.
 _NO_MEANING = {"amr-empty", "amr-unintelligible"}
 # Number of dialogues that are read from the store with one query.
 _DIALOGUES = 50
-# At most one in this many texts is held out, so that most of a small data set can be used for training.
+# At most one in ten texts is held out, so that most of a small data set can be used for training.
 _HELD_OUT_SHARE = 10
 
 
@@ -54,7 +53,7 @@ class TextGraphPair:
     Attributes:
         id: The id of the graph.
         graph: The graph in PENMAN notation, on one line.
-        text: The text, on one line.
+        text: The text that the graph represents, on one line.
     """
 
     id: str
@@ -69,7 +68,7 @@ class TextGraphPair:
 
 @dataclass(frozen=True, slots=True)
 class DecoderReport(TrainingReport):
-    """The report of a training run.
+    """The report of a training run for a decoder.
 
     Attributes:
         too_long: Number of pairs that were not used because their graph or their text has too many tokens.
@@ -84,14 +83,14 @@ def read_text_graph_pairs(
     """Read the texts in a store together with their graphs.
 
     Args:
-        store: The store.
-        selection: The dialogues to read; None for all.
+        store: Store with the dialogues and their AMR graphs.
+        selection: The dialogues to read; None for all dialogues.
         gold_only: Whether to use only gold graphs, which people annotated. Otherwise, an utterance without a
             gold graph is used with the graph that a parser made.
 
     Yields:
-        Each distinct pair once, in the order of the dialogues. Texts without any letter or digit and graphs
-        without meaning are skipped.
+        Each distinct pair of a text and a graph once, in the order of the dialogues. Texts without any letter
+        or digit and graphs without meaning are skipped.
     """
     ids, seen = dialogue_ids(store, selection or Selection()), set[tuple[str, str]]()
     while page := list(islice(ids, _DIALOGUES)):
@@ -119,9 +118,9 @@ def held_out(
     Texts that differ only in case and white space count as one text.
 
     Args:
-        meanings: The pairs.
+        meanings: Pairs of a text and its graph.
         amount: Number of texts to hold out. At most a tenth of the texts is held out.
-        seed: Seed for the choice of the held-out texts.
+        seed: Seed for choosing the held-out texts.
 
     Returns:
         The training pairs and the held-out pairs. There is one held-out pair for each held-out text, even if
@@ -130,7 +129,8 @@ def held_out(
     keys = {one.id: text_key(one.text.casefold()) for one in meanings}
     order = sorted(set(keys.values()), key=lambda key: number(seed, "held-out", key))
     out = set(order[: min(amount, len(order) // _HELD_OUT_SHARE)])
-    # A dict keeps the last value of a key, so the order is reversed to keep the first pair of each text.
+    # A dict keeps the last value that is added for a key, so reverse the order to keep the first pair of each
+    # text.
     measured = {key: one for one in reversed(meanings) if (key := keys[one.id]) in out}
     return [one for one in meanings if keys[one.id] not in out], [
         measured[key] for key in order if key in out
@@ -146,26 +146,26 @@ def train_decoder(
     max_tokens: int = 512,
     **arguments: Any,
 ) -> DecoderReport:
-    """Train a language model in place, and save it.
+    """Train a language model as a decoder in place, and save it.
 
     The held-out pairs are saved in the file `HELD_OUT` in the same folder. Raises `InputError` if ``out``
     contains another model.
 
     Args:
-        model: The language model.
-        meanings: The training pairs.
+        model: The language model to train.
+        meanings: The training pairs of a text and its graph.
         out: The output folder for the trained model.
-        measured: The held-out pairs.
-        max_tokens: Maximum length of a graph in tokens. The maximum length of a text is half of this. If the
-            model cannot read so many tokens, both limits are reduced. Pairs that exceed a limit are not used
-            for training.
-        **arguments: Arguments of `graphneg.nn.fine_tuning.fine_tune`.
+        measured: The held-out pairs, which are saved for testing and not used for training.
+        max_tokens: Maximum length of a graph in tokens. The maximum length of a text is half of this number.
+            Both limits are reduced if the model's maximum input is too short. Pairs that exceed a limit are
+            not used for training.
+        **arguments: Further arguments of `graphneg.nn.fine_tuning.fine_tune`.
 
     Returns:
         The report of the run.
 
     Raises:
-        InputError: There are no pairs, or all of them are too long.
+        InputError: There are no pairs, or all pairs are too long.
     """
     if not meanings:
         raise InputError("nothing to train on: no text has an AMR graph; run graphneg parse")
@@ -201,7 +201,7 @@ def train_decoder(
 
 
 def _amrlib_meta(model: LanguageModel) -> dict[str, Any]:
-    """Return the metadata from which ``amrlib.load_gtos_model`` reads how to load the model."""
+    """Return the metadata that tells ``amrlib.load_gtos_model`` how to load the model."""
     return {
         "model_type": "gtos",
         "inference_module": ".generate_xfm.inference",

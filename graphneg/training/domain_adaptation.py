@@ -3,8 +3,8 @@
 The method is described in section 3.4 of Gu et al. (2020), "Speaker-Aware BERT". The encoder is trained on
 dialogues of the domain with the two pretraining tasks of BERT. Its input contains markers of turns, and token
 types for the speakers. For next-sentence prediction, half of the contexts are followed by their own response,
-and the other half by a response to another context. In masked language modelling (Devlin et al. 2019, "BERT",
-section 3.1), different tokens are masked in each epoch.
+and half by a response to another context. In masked language modelling (Devlin et al. 2019, "BERT", section
+3.1), different tokens are masked in each epoch.
 
 Example:
     The context "Hi!" with its response "Hello, Ann." may become "hi ! [EOU] [EOT]" with "hello , [MASK] .".
@@ -34,20 +34,23 @@ from graphneg.progress import Progress
 from graphneg.rankers.base import SA_BERT
 from graphneg.rankers.sa_bert import Row, SpeakerInputs, add_speakers
 
-# Labels of next-sentence prediction in BERT: 0 if the second text follows the first one, 1 if it does not.
+# Labels of next-sentence prediction in BERT: 0 if the second text follows the first text, otherwise 1.
 _NEXT, _OTHER = 0, 1
-# Label of tokens that are not to be predicted. torch's cross-entropy ignores this label by default.
+# Label of tokens that the model does not have to predict. torch's cross-entropy ignores this label by
+# default.
 _NOT_MASKED = -100
 # As in BERT, 80% of the selected tokens are replaced by the mask token, 10% are replaced by a random token,
-# and 10% are not changed. The two numbers are cumulative: below 0.8 the mask token, below 0.9 a random token.
+# and 10% are not changed. A random number below 0.8 selects the mask token, and a number from 0.8 to 0.9
+# selects a random token.
 _AS_MASK, _AS_ANY = 0.8, 0.9
 
 
 @dataclass(frozen=True, slots=True)
 class Adaptation(TrainingResult):
-    """The report of an adaptation.
+    """The report of a training run that adapted an encoder to dialogues.
 
-    The attribute ``loss`` is the sum of the losses of both tasks, averaged over the run.
+    The attribute ``loss`` is the sum of the losses for masked language modelling and next-sentence
+    prediction, averaged over the run.
 
     Attributes:
         examples: Number of training examples per epoch.
@@ -62,8 +65,8 @@ class AdaptableEncoder:
 
     Attributes:
         model: The encoder with its two heads.
-        tokenizer: The tokenizer.
-        start: Path or Hugging Face hub id of the original encoder.
+        tokenizer: The tokenizer of the encoder, to which markers of turns were added.
+        start: Path or Hugging Face hub id from which the encoder was loaded.
     """
 
     model: Any
@@ -71,7 +74,7 @@ class AdaptableEncoder:
     start: str
 
     def save(self, folder: str | Path) -> None:
-        """Save the model and the tokenizer, so that transformers can load them.
+        """Save the encoder and the tokenizer in a form that transformers can load.
 
         Args:
             folder: The output folder.
@@ -89,7 +92,7 @@ def new_adaptable(
 
     Args:
         model: Path or Hugging Face hub id of the encoder.
-        seed: Seed for the new random parameters.
+        seed: Seed for initializing the parameters that are added to the encoder.
         device: The torch device; None to choose one automatically.
         offline: Whether to use only local files, without downloading the encoder.
 
@@ -139,19 +142,19 @@ def adapt(
 ) -> Adaptation:
     """Train an encoder in place on contexts and their correct responses, and save it.
 
-    A ranker of the kind ``sa-bert`` that is then created from the saved encoder keeps the learned token types
-    for the speakers. transformers loads the saved encoder as a ``BertForPreTraining``. If a run was
-    interrupted, the same call resumes it. Raises `InputError` if there is no data, ``out`` contains a model
-    or another run, or a training argument is unknown.
+    A ranker of the kind ``sa-bert`` that is later created from the saved encoder keeps the learned token
+    types for the speakers. transformers loads the saved encoder as a ``BertForPreTraining``. If a run was
+    interrupted, repeating the same call resumes it. Raises `InputError` if there is no data, ``out`` contains
+    a model or another run, or a training argument is unknown.
 
     Args:
-        encoder: The encoder.
+        encoder: The encoder to train, as returned by `new_adaptable`.
         groups: Contexts with their correct responses.
         out: The output folder for the adapted encoder.
         epochs: Number of epochs.
         max_tokens: Maximum length of the input in tokens.
         masked: Fraction of the tokens to select for masking, between 0 and 1.
-        held_out: Texts that must not be used as a response.
+        held_out: Texts, for example of the test data, that must not be used as responses.
         seed: Seed for sampling and training.
         overwrite: Whether to replace a model or another run in ``out``.
         progress: Progress display; advanced by the training steps.
@@ -179,13 +182,13 @@ def adapt(
 
 
 def groups_of_contexts(contexts: Iterable[Context]) -> list[Group]:
-    """Convert contexts to groups, as training functions expect them.
+    """Convert contexts into groups, which is the form that training functions expect.
 
     Args:
-        contexts: The contexts. Those without correct responses are skipped.
+        contexts: Contexts with their correct responses. Contexts without correct responses are skipped.
 
     Returns:
-        One group per context, with its turns and its correct responses.
+        One group per context, with the texts of its turns and its correct responses.
     """
     return [
         Group(
@@ -201,8 +204,8 @@ def groups_of_contexts(contexts: Iterable[Context]) -> list[Group]:
 class AdaptationExamples:
     """The training examples of all epochs, as a sequence of pairs of a context and a response.
 
-    In each epoch, there is one example for each correct response to a context. It contains either this
-    response (label 0, "is next") or a response from another context (label 1, "is not next").
+    Each epoch has one example for each correct response to a context. The example contains either this
+    response (label 0, "is next") or a response to another context (label 1, "is not next").
 
     Attributes:
         size: Number of examples per epoch.
@@ -211,17 +214,17 @@ class AdaptationExamples:
     def __init__(
         self, groups: Sequence[Group], epochs: int, seed: int, held_out: Collection[str] = ()
     ) -> None:
-        """Collect the correct responses.
+        """Collect the correct responses of all contexts.
 
         Args:
             groups: Contexts with their correct responses.
             epochs: Number of epochs.
-            seed: Seed for the order of examples and for the choice of responses.
-            held_out: Texts that must not be used as a response.
+            seed: Seed for shuffling the examples and for choosing responses to other contexts.
+            held_out: Texts, for example of the test data, that must not be used as responses.
 
         Raises:
-            InputError: There are fewer than two distinct correct responses, so there are no responses from
-                other contexts.
+            InputError: There are fewer than two distinct correct responses. A single response leaves no
+                response to another context.
         """
         out = HeldOut(held_out)
         self._pairs = [
@@ -247,10 +250,10 @@ class AdaptationExamples:
         return self._epochs * self.size
 
     def __getitem__(self, index: int) -> Pair:
-        """Return an example.
+        """Return a training example.
 
         Args:
-            index: The index among the examples of all epochs, from 0.
+            index: The index of the example among the examples of all epochs, from 0.
 
         Returns:
             The context, a response, and the label: 0 if the response follows the context, otherwise 1.
@@ -261,11 +264,12 @@ class AdaptationExamples:
             self._order = shuffled(range(self.size), self._seed, "order", str(epoch))
         group, text = self._pairs[self._order[at]]
         id = f"{epoch}~{self._order[at]}"
-        # Half of the examples, chosen at random, get a response from another context.
+        # Half of the examples, chosen at random, get a response to another context.
         if number(self._seed, "next", id) % 2:
             right = NearTexts(answer.text for answer in group.positives)
-            # A response such as "Yes, sure." may also be correct for this context. In this case, another one
-            # is drawn. If 20 draws are not enough, the example gets its own correct response.
+            # A response to another context, such as "Yes, sure.", may also be correct for this context. In
+            # this case, draw another response. If 20 draws are not enough, the example gets its own correct
+            # response.
             for k in range(20):
                 other = self._pairs[number(self._seed, "other", id, str(k)) % self.size][1]
                 if other not in right:
@@ -277,15 +281,16 @@ class AdaptationExamples:
 class Masking:
     """Masks tokens for masked language modelling.
 
-    Markers and special tokens are never masked. At least one token of each example is selected. The selection
-    depends only on the seed and on the id of the example, so that a resumed run masks the same tokens.
+    Markers of turns and special tokens are never masked. At least one token of each example is selected. The
+    selection depends only on the seed and on the id of the example, so that a resumed run masks the same
+    tokens.
 
     Attributes:
         inputs: The converter from texts to tokens, which contains the ids of markers and special tokens.
         vocabulary: Number of tokens in the vocabulary.
         mask: Id of the mask token.
         share: Fraction of the tokens to select for masking.
-        seed: Seed for the choice of the tokens and of their replacements.
+        seed: Seed for choosing the tokens and their replacements.
     """
 
     inputs: SpeakerInputs
@@ -295,15 +300,15 @@ class Masking:
     seed: int
 
     def masked(self, row: Row, id: str) -> tuple[Row, list[int]]:
-        """Mask tokens of an example.
+        """Mask some tokens of a training example.
 
         Args:
-            row: The token ids and types of the example.
+            row: The token ids and token types of the example.
             id: The id of the example.
 
         Returns:
-            The example with masked tokens, and a label for each token: the original id for a selected token,
-            -100 for the others.
+            The example with masked tokens, and a label for each token: the original token id for a selected
+            token, -100 for any other token.
         """
         special = self.inputs.special
         draw = Random(number(self.seed, "mask", id))
@@ -318,27 +323,28 @@ class Masking:
         return Row(tokens, row.types), labels
 
     def batch(self, rows: Sequence[Row], ids: Sequence[str]) -> dict[str, Any]:
-        """Mask tokens of several examples, and convert them to padded tensors.
+        """Mask some tokens of each example, and convert the examples into padded tensors.
 
         Args:
-            rows: The token ids and types of each example.
+            rows: The token ids and token types of each example.
             ids: The ids of the examples.
 
         Returns:
-            The tensors of `SpeakerInputs.batch` and ``labels``, all of shape (rows, tokens).
+            The tensors of `SpeakerInputs.batch` and the tensor ``labels``, all of shape (rows, tokens).
         """
         import torch
 
         masked = [self.masked(row, id) for row, id in zip(rows, ids, strict=True)]
         batch = self.inputs.batch([row for row, _ in masked])
         labels = torch.full(batch["attention_mask"].shape, _NOT_MASKED)
-        # The labels of real tokens are set. Those of the padding remain -100, so that the loss ignores them.
+        # Set the labels of real tokens. The labels of padding tokens remain -100, so that the loss ignores
+        # these tokens.
         labels[batch["attention_mask"].bool()] = torch.tensor([label for _, some in masked for label in some])
         return {**batch, "labels": labels}
 
 
 def _collate(masking: Masking, examples: Sequence[Pair]) -> dict[str, Any]:
-    """Convert pairs to a batch with labels for masked language modelling and next-sentence prediction."""
+    """Convert pairs into a batch with labels for masked language modelling and next-sentence prediction."""
     import torch
 
     rows = masking.inputs.rows([e.context for e in examples], [e.response for e in examples])

@@ -1,15 +1,15 @@
 """Train a ranker on groups. A group is a context with correct and wrong responses.
 
-The loss is the sum of two parts. The first is the binary cross-entropy of each pair of a context and a
-response, weighted so that correct and wrong pairs have the same total weight. The second is a cross-entropy
-that ranks each correct response above the wrong responses to the same context in the batch. The second part
-makes learning faster. To stop training early, some of the contexts can be used for validation instead of
-training.
+The loss is the sum of two parts. The first part is the binary cross-entropy of each pair of a context and a
+response, weighted so that correct and wrong pairs have the same total weight. The second part is a
+cross-entropy that ranks each correct response above the wrong responses to the same context in the batch. The
+second part makes learning faster. To stop training early, some of the contexts can be used for validation
+instead of training.
 
 Example:
     A group has the context "Do you like tea?", the correct response "Yes." and the wrong responses "I hate
-    you." and "It rains." Its three pairs are in one batch. The second part of the loss is the cross-entropy
-    of choosing "Yes." among the three responses.
+    you." and "It rains." The three pairs of the context and a response are in one batch. The second part of
+    the loss is the cross-entropy of choosing "Yes." among the three responses.
 """
 
 from __future__ import annotations
@@ -31,29 +31,29 @@ from graphneg.progress import Progress
 from graphneg.rankers.base import Trainable
 
 SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 32, "learning_rate": 5e-5}
-"""Default arguments of ``transformers.TrainingArguments``."""
+"""Default values of ``transformers.TrainingArguments`` for training a ranker."""
 
 
 @dataclass(frozen=True, slots=True)
 class EarlyStopping:
-    """The settings of early stopping.
+    """The settings for early stopping.
 
-    Some contexts are held back from training, and the loss on them is computed once per epoch, or every
+    Some contexts are held back from training. The loss on these contexts is computed once per epoch, or every
     ``eval_steps`` steps if this training argument is given. The model with the lowest loss is kept.
 
     Attributes:
-        fraction: Fraction of the contexts that are held back, between 0 and 1.
-        patience: Number of evaluations in a row without a lower loss after which training stops.
+        fraction: Fraction of the contexts to hold back, between 0 and 1.
+        patience: Number of consecutive evaluations without a lower loss after which training stops.
     """
 
     fraction: float = 0.1
     patience: int = 2
 
     def __post_init__(self) -> None:
-        """Check that the values are in range.
+        """Check that the fraction and the patience are in range.
 
         Raises:
-            InputError: The fraction or the patience is out of range.
+            InputError: The fraction is not between 0 and 1, or the patience is below 1.
         """
         if not 0 < self.fraction < 1 or self.patience < 1:
             raise InputError("the fraction for validation must be between 0 and 1, patience at least 1")
@@ -79,7 +79,7 @@ class EarlyStopping:
             group: The context with its responses.
 
         Returns:
-            True if `holds_back` is False.
+            True if the context is not held back; see `holds_back`.
         """
         return not self.holds_back(group)
 
@@ -90,7 +90,7 @@ class EarlyStopping:
             groups: The contexts with their responses.
 
         Raises:
-            InputError: No context or every context would be held back.
+            InputError: With this fraction, no context or every context would be held back.
         """
         held_back = sum(map(self.holds_back, groups))
         if not 0 < held_back < len(groups):
@@ -107,13 +107,13 @@ class EarlyStopping:
             given: The training arguments of the caller.
 
         Returns:
-            The caller's arguments, and further arguments. They let the trainer evaluate and save the model at
-            the same steps, so that it can restore the best model.
+            The caller's arguments, and further arguments with which the trainer evaluates and saves the model
+            at the same steps, so that it can restore the best model.
         """
         batch = int(given.get("per_device_train_batch_size", 8))
         step = batch * int(given.get("gradient_accumulation_steps", 1))
-        # By default, the model is evaluated once per epoch, so the number of steps per epoch is used, rounded
-        # up.
+        # By default, evaluate the model once per epoch, that is, after the number of steps in an epoch
+        # (rounded up).
         every = given.get("eval_steps", max(1, -(-pairs // step)))
         return {
             "per_device_eval_batch_size": batch,
@@ -132,13 +132,13 @@ class EarlyStopping:
 
 @dataclass(frozen=True, slots=True)
 class RankerReport(TrainingResult):
-    """The report of a training run.
+    """The report of a training run for a ranker.
 
     Attributes:
-        pairs: Number of pairs that were used for training, by the source of the response.
+        pairs: Number of pairs that were used for training, keyed by the source of the response.
         shortfall: Numbers of responses that the mix requires but that were missing in the first epoch.
-        planned: Number of pairs in all epochs. If training stopped early, it is larger than the sum of
-            ``pairs``.
+        planned: Number of pairs in all epochs. If training stopped early, this number is larger than the sum
+            of ``pairs``.
     """
 
     pairs: Mapping[str, int]
@@ -163,20 +163,20 @@ def train_ranker(
     """Train a ranker in place, and save it.
 
     Each epoch draws new pairs from the groups. The pairs of a context are in the same batch. If a run was
-    interrupted, the same call resumes it at the last checkpoint. On a CPU, the same seed gives the same
-    model. Raises `InputError` if there is no data, the mix contains an unknown source, ``out`` contains a
-    model or another run, or a training argument is unknown.
+    interrupted, repeating the same call resumes it at the last checkpoint. On a CPU, the same seed gives the
+    same model. Raises `InputError` if there is no data, the mix contains an unknown source, ``out`` contains
+    a model or another run, or a training argument is unknown.
 
     Args:
-        ranker: The ranker.
-        data: Groups of correct and wrong responses, or a `Pairs` object. If it is a `Pairs` object, it
-            already has a mix and held-out texts, so ``mix`` and ``held_out`` must not be given.
+        ranker: The ranker to train.
+        data: Groups of correct and wrong responses, or a `Pairs` object. A `Pairs` object already has a mix
+            and held-out texts, so ``mix`` and ``held_out`` must not be given with it.
         out: The output folder for the trained ranker.
-        mix: Number of correct and wrong responses to use per context and epoch; None for one correct and one
-            random response.
+        mix: Number of correct and wrong responses to use per context and epoch; None for one correct response
+            and one random wrong response.
         epochs: Number of epochs.
-        held_out: Texts that must not be used as a response.
-        validation: Settings of early stopping; None to train for all epochs.
+        held_out: Texts, for example of the test data, that must not be used as responses.
+        validation: Settings for early stopping; None to train for all epochs.
         seed: Seed for sampling and training.
         overwrite: Whether to replace a model or another run in ``out``.
         progress: Progress display; advanced by the training steps.
@@ -215,7 +215,7 @@ def _parts(
     seed: int,
     validation: EarlyStopping | None,
 ) -> tuple[Draws, Draws | None]:
-    """Return functions that draw an epoch's pairs: for training, and for validation (or None)."""
+    """Return two functions that draw an epoch's pairs: for training and for validation (None without it)."""
     if isinstance(data, Pairs):
         if mix is not None or held_out:
             raise InputError("pairs already have a mix and held-out texts: pass both to read_pairs instead")
@@ -245,8 +245,8 @@ def starting_point(learner: Any) -> list[Any]:
         The class of the model, its configuration, its maximum input length, and the names of the parameters
         to train.
     """
-    # The values of the parameters are not included. If a run is resumed with the same object in memory, the
-    # first part of the run has already changed them, and the description would differ.
+    # Do not include the values of the parameters. If a run is resumed with the same object in memory, the
+    # first part of the run has already changed these values, and the description would differ.
     config: Any = getattr(learner.model, "config", None)
     learning = [name for name, weights in learner.model.named_parameters() if weights.requires_grad]
     settings = (config.to_dict(), config.name_or_path) if config is not None else None
@@ -256,13 +256,13 @@ def starting_point(learner: Any) -> list[Any]:
 def labelled_batch(
     learner: Trainable, group: Callable[[Pair], Hashable], balance: float, pairs: Sequence[Pair]
 ) -> Mapping[str, Any]:
-    """Convert pairs to a batch with labels.
+    """Convert pairs into a batch with labels.
 
     Args:
         learner: The model to train.
         group: Function that returns a key for a pair. The loss compares pairs with equal keys.
-        balance: Factor for the weights of correct pairs, which balances the two classes.
-        pairs: The pairs.
+        balance: Factor for the weights of correct pairs, which balances correct and wrong pairs.
+        pairs: Pairs of a context and a response.
 
     Returns:
         The input tensors of the model, and ``labels`` of shape (pairs, 3): the label, the weight and the

@@ -1,11 +1,12 @@
-"""Compare sources of negatives: train the same ranker on each, with several seeds, and test it.
+"""Compare sources of negatives: train the same ranker on each source, with several seeds, and test it.
 
-The result has one row of measures per source. Intervals come from a bootstrap over test contexts and seeds:
-each bootstrap sample resamples the contexts (in the same way for all runs) and the seeds of each source.
+The result has one row of measures per source. Confidence intervals come from a bootstrap over test contexts
+and seeds: each bootstrap sample resamples the contexts (in the same way for all runs) and the seeds of each
+source.
 
 Training on human-written adversarial responses usually gives a better ranker than training on random
-negatives. The difference is called the gap, and the result states for each source what share of the gap it
-closes.
+negatives. The difference is called the gap, and the result states for each source what share of the gap the
+source closes.
 
 Example:
     Recall at 1 on adversarial responses is 0.60 after training on ``random``, 0.80 after training on
@@ -54,7 +55,7 @@ RESAMPLES = 1000
 
 @dataclass(frozen=True, slots=True)
 class Tallies:
-    """The number of correct decisions of one ranker for each test context.
+    """The numbers of correct decisions that one ranker makes for each test context.
 
     All arrays have the shape (contexts,), except ``wins``.
 
@@ -64,10 +65,9 @@ class Tallies:
         top_ranked: Number of correct responses that score higher than all wrong responses to their context.
         accepted: Number of correct responses with a score above the threshold.
         rejected: Number of wrong responses with a score below the threshold.
-        wins: Array of shape (contexts, contexts). The value in row i and column j compares the correct
-            responses to context i with the wrong responses to context j. The value adds 2 for each pair in
-            which the correct response scores higher and 1 for each pair with equal scores, so that it is an
-            integer.
+        wins: Integer array of shape (contexts, contexts). The value in row i and column j compares the
+            correct responses to context i with the wrong responses to context j: it is the sum of 2 for each
+            pair in which the correct response scores higher, and 1 for each pair with equal scores.
     """
 
     right: NDArray[Any]
@@ -83,14 +83,14 @@ class BootstrapEstimate(NamedTuple):
 
     Attributes:
         whole: The measure on all test contexts.
-        drawn: The measure in each bootstrap sample, of shape (resamples,).
+        drawn: The measure in each bootstrap sample, an array of shape (resamples,).
     """
 
     whole: float
     drawn: NDArray[Any]
 
     def figure(self) -> Estimate:
-        """Return the measure with its 95% interval."""
+        """Return the measure with its 95% confidence interval."""
         return Estimate(self.whole, *interval(self.drawn))
 
 
@@ -105,13 +105,13 @@ def tallies(
     Args:
         contexts: The test contexts.
         scores: For each context, one score per response.
-        kind: The kind of wrong response. For a context without wrong responses of this kind, all counts are
-            0.
-        threshold: A response with a score above the threshold is predicted to be correct, one with a score
-            below it to be wrong.
+        kind: The kind of wrong response, such as ``adversarial``. For a context without wrong responses of
+            this kind, all counts are 0.
+        threshold: A response with a score above the threshold is predicted to be correct, a response with a
+            score below the threshold to be wrong.
 
     Returns:
-        The counts for each context.
+        The counts, with one value per context in each array.
     """
     import numpy as np
 
@@ -144,7 +144,7 @@ class Bootstrap:
     """
 
     def __init__(self, contexts: int, seed: int = 0, resamples: int = RESAMPLES) -> None:
-        """Draw the samples.
+        """Draw the bootstrap samples.
 
         Args:
             contexts: Number of test contexts.
@@ -156,12 +156,12 @@ class Bootstrap:
         self._seed = seed
         self._resamples = resamples
         drawn = resampled_counts(contexts, resamples, number(seed, "contexts"))
-        # Each row says how often each context occurs in a sample. Row 0 stands for the original data, with
-        # each context once; each later row is one bootstrap sample.
+        # Each row contains the number of times that each context occurs in a sample. Row 0 stands for the
+        # original data, with each context once; each later row is one bootstrap sample.
         self._weights = np.concatenate([np.ones((1, contexts)), drawn])
 
     def measured(self, measure: str, runs: Mapping[int, Tallies]) -> BootstrapEstimate:
-        """Compute a measure of one source, as the mean over its seeds.
+        """Return a measure for one source, averaged over its seeds.
 
         Args:
             measure: One of `MEASURES`.
@@ -175,9 +175,9 @@ class Bootstrap:
         weights = self._weights
 
         def values(of: Tallies) -> NDArray[Any]:
-            """Return the measure on all contexts, and then on each sample; NaN if there are no responses."""
-            # A weight says how often a context occurs in a sample. Multiplying the counts by the weights thus
-            # gives the sums over each sample, without copying any data.
+            """Return the measure on all contexts, then on each sample; NaN for a sample without responses."""
+            # A weight is the number of times that a context occurs in a sample. Multiplying the counts by the
+            # weights thus gives the sums over each sample, without copying any data.
             right, wrong = weights @ of.right, weights @ of.wrong
             # If a sample has no responses, numpy would warn of 0 / 0.
             with np.errstate(invalid="ignore"):
@@ -202,13 +202,13 @@ def gap_closed(
     """Return the share of the gap between two sources that a third source closes.
 
     Args:
-        draws: The measure of the third source.
-        nothing: The measure of the source at the lower end of the gap (share 0), such as ``random``.
-        everything: The measure of the source at the upper end of the gap (share 1), such as ``human``.
+        draws: The measure for the third source.
+        nothing: The measure for the source at the lower end of the gap (share 0), such as ``random``.
+        everything: The measure for the source at the upper end of the gap (share 1), such as ``human``.
 
     Returns:
-        The share with its interval, or None if ``everything`` is not above ``nothing``. The share can be
-        negative or above 1.
+        The share with its confidence interval, or None if ``everything`` is not above ``nothing``. The share
+        can be negative or above 1.
     """
     if everything.whole <= nothing.whole:
         return None
@@ -222,16 +222,16 @@ def gap_closed(
 
 @dataclass(frozen=True, slots=True)
 class SourceResult:
-    """The results of one source.
+    """The results of one source of negatives.
 
     Attributes:
         source: The name of the source.
-        seeds: The seeds of its runs.
-        figures: The measures, keyed by the kind of wrong response and the name of the measure.
+        seeds: The seeds of the runs for this source.
+        figures: The measures, keyed by the kind of wrong response and then by the name of the measure.
         gap_closed: The share of the gap between ``random`` and ``human`` that the source closes, keyed by the
-            name of the measure. Empty for these two sources themselves, if one of them was not compared, or
-            if there is no gap.
-        shortfall: Number of responses that were missing in an epoch, compared with the budget; the maximum
+            name of the measure. Empty for these two sources themselves, if one of the two was not compared,
+            or if there is no gap.
+        shortfall: Number of responses that the budget requires but that were missing in an epoch; the maximum
             over the runs.
     """
 
@@ -249,8 +249,8 @@ class Comparison:
     Attributes:
         train: Number of training contexts.
         test: Number of test contexts.
-        rows: The results of each source, in the order of the sources.
-        runs: The runs, keyed by source and seed.
+        rows: The results of each source, in the order of the plan.
+        runs: The runs, keyed by the name of the source and then by seed.
     """
 
     train: int
@@ -289,10 +289,10 @@ def compare(
 ) -> Comparison:
     """Train the plan's ranker on each source with each seed, test it, and compare the sources.
 
-    Results are kept in ``out``. If a call was interrupted, the same call continues it. A later call may have
-    more sources or seeds; only these are then trained. On a CPU, the same plan gives the same results. Raises
-    `InputError` if the data lack the needed responses, ``out`` has another comparison, or negatives cannot be
-    made, and `ModelError` if the encoder is missing.
+    Results are kept in ``out``. If a call was interrupted, repeating the call continues the comparison. A
+    later call may add sources or seeds; the ranker is then trained only for these. On a CPU, the same plan
+    gives the same results. Raises `InputError` if the data lack the needed responses, ``out`` contains
+    another comparison, or negatives cannot be made, and `ModelError` if the encoder is missing.
 
     Args:
         data: The training and test contexts.
@@ -300,7 +300,7 @@ def compare(
         out: The folder for results, models and negatives.
         open_graph: A function that opens a dialogue graph in a folder, such as ``graphneg.open``. Required if
             a source is a generator or recipe, whose negatives are made from stores in ``out``.
-        overwrite: Delete the results in ``out`` and start again.
+        overwrite: Whether to delete the results in ``out`` and start again.
         progress: Progress display for making negatives, training and scoring.
         on_run: A function that is called with the result of each new training run.
 
@@ -322,7 +322,8 @@ def compare(
             open_graph=open_graph,
             progress=bar,
         )
-        # Read all files of negatives before the first training, so that an unusable file is reported at once.
+        # Read all files of negatives before the first ranker is trained, so that an unusable file is reported
+        # at once.
         at_hand = {source.name: existing_groups(data.train, source) for source in plan.sources}
         for source in plan.sources:
             groups = at_hand.pop(source.name)
@@ -340,7 +341,7 @@ def compared(data: Data, runs: Mapping[str, Mapping[int, RankerRun]]) -> Compari
 
     Args:
         data: The training and test contexts.
-        runs: The runs, keyed by source and seed.
+        runs: The runs, keyed by the name of the source and then by seed.
 
     Returns:
         The results, with one row per source.
@@ -369,7 +370,7 @@ def compared(data: Data, runs: Mapping[str, Mapping[int, RankerRun]]) -> Compari
 def _closed(
     name: str, adversarial: Mapping[str, Mapping[str, BootstrapEstimate] | None]
 ) -> Iterator[tuple[str, Estimate]]:
-    """Yield each measure with the share of the gap that a source closes, on adversarial responses."""
+    """Yield the share of the gap that a source closes on adversarial responses, preceded by the measure."""
     own, nothing, everything = (adversarial.get(source) for source in (name, RANDOM, HUMAN))
     # The share is not defined for "random" and "human" themselves, or if one of them was not compared.
     if name in (RANDOM, HUMAN) or own is None or nothing is None or everything is None:
@@ -380,10 +381,11 @@ def _closed(
 
 
 def _open(note: RunNote, overwrite: bool) -> None:
-    """Prepare the folder of a comparison, or check that it belongs to this comparison."""
+    """Prepare the folder for a comparison, or check that the folder belongs to the same comparison."""
     folder, state = note.path.parent, note.state
     try:
-        # Without a note, the folder was not made by a comparison. Refuse it if it is not empty.
+        # Without the file `comparison.json`, the folder was not made by a comparison. Refuse a folder that is
+        # not empty.
         if state == "none" and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise InputError(f"{folder}: the folder contains other files; choose another folder")
         if state == "other" and not overwrite:

@@ -2,8 +2,8 @@
 
 Contexts come from files in the DailyDialog++ format. The user may add banks, which are corpora from which
 negatives are retrieved. `LeakageFilter` removes two kinds of texts from the banks: responses to test
-contexts, and adversarial responses, which people wrote to be wrong. If a turn of a dialogue is such a text,
-the dialogue is cut before that turn.
+contexts, and adversarial responses, which are deliberately wrong and written by people. If a turn of a
+dialogue is such a text, the dialogue is cut before that turn.
 
 Example:
     "I'd love to." is a response to a test context. A bank has the dialogue "Lunch?" - "Sure." - "When?" -
@@ -29,7 +29,7 @@ from graphneg.progress import Progress
 
 ADVERSARIAL, RANDOM = "adversarial", "random"
 SPLIT, SPLIT_SEED = 0.7, 7
-"""Default share of training contexts when a single file is split, and default seed of the split."""
+"""Default share of training contexts when a single file is split, and default seed for the split."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ class Data:
     """Training and test contexts with correct and wrong responses.
 
     Attributes:
-        train: The contexts to train on.
-        test: The contexts to test on.
+        train: The contexts for training.
+        test: The contexts for testing.
     """
 
     train: tuple[LabelledContext, ...]
@@ -53,7 +53,7 @@ class Data:
     def forbidden(self) -> frozenset[str]:
         """The texts that no bank may contain, normalised with `match_key`.
 
-        These are all responses to test contexts, and the adversarial responses to all contexts.
+        All responses to test contexts and the adversarial responses to all contexts are forbidden.
         """
         return self.adversarial_texts | {
             match_key(text) for context in self.test for text in context.responses
@@ -67,7 +67,7 @@ class Data:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of all contexts with their responses."""
+        """A hash of all training and test contexts with their responses."""
         return fingerprint([[astuple(context) for context in part] for part in (self.train, self.test)])
 
 
@@ -83,21 +83,20 @@ def read_data(
         train: The file of training contexts, or of all contexts if ``test`` is None.
         test: The file of test contexts, or None to split ``train``.
         split: Share of the contexts for training, between 0 and 1. Used only if ``test`` is None.
-        split_seed: Seed of the split. The split depends only on the seed and the ids of the contexts.
+        split_seed: Seed for the split. The split depends only on the seed and the ids of the contexts.
 
     Returns:
         The training and test contexts.
 
     Raises:
-        InputError: A training context has no correct response, or a test context has no correct or no wrong
-            response. Or a context occurs in training and test data, or one of the two is empty.
+        InputError: A context has no correct response, a test context has no wrong response, a context occurs
+            in both training and test data, or one of the two parts is empty.
     """
     if test is not None:
         return _checked(Data(tuple(_read(train)), tuple(_read(test))), f"{train} and {test}")
     if not 0 < split < 1:
         raise InputError(f"split must be between 0 and 1, not {split}")
-    # Ids have the form CORPUS/SPLIT/NAME. Take only the name, because SPLIT is replaced by the new split
-    # below.
+    # Ids have the form CORPUS/SPLIT/NAME. Keep only NAME, because SPLIT is replaced by the new split below.
     order = [(context.id.split("/", 2)[2], context) for context in _read(train)]
     # Sort by a hash of the name, so that the split does not depend on the order of the file.
     order.sort(key=lambda named: number(split_seed, named[0]))
@@ -124,7 +123,7 @@ def context_key(turns: Sequence[str]) -> tuple[str, ...]:
 
 
 def _read(path: str | Path) -> list[LabelledContext]:
-    """Read the contexts in a file, and check that each has a correct response."""
+    """Read the contexts in a file, and check that each context has a correct response."""
     contexts: list[LabelledContext] = []
     for place, context in placed_choices([path]):
         if not context.positives:
@@ -136,7 +135,7 @@ def _read(path: str | Path) -> list[LabelledContext]:
 
 
 def _checked(data: Data, place: str) -> Data:
-    """Check that all test contexts have wrong responses, and that none of them is also a training context."""
+    """Check that each test context has a wrong response and is not also a training context."""
     known = {context_key(context.turns): context.id for context in data.train}
     for context in data.test:
         if not context.negatives:
@@ -148,11 +147,11 @@ def _checked(data: Data, place: str) -> Data:
 
 @dataclass(frozen=True, slots=True)
 class BankFile:
-    """A corpus from which negatives are retrieved.
+    """A bank, that is, a corpus from which negatives are retrieved.
 
     Attributes:
         loader: The name of the loader that reads the corpus.
-        path: The file or folder of the corpus.
+        path: The file or folder that contains the corpus.
     """
 
     loader: str
@@ -165,7 +164,7 @@ class BankFile:
 
 
 def bank_of(text: str) -> BankFile:
-    """Parse a bank in the form ``LOADER=PATH``.
+    """Parse the description of a bank in the form ``LOADER=PATH``.
 
     Raises `InputError` if there is no such loader.
 
@@ -173,7 +172,7 @@ def bank_of(text: str) -> BankFile:
         text: The name of a loader and a path, such as ``text=sentences.txt``.
 
     Returns:
-        The bank.
+        The loader and the path of the bank.
 
     Raises:
         InputError: The text has a different form, or the path does not exist.
@@ -188,14 +187,14 @@ def bank_of(text: str) -> BankFile:
 
 
 def context_dialogues(train: Iterable[LabelledContext]) -> Iterator[Dialogue]:
-    """Convert contexts to dialogues for generators.
+    """Convert contexts into dialogues for generators.
 
     Args:
         train: Contexts with correct responses.
 
     Yields:
-        One dialogue per context. Its last turn is the first correct response. The other correct responses are
-        alternative responses to the same turn.
+        One dialogue per context. Its last turn is the first correct response. The other correct responses
+        become alternatives to this last turn.
     """
     for context in train:
         corpus, split, _ = context.id.split("/", 2)
@@ -210,17 +209,17 @@ def context_dialogues(train: Iterable[LabelledContext]) -> Iterator[Dialogue]:
 
 
 def response_dialogues(train: Iterable[LabelledContext]) -> Iterator[Dialogue]:
-    """Convert contexts to dialogues for recipes, which edit the last turn.
+    """Convert contexts into dialogues for recipes, which edit the last turn.
 
     Args:
         train: Contexts with correct responses.
 
     Yields:
-        One dialogue per correct response, which is its last turn.
+        One dialogue per correct response. The correct response is the last turn of the dialogue.
     """
     for context in train:
         for at, response in enumerate(context.positives):
-            # The first dialogue has the id of the context. The others need distinct ids.
+            # The first dialogue has the id of the context. The other dialogues need distinct ids.
             id = f"{context.id}/{at}" if at else context.id
             yield from context_dialogues([replace(context, id=id, positives=(response,))])
 
@@ -231,8 +230,9 @@ class LeakageFilter:
 
     Attributes:
         forbidden: Texts that a bank may not contain, normalised with `match_key`.
-        known: Ids of the training contexts, which are in the store already.
-        left_out: Number of removed texts and dialogues, keyed by their kind, such as ``turns``.
+        known: Ids of the training contexts, which are in the store already. Dialogues with these ids are
+            skipped.
+        left_out: Number of removed texts and skipped dialogues, keyed by their kind, such as ``turns``.
     """
 
     forbidden: Collection[str]
@@ -240,11 +240,11 @@ class LeakageFilter:
     left_out: Counter[str] = field(default_factory=Counter[str])
 
     def read(self, bank: BankFile, progress: Progress) -> Iterator[Record]:
-        """Read a bank and remove forbidden texts.
+        """Read the records of a bank, without forbidden texts.
 
         Args:
-            bank: The bank.
-            progress: Progress display of the loader.
+            bank: The loader and the path of the bank.
+            progress: Progress display for the loader.
 
         Returns:
             An iterator over the remaining records.
@@ -272,8 +272,8 @@ class LeakageFilter:
                 yield record
 
     def _dialogue(self, dialogue: Dialogue) -> Dialogue | None:
-        """Return the dialogue before its first forbidden turn, or None if too little of it is left."""
-        # The bank may be the corpus that the training contexts were taken from. Skip the dialogues that are
+        """Return a dialogue up to its first forbidden turn; None if too few turns are left."""
+        # The bank may be the corpus from which the training contexts were taken. Skip the dialogues that are
         # in the store already.
         if dialogue.id in self.known:
             self.left_out["training contexts"] += 1
@@ -282,7 +282,7 @@ class LeakageFilter:
         # If only the forbidden turn were removed, the next turn would seem to answer the turn before it.
         # Therefore drop all following turns as well.
         end = next((at for at, turn in enumerate(said) if not self._allows(turn.text, "turns")), len(said))
-        # Keep only correct responses. A wrong response in the bank was written to be wrong or belongs to
+        # Keep only correct responses. A wrong response in the bank is deliberately wrong or belongs to
         # another context, so no negative should be made from it.
         responses = tuple(
             response
@@ -295,7 +295,7 @@ class LeakageFilter:
         return replace(dialogue, utterances=said[:end], responses=responses)
 
     def _allows(self, text: str, kind: str) -> bool:
-        """Return whether a text is allowed. If it is not, count it."""
+        """Return whether a text is allowed. Count the text as left out if it is forbidden."""
         if match_key(text) not in self.forbidden:
             return True
         self.left_out[kind] += 1

@@ -1,9 +1,8 @@
 """Plan a comparison of sources of negatives, and train the rankers for it.
 
-A `ComparisonPlan` lists the sources, the seeds, the ranker, and the number of responses that the ranker is
-trained on. In each run, the ranker is trained on the negatives of one source with one seed, and scores the
-responses to the test contexts. `Runs` keeps the results in a folder, so that an interrupted comparison can be
-continued.
+A `ComparisonPlan` lists the sources, the seeds, the ranker, and the number of responses for training. In each
+run, the ranker is trained on the negatives of one source with one seed, and scores the responses to the test
+contexts. `Runs` keeps the results in a folder, so that an interrupted comparison can be continued.
 
 Example:
     A plan with the sources ``random`` and ``contradiction`` and the seeds 0, 1 and 2 has six runs. The result
@@ -36,18 +35,18 @@ if TYPE_CHECKING:
     from graphneg.datasets.groups import Group
 
 HeldOut = Literal["right", "nothing"]
-"""The texts that are never used for training: the correct responses to test contexts, or none."""
+"""The texts that are never used for training: the correct responses to test contexts, or no texts."""
 HELD_OUT: tuple[HeldOut, ...] = ("right", "nothing")
 
 
 @dataclass(frozen=True, slots=True)
 class RankerSettings:
-    """The ranker that is trained on every source.
+    """The settings for the ranker that is trained on each source.
 
     Attributes:
         model: Path or Hugging Face hub id of the pretrained encoder.
         kind: The kind of ranker, such as ``cross-encoder``.
-        options: Further arguments of `graphneg.rankers.base.new_ranker` for that kind.
+        options: Further arguments of `graphneg.rankers.base.new_ranker` for this kind of ranker.
         arguments: Keyword arguments of ``transformers.TrainingArguments``.
         offline: Whether to use only local files, without downloading models.
     """
@@ -59,7 +58,7 @@ class RankerSettings:
     offline: bool = False
 
     def facts(self) -> list[object]:
-        """Return the settings that the results depend on, including a hash of the pretrained weights.
+        """Return the settings on which the results depend, including a hash of the pretrained weights.
 
         Raises `ModelError` if the encoder is missing.
 
@@ -77,12 +76,12 @@ class ComparisonPlan:
     """The sources, the ranker and the settings of a comparison.
 
     Attributes:
-        sources: The sources of negatives.
-        ranker: The ranker to train.
+        sources: The sources of negatives to compare.
+        ranker: The settings for the ranker to train.
         seeds: The seeds. For each source, one ranker is trained per seed.
-        budget: The number of responses that each ranker is trained on.
+        budget: The numbers of responses and epochs for training each ranker.
         banks: Corpora from which generators and recipes may take texts, in addition to the training contexts.
-        options: Options of generators and recipes, keyed by the name of the source.
+        options: Options for generators and recipes, keyed by the name of the source.
         held_out: The texts that are never used for training: ``right`` (the correct responses to test
             contexts) or ``nothing``. With ``nothing``, a frequent response such as "Yes, sure." may be used
             for training even if it is also a correct response to a test context.
@@ -122,7 +121,7 @@ class ComparisonPlan:
     def facts(self) -> list[object]:
         """Return the settings that must not change when a comparison in a folder is continued.
 
-        Sources and seeds are not included, because a later call may add some.
+        Sources and seeds are not included, because a later call may add further sources and seeds.
 
         Returns:
             Values from which a fingerprint can be computed.
@@ -132,16 +131,16 @@ class ComparisonPlan:
 
 @dataclass(frozen=True, slots=True)
 class RankerRun:
-    """The result of training the ranker on one source with one seed.
+    """The result of training the ranker on one source of negatives with one seed.
 
     Attributes:
         source: The name of the source.
-        seed: The seed.
-        fingerprint: A hash of everything that the result depends on.
+        seed: The seed for training.
+        fingerprint: A hash of everything on which the result depends.
         scores: For each test context, one score per response.
         pairs: Number of training pairs, keyed by the source of the response.
-        shortfall: Number of responses that were missing in an epoch, compared with the budget, keyed by the
-            source of the response.
+        shortfall: Number of responses that the budget requires but that were missing in an epoch, keyed by
+            the source of the response.
         loss: The mean training loss.
         seconds: Duration of training and scoring in seconds.
     """
@@ -159,8 +158,8 @@ class RankerRun:
 class Runs:
     """The runs of a comparison, whose results are stored in a folder.
 
-    Each result is a JSON file in the subfolder ``results``. Its name has the source, the seed and a
-    fingerprint. Trained models are in the subfolder ``models``. A model is deleted when its result is
+    Each result is a JSON file in the subfolder ``results``. The file name contains the source, the seed and a
+    fingerprint. Trained models are in the subfolder ``models``. A model is deleted when its result has been
     written, unless the plan says to keep models.
     """
 
@@ -170,7 +169,7 @@ class Runs:
         Args:
             folder: The folder of the comparison.
             data: The training and test contexts.
-            plan: The plan.
+            plan: The plan of the comparison.
         """
         self._folder, self._data, self._plan = folder, data, plan
         self._held_out = data.tested if plan.held_out == "right" else []
@@ -180,13 +179,14 @@ class Runs:
     def run_or_load(
         self, source: NegativeSource, groups: Sequence[Group], seed: int, progress: Progress | None = None
     ) -> tuple[RankerRun, bool]:
-        """Return the result of one run; if it is not stored yet, train and test the ranker.
+        """Return the result of one run. If the result is not stored yet, train and test the ranker.
 
         Args:
-            source: The source.
+            source: The source of negatives.
             groups: The training contexts with correct responses and the wrong responses of the source.
-            seed: The seed.
-            progress: Progress display; advanced by the training steps, then by the contexts scored.
+            seed: The seed for training.
+            progress: Progress display, which is advanced by the training steps and then by the scored
+                contexts.
 
         Returns:
             The result, and True if the ranker was trained in this call.
@@ -199,8 +199,8 @@ class Runs:
             ]
             for group in groups
         ]
-        # The fingerprint includes the texts of the responses. So if the negatives of the source change, the
-        # run is repeated.
+        # The fingerprint includes the texts of the responses, so that the run is repeated if the negatives of
+        # the source change.
         mark = fingerprint([self._facts, source.drawn_as, seed, fingerprint(learned)])
         name = f"{source.name}-{seed}-{mark[:12]}"
         result, model = self._folder / "results" / f"{name}.json", self._folder / "models" / name
@@ -208,7 +208,7 @@ class Runs:
             return run, False
         run = self._trained(source, groups, seed, mark, model, progress or NoProgress())
         result.parent.mkdir(parents=True, exist_ok=True)
-        # Write the file atomically, so that an existing file always has the complete result.
+        # Write the file atomically, so that an existing file always contains a complete result.
         write_atomically(result, json.dumps(asdict(run)))
         if not self._plan.keep_models:
             shutil.rmtree(model)
@@ -223,13 +223,13 @@ class Runs:
         folder: Path,
         progress: Progress,
     ) -> RankerRun:
-        """Train the ranker and score the test contexts."""
+        """Train the ranker, score the responses to the test contexts, and return the result of the run."""
         from graphneg.rankers.base import new_ranker
         from graphneg.training.rankers import train_ranker
 
         began = time.monotonic()
-        # If the folder has a trained model but there is no result, an earlier run was interrupted after the
-        # training. Remove the model and train again.
+        # If the folder has a trained model but the result is missing, an earlier run was interrupted after
+        # the training. Remove the model and train again.
         if (folder / "config.json").is_file() and not (folder / "checkpoints").exists():
             shutil.rmtree(folder)
         settings, budget = self._plan.ranker, self._plan.budget
@@ -259,7 +259,7 @@ class Runs:
 
 
 def _read(result: Path, mark: str) -> RankerRun | None:
-    """Return the result in a file, or None if there is no file or the result has a different fingerprint."""
+    """Return the result in a file; None if the file is missing or the result has a different fingerprint."""
     if not result.is_file():
         return None
     try:
@@ -268,6 +268,6 @@ def _read(result: Path, mark: str) -> RankerRun | None:
         raise InputError(
             f"{result}: this result can't be read; remove it and run the command again"
         ) from error
-    # The file name has only the first 12 digits of the fingerprint, so compare the whole fingerprint in the
-    # file.
+    # The file name contains only the first 12 digits of the fingerprint, so compare the whole fingerprint in
+    # the file.
     return run if run.fingerprint == mark else None

@@ -1,9 +1,9 @@
 """Add wrong responses from one source of negatives to the training contexts of a comparison.
 
-A source is one of the following: ``random`` (correct responses to other contexts), ``human`` (adversarial
-responses that people wrote), ``NAME=FILE`` (a file of negatives), or the name of a generator, recipe or
-transform. For each source, this module returns the training contexts with their correct responses and the
-wrong responses of the source. If the source is a generator, recipe or transform, `NegativeCache` makes its
+A source is one of the following: ``random`` (correct responses to other contexts), ``human`` (human-written
+adversarial responses), ``NAME=FILE`` (a file of negatives), or the name of a generator, recipe or transform.
+For each source, this module returns the training contexts with their correct responses and the wrong
+responses of the source. If the source is a generator, recipe or transform, `NegativeCache` makes its
 negatives and keeps them in files.
 
 Example:
@@ -59,18 +59,18 @@ from graphneg.records.resumable import NegativeStream
 from graphneg.records.runs import RunNote, remove_finished
 
 SourceKind = Literal["random", "human", "file", "generator", "recipe"]
-"""The kind of a source. Single transforms are of the kind ``recipe``."""
+"""The kind of a source of negatives. A source that is a single transform has the kind ``recipe``."""
 OpenGraph = Callable[[Path], Any]
 """A function that opens a dialogue graph in a folder, such as ``graphneg.open``."""
 HUMAN = "human"
-"""The name of the source whose negatives are adversarial responses that people wrote."""
+"""The name of the source whose negatives are human-written adversarial responses."""
 _SUFFIXES = (".jsonl", ".parquet")
-# A source ``NAME=FILE`` may not have one of these names, because they are the sources of other responses in
-# the training data.
+# A source ``NAME=FILE`` may not have one of these names, because other responses in the training data have
+# these names as their source.
 _TAKEN = (RANDOM, HUMAN, ADVERSARIAL, REFERENCE)
 _SEED = 0
-# Functions that convert contexts to dialogues, which are loaded into a store. Recipes edit the last turn of a
-# dialogue, so there must be one dialogue per correct response. Generators take all correct responses to a
+# Functions that convert contexts into dialogues, which are loaded into a store. Recipes edit the last turn of
+# a dialogue, so they need one dialogue per correct response. Generators read all correct responses to a
 # context from one dialogue.
 _DIALOGUES: Mapping[SourceKind, Callable[[Iterable[LabelledContext]], Iterator[Dialogue]]] = {
     "generator": context_dialogues,
@@ -80,11 +80,11 @@ _DIALOGUES: Mapping[SourceKind, Callable[[Iterable[LabelledContext]], Iterator[D
 
 @dataclass(frozen=True, slots=True)
 class NegativeSource:
-    """A source of wrong responses.
+    """A source of wrong responses, such as a generator, a recipe or a file.
 
     Attributes:
         name: The name of the source.
-        kind: The kind of the source.
+        kind: The kind of the source, such as ``recipe``.
         path: The file of negatives, or None if the source is not a file.
     """
 
@@ -94,18 +94,18 @@ class NegativeSource:
 
     @property
     def drawn_as(self) -> str:
-        """The name of this source in the training data. It is the ``source`` of its responses."""
+        """The value of the field ``source`` that responses of this source have in the training data."""
         return ADVERSARIAL if self.kind == "human" else self.name
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The number of responses that a ranker is trained on. It is the same for all sources.
+    """The numbers of responses and epochs for training a ranker, which are the same for all sources.
 
     Attributes:
         positives: Number of correct responses per context and epoch.
         random: Number of random wrong responses per context and epoch.
-        source: Number of wrong responses of the source per context and epoch.
+        source: Number of wrong responses from the compared source per context and epoch.
         epochs: Number of epochs.
     """
 
@@ -129,11 +129,11 @@ class Budget:
         """Return the mix of correct and wrong responses for training on a source.
 
         Args:
-            source: The source.
+            source: The source of wrong responses.
 
         Returns:
-            The mix. It has the same number of wrong responses for every source; for the source ``random``,
-            all of them are random.
+            The mix. The total number of wrong responses is the same for every source; for the source
+            ``random``, all wrong responses are random.
         """
         if source.kind == "random":
             return Mix(self.positives, {RANDOM: self.random + self.source})
@@ -141,7 +141,7 @@ class Budget:
 
     @property
     def negatives_per_context(self) -> int:
-        """The number of wrong responses per context that a source needs, so that none is used twice."""
+        """The number of wrong responses per context that a source needs so that no response is used twice."""
         return self.source * self.epochs
 
 
@@ -155,7 +155,7 @@ def source_of(text: str) -> NegativeSource:
         The source.
 
     Raises:
-        InputError: The text does not name a source, or the file or its name cannot be used.
+        InputError: The text does not name a source, or ``NAME`` or ``FILE`` cannot be used.
     """
     name, equals, file = text.partition("=")
     path = Path(file)
@@ -188,16 +188,16 @@ def source_of(text: str) -> NegativeSource:
 
 
 def existing_groups(train: Sequence[LabelledContext], source: NegativeSource) -> list[Group] | None:
-    """Return the training groups of a source that has its negatives already.
+    """Return the training groups of a source whose negatives need not be made.
 
-    Raises `InputError` as `groups_of_file` does if a file cannot be used.
+    Raises `InputError` if a file of negatives cannot be used; see `groups_of_file`.
 
     Args:
         train: The training contexts.
-        source: The source.
+        source: The source of wrong responses.
 
     Returns:
-        One group per context, or None for a generator or recipe, whose negatives must be made.
+        One group per context, or None for a generator or recipe, whose negatives must be made first.
 
     Raises:
         InputError: The source is ``human``, and no context has adversarial responses.
@@ -223,19 +223,19 @@ def groups_of_file(train: Sequence[LabelledContext], source: NegativeSource, pat
 
     Args:
         train: The training contexts.
-        source: The source that the responses belong to.
+        source: The source to which the responses belong.
         path: The file of negatives.
 
     Returns:
-        One group per training context, in the same order. Its wrong responses are those that the file has for
-        the context; there may be none.
+        One group per training context, in the same order. A group has no wrong responses if the file has none
+        for its context.
 
     Raises:
         InputError: The file has no negative for any training context.
     """
     wrong: dict[tuple[str, ...], list[Answer]] = {}
     for given in read_groups([path]):
-        # Collect the negatives of each context. The key of a context is made from the texts of its turns.
+        # Collect the negatives for each context. The key of a context consists of the texts of its turns.
         wrong.setdefault(context_key(given.context), []).extend(given.negatives)
     groups = _right_groups(train)
     for group in groups:
@@ -247,26 +247,26 @@ def groups_of_file(train: Sequence[LabelledContext], source: NegativeSource, pat
 
 
 def _right_groups(train: Iterable[LabelledContext]) -> list[Group]:
-    """Return the contexts with their correct responses, without wrong ones."""
+    """Return the contexts with their correct responses, but without wrong responses."""
     return groups_of_contexts(replace(context, negatives={}) for context in train)
 
 
 @dataclass
 class NegativeCache:
-    """Files with the negatives of generators and recipes, which are made when they are first needed.
+    """Files with the negatives of generators and recipes. Negatives are made when they are first needed.
 
-    Negatives are made from a store with the training contexts and the banks. There is one store for
-    generators and one for recipes. A store is opened when it is first needed. If a run was interrupted, the
-    next one continues it.
+    Negatives are made from a store with the training contexts and the banks. Generators and recipes have
+    separate stores. A store is opened when it is first needed. If a run was interrupted, the next run
+    continues it.
 
     Attributes:
         folder: The folder for stores and files of negatives.
         data: The training and test contexts.
         amount: Number of wrong responses to make per context.
-        stores: The exit stack to which opened stores are added. They are closed with it.
+        stores: The exit stack to which opened stores are added, so that they are closed together with it.
         banks: Corpora from which generators and recipes may take texts.
-        options: Options of generators and recipes, keyed by the name of the source.
-        open_graph: A function that opens a dialogue graph in a folder. Required to make negatives.
+        options: Options for generators and recipes, keyed by the name of the source.
+        open_graph: A function that opens a dialogue graph in a folder; required for making negatives.
         progress: Progress display for parsing and for making negatives.
     """
 
@@ -280,14 +280,14 @@ class NegativeCache:
     progress: Progress = field(default_factory=NoProgress)
 
     def __post_init__(self) -> None:
-        """Compute the fingerprints of the stores' contents, and select the dialogues to edit."""
+        """Compute a fingerprint of the contents of the stores, and select the dialogues to edit."""
         self._graphs: dict[SourceKind, Any] = {}
-        # The version of graphneg is included, because a different version may make different negatives.
+        # Include the version of graphneg, because a different version may make different negatives.
         facts = [__version__, self.data.fingerprint, [bank.facts() for bank in self.banks]]
         self._loaded = fingerprint(facts)
         ids = [context.id.split("/", 2) for context in self.data.train]
-        # The dialogues of the banks are in the same store, but no negatives are needed for them. Select only
-        # the corpora and splits of the training contexts.
+        # The dialogues of the banks are in the same store, but need no negatives. So select only the corpora
+        # and splits of the training contexts.
         self._chosen = {
             "corpora": sorted({id[0] for id in ids}),
             "splits": sorted({id[1] for id in ids}),
@@ -295,7 +295,7 @@ class NegativeCache:
         }
 
     def made(self, source: NegativeSource) -> Path:
-        """Return the file with the negatives of a source; make the negatives if they do not exist yet.
+        """Return the file with the negatives of a source. Make the negatives if the file does not exist yet.
 
         Args:
             source: A generator, recipe or transform.
@@ -325,31 +325,32 @@ class NegativeCache:
         return out
 
     def _stream(self, source: NegativeSource, options: Mapping[str, Any]) -> NegativeStream:
-        """Return a stream that makes the negatives of a source from a store."""
+        """Return a stream that makes the negatives of a source from the dialogues in a store."""
         graph, given = self._opened(source.kind), {"seed": _SEED, **self._chosen, **options}
         if source.kind == "generator":
-            # This generator reads the shift graph, which has the keywords that replies move to.
+            # This generator reads the shift graph, which contains the keywords to which replies move.
             if source.name == "counterfactual":
                 graph.shift(**self._chosen)
             return graph.generate(source.name, per_context=self.amount, **given)
         recipe = RECIPES.get(source.name)
-        # By default, a transform edits only the sites that its Cypher query marks as suitable for responses.
-        # If the source is a single transform, use all sites that it finds.
+        # By default, a transform edits only the places (sites) that its Cypher query marks as suitable for
+        # responses. If the source is a single transform, use all sites that the query finds.
         if recipe is None or recipe.transforms == (source.name,):
             recipe = recipe_of([source.name], "any")
         graph.parse(**self._chosen)
         if "perspective_substitution" in recipe.transforms:
             graph.shift(**self._chosen)
         # The number of negatives is set per dialogue, and a context has one dialogue per correct response. So
-        # divide by the smallest number of correct responses (rounding up), and add one, because not every
-        # attempt finds a site to edit. A recipe edits the turns of a dialogue one after the other, but only
-        # an edit of the last turn gives a wrong response. So multiply by the largest number of turns.
+        # divide the number per context by the smallest number of correct responses (rounding up), and add
+        # one, because not every attempt finds a place to edit. A recipe edits the turns of a dialogue one
+        # after the other, but only an edit of the last turn gives a wrong response. So multiply by the
+        # largest number of turns.
         of_each = -(-self.amount // min(len(context.positives) for context in self.data.train)) + 1
         most = of_each * max(len(context.turns) for context in self.data.train)
         return graph.negatives(recipe, per_dialogue=most, target="response", **given)
 
     def _allowed(self, raw: Path) -> Iterator[Negative]:
-        """Yield the negatives of training contexts that are not correct, test or adversarial responses."""
+        """Yield the negatives of training contexts, without correct, test and adversarial responses."""
         never = self.data.adversarial_texts | {match_key(text) for text in self.data.tested}
         right = {context_key(one.turns): set(map(match_key, one.positives)) for one in self.data.train}
         for negative in read_jsonl(raw):
@@ -358,31 +359,32 @@ class NegativeCache:
             # Skip negatives of other contexts, correct responses to test contexts, and adversarial responses.
             if context not in right or response in never:
                 continue
-            # A correct response can be wrong if its context was edited, so drop it only if the context is the
-            # original one.
+            # A correct response can be wrong in an edited context, so drop it only if the context was not
+            # edited.
             if entry.edited_context != entry.context or response not in right[context]:
                 yield negative
 
     def _digest(self, kind: SourceKind) -> str:
-        """Return the fingerprint of the contents of the store for a kind of source."""
+        """Return a fingerprint of the contents of the store for generators or for recipes."""
         return self._loaded if kind == "generator" else fingerprint([self._loaded, kind])
 
     def _opened(self, kind: SourceKind) -> Any:
-        """Return the dialogue graph for a kind of source. It is opened and loaded at the first call.
+        """Return the dialogue graph for a kind of source. The first call opens the graph and loads the data.
 
         Args:
             kind: ``generator`` or ``recipe``.
 
         Returns:
-            The dialogue graph.
+            The dialogue graph, with the training contexts and the banks.
 
         Raises:
-            InputError: The cache has no function to open a dialogue graph.
+            InputError: ``open_graph`` is None.
         """
         if self.open_graph is None:
             raise InputError("this source makes its negatives in a store: pass open_graph=graphneg.open")
         if kind not in self._graphs:
-            # The name of the folder has the fingerprint of the data, so different data get a different store.
+            # The name of the folder contains the fingerprint of the data, so different data get different
+            # stores.
             folder = self.folder / f"store-{self._digest(kind)[:12]}"
             folder.mkdir(parents=True, exist_ok=True)
             graph = self._graphs[kind] = self.stores.enter_context(self.open_graph(folder / "graph"))

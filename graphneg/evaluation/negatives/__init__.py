@@ -1,7 +1,7 @@
 """Report on a set of negatives before a ranker is trained on it: statistics, cues and examples.
 
 A cue is a property, such as length, by which negatives can be recognised without reading the context. A
-ranker that is trained on negatives with a strong cue learns the cue instead of the task.
+ranker that is trained on negatives with a strong cue learns to detect the cue instead of wrong responses.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Convert the statistics of a set of negatives to findings: plain sentences with a level of severity.
+"""Convert the statistics of a set of negatives into findings: plain sentences with a level of severity.
 
 Example:
-    Negatives have 14.2 words on average, and correct responses 8.8. The area under the ROC curve is 0.81. The
-    finding is: "they are 1.6 times as long as correct responses (14.2 words against 8.8): a ranker can tell
-    them by length (AUC 0.81)".
+    Negatives have 14.2 words on average, and correct responses have 8.8. The area under the ROC curve for the
+    length is 0.81. The finding is: "they are 1.6 times as long as correct responses (14.2 words against 8.8):
+    a ranker can detect negatives by length (AUC 0.81)".
 """
 
 from __future__ import annotations
@@ -20,20 +20,21 @@ Level = Literal["wrong", "suspicious", "note", "good"]
 _Fault = tuple[Level, str]
 
 SUSPICIOUS_AUC = 0.70
-"""A cue is suspicious from this area under the ROC curve (AUC). At 0.5, it is no better than chance."""
+"""Minimum area under the ROC curve (AUC) of a suspicious cue. A cue with an AUC of 0.5 is no better than
+chance."""
 SURE = 3.0
 """Minimum difference between the AUC of a suspicious cue and 0.5, in standard errors.
 
-If there are few negatives, the standard error is large, and only strong cues are reported.
+If there are few negatives, the standard error is large, so that only strong cues are reported.
 """
 # Negatives are suspicious if more than this share of them repeats another negative of the same context
 # (AGAIN) or occurs after several contexts (ELSEWHERE).
 AGAIN, ELSEWHERE = 0.05, 0.25
-# Negatives are suspicious if the judge accepts at least this share of them as correct (JUDGED_RIGHT). If it
-# accepts less than JUDGED_EASY, a note says that they are easy.
+# Negatives are suspicious if the judge accepts at least this share of them as correct (JUDGED_RIGHT). If the
+# judge accepts less than JUDGED_EASY, a note says that the negatives are easy.
 JUDGED_RIGHT, JUDGED_EASY = 0.50, 0.05
-# Negatives are suspicious if their share of questions differs from that of correct responses by more than
-# this.
+# Negatives are suspicious if their share of questions differs from the share among correct responses by more
+# than this value.
 QUESTIONS = 0.25
 
 
@@ -42,8 +43,8 @@ class Finding:
     """A sentence about the negatives of one source and category.
 
     Attributes:
-        level: ``wrong`` (an error that spoils training), ``suspicious`` (it may spoil training), ``note`` (a
-            remark) or ``good`` (no problem was found).
+        level: ``wrong`` (an error that spoils training), ``suspicious`` (a property that may spoil training),
+            ``note`` (a remark) or ``good`` (no problem was found).
         line: The name of the row of the report, such as ``overlap (C-follow)``.
         sentence: The text of the finding.
     """
@@ -60,11 +61,11 @@ def findings(
 
     Args:
         lines: The rows of the report.
-        reference: A function that takes a row and returns the statistics of the right texts for comparison,
-            or None if there are none.
+        reference: A function that takes a row and returns the statistics of the right texts with which the
+            row is compared, or None if there are no such texts.
 
     Returns:
-        The findings, most severe first. For a row without problems, there is a finding of the level
+        The findings, sorted from most to least severe. A row without problems gets a finding of the level
         ``good``.
     """
     found = [
@@ -77,10 +78,11 @@ def findings(
 
 
 def _faults(line: CategoryLine, right: Figures | None) -> list[_Fault]:
-    """Return the findings on one row of the report, including good ones."""
+    """Return the findings on one row of the report as pairs of a level and a sentence."""
     texts = line.figures.texts
     faults: list[_Fault] = []
-    # A single negative that equals a correct response is an error, so report it even if there are few texts.
+    # A single negative that equals a correct response is an error, so report it even if the row has few
+    # texts.
     if line.equal_to_right:
         sentence = (
             f"{line.equal_to_right:,} of {texts:,} are correct responses of their own contexts, "
@@ -115,11 +117,11 @@ def _cues(line: CategoryLine, right: Figures | None) -> Iterator[_Fault]:
     for cue, sentence in _SENTENCES.items():
         area = line.cue_auc.get(cue) or 0.0
         # Compute the standard error that the AUC would have if the cue were useless, with a true AUC of 0.5
-        # (Hanley and McNeil 1982). The AUC of length and overlap is computed from all texts, that of the
+        # (Hanley and McNeil 1982). The AUCs of length and overlap are computed from all texts, the AUCs of
         # other cues from samples.
         counted = cue in ("length", "overlap")
         wrong, true = (of.texts if counted else of.sampled for of in (line.figures, right))
-        # If there are no wrong or no right texts, use an error so large that nothing is reported.
+        # Without wrong texts or right texts, use a standard error so large that nothing is reported.
         error = sqrt((wrong + true + 1) / (12 * wrong * true)) if wrong and true else 1.0
         if area >= SUSPICIOUS_AUC and area - 0.5 >= SURE * error:
             yield "suspicious", f"{sentence(line, right)} (AUC {area:.2f})"
@@ -132,7 +134,7 @@ def _cues(line: CategoryLine, right: Figures | None) -> Iterator[_Fault]:
 
 
 def _overlap(line: CategoryLine, right: Figures) -> str:
-    """Describe whether negatives share more or fewer content words with their contexts than usual."""
+    """Return a sentence on the number of content words that negatives share with their contexts."""
     shared, usual = line.figures.shared.mean, right.shared.mean
     said = f"they share {shared:.1f} content words with their contexts, {line.compared_with} {usual:.1f}: "
     if shared > usual:
@@ -144,7 +146,7 @@ def _overlap(line: CategoryLine, right: Figures) -> str:
 
 
 def _similarity(line: CategoryLine, right: Figures) -> str:
-    """Describe whether negatives are more or less similar to contexts than correct responses are."""
+    """Return a sentence on whether negatives are more similar to their contexts than right texts are."""
     mean, usual = (of.to_context.mean if of.to_context else 0.0 for of in (line.figures, right))
     return (
         f"they are {'closer to' if mean > usual else 'further from'} their contexts (cosine {mean:.2f}) than "
@@ -153,7 +155,7 @@ def _similarity(line: CategoryLine, right: Figures) -> str:
 
 
 def _words(line: CategoryLine, right: Figures) -> str:
-    """Describe which words are more frequent in negatives than in correct responses."""
+    """Return a sentence on the words that are more frequent in negatives than in right texts."""
     such = ", ".join(f'"{word}"' for word in line.cue_words)
     return (
         f"some words are more frequent in these negatives than in {line.compared_with} ({such}): "
@@ -178,7 +180,7 @@ _SENTENCES: Mapping[str, Callable[[CategoryLine, Figures], str]] = {
 
 
 def _times(ratio: float) -> str:
-    """Format a ratio as "1.6 times"."""
+    """Format a ratio as text, such as "1.6 times" or "0.62 times"."""
     return f"{ratio:.1f} times" if ratio >= 1 else f"{ratio:.2f} times"
 
 

@@ -2,11 +2,11 @@
 
 `measure` reads negatives and correct responses. It returns statistics for each source (generator or recipe)
 and error category, the cues by which negatives can be recognised without their contexts, and findings in
-plain sentences. `page` renders all of this with plots.
+plain sentences. `page` renders these results as a web page with plots.
 
 Example:
     ``measure(["negatives.jsonl"]).findings[0].sentence`` may be "3 of 640 are correct responses of their own
-    contexts, word for word: a ranker would learn to refuse what fits".
+    contexts, word for word: a ranker would learn to reject correct responses".
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from bokeh.plotting import figure
 
 
-# Default number of texts per row that models score, and default number of examples per row.
+# Default number of texts that models score, and default number of examples, for each row of the report.
 SAMPLE, EXAMPLES = 1000, 3
 REFERENCE = {"response": "correct responses", "dialogue": "original turns"}
-"""The names that the page has for right texts, keyed by the target of the negatives."""
+"""The names of right texts on the page, keyed by the target of the negatives."""
 LEVELS = {"wrong": "wrong", "suspicious": "suspicious", "note": "note", "good": "good"}
-"""The names that the page has for the levels of findings."""
+"""The names of the levels of findings on the page, from most to least severe."""
 CUES = {
     "length": "#d97b29",
     "overlap": "#2f80d0",
@@ -53,7 +53,7 @@ CUES = {
     "fluency": "#2a9d6f",
     "words": "#c94f7c",
 }
-"""The cues, with their colours in the plot."""
+"""The cues by which negatives can be recognised, with their colours in the plot."""
 RIGHT, WRONG, QUIET, ALARM = "#2a9d6f", "#2f80d0", "#7a8694", "#d64545"
 _MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle")
 # Height of one row of a plot, and of the space around the rows, in pixels.
@@ -75,18 +75,18 @@ class Report:
     """A report on files of negatives.
 
     Attributes:
-        files: The files.
+        files: The paths of the files that were measured.
         records: Number of records, including correct responses.
         negatives: Number of negatives.
-        unsaid: Number of negatives in which turns were only removed, so that there is no wrong text.
+        unsaid: Number of negatives without a wrong text, because turns were only removed.
         embedder: The name of the embedder.
-        lm: The name of the language model, or None if none was used.
-        judge: The name of the judge, or None if none was used.
+        lm: The name of the language model, or None if no language model was used.
+        judge: The name of the judge, or None if no judge was used.
         seed: The seed for sampling.
-        reference: Statistics of right texts, keyed by target. The key ``response`` has correct responses, the
-            key ``dialogue`` has turns before they were edited.
+        reference: Statistics of right texts, keyed by target: correct responses have the key ``response``,
+            and turns as they were before an edit have the key ``dialogue``.
         lines: Statistics of negatives, one row for each source, error category and target.
-        findings: The findings, most severe first.
+        findings: The findings, sorted from most to least severe.
     """
 
     files: tuple[str, ...]
@@ -103,7 +103,7 @@ class Report:
 
     @property
     def most_specific(self) -> list[CategoryLine]:
-        """The rows for single categories, and those of sources whose negatives have no categories."""
+        """The rows for single error categories, and the rows of sources without error categories."""
         divided = {(line.source, line.target) for line in self.lines if line.category != ALL}
         return [
             line for line in self.lines if line.category != ALL or (line.source, line.target) not in divided
@@ -122,21 +122,21 @@ def measure(
 ) -> Report:
     """Measure the negatives in files, and compare them with the correct responses in the same files.
 
-    Correct responses are the records with label 1, and the originals of edited responses. The memory that is
-    needed does not grow with the size of the files. Raises `InputError` if a file cannot be used, and
-    `ModelError` if a model runs out of memory.
+    Correct responses are the records with label 1, and the originals of edited responses. Memory use does not
+    grow with the size of the files. Raises `InputError` if a file cannot be used, and `ModelError` if a model
+    runs out of memory.
 
     Args:
         paths: Files of negatives (``.jsonl``, ``.parquet``).
-        models: The models that score texts, or None for the bundled word vectors only.
-        threshold: A response with a score at or above this threshold is correct according to the judge.
-        sample: Maximum number of texts per row that models score.
-        examples: Number of examples per row.
-        seed: Seed for sampling.
-        progress: Progress display; advanced by the records read, then by the texts scored.
+        models: The models that score texts, or None for only the word vectors that come with graphneg.
+        threshold: The judge accepts a response as correct if its score is at or above this threshold.
+        sample: Maximum number of texts that models score, for each row of the report.
+        examples: Number of examples for each row of the report.
+        seed: Seed for sampling texts.
+        progress: Progress display, which is advanced by the records read and then by the scored texts.
 
     Returns:
-        The report.
+        The statistics, cues and findings.
     """
     asked = models or Models(get_embedder(BUNDLED))
     counts = count_texts([Path(path) for path in paths], sample, seed, progress)
@@ -182,7 +182,7 @@ def measure(
 
 
 def _ratio(wrong: Distribution | None, right: Distribution | None) -> float | None:
-    """Return the ratio of two means, or None if one is missing."""
+    """Return the mean of wrong texts divided by the mean of right texts; None if a mean is missing."""
     return None if wrong is None or right is None or not right.mean else wrong.mean / right.mean
 
 
@@ -207,10 +207,10 @@ def drawings(report: Report) -> list[Drawing]:
     """Draw the plots of a report.
 
     Args:
-        report: The report.
+        report: The report to show.
 
     Returns:
-        The plots. Those for which the report has no numbers are not included.
+        The plots. Plots for which the report has no numbers are left out.
     """
     rows = [(REFERENCE[target], RIGHT, figures) for target, figures in report.reference.items()]
     rows += [(line.name, WRONG, line.figures) for line in report.lines]
@@ -224,13 +224,13 @@ def drawings(report: Report) -> list[Drawing]:
 
 
 def _areas(report: Report, cue: str) -> Mapping[str, float]:
-    """Return the area under the ROC curve for a cue, keyed by the name of the row."""
+    """Return the areas under the ROC curve for a cue, keyed by the name of the row of the report."""
     areas = {line.name: line.cue_auc.get(cue) for line in report.lines}
     return {name: area for name, area in areas.items() if area is not None}
 
 
 def _cues(report: Report) -> Drawing:
-    """Plot the strength of the cues, with one row for each row of the report and one marker per cue."""
+    """Plot the strength of the cues. Each row of the report is a row of the plot, each cue a marker."""
     from bokeh.models import BoxAnnotation, ColumnDataSource, HoverTool, Range1d
 
     names = [line.name for line in report.lines if any(area is not None for area in line.cue_auc.values())]
@@ -272,7 +272,7 @@ def _cues(report: Report) -> Drawing:
 
 
 def _spreads(rows: Sequence[tuple[str, str, Distribution]]) -> figure:
-    """Plot distributions as bars from the first to the third quartile, each with its name and colour."""
+    """Plot distributions as bars from the first to the third quartile, with the given names and colours."""
     from bokeh.models import ColumnDataSource, DataRange1d, HoverTool
 
     names, colours, spreads = zip(*rows, strict=True)
@@ -294,7 +294,7 @@ def _spreads(rows: Sequence[tuple[str, str, Distribution]]) -> figure:
 
 
 def _canvas(names: Sequence[str], x_range: Range, legend_rows: int) -> figure:
-    """Make an empty figure with one row per name, the first name on top, and a transparent background."""
+    """Return an empty figure with one row per name (the first on top) and a transparent background."""
     from bokeh.models import FactorRange
     from bokeh.plotting import figure
 
@@ -324,7 +324,7 @@ def page(report: Report) -> str:
     Raises `InputError` if Bokeh is not installed.
 
     Args:
-        report: The report.
+        report: The report to show on the page.
 
     Returns:
         The HTML text.
@@ -334,8 +334,8 @@ def page(report: Report) -> str:
     verdicts: dict[str, list[tuple[str, str]]] = {}
     for finding in report.findings:
         verdicts.setdefault(finding.line, []).append((finding.level, finding.sentence))
-    # For the summary, count each row under the most severe level of its findings. This is the level of its
-    # first finding, because findings are sorted by level.
+    # For the summary, count each row under the most severe level of its findings. Findings are sorted by
+    # level, so use the level of the first finding.
     counts = Counter(verdict[0][0] for verdict in verdicts.values())
     return render(
         "graphneg.evaluation.negatives",
@@ -360,7 +360,7 @@ def check_page(out: Path, overwrite: bool) -> None:
 
     Args:
         out: The output file.
-        overwrite: Accept an existing file, which will be replaced.
+        overwrite: Whether to accept an existing file, which will be replaced.
     """
     check_output(out, (".html",), "; --json prints the figures")
     check_new(out, overwrite)
@@ -373,7 +373,7 @@ def write_page(report: Report, out: str | Path) -> None:
     Raises `InputError` if the file cannot be written or Bokeh is not installed.
 
     Args:
-        report: The report.
+        report: The report to show on the page.
         out: The output file.
     """
     write(page(report), out)

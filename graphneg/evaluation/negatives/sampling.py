@@ -6,12 +6,12 @@ turn. A right text is a correct response, or an edited turn before the edit. Wro
 the report.
 
 The files may be larger than the memory: distributions are histograms of rounded values, samples have a
-maximum size, and the hashes that show repetitions are kept in a temporary SQLite file.
+maximum size, and the hashes with which repetitions are found are kept in a temporary SQLite file.
 
 Example:
-    A dialogue with the turns "Hi.", "I have a dog." and "Nice." is edited to "Hi.", "I have no dog." and
-    "Nice." The wrong text is "I have no dog." with the context "Hi."; the right text in its place is "I have
-    a dog."
+    A dialogue with the turns "Hi.", "I have a dog." and "Nice." is edited so that its turns are "Hi.", "I
+    have no dog." and "Nice." The wrong text is "I have no dog." with the context "Hi."; the right text in its
+    place is "I have a dog."
 """
 
 from __future__ import annotations
@@ -39,27 +39,28 @@ from graphneg.records.files import read_located
 from graphneg.statistics import roc_auc
 
 RESPONSE, TURN = "response", "dialogue"
-"""The two targets of an edit: the response only, or any turn of the dialogue."""
+"""The two targets of an edit: only the response may be edited, or any turn of the dialogue."""
 UNNAMED = "unnamed"
-"""The source that is given to negatives whose records name no recipe or generator."""
+"""The name of the source of negatives whose records name no recipe or generator."""
 ALL = "all"
-"""The category of the row that has the negatives of all categories of a source."""
+"""The category name of a report row for the negatives of all error categories of a source."""
 # Number of records that are read between two updates of the progress display.
 _SHOWN_EVERY = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A right or wrong text in its context.
+    """A right text (correct response or original turn) or wrong text (negative), with its context.
 
     Attributes:
-        id: The id of the record.
+        id: The id of the record that contains the text.
         target: The target of the record, ``response`` or ``dialogue``.
-        place: The turns before the text in the original dialogue. Texts with equal turns have the same place.
-        context: The turns before the text in the record. Some of them may have been edited.
-        text: The text.
+        place: The turns before the text in the original dialogue. Texts with the same preceding turns have
+            equal places.
+        context: The turns before the text in the record. Some of these turns may have been edited.
+        text: The text of the response or turn.
         categories: The error categories of the text; empty for a right text.
-        right: The text that was in its place before the edit, or None if it is not known.
+        right: The original text that the edit has replaced, or None if the original text is not known.
     """
 
     id: str
@@ -72,11 +73,11 @@ class Text:
 
 
 class MeasuredTexts(NamedTuple):
-    """The texts of one record.
+    """The wrong and right texts of one record.
 
     Attributes:
-        wrong: The wrong texts. Empty if the record is a correct response.
-        right: The right texts: the correct response, or the texts that were edited, before the edit.
+        wrong: The wrong texts: a wrong response, or edited turns. Empty if the record is a correct response.
+        right: The right texts: the correct response, or the originals of the edited texts.
     """
 
     wrong: Sequence[Text]
@@ -88,7 +89,7 @@ def measured(negative: Negative) -> MeasuredTexts:
 
     Args:
         negative: The record. If its target is ``dialogue``, each changed or inserted turn is a wrong text. A
-            removed turn gives no text.
+            removed turn is not counted as a text.
 
     Returns:
         The wrong and right texts.
@@ -99,7 +100,7 @@ def measured(negative: Negative) -> MeasuredTexts:
         right = Text(id, RESPONSE, after[:-1], after[:-1], negative.response)
         return MeasuredTexts((), (right,))
     context, response = negative.original.context, negative.original.response
-    # Retrieved and generated responses were not made by an edit, so the record has no original text.
+    # If a response was retrieved or generated instead of edited, the record has no original text.
     known = context is not None or response is not None
     before = (
         *(turn.text for turn in (negative.context if context is None else context)),
@@ -109,8 +110,8 @@ def measured(negative: Negative) -> MeasuredTexts:
     wrong: list[Text] = []
     for old, new in last if target == RESPONSE else _edited_turns(before, after):
         edits = negative.edits if target == TURN else ()
-        # Use the categories of the edits of this turn. If these edits have no categories, use those of the
-        # record.
+        # Use the categories of the edits of this turn. If these edits have no categories, use the categories
+        # of the record.
         by_turn = (edit.category for edit in edits if edit.turn == new and edit.category)
         text = Text(
             id,
@@ -127,7 +128,7 @@ def measured(negative: Negative) -> MeasuredTexts:
 
 
 def _edited_turns(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[int | None, int]]:
-    """Yield two indexes for each changed or new turn: of the replaced turn (or None), and its own."""
+    """Yield, for each changed or new turn, the index of the turn that it replaces (or None) and its index."""
     # If the number of turns is the same, assume that turns were changed in place.
     if len(before) == len(after):
         yield from ((at, at) for at in range(len(after)) if before[at] != after[at])
@@ -136,7 +137,7 @@ def _edited_turns(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple
     for kind, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if kind in ("replace", "insert"):
             # Pair the first new turn with the first replaced turn, and so on. If there are more new turns
-            # than replaced ones, the remaining new turns replace nothing.
+            # than replaced turns, the remaining new turns replace nothing.
             yield from ((a + at - c if a + at - c < b else None, at) for at in range(c, d))
 
 
@@ -165,7 +166,7 @@ GROUP BY wrong.line
 
 
 def _digests(text: Text) -> tuple[int, ...]:
-    """Return 64-bit hashes of a text's original context and of the text; case and spacing are ignored."""
+    """Return 64-bit hashes of a text's original context and of the text, ignoring case and spacing."""
     written = ("\0".join(map(match_key, texts)) for texts in (text.place, [text.text]))
     hashes = (hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8) for key in written)
     return tuple(int.from_bytes(digest.digest(), "big", signed=True) for digest in hashes)
@@ -176,9 +177,9 @@ class Distribution:
     """The mean and the quartiles of a set of numbers.
 
     Attributes:
-        mean: The mean.
+        mean: The arithmetic mean.
         lower: The first quartile.
-        median: The median.
+        median: The median, which is the second quartile.
         upper: The third quartile.
     """
 
@@ -194,9 +195,9 @@ class Histogram:
     Its size depends on the range of the values, not on their number.
 
     Attributes:
-        step: The step to whose multiples values are rounded.
+        step: The step size. Values are rounded to multiples of this number.
         counts: How often each value occurs, keyed by the rounded value divided by the step.
-        total: The number of values.
+        total: The number of values that were added.
     """
 
     def __init__(self, values: Iterable[float] = (), step: float = 1.0) -> None:
@@ -204,7 +205,7 @@ class Histogram:
 
         Args:
             values: Values to count.
-            step: The step to whose multiples values are rounded.
+            step: The step size. Values are rounded to multiples of this number.
         """
         self.step = step
         self.counts: Counter[int] = Counter()
@@ -218,14 +219,16 @@ class Histogram:
         """Count a value.
 
         Args:
-            value: The value.
+            value: The value to count, before rounding.
         """
         self.counts[round(value / self.step)] += 1
         self.total += 1
         self._sum += value
 
     def quantile(self, part: float) -> float:
-        """Return a quantile: the smallest value such that at least the given share of values is not above it.
+        """Return a quantile of the values, rounded to a multiple of the step.
+
+        The quantile is the smallest value such that at least the given share of all values is not above it.
 
         Args:
             part: The share of values, from 0 to 1. For example, 0.5 gives the median.
@@ -245,7 +248,7 @@ class Histogram:
         return 0.0
 
     def spread(self) -> Distribution | None:
-        """Return the mean and the quartiles, or None if there are no values."""
+        """Return the mean and the quartiles of the values, or None if no values were added."""
         if not self.total:
             return None
         quartiles = (self.quantile(part) for part in (0.25, 0.5, 0.75))
@@ -257,7 +260,7 @@ def histogram_auc(more: Histogram, less: Histogram) -> float:
 
     Args:
         more: The histogram of values that are expected to be higher.
-        less: The histogram of values that are expected to be lower. It has the same step.
+        less: The histogram of values that are expected to be lower. It must have the same step.
 
     Returns:
         The probability that a random value of ``more`` is above a random value of ``less``. A pair of equal
@@ -273,12 +276,12 @@ def histogram_auc(more: Histogram, less: Histogram) -> float:
 
 
 class Key(NamedTuple):
-    """The key of a row of the report, which is a group of negatives.
+    """The key of a row of the report, which describes a group of negatives.
 
     Attributes:
         source: The name of the generator or recipe.
-        category: The error category, or `ALL`.
-        target: ``response`` or ``dialogue``.
+        category: The error category, or `ALL` for the negatives of all categories.
+        target: The part of the dialogue that may be edited: ``response`` or ``dialogue``.
     """
 
     source: str
@@ -289,17 +292,17 @@ class Key(NamedTuple):
 class TextPool:
     """The statistics and a random sample of a group of texts.
 
-    A group has the wrong texts of a row of the report, or the right texts with the same target.
+    A group contains the wrong texts of a row of the report, or all right texts with the same target.
 
     Attributes:
-        line: The number of the row of the report, by which the temporary database refers to the group.
-        records: Number of records.
+        line: The number by which the temporary database refers to the group's row of the report.
+        records: Number of records to which the texts belong.
         words: Histogram of the number of words per text.
         shared: Histogram of the number of content words per text that also occur in the context.
         like_right: Histogram of the overlap with the right text in the same place: the number of common
             content words, divided by the number of content words that occur in either text.
         questions: Number of texts that are questions.
-        persons: Number of texts, keyed by their grammatical person (1, 2 or 3).
+        persons: Numbers of texts, keyed by grammatical person (1, 2 or 3).
         sample: The sampled texts.
     """
 
@@ -309,7 +312,7 @@ class TextPool:
         Args:
             sample: Maximum number of texts in the sample.
             seed: Seed for sampling.
-            line: The number of the row of the report, by which the temporary database refers to the group.
+            line: The number by which the temporary database refers to the group's row of the report.
         """
         self.line = line
         self.records = 0
@@ -322,10 +325,10 @@ class TextPool:
         self._seed = seed
 
     def add(self, text: Text) -> None:
-        """Count a text.
+        """Count a text, and offer it to the sample.
 
         Args:
-            text: The text.
+            text: The text with its context.
         """
         content = _content(text.text)
         self.words.add(word_count(text.text))
@@ -341,7 +344,7 @@ class TextPool:
 
     @property
     def texts(self) -> int:
-        """The number of texts."""
+        """The number of texts in the group."""
         return self.words.total
 
 
@@ -357,12 +360,13 @@ class NegativeStatistics:
     Attributes:
         records: Number of records.
         negatives: Number of records that are negatives.
-        empty: Number of negatives in which turns were only removed, so that there is no wrong text.
-        wrong: Statistics of wrong texts by `Key` (source, category and target), in the order of the report.
+        empty: Number of negatives without a wrong text, because turns were only removed.
+        wrong: Statistics of wrong texts, keyed by `Key` (source, category and target), in the order of the
+            report.
         right: Statistics of right texts, keyed by target.
-        repeated: Three numbers for each row of the report: how many texts repeat a negative of the same
-            context, how many occur after several contexts, and how many equal a right text with the same
-            context.
+        repeated: Three counts for each row of the report, keyed by `Key`: texts that repeat a negative of the
+            same context, texts that occur after several contexts, and texts that equal a right text with the
+            same context.
     """
 
     def __init__(self, records: Iterable[Negative], sample: int, seed: int) -> None:
@@ -394,12 +398,12 @@ class NegativeStatistics:
         }
 
     def _add(self, record: Negative, rows: sqlite3.Connection) -> None:
-        """Count the texts of a record."""
+        """Count the wrong and right texts of a record."""
         self.records += 1
         wrong, right = measured(record)
         for text in right:
             new = rows.execute("INSERT OR IGNORE INTO right VALUES (?, ?)", _digests(text)).rowcount
-            # Several negatives may have the same original. Count a right text only once per context.
+            # Several negatives may have the same original text. Count a right text only once per context.
             if new:
                 self.right.setdefault(text.target, TextPool(*self._sample)).add(text)
         if record.label:
@@ -421,7 +425,7 @@ class NegativeStatistics:
             rows.executemany("INSERT INTO wrong VALUES (?, ?, ?)", [(pool.line, *digests) for pool in pools])
 
     def _is_counted_twice(self, key: Key) -> bool:
-        """Return whether a row is superfluous: it is for all categories, but its source has only one."""
+        """Return whether a row is superfluous: a row for all categories of a source with one category."""
         same = [other for other in self.wrong if other[::2] == key[::2] and other.category != ALL]
         if key.category != ALL or len(same) != 1:
             return False
@@ -440,7 +444,7 @@ def count_texts(
         paths: Files of negatives and correct responses.
         size: Maximum number of texts in the sample of each row of the report.
         seed: Seed for sampling.
-        progress: Progress display; advanced by the number of records read.
+        progress: Progress display, which is advanced by the number of records read.
 
     Returns:
         The statistics of the texts.

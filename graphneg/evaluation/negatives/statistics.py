@@ -5,9 +5,9 @@ from the counted and sampled texts of the group (`TextPool`) and from the scores
 optionally, a language model and a ranker.
 
 A cue is a property, such as length, by which negatives can be told apart from correct responses even without
-reading the contexts. Its strength is measured as an area under the ROC curve (AUC). A ranker that is trained
-on negatives with a strong cue learns that cue. Single words can be cues as well: see section 3 of Gururangan
-et al. (2018), "Annotation Artifacts in Natural Language Inference Data".
+reading the contexts. The strength of a cue is measured as an area under the ROC curve (AUC). A ranker that is
+trained on negatives with a strong cue learns to detect this cue. Single words can be cues as well: see
+section 3 of Gururangan et al. (2018), "Annotation Artifacts in Natural Language Inference Data".
 
 Example:
     >>> from graphneg.evaluation.negatives.sampling import Text
@@ -42,10 +42,10 @@ from graphneg.progress import NoProgress, Progress
 from graphneg.rankers.base import Ranker
 
 FEWEST, CUE_WORDS = 20, 5
-"""FEWEST: minimum number of wrong texts, and of right texts, for measuring a cue. CUE_WORDS: number of cue
-words in a report."""
+"""FEWEST: minimum number of wrong texts, and minimum number of right texts, for measuring a cue. CUE_WORDS:
+maximum number of words that a report lists as cues."""
 THRESHOLD = 0.5
-"""A response with a score at or above this threshold is correct according to the judge."""
+"""Default threshold: the judge accepts a response as correct if its score is at or above this threshold."""
 # Number of texts that a model scores in one call.
 _CHUNK = 64
 # Scores of models are rounded to multiples of this step in histograms.
@@ -55,11 +55,11 @@ _TOKEN = re.compile(r"\w+(?:['’]\w+)?|[^\w\s]")
 
 _Asked = Callable[[Sequence[Text]], Sequence[float]]
 Scores = Mapping[str, Mapping[Text, float]]
-"""The scores of texts, keyed by the name of the score and the text.
+"""The scores of texts, keyed by the name of the score and then by the text.
 
 ``to_context`` is the cosine with the context, ``to_right`` the cosine with the right text in the same place,
-``loss`` the mean loss per token in nats, and ``judged`` the score of the judge. A text is missing if it has
-no context or no right text to compare it with, or if its score is not finite.
+``loss`` the mean loss per token in nats, and ``judged`` the score that the judge gives. A text is missing if
+it has no context or no right text with which to compare it, or if its score is not finite.
 """
 
 
@@ -68,11 +68,11 @@ class Models:
     """The models that score texts.
 
     Attributes:
-        embedder: The embedder, whose vectors give the cosines of texts.
-        lm: The language model that computes the loss of texts, or None.
-        judge: The ranker that scores responses from 0 (wrong) to 1 (correct), or None.
-        lm_name: The name of the language model that is shown in the report.
-        judge_name: The name of the judge that is shown in the report.
+        embedder: The embedder, from whose vectors the cosine similarities of texts are computed.
+        lm: The language model that computes the loss of texts; None to skip this score.
+        judge: The ranker that scores responses from 0 (wrong) to 1 (correct); None to skip this score.
+        lm_name: The name of the language model, to be shown in the report.
+        judge_name: The name of the judge, to be shown in the report.
     """
 
     embedder: Embedder
@@ -83,18 +83,18 @@ class Models:
 
 
 def load_models(embedder: str, lm: str | None, judge: str | None, offline: bool = False) -> Models:
-    """Load models by name.
+    """Load the models that score texts.
 
     Raises `ModelError` if a model is missing.
 
     Args:
         embedder: The name of word vectors, or the name or path of an encoder.
-        lm: The name or path of a causal language model, or None for none.
-        judge: The name or path of a ranker, or None for none.
+        lm: The name or path of a causal language model, or None for no language model.
+        judge: The name or path of a ranker, or None for no judge.
         offline: Whether to use only local files, without downloading models.
 
     Returns:
-        The models.
+        The loaded models with their names.
     """
     from graphneg.nn.embedders import get_embedder, is_static
     from graphneg.nn.models import load_causal
@@ -116,15 +116,15 @@ def score(texts: Sequence[Text], models: Models, progress: Progress | None = Non
     Raises `ModelError` if a model runs out of memory for a single text.
 
     Args:
-        texts: The texts. Duplicates are scored once.
-        models: The models.
-        progress: Progress display; advanced by the number of texts scored by each model.
+        texts: The texts with their contexts. Duplicates are scored once.
+        models: The models that score the texts.
+        progress: Progress display, which is advanced by the number of texts that each model has scored.
 
     Returns:
-        The scores, keyed by the name of the score and the text.
+        The scores, keyed by the name of the score and then by the text.
     """
     bar = progress or NoProgress()
-    # Remove duplicates. There are some, because the row for all categories has the same texts as the rows for
+    # Remove duplicates, which occur because the row for all categories has the same texts as the rows for
     # single categories.
     every = list(dict.fromkeys(texts))
     in_context = [text for text in every if text.context]
@@ -132,7 +132,7 @@ def score(texts: Sequence[Text], models: Models, progress: Progress | None = Non
     embedder, lm, judge = models.embedder, models.lm, models.judge
 
     def cosines(some: Sequence[Text], others: Sequence[str]) -> list[float]:
-        """Return the cosine of each pair of texts. It equals the dot product, as vectors have length 1."""
+        """Return the cosine for each pair of texts: the dot product, because all vectors have length 1."""
         return (embedder.embed([text.text for text in some]) * embedder.embed(others)).sum(axis=1).tolist()
 
     def ask(label: str, texts: list[Text], model: _Asked) -> dict[Text, float]:
@@ -173,8 +173,8 @@ def score(texts: Sequence[Text], models: Models, progress: Progress | None = Non
 class Figures:
     """The statistics of a group of texts.
 
-    A value is None if the model that it needs was not given, or if no text has a context or a right text to
-    compare it with.
+    A value is None if the required model was not given, or if no text has the context or right text with
+    which it would be compared.
 
     Attributes:
         texts: Number of texts.
@@ -185,7 +185,7 @@ class Figures:
         to_context: Cosine with the context, on the sample.
         to_right: Cosine with the right text in the same place, on the sample.
         perplexity: Perplexity, on the sample. Its mean is the exponential of the mean loss.
-        judged_right: Share of the sample that is correct according to the judge.
+        judged_right: Share of the sample that the judge accepts as correct.
         questions: Share of texts that are questions.
         first_person: Share of texts in the first person.
         second_person: Share of texts in the second person.
@@ -215,7 +215,7 @@ class NegativeExample:
         id: The id of the record.
         context: The last turns of the context.
         text: The wrong text.
-        right: The text that was in its place before the edit, or None if it is not known.
+        right: The original text that the edit has replaced, or None if the original text is not known.
     """
 
     id: str
@@ -230,17 +230,19 @@ class CategoryLine:
 
     Attributes:
         source: The name of the generator or recipe.
-        category: The error category, or ``all``.
-        target: ``response`` or ``dialogue``.
+        category: The error category, or ``all`` for the negatives of all categories.
+        target: The part of the dialogue that may be edited: ``response`` or ``dialogue``.
         negatives: Number of negatives.
         figures: Statistics of the wrong texts of these negatives.
         again: Number of texts that repeat an earlier negative of the same context.
         elsewhere: Number of texts that occur after several contexts.
         equal_to_right: Number of texts that equal a right text with the same context.
-        words_ratio: Mean number of words of wrong texts, divided by that of right texts.
-        perplexity_ratio: Mean perplexity of wrong texts, divided by that of right texts.
-        cue_words: Words that are more frequent in wrong texts than in right texts, the strongest first.
-        cue_auc: The area under the ROC curve for each cue, or None if there are too few texts to measure it.
+        words_ratio: Mean number of words in wrong texts, divided by the mean in right texts.
+        perplexity_ratio: Mean perplexity of wrong texts, divided by the mean perplexity of right texts.
+        cue_words: Words that are more frequent in wrong texts than in right texts, sorted by the difference
+            from largest to smallest.
+        cue_auc: The areas under the ROC curve, keyed by cue. The value is None if there are too few texts to
+            measure the cue.
         examples: Examples of the negatives.
     """
 
@@ -260,12 +262,12 @@ class CategoryLine:
 
     @property
     def name(self) -> str:
-        """The name of the row, such as ``overlap (C-follow)``, or the source alone for all categories."""
+        """The name of the row, such as ``overlap (C-follow)``; for all categories, only ``overlap``."""
         return self.source if self.category == ALL else f"{self.source} ({self.category})"
 
     @property
     def compared_with(self) -> str:
-        """The name of the right texts that the row is compared with."""
+        """The name of the right texts with which the row is compared, for use in sentences."""
         return "correct responses" if self.target == RESPONSE else "the original turns"
 
 
@@ -279,7 +281,7 @@ class ScoredPool:
     """
 
     def __init__(self, pool: TextPool, scores: Scores) -> None:
-        """Initialize the histograms.
+        """Initialize the histograms of the scores.
 
         Args:
             pool: The statistics and the sample of the group.
@@ -294,10 +296,10 @@ class ScoredPool:
         }
 
     def figures(self, threshold: float) -> Figures | None:
-        """Return the statistics of the group, as they are shown in the report.
+        """Return the statistics of the group, as shown in the report.
 
         Args:
-            threshold: A response with a score at or above this threshold is correct according to the judge.
+            threshold: The judge accepts a response as correct if its score is at or above this threshold.
 
         Returns:
             The statistics, or None if the group has no texts.
@@ -327,15 +329,15 @@ class ScoredPool:
 
 
 def cue_aucs(wrong: ScoredPool, right: ScoredPool) -> dict[str, float | None]:
-    """Return the strength of each cue.
+    """Return the strength of each cue by which wrong texts can be told apart from right texts.
 
     Args:
-        wrong: Wrong texts.
-        right: Right texts.
+        wrong: Statistics and scores of wrong texts.
+        right: Statistics and scores of right texts.
 
     Returns:
-        The area under the ROC curve for each cue, rounded to four digits. It is None if there are fewer than
-        `FEWEST` wrong texts or right texts.
+        The areas under the ROC curve, rounded to four digits and keyed by cue. An area is None if there are
+        fewer than `FEWEST` wrong texts or right texts.
     """
     pairs = {
         "length": (wrong.pool.words, right.pool.words),
@@ -346,7 +348,7 @@ def cue_aucs(wrong: ScoredPool, right: ScoredPool) -> dict[str, float | None]:
     areas: dict[str, float | None] = {}
     for cue, (ours, theirs) in pairs.items():
         above = histogram_auc(ours, theirs) if min(ours.total, theirs.total) >= FEWEST else None
-        # A cue with the area 0.3 is as strong as one with 0.7: its values are then lower for negatives
+        # A cue with the area 0.3 is as strong as a cue with the area 0.7: its values are lower for negatives
         # instead of higher.
         areas[cue] = None if above is None else round(max(above, 1 - above), 4)
     words = words_cue_auc(wrong.texts, right.texts)
@@ -365,9 +367,9 @@ def words_cue_auc(wrong: Sequence[Text], right: Sequence[Text], seed: int = 0) -
         seed: Seed for splitting the texts into halves.
 
     Returns:
-        The area under the ROC curve, or None if there are fewer than `FEWEST` wrong texts or right texts. A
-        value below 0.5 means that the words that are typical of wrong texts in one half are typical of right
-        texts in the other half.
+        The area under the ROC curve, or None if there are fewer than `FEWEST` wrong texts or right texts.
+        With a value below 0.5, words that are typical of wrong texts in one half are typical of right texts
+        in the other half.
     """
     if min(len(wrong), len(right)) < FEWEST:
         return None
@@ -377,7 +379,7 @@ def words_cue_auc(wrong: Sequence[Text], right: Sequence[Text], seed: int = 0) -
             # Split by context, so that no context occurs in both halves.
             halves[number(seed, "half", *text.place) % 2].append(_tokens(text.text))
     scores = [Histogram(step=_STEP) for _ in sides]
-    # Train on one half and test on the other.
+    # Train on one half and test on the other half.
     for held, learned in ((0, 1), (1, 0)):
         ours, theirs = (Counter(chain.from_iterable(halves[learned])) for halves in sides)
         n, m = (len(halves[learned]) + 1 for halves in sides)
@@ -401,9 +403,9 @@ def cue_words(wrong: Sequence[Text], right: Sequence[Text], most: int = CUE_WORD
         most: Maximum number of words.
 
     Returns:
-        The words, most characteristic first. For each word, the share of right texts with the word is
-        subtracted from the share of wrong texts with it. The words with the largest differences are the most
-        characteristic.
+        The words, sorted from most to least characteristic. For each word, the share of right texts with the
+        word is subtracted from the share of wrong texts with the word. The words with the largest differences
+        are the most characteristic.
     """
     if not wrong or not right:
         return ()
@@ -419,5 +421,5 @@ def cue_words(wrong: Sequence[Text], right: Sequence[Text], most: int = CUE_WORD
 
 
 def _tokens(text: str) -> frozenset[str]:
-    """Return the lower-case tokens of a text."""
+    """Return the distinct tokens of a text in lower case."""
     return frozenset(_TOKEN.findall(text.lower()))

@@ -1,8 +1,8 @@
 """Let people judge negatives in a blind review, and evaluate their judgements.
 
-The review is blind: annotators do not know which source a negative comes from. `draw` samples items from
+The review is blind: annotators do not know from which source a negative comes. `draw` samples items from
 several sources into a `ReviewSet` and shuffles them. The same `Questions` are asked about each item.
-Annotators fill in a CSV sheet (`exchange`) or work in a browser (``graphneg.pages.review``), which stores
+Annotators fill in a CSV sheet (`exchange`) or work on a web page (``graphneg.pages.review``), which stores
 each answer in a `Judgements` file. `Results` computes the share of each answer with its confidence interval,
 the agreement between annotators, a list of the rows on which they disagree, and the final labels.
 """

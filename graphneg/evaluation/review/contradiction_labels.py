@@ -1,13 +1,14 @@
 """Label collected responses as contradictory or consistent, with the votes of three annotators.
 
-The procedure is that of Sato et al. (2024), "A Large Collection of Model-generated Contradictory Responses
-for Consistency-aware Dialogue Systems", section 3. A response is contradictory if at least two of three
-annotators say so, and consistent if none does. Responses with one vote are dropped.
+The procedure follows Sato et al. (2024), "A Large Collection of Model-generated Contradictory Responses for
+Consistency-aware Dialogue Systems", section 3. A response is contradictory if at least two of three
+annotators say so, and consistent if none of them does. Responses that only one annotator finds contradictory
+are dropped.
 
 Example:
     Three annotators judge whether the response "I don't have a dog." contradicts the speaker's earlier
-    utterance "My dog is called Rex." If two or three say yes, the label is 1. If none does, the label is 0.
-    If one does, the response is dropped.
+    utterance "My dog is called Rex." If two or three annotators say yes, the label is 1. If all say no, the
+    label is 0. If only one says yes, the response is dropped.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def review_of(responses: Sequence[CollectedResponse], seed: int = 0) -> ReviewSe
         seed: Seed for shuffling the items.
 
     Returns:
-        The review set. Its items are shuffled, so that their order reveals nothing about the generators.
+        A review set with shuffled items, so that their order reveals nothing about the generators.
     """
     items = [
         Item(
@@ -55,12 +56,12 @@ def labelled_responses(
 
     Args:
         responses: The collected responses.
-        set: The review set that `review_of` made from them.
-        judgements: The judgements of three annotators. Those of the adjudicator are ignored.
+        set: The review set that `review_of` made from these responses.
+        judgements: The judgements of three annotators. Judgements of the adjudicator are ignored.
 
     Returns:
-        The responses for which no annotator or at least two annotators voted "contradictory", in the order of
-        ``responses``.
+        The labelled responses, in the order of ``responses``. A response is left out if exactly one annotator
+        voted "contradictory".
 
     Raises:
         InputError: The review set has different responses, it does not have exactly one question, the
@@ -102,11 +103,11 @@ def labelled_responses(
 def _votes(
     set: ReviewSet, judgements: Sequence[Judgement], question: str, positive: str
 ) -> Mapping[str, Sequence[bool]]:
-    """Return the three votes on each item, keyed by its id; True is a vote for "contradictory"."""
+    """Return the three votes on each item, keyed by the id of the item. True means "contradictory"."""
     votes: dict[str, list[bool]] = {item.id: [] for item in set.items}
     for one in judgements:
         # The rule needs three independent votes. The adjudicator decides after the annotators, so do not
-        # count that decision.
+        # count the adjudicator's decision.
         if one.annotator != ADJUDICATOR:
             votes[set.item(one.row).id].append(one.answers[question] == positive)
     for row, item in enumerate(set.items, 1):

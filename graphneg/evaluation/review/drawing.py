@@ -1,13 +1,13 @@
 """Sample the items of a review from several sources.
 
-Each file of negatives is a source. The adversarial responses in files of the DailyDialog++ format, which
-people wrote, can be another source. Items with known answers ("gold" items) can be mixed in to check the
-annotators. To make the sources comparable, their items are taken from the same contexts as far as possible:
-the more sources have negatives for a context, the earlier the context is used.
+Each file of negatives is a source. Human-written adversarial responses in files of the DailyDialog++ format
+can be another source. Items with known answers ("gold" items) can be mixed in to check the annotators. To
+make the sources comparable, their items are taken from the same contexts as far as possible: the more sources
+have negatives for a context, the earlier the context is used.
 
 Example:
-    Source X has negatives for the contexts 1 and 2, source Y for 2 and 3. With ``each=1``, both sources
-    contribute a negative for context 2.
+    Source X has negatives for the contexts 1 and 2, source Y for the contexts 2 and 3. With ``each=1``, both
+    sources contribute a negative for context 2.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from graphneg.hashing import number, shuffled
 from graphneg.records.files import read_located
 
 PEOPLE = "people"
-"""The name of the source whose items are adversarial responses that people wrote."""
+"""The name of the source whose items are human-written adversarial responses."""
 EACH = 60
 """Default number of items per source."""
 _RESPONSE = "response"
@@ -36,13 +36,13 @@ _RESPONSE = "response"
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A sampled review set.
+    """A sampled review set, with the numbers of missing items and skipped records.
 
     Attributes:
-        set: The review set.
-        too_few: Number of missing items for each source that has fewer items than requested, keyed by source.
-        left_out: Number of records that were skipped because they are correct responses or edited dialogues,
-            and not wrong responses.
+        set: The sampled items, with the questions to ask about them.
+        too_few: Number of missing items, keyed by source, for the sources with fewer items than requested.
+        left_out: Number of records that were skipped because they contain a correct response or an edited
+            dialogue instead of a wrong response.
     """
 
     set: ReviewSet
@@ -66,11 +66,11 @@ def draw(
 
     Args:
         files: Files of negatives (``.jsonl``, ``.parquet``). Each file is a source. ``NAME=FILE`` gives the
-            source a name; otherwise it has the name of the file, without the suffix.
-        human: Files in the DailyDialog++ format. Their adversarial responses together are one source.
-        each: Number of items per source.
-        seed: Seed for sampling the items and for their order.
-        questions: The questions to ask, or None for the questions ``usable``.
+            source a name; otherwise the source has the name of the file, without the suffix.
+        human: Files in the DailyDialog++ format. All their adversarial responses together form one source.
+        each: Number of items to sample per source.
+        seed: Seed for sampling and shuffling the items.
+        questions: The questions to ask, or None for the set of questions ``usable``.
         annotators: Number of annotators per item, or 0 if every annotator judges all items.
         gold: Items with known answers, which are mixed in.
 
@@ -78,7 +78,7 @@ def draw(
         The review set, and the numbers of missing items and of skipped records.
 
     Raises:
-        InputError: Two sources have the same name, a source has no wrong responses, or there is no source.
+        InputError: Two sources have the same name, a source has no wrong responses, or no source is given.
     """
     sources: dict[str, list[Item]] = {}
     left_out = 0
@@ -112,13 +112,13 @@ def draw(
 
 
 def _named(file: str) -> tuple[str, Path]:
-    """Split ``NAME=FILE`` into name and path; the name of a plain ``FILE`` is its name without the suffix."""
+    """Split ``NAME=FILE`` into name and path. The name of a plain ``FILE`` is its stem."""
     name, equals, path = file.partition("=")
     return (name, Path(path)) if equals and name and path else (Path(file).stem, Path(file))
 
 
 def _items(name: str, path: Path) -> tuple[list[Item], int]:
-    """Return the wrong responses in a file of negatives, and the number of other records."""
+    """Return the wrong responses in a file of negatives as items, and the number of other records."""
     found: list[Item] = []
     records = 0
     for _, record in read_located(path):
@@ -130,7 +130,7 @@ def _items(name: str, path: Path) -> tuple[list[Item], int]:
 
 
 def _by_people(paths: Sequence[Path]) -> Iterator[Item]:
-    """Yield the adversarial responses in files of the DailyDialog++ format."""
+    """Yield the adversarial responses in files of the DailyDialog++ format as items."""
     for _, choices in placed_choices(paths):
         context = tuple(("AB"[at % 2], text) for at, text in enumerate(choices.turns))
         for at, text in enumerate(choices.negatives.get(ADVERSARIAL, ())):
@@ -138,7 +138,7 @@ def _by_people(paths: Sequence[Path]) -> Iterator[Item]:
 
 
 def _drawn(sources: Mapping[str, Sequence[Item]], each: int, seed: int) -> dict[str, list[Item]]:
-    """Sample ``each`` items per source; return them keyed by the name of the source."""
+    """Sample ``each`` items per source. Return lists of items, keyed by the name of the source."""
     # Each source contributes one item per context, in the same order of contexts for all sources. A source
     # that still has too few items then contributes a second item per context, and so on.
     by_place: dict[str, Mapping[tuple[str, ...], list[Item]]] = {}
@@ -147,7 +147,8 @@ def _drawn(sources: Mapping[str, Sequence[Item]], each: int, seed: int) -> dict[
         for item in shuffled(items, seed, "sample", name):
             places[item.context_key].append(item)
         by_place[name] = places
-    # Sort the contexts by the number of sources that have items for them, highest first, then by a hash.
+    # Sort the contexts by the number of sources that have items for them, from highest to lowest, and then by
+    # a hash.
     having = Counter(place for places in by_place.values() for place in places)
     order = sorted(having, key=lambda place: (-having[place], number(seed, "context", *place)))
     drawn: dict[str, list[Item]] = {}

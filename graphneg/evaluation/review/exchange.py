@@ -3,8 +3,8 @@
 A CSV sheet has one row per item, with the columns ``row``, ``context`` and ``response`` and one column per
 question. Filled sheets may also have the columns ``comment`` and ``annotator``. A sheet does not reveal the
 sources of the responses. The sources are in the key of the sheet, a JSON file in the same folder that
-contains the `ReviewSet`. When a filled sheet is read, the texts in each row are compared with those in the
-key. If they differ, because a row was changed or moved, the sheet is refused.
+contains the `ReviewSet`. When a filled sheet is read, the texts in each row are compared with the texts in
+the key. If they differ because a row was changed or moved, the sheet is refused.
 
 Example:
     The header and the first row of a blank sheet for the set of questions ``usable``:
@@ -35,11 +35,11 @@ from graphneg.progress import NoProgress
 from graphneg.records.runs import check_new, write_atomically
 
 READER = "reader"
-"""The name that is given to the annotator if a file names none."""
+"""The name that is given to the annotator if a file of judgements does not name the annotator."""
 BESIDE = ("row", "context", "response")
-"""The columns of a sheet that come before those of the questions."""
+"""The first columns of a sheet, which are followed by the columns of the questions."""
 EMPTY = "no row is filled in"
-"""The error message for a file without answers."""
+"""Part of the error message for a file without answers."""
 _DIALOGUE = "dialogue"
 
 
@@ -50,25 +50,25 @@ def key_path(sheet: Path) -> Path:
         sheet: The path of the sheet.
 
     Returns:
-        The path of the key.
+        The path of the key file, which is in the same folder.
     """
     return sheet.with_suffix(".key.json")
 
 
 def write_blank_sheet(set: ReviewSet, path: Path, *, overwrite: bool = False) -> Path:
-    """Write a sheet without answers, and its key beside it.
+    """Write a sheet without answers, and the key of the sheet into the same folder.
 
-    Raises `InputError` if a file exists or cannot be written.
+    Raises `InputError` if a file exists already or cannot be written.
 
     Args:
         set: The items to judge.
         path: The output file. A ``.csv`` file has an empty column for each question. A ``.json`` file has
-            Label Studio tasks without annotations; the labelling configuration is written beside it, in a
-            file with the suffix ``.xml``.
-        overwrite: Replace existing files.
+            Label Studio tasks without annotations, and a ``.xml`` file of the same name gets the labelling
+            configuration.
+        overwrite: Whether to replace existing files.
 
     Returns:
-        The path of the key.
+        The path of the key file.
 
     Raises:
         InputError: The suffix is neither ``.csv`` nor ``.json``.
@@ -81,8 +81,8 @@ def write_blank_sheet(set: ReviewSet, path: Path, *, overwrite: bool = False) ->
         tasks = label_studio_of(Results(set, ()))
         texts = {path: tasks, path.with_suffix(".xml"): label_studio_config(set)}
     key = key_path(path)
-    # Check all files before the first one is written. Otherwise, a failure could leave a sheet without its
-    # key.
+    # Check all output files before writing the first file. Otherwise, a failure could leave a sheet without
+    # its key.
     for file in (*texts, key):
         check_new(file, overwrite)
     for file, text in texts.items():
@@ -92,7 +92,7 @@ def write_blank_sheet(set: ReviewSet, path: Path, *, overwrite: bool = False) ->
 
 
 def _blank_csv(set: ReviewSet) -> str:
-    """Return a CSV sheet with empty columns for the answers."""
+    """Return the text of a CSV sheet with empty columns for the answers."""
     questions = _columns(set)
     rows = ((at, *item.shown, *[""] * len(questions)) for at, item in enumerate(set.items, 1))
     return sheet_text((*BESIDE, *questions), rows)
@@ -104,10 +104,10 @@ def read_key(path: Path) -> ReviewSet:
     Raises `InputError` if the file is not a key.
 
     Args:
-        path: The path of the key.
+        path: The path of the key file.
 
     Returns:
-        The review set.
+        The review set, which contains the items with their sources.
 
     Raises:
         InputError: The file does not exist.
@@ -121,7 +121,7 @@ def csv_of(results: Results) -> str:
     """Return the judgements as a filled CSV sheet, one row per judgement.
 
     Args:
-        results: The results of a review. Their judgements may include those of the adjudicator.
+        results: The results of a review. Their judgements may include judgements of the adjudicator.
 
     Returns:
         The text of the sheet.
@@ -141,13 +141,13 @@ def csv_of(results: Results) -> str:
 
 
 def jsonl_of(results: Results) -> str:
-    """Return the judgements as JSON Lines. Each line also has the item and its source.
+    """Return the judgements as JSON Lines. Each line also contains the judged item and its source.
 
     Args:
         results: The results of a review.
 
     Returns:
-        One line per judgement.
+        The text of the file, with one line per judgement.
     """
     lines = ({**_facts(results.set, one.row), **_said(one)} for one in results.judgements)
     return "".join(json_line(line) + "\n" for line in lines)
@@ -160,7 +160,8 @@ def labels_of(results: Results) -> str:
         results: The results of a review.
 
     Returns:
-        One line for each item that has labels, with the number of annotators who judged it.
+        The text of the file, with one line for each item that has labels. A line also contains the number of
+        annotators who judged the item.
     """
     lines = (
         {**_facts(results.set, row), "answers": dict(answers), "annotators": len(results.by_row.get(row, ()))}
@@ -170,7 +171,7 @@ def labels_of(results: Results) -> str:
 
 
 def label_studio_of(results: Results) -> str:
-    """Return the items and their judgements as Label Studio tasks.
+    """Return the items of a review and their judgements as Label Studio tasks.
 
     Args:
         results: The results of a review.
@@ -200,13 +201,13 @@ def label_studio_of(results: Results) -> str:
 
 
 def label_studio_config(set: ReviewSet) -> str:
-    """Return the labelling configuration of a Label Studio project.
+    """Return the labelling configuration for a Label Studio project.
 
     Args:
-        set: The review set.
+        set: The items of the review, with the questions.
 
     Returns:
-        The configuration in XML, which fits the tasks that `label_studio_of` returns.
+        The configuration in XML, for the tasks that `label_studio_of` returns.
     """
     lines = [f'  <Paragraphs name="{_DIALOGUE}" value="${_DIALOGUE}" layout="dialogue" nameKey="author"/>']
     for question in set.questions.questions:
@@ -226,18 +227,18 @@ FORMS: Mapping[str, Callable[[Results], str]] = {
     ".jsonl": jsonl_of,
     ".json": label_studio_of,
 }
-"""The functions that convert judgements to text, keyed by the suffix of the output file."""
+"""The functions that convert judgements into text, keyed by the suffix of the output file."""
 
 
 def write_judgements(results: Results, path: Path, *, overwrite: bool = False) -> None:
     """Write judgements to a file. The suffix of the file selects the format.
 
-    Raises `InputError` if the file exists or cannot be written.
+    Raises `InputError` if the file exists already or cannot be written.
 
     Args:
         results: The results of a review.
-        path: The output file. Its suffix is one of the keys of `FORMS`.
-        overwrite: Replace an existing file.
+        path: The output file. Its suffix must be a key of `FORMS`.
+        overwrite: Whether to replace an existing file.
 
     Raises:
         InputError: The suffix is unknown.
@@ -249,22 +250,22 @@ def write_judgements(results: Results, path: Path, *, overwrite: bool = False) -
 
 
 def read_judgements(set: ReviewSet, path: Path, annotator: str = READER) -> list[Judgement]:
-    """Read judgements from a file in one of the formats of `FORMS`.
+    """Read judgements from a CSV sheet, a JSON Lines file or a Label Studio export.
 
     Rows of a CSV sheet are skipped if an answer is empty. Raises `InputError` with the file and line if a row
     is not in the review set, its texts were changed, or an answer is unknown.
 
     Args:
-        set: The review set.
-        path: The file to read.
-        annotator: The annotator's name for judgements that have none.
+        set: The items of the review, with the questions.
+        path: The file to read. Its suffix, a key of `FORMS`, determines the format.
+        annotator: The annotator's name for judgements without such a name.
 
     Returns:
         The judgements in the order of the file.
 
     Raises:
         InputError: The suffix is unknown, the file has two judgements of the same row by the same annotator,
-            or it has no judgement.
+            or the file has no judgements.
     """
     readers = {".csv": _from_csv, ".jsonl": _from_jsonl, ".json": _from_label_studio}
     if path.suffix not in readers:
@@ -281,13 +282,13 @@ def read_judgements(set: ReviewSet, path: Path, annotator: str = READER) -> list
 
 
 def read_several(set: ReviewSet, paths: Sequence[Path]) -> list[Judgement]:
-    """Read the judgements of several files.
+    """Read judgements from several files.
 
     Each file is read by `read_judgements`, which may raise `InputError`. If a judgement does not name its
     annotator, the name of the file without the suffix is used.
 
     Args:
-        set: The review set.
+        set: The items of the review, with the questions.
         paths: The files to read.
 
     Returns:
@@ -308,14 +309,14 @@ def read_several(set: ReviewSet, paths: Sequence[Path]) -> list[Judgement]:
 
 
 def read_gold(questions: Questions, paths: Sequence[Path]) -> list[Item]:
-    """Read gold items, whose answers are known, from files that `labels_of` or `jsonl_of` wrote.
+    """Read gold items, that is, items with known answers, from files that `labels_of` or `jsonl_of` wrote.
 
     Args:
-        questions: The questions that the answers belong to.
+        questions: The questions to which the answers belong.
         paths: The JSON Lines files to read.
 
     Returns:
-        The items without duplicates.
+        The items without duplicates, in the order of the files.
 
     Raises:
         InputError: A line has a different format, or two lines have different answers for the same item.
@@ -336,12 +337,12 @@ def read_gold(questions: Questions, paths: Sequence[Path]) -> list[Item]:
 
 
 def _columns(set: ReviewSet) -> list[str]:
-    """Return the names of the questions. Each is the name of a column in a sheet."""
+    """Return the names of the questions, which are also the names of columns in a sheet."""
     return [question.name for question in set.questions.questions]
 
 
 def _facts(set: ReviewSet, row: int) -> dict[str, Any]:
-    """Return the fields that a line of a JSON Lines file has for an item."""
+    """Return the fields that describe an item in a JSON Lines file."""
     item = set.item(row)
     context = [{"speaker": speaker, "text": text} for speaker, text in item.context]
     facts = {"row": row, "source": item.source, "id": item.id, "transforms": list(item.transforms)}
@@ -349,7 +350,7 @@ def _facts(set: ReviewSet, row: int) -> dict[str, Any]:
 
 
 def _said(one: Judgement) -> dict[str, Any]:
-    """Return the fields that a line of a JSON Lines file has for a judgement."""
+    """Return the fields that describe a judgement in a JSON Lines file."""
     return {"annotator": one.annotator, "answers": dict(one.answers), "comment": one.comment, "at": one.at}
 
 
@@ -368,7 +369,7 @@ _Read = Iterator[tuple[str, Judgement]]
 
 
 def _from_csv(set: ReviewSet, path: Path, annotator: str) -> _Read:
-    """Yield the complete judgements in a CSV sheet, each after its file and line."""
+    """Yield the complete judgements in a CSV sheet, each preceded by its location (file and line)."""
     columns = (*BESIDE, *_columns(set))
     for where, cells in read_sheet(path, columns, f"a sheet must have the columns {', '.join(columns)}"):
         row = _row(set, cells["row"], texts_digest(cells["context"], cells["response"]), where)
@@ -389,7 +390,7 @@ def _from_csv(set: ReviewSet, path: Path, annotator: str) -> _Read:
 
 
 def _from_jsonl(set: ReviewSet, path: Path, annotator: str) -> _Read:
-    """Yield the judgements in a JSON Lines file, each after its file and line."""
+    """Yield the judgements in a JSON Lines file, each preceded by its location (file and line)."""
     for where, line in _json_lines(path):
         try:
             context = tuple((str(turn["speaker"]), str(turn["text"])) for turn in line["context"])
@@ -412,7 +413,7 @@ def _from_jsonl(set: ReviewSet, path: Path, annotator: str) -> _Read:
 
 
 def _from_label_studio(set: ReviewSet, path: Path, annotator: str) -> _Read:
-    """Yield the judgements in a Label Studio export, each after its file and task."""
+    """Yield the judgements in a Label Studio export, each preceded by its location (file and task)."""
     try:
         tasks = parse_json(read_text(path))
     except ItemError as error:
@@ -426,7 +427,7 @@ def _from_label_studio(set: ReviewSet, path: Path, annotator: str) -> _Read:
             context = "\n".join(f"{name}: {text}" for name, text in turns[:-1])
             row = _row(set, task["data"]["row"], texts_digest(context, turns[-1][1]), where)
             for one in task.get("annotations", []):
-                # Label Studio exports a skipped task as a cancelled annotation. Ignore it.
+                # Label Studio exports a skipped task as a cancelled annotation. Ignore such annotations.
                 if not one.get("was_cancelled"):
                     yield where, _label_studio_judgement(set, row, one, annotator, where)
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
@@ -436,7 +437,7 @@ def _from_label_studio(set: ReviewSet, path: Path, annotator: str) -> _Read:
 def _label_studio_judgement(
     set: ReviewSet, row: int, annotation: Mapping[str, Any], annotator: str, where: str
 ) -> Judgement:
-    """Convert a Label Studio annotation to a judgement."""
+    """Convert a Label Studio annotation into a judgement."""
     answers: dict[str, str] = {}
     texts = {"comment": "", "annotator": ""}
     for result in annotation["result"]:
@@ -449,14 +450,14 @@ def _label_studio_judgement(
             answers[name] = str(value["choices"][0])
     by = annotation.get("completed_by")
     # Label Studio exports the annotator as an object with an email address, or as a number. A name in the
-    # annotator field of the form takes precedence.
+    # form's field `annotator` takes precedence.
     email = cast("Mapping[str, Any]", by).get("email") if isinstance(by, dict) else by
     name = texts["annotator"] or (annotator if email is None else str(email))
     return Judgement(row, name, set.questions.check(answers, where), texts["comment"])
 
 
 def _json_lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the objects in a JSON Lines file, each after its file and line."""
+    """Yield the objects in a JSON Lines file, each preceded by its location (file and line)."""
     for line in accepted(json_lines(path, NoProgress())):
         try:
             yield line.place, mapping(line.value, "the line")
@@ -465,7 +466,7 @@ def _json_lines(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _row(set: ReviewSet, written: Any, says: str, where: str) -> int:
-    """Parse the number of a row, and check that the texts in that row are those of the review set."""
+    """Parse the number of a row, and check that the review set has the same texts in this row."""
     text = str(written).strip()
     if not text.isdecimal() or len(text) > 9 or not 1 <= int(text) <= len(set.items):
         raise InputError(f"{where}: row {text[:20]!r} is not in the key")

@@ -1,7 +1,8 @@
-"""Define the items of a review: a context, a response, and facts that the annotator does not see.
+"""Define the items of a review: a context, a response, and properties that annotators do not see.
 
-A `ReviewSet` has all items of a review and is stored as JSON. A review set is also the key of a CSV sheet,
-because it contains the source of the response in each row. A `Judgements` file has a copy of the review set.
+A `ReviewSet` contains all items of a review and is stored as JSON. A review set is also the key of a CSV
+sheet, because it contains the source of the response in each row. A `Judgements` file has a copy of the
+review set.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ class Item(msgspec.Struct, frozen=True):
     """A response to be judged in its context.
 
     Attributes:
-        source: Where the response comes from. Annotators do not see it.
+        source: The name of the source from which the response comes, which annotators do not see.
         id: The id of the response in its source.
         context: Speaker and text of each turn before the response.
         response: The text of the response.
         transforms: The names of the transforms that edited the response.
-        gold: The correct answers, keyed by the name of the question, if they are known. They are used to
-            check annotators.
+        gold: The correct answers, keyed by the name of the question, with which annotators are checked. Empty
+            if the correct answers are not known.
     """
 
     source: str
@@ -42,14 +43,15 @@ class Item(msgspec.Struct, frozen=True):
 
     @property
     def context_key(self) -> tuple[str, ...]:
-        """A key for the context, which is equal for items with the same context."""
+        """A key for the context. Items with the same context have equal keys."""
         return context_key([text for _, text in self.context])
 
     @property
     def turns(self) -> list[tuple[str, str]]:
-        """The turns of the context as they are shown to annotators.
+        """The turns of the context as they are shown to annotators: pairs of a speaker and a text.
 
-        Speakers are called A, B and so on, in order of appearance. Their real names could reveal the source.
+        Speakers are called A, B and so on, in order of appearance, because their real names could reveal the
+        source.
         """
         names: dict[str, str] = {}
         for speaker, _ in self.context:
@@ -58,12 +60,12 @@ class Item(msgspec.Struct, frozen=True):
 
     @property
     def shown(self) -> tuple[str, str]:
-        """The context and the response as they appear in a sheet."""
+        """The text of the context and the text of the response as they appear in a sheet."""
         return "\n".join(f"{name}: {text}" for name, text in self.turns), one_line(self.response)
 
     @property
     def text_digest(self) -> str:
-        """A hash of the texts that annotators see. It ignores line endings, which spreadsheets may change."""
+        """A hash of the texts that annotators see, without line breaks, which spreadsheets may change."""
         return texts_digest(*self.shown)
 
 
@@ -71,10 +73,10 @@ class ReviewSet(msgspec.Struct, frozen=True):
     """The items and the questions of a review.
 
     Attributes:
-        format: The version of the format, `FORMAT`.
+        format: The version of the JSON format; see `FORMAT`.
         seed: The seed with which the items were sampled.
         questions: The questions that are asked about each item.
-        items: The items in the order of the sheet. Rows are counted from 1.
+        items: The items in the order of the rows, which are counted from 1.
         annotators: Number of annotators per item, or 0 if every annotator judges all items.
     """
 
@@ -91,7 +93,7 @@ class ReviewSet(msgspec.Struct, frozen=True):
             row: The number of the row, from 1.
 
         Returns:
-            The item.
+            The response in this row, with its context.
 
         Raises:
             InputError: The row does not exist.
@@ -112,7 +114,7 @@ class ReviewSet(msgspec.Struct, frozen=True):
         return shuffled(range(1, len(self.items) + 1), self.seed, "order", annotator)
 
     def to_json(self) -> str:
-        """Return the set as indented JSON."""
+        """Return the review set as indented JSON."""
         return msgspec.json.format(msgspec.json.encode(self), indent=1).decode() + "\n"
 
 
@@ -134,13 +136,13 @@ def review_set_of(text: str, place: str | Path) -> ReviewSet:
 
     Args:
         text: The JSON text.
-        place: The file that the text comes from, for error messages.
+        place: The path of the file from which the text comes, for error messages.
 
     Returns:
-        The review set.
+        The items of the review, with the questions.
 
     Raises:
-        InputError: The text is not a review set, or its format has a different version.
+        InputError: The text is not a review set, or has a different version of the format.
     """
     try:
         found = msgspec.json.decode(text.encode("utf-8", "replace"), type=ReviewSet)

@@ -7,9 +7,8 @@ review set.
 ...     row = judged.next_row("ann")
 ...     judged.judge(row, "ann", {"grammatical": "yes", "sensible": "yes", "verdict": "wrong"})
 
-When `Judgements.judge` returns, the judgement has been written to this file on disk. No judgement is
-therefore lost after a crash, or if somebody copies the file. Several threads and processes may use the same
-file.
+When `Judgements.judge` returns, the judgement has been written to the file on disk. Therefore no judgement is
+lost after a crash, or if somebody copies the file. Several threads and processes may use the same file.
 """
 
 from __future__ import annotations
@@ -35,9 +34,9 @@ from graphneg.evaluation.review.items import ReviewSet, review_set_of
 from graphneg.private_files import create_private
 
 ADJUDICATOR = "adjudicator"
-"""The annotator name of the adjudicator, who decides when annotators disagree.
+"""The name under which the judgements of the adjudicator are stored.
 
-The answers of the adjudicator become the labels.
+The adjudicator decides when annotators disagree. The answers of the adjudicator become the labels.
 """
 RESERVATION_SECONDS = 1800.0
 """Seconds for which an item that is shown to an annotator counts as one of that annotator's judgements.
@@ -47,7 +46,7 @@ time.
 """
 _NAME = re.compile(r"[\w.@ -]{1,60}")
 # The table `judgement` has one row per item and annotator. The column `step` numbers all writes in order, so
-# that the last one can be undone.
+# that the last write can be undone.
 _SCHEMA = """
 CREATE TABLE review (only INTEGER PRIMARY KEY CHECK (only = 1), facts TEXT NOT NULL);
 CREATE TABLE judgement (
@@ -57,7 +56,7 @@ CREATE TABLE judgement (
     at REAL NOT NULL, step INTEGER NOT NULL, PRIMARY KEY (item, annotator)
 );
 """
-# Stores a row for an item and annotator, or replaces the existing one. The new row gets the next step.
+# Stores a row for an item and annotator, or replaces the existing row. The new row gets the next step number.
 _PUT = """
 INSERT INTO judgement (item, annotator, state, answers, comment, at, step)
 VALUES (?, ?, ?, ?, ?, ?, 1 + (SELECT coalesce(max(step), 0) FROM judgement))
@@ -74,8 +73,8 @@ class Judgement:
         row: The row of the item in the review set, from 1.
         annotator: The name of the annotator.
         answers: The values of the answers, keyed by the name of the question.
-        comment: A comment of the annotator.
-        at: The time of the judgement in UTC (ISO 8601), or an empty string if it is not known.
+        comment: A comment by the annotator.
+        at: The time of the judgement in UTC (ISO 8601), or an empty string if the time is not known.
     """
 
     row: int
@@ -86,14 +85,15 @@ class Judgement:
 
 
 class AnnotatorProgress(NamedTuple):
-    """The progress of an annotator.
+    """The progress of an annotator in a review.
 
     Attributes:
         judged: Number of rows that the annotator has judged.
         skipped: Number of rows that the annotator has skipped.
         open: Number of rows that the annotator can still judge, including the skipped rows.
-        right: Number of the annotator's answers to gold items that are correct.
-        gold: Number of the annotator's answers to gold items. The correct answers to these items are known.
+        right: Number of correct answers by the annotator to questions about gold items.
+        gold: Number of answers by the annotator to questions about gold items, that is, items for which the
+            correct answers are known.
     """
 
     judged: int
@@ -107,10 +107,10 @@ def check_annotator(name: str) -> str:
     """Check the name of an annotator.
 
     Args:
-        name: The name.
+        name: The name that an annotator has entered.
 
     Returns:
-        The name without surrounding blanks.
+        The name without surrounding white space.
 
     Raises:
         InputError: The name has forbidden characters, is empty or too long, or is reserved for the
@@ -130,8 +130,8 @@ class Judgements:
 
     Attributes:
         path: The path of the file.
-        set: The review set.
-        now: A function that returns the current time in seconds since 1970. Tests can replace it.
+        set: The items of the review, with the questions.
+        now: A function that returns the current time in seconds since 1970. Tests can replace this function.
     """
 
     def __init__(self, path: Path, set: ReviewSet, connection: sqlite3.Connection) -> None:
@@ -139,7 +139,7 @@ class Judgements:
 
         Args:
             path: The path of the file.
-            set: The review set.
+            set: The items of the review, with the questions.
             connection: The connection to the SQLite file.
         """
         self.path = path
@@ -155,10 +155,10 @@ class Judgements:
 
         Args:
             path: The path of the new file.
-            set: The review set.
+            set: The items of the review, with the questions. They are copied into the file.
 
         Returns:
-            The open file.
+            An object for the new file, which is open.
 
         Raises:
             InputError: The file exists or cannot be written.
@@ -186,7 +186,7 @@ class Judgements:
             path: The path of the file.
 
         Returns:
-            The open file.
+            An object for the file, which is open.
 
         Raises:
             InputError: The file does not exist, is not a file of judgements, or is damaged.
@@ -213,7 +213,7 @@ class Judgements:
         return opened
 
     def _check(self) -> None:
-        """Read and check all judgements, so that a damaged file is refused before anyone works with it."""
+        """Check all judgements, so that a damaged file is refused before anyone works with it."""
         # Triggers could discard or change judgements while they are written.
         programs = "SELECT name FROM sqlite_master WHERE type IN ('trigger', 'view')"
         if found := self._asked(programs):
@@ -232,7 +232,7 @@ class Judgements:
             self.set.questions.check(one.answers, f"{self.path}: row {one.row}, {one.annotator}")
 
     def __enter__(self) -> Self:
-        """Return the open file."""
+        """Return this object, whose file is open."""
         return self
 
     def __exit__(
@@ -248,13 +248,13 @@ class Judgements:
 
     @contextmanager
     def _writing(self) -> Generator[sqlite3.Connection]:
-        """Run the block in a transaction, whose changes are on disk when the block ends."""
+        """Run the block in a transaction. When the block ends, its changes have been written to disk."""
         with self._readable(), self._lock, self._connection:
-            # Take the write lock before the first read. Otherwise, another process could write after this
-            # read, and SQLite would then refuse to write in this transaction.
+            # Take the write lock before the first read. Otherwise, another process could write after the
+            # first read, and SQLite would then refuse to write in this transaction.
             self._connection.execute("BEGIN IMMEDIATE")
             yield self._connection
-            # If the file was removed, SQLite would still write to it without an error, and the judgement
+            # If somebody has removed the file, SQLite still writes to it without an error, and the judgement
             # would be lost. So check that the file is still at its path.
             self._check_place()
 
@@ -265,11 +265,12 @@ class Judgements:
 
     @contextmanager
     def _readable(self) -> Generator[None]:
-        """Convert SQLite errors in the block to `InputError`."""
+        """Turn SQLite errors that the block raises into `InputError`."""
         try:
             yield
         except sqlite3.Error as error:
-            # If the file was removed, SQLite may wrongly report that it is read-only. Check this first.
+            # If the file was removed, SQLite may wrongly report that the file is read-only. So check first
+            # whether it was removed.
             self._check_place()
             raise InputError(f"{self.path}: can't be read or written: {error}") from error
 
@@ -282,23 +283,23 @@ class Judgements:
             )
 
     def next_row(self, annotator: str) -> int | None:
-        """Return the row that an annotator should judge next, and reserve it for them.
+        """Return the row that an annotator should judge next, and reserve the row for this annotator.
 
-        If the annotator has not answered the row that they were shown last, it is that row. Otherwise, it is
-        the first row in the annotator's order that they have not seen. If they have seen all rows, it is the
-        row that they skipped the longest time ago.
+        If the annotator has not answered the row that they were shown last, this row is returned again.
+        Otherwise, the first row in the annotator's order that they have not seen is returned. If they have
+        seen all rows, the skipped rows are returned again, in the order in which they were skipped.
 
         Args:
             annotator: The name of the annotator.
 
         Returns:
-            The number of the row, or None if no row is left.
+            The number of the row, from 1, or None if the annotator has no row left.
         """
         name = check_annotator(annotator)
         with self._writing() as connection:
             own = self._states(name)
-            # If the annotator has not answered the last row, return it again: the page may have been
-            # reloaded.
+            # If the annotator has not answered the last row, return the same row again: the page may have
+            # been reloaded.
             if shown := [row for row, state in own.items() if state == "shown"]:
                 return shown[0]
             taken = self._taken(name)
@@ -311,17 +312,17 @@ class Judgements:
             return found
 
     def _as_skipped(self, rows: Iterable[int], annotator: str) -> list[int]:
-        """Sort skipped rows by the time at which they were skipped, the earliest first."""
+        """Sort skipped rows by the time at which they were skipped, from earliest to latest."""
         query = "SELECT item, step FROM judgement WHERE annotator = ?"
         steps = dict(self._asked(query, annotator))
         return sorted(rows, key=steps.__getitem__)
 
     def _states(self, annotator: str) -> dict[int, str]:
-        """Return the state of each row that the annotator has seen."""
+        """Return the states (shown, skipped, judged) of the rows that an annotator has seen, keyed by row."""
         return dict(self._asked("SELECT item, state FROM judgement WHERE annotator = ?", annotator))
 
     def _taken(self, annotator: str) -> Counter[int]:
-        """Return for each row how many other annotators have judged it or see it now."""
+        """Return how many other annotators have judged each row or see it now, keyed by row."""
         query = (
             "SELECT item, count(*) FROM judgement WHERE annotator NOT IN (?, ?)"
             " AND (state = 'judged' OR state = 'shown' AND at > ?) GROUP BY item"
@@ -329,13 +330,13 @@ class Judgements:
         return Counter(dict(self._asked(query, annotator, ADJUDICATOR, self.now() - RESERVATION_SECONDS)))
 
     def _is_open(self, row: int, taken: Counter[int]) -> bool:
-        """Return whether a row needs more judgements; ``taken`` counts those by other annotators."""
+        """Return whether a row needs more judgements. ``taken`` counts judgements by other annotators."""
         wanted = self.set.annotators
         # Gold items are used to check each annotator, so every annotator judges them.
         return not wanted or taken[row] < wanted or bool(self.set.item(row).gold)
 
     def judge(self, row: int, annotator: str, answers: Mapping[str, str], comment: str = "") -> None:
-        """Store the answers of an annotator for a row. They replace earlier answers for the same row.
+        """Store the answers of an annotator for a row. They replace the annotator's earlier answers.
 
         Raises `InputError` if the row does not exist, an answer is missing, or an answer is unknown.
 
@@ -343,14 +344,14 @@ class Judgements:
             row: The number of the row.
             annotator: The name of the annotator.
             answers: The values of the answers, keyed by the name of the question.
-            comment: A comment of the annotator.
+            comment: A comment by the annotator.
         """
         self.put([Judgement(row, annotator, answers, comment)])
 
     def put(self, judgements: Iterable[Judgement]) -> int:
         """Store several judgements in one transaction, so that either all or none of them are stored.
 
-        Raises `InputError` as `judge` does.
+        Raises `InputError` if a row does not exist, an answer is missing, or an answer is unknown.
 
         Args:
             judgements: The judgements to store.
@@ -390,7 +391,8 @@ class Judgements:
             annotator: The name of the annotator.
 
         Returns:
-            The number of the row, which `next_row` then returns again, or None if there is nothing to undo.
+            The number of the row, which `next_row` then returns again; None if the annotator has not answered
+            or skipped any row.
         """
         name = check_annotator(annotator)
         with self._writing() as connection:
@@ -408,26 +410,26 @@ class Judgements:
             return int(last[0])
 
     def comment(self, row: int, annotator: str) -> str:
-        """Return the comment of an annotator on a row.
+        """Return the comment that an annotator wrote on a row.
 
         Args:
             row: The number of the row.
             annotator: The name of the annotator.
 
         Returns:
-            The comment, or an empty string if there is none.
+            The comment; an empty string if the annotator wrote no comment.
         """
         query = "SELECT comment FROM judgement WHERE item = ? AND annotator = ?"
         return next((str(found[0]) for found in self._asked(query, row, annotator)), "")
 
     def standing(self, annotator: str) -> AnnotatorProgress:
-        """Return the progress of an annotator.
+        """Return how far an annotator has come with the review.
 
         Args:
             annotator: The name of the annotator.
 
         Returns:
-            The numbers of judged, skipped and open rows, and how many answers to gold items are correct.
+            The numbers of judged, skipped and open rows, and of all and correct answers about gold items.
         """
         states, taken = self._states(annotator), self._taken(annotator)
         count = Counter(states.values())
@@ -461,7 +463,7 @@ class Judgements:
         return [self._judgement(*found) for found in self._asked(query, annotator)]
 
     def _judgement(self, row: Any, name: Any, answers: Any, comment: Any, at: Any) -> Judgement:
-        """Convert a database row to a judgement; check its values, which another program may have changed."""
+        """Convert a database row into a judgement, and check that its values were not damaged."""
         try:
             read = msgspec.json.decode(answers, type=dict[str, str])
             values = {"row": row, "annotator": name, "answers": read, "comment": comment, "at": _time(at)}
@@ -474,7 +476,7 @@ class Judgements:
 
 
 def _connected(path: Path) -> sqlite3.Connection:
-    """Open a connection to a file, with explicit transactions that are on disk when they are committed."""
+    """Open a connection to an SQLite file. A committed transaction has been written to disk."""
     try:
         create_private(path)
         # With isolation_level=None, sqlite3 does not begin transactions automatically.
@@ -482,9 +484,9 @@ def _connected(path: Path) -> sqlite3.Connection:
     except (OSError, sqlite3.Error) as error:
         raise InputError(f"{path}: can't be opened: {error}") from error
     # With a rollback journal, each commit changes the file itself. A write-ahead log would keep recent
-    # commits in a second file. If somebody copied only the first file, these judgements would be lost without
-    # any warning. With EXTRA, each commit waits until the data and the removal of the journal are on disk, so
-    # that a power failure does not undo it.
+    # commits in a second file. If somebody copied only the first file, the recent judgements would be lost
+    # without any warning. With EXTRA, each commit waits until the data and the removal of the journal are on
+    # disk, so that a power failure does not undo the commit.
     try:
         (mode,) = connection.execute("PRAGMA journal_mode = DELETE").fetchone()
         connection.execute("PRAGMA synchronous = EXTRA")
@@ -499,7 +501,7 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Return device and inode, which identify the file at a path; None if there is no file."""
+    """Return the device and the inode of the file at a path, which identify it; None if there is no file."""
     try:
         found = path.stat()
     except OSError:

@@ -2,8 +2,8 @@
 
 The file has a ``name``, a ``title``, ``guidelines`` (paragraphs of text) and ``questions``. Each question has
 a ``name``, a ``text`` and ``answers``. Each answer has a ``value``, a ``text`` and a ``key`` on the keyboard.
-The optional ``shares`` define the columns of the result tables. A column shows the share of items that got
-certain answers.
+The optional ``shares`` define the columns of the result tables. A column shows the share of items that were
+given certain answers.
 
 Example:
     An excerpt from the set of questions ``usable``, which comes with the package:
@@ -27,10 +27,11 @@ from graphneg.errors import InputError
 from graphneg.ingest.content import read_text
 
 COMMANDS = {"u": "undo", "s": "skip", "c": "comment", "g": "guidelines"}
-"""The keys of the commands in the browser, with the commands. No answer may have one of these keys."""
+"""The keyboard keys of the commands on the review page, with the commands. No answer may use one of these
+keys."""
 TAKEN = ("row", "context", "response", "comment", "annotator", "dialogue")
-"""Names of other columns in a sheet, and of fields in Label Studio tasks. A question must have a different
-name."""
+"""Reserved names, which a question must not have: names of other columns in a sheet, and of fields in Label
+Studio tasks."""
 _READY = resources.files("graphneg.evaluation.review").joinpath("questions")
 
 
@@ -38,9 +39,9 @@ class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One of the answers to a question.
 
     Attributes:
-        value: The value that is stored for the answer.
-        text: The text that annotators see.
-        key: The key that selects the answer in the browser.
+        value: The value that is stored for the answer, such as "wrong".
+        text: The text of the answer that annotators see.
+        key: The keyboard key that selects the answer on the review page.
         words: Other words that annotators may write for the answer in a sheet, such as "1" for "yes".
     """
 
@@ -60,12 +61,12 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         name: The name of the question.
-        text: The text that annotators see.
+        text: The text of the question that annotators see.
         answers: The possible answers.
-        scale: ``ordinal`` if the answers are ordered, such as 1, 2 and 3, else ``nominal``. For ordered
+        scale: ``ordinal`` if the answers are ordered, such as 1, 2 and 3, otherwise ``nominal``. For ordered
             answers, the measure of agreement treats 1 and 3 as a larger disagreement than 1 and 2.
-        positive: The answer that becomes the label with two of three votes, by the rule of Sato et al.
-            (2024). Empty if there is none.
+        positive: The answer for which two of three votes are enough to make it the label, by the rule of Sato
+            et al. (2024). Empty if the question has no such answer.
     """
 
     name: str
@@ -80,7 +81,7 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return tuple(answer.value for answer in self.answers)
 
     def parse_answer(self, written: str) -> str | None:
-        """Return the answer that a word in a sheet stands for.
+        """Return the answer for which a word in a sheet stands.
 
         Args:
             written: The word that the annotator wrote.
@@ -103,10 +104,10 @@ class Questions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         name: The name of the set of questions.
         title: The title that annotators see.
-        questions: The questions.
+        questions: The questions that are asked about each item.
         guidelines: Instructions for annotators.
-        shares: The columns of the result tables, keyed by name. An item counts in a column if it has the
-            listed answers, which are keyed by the name of the question.
+        shares: The columns of the result tables, keyed by name. A column is a dictionary of answers, keyed by
+            the name of the question. It shows the share of items that were given all these answers.
     """
 
     name: str
@@ -117,7 +118,7 @@ class Questions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def result_shares(self) -> Mapping[str, Mapping[str, str]]:
-        """The columns of the result tables: ``shares``, or one column for each answer if there are none."""
+        """The columns of the result tables: ``shares``, or one column for each answer without ``shares``."""
         if self.shares:
             return self.shares
         several = len(self.questions) > 1
@@ -132,8 +133,8 @@ class Questions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
         Args:
             answers: The values of the answers, keyed by the name of the question.
-            where: Where the answers come from, such as ``FILE:LINE``, for error messages.
-            whole: Require an answer to every question.
+            where: Location of the answers, such as ``FILE:LINE``, for error messages.
+            whole: Whether to require an answer to every question.
 
         Returns:
             The same answers, in the order of the questions.
@@ -160,13 +161,13 @@ def ready_questions() -> list[str]:
 
 
 def load_questions(named: str) -> Questions:
-    """Load questions by name or from a JSON file.
+    """Load a set of questions that comes with the package, or the questions in a JSON file.
 
     Args:
         named: The name of a set of questions that comes with the package, or the path of a JSON file.
 
     Returns:
-        The questions.
+        The questions with their guidelines and the columns of the result tables.
 
     Raises:
         InputError: There is no such set or file, or the file is not valid.
@@ -189,7 +190,7 @@ def load_questions(named: str) -> Questions:
 
 
 def _fault(found: Questions) -> str:
-    """Return what is wrong with a set of questions whose fields have valid types, or an empty string."""
+    """Return what is wrong with a set of questions whose fields have valid types; empty if it is valid."""
     names = Counter(question.name for question in found.questions)
     if not names:
         return "the file contains no question"
@@ -208,7 +209,7 @@ def _fault(found: Questions) -> str:
 
 
 def _fault_of(question: Question) -> str:
-    """Return what is wrong with a question, or an empty string."""
+    """Return what is wrong with a question whose fields have valid types; empty if it is valid."""
     values = Counter(question.values)
     keys = Counter(answer.key for answer in question.answers if answer.key)
     if len(question.answers) < 2:

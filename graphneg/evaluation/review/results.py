@@ -1,9 +1,9 @@
 """Compute the results of a review: labels, shares of answers, agreement and disagreements.
 
-The answers of several annotators for an item are combined into one label per question, by a rule (`RULES`) or
-by the adjudicator, a person who decides when annotators disagree. If the rule gives no label, the item stays
-open and is not included in the shares of answers. Shares have Wilson intervals. Agreement is measured by
-Fleiss' kappa and Krippendorff's alpha.
+The answers of several annotators for an item are combined into one label per question, either by a rule
+(`RULES`) or by the adjudicator, a person who decides when annotators disagree. If the rule gives no label,
+the item stays open and is not included in the shares of answers. Shares have Wilson confidence intervals.
+Agreement is measured by Fleiss' kappa and Krippendorff's alpha.
 
 Example:
     Three annotators answer "wrong", "wrong" and "right" for an item. By the rule ``majority``, its label is
@@ -26,22 +26,22 @@ from graphneg.ingest.labelled import ANNOTATORS, MIN_VOTES
 from graphneg.statistics import Estimate, fleiss_kappa, krippendorff_alpha
 
 MAJORITY = "majority"
-"""The name of the default rule."""
+"""The name of the default rule for combining answers."""
 
 
 def _majority(votes: Counter[str], question: Question) -> str | None:
-    """Return the answer of more than half of the annotators, if there is one."""
+    """Return the answer that more than half of the annotators gave; None if there is no such answer."""
     answer, most = votes.most_common(1)[0]
     return answer if 2 * most > votes.total() else None
 
 
 def _unanimous(votes: Counter[str], question: Question) -> str | None:
-    """Return the answer that all annotators gave, if there is one."""
+    """Return the answer that all annotators gave; None if their answers differ."""
     return next(iter(votes)) if len(votes) == 1 else None
 
 
 def _two_of_three(votes: Counter[str], question: Question) -> str | None:
-    """Return the positive answer if two of three gave it; otherwise the answer that all gave."""
+    """Return the positive answer if two of three annotators gave it; otherwise a unanimous answer."""
     # Sato et al. (2024), section 3, define this rule for a question with a positive answer. For other
     # questions, use the majority.
     if not question.positive:
@@ -56,18 +56,18 @@ RULES: Mapping[str, Callable[[Counter[str], Question], str | None]] = {
     "two-of-three": _two_of_three,
     "all-of-three": _unanimous,
 }
-"""The rules that combine the answers of several annotators into a label, or into None if there is none."""
+"""The rules that combine the answers of several annotators for an item into a label, or None for no label."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The results for one source or one transform, which is a line of a result table.
+    """One line of a result table: the results for one source or one transform.
 
     Attributes:
         name: The name of the source or transform.
-        read: Number of items of this source or transform that have labels.
-        shares: The share of these items in each column of the table (`Questions.result_shares`), with its 95%
-            interval.
+        read: Number of items from this source or transform that have labels.
+        shares: Shares of these items with 95% confidence intervals, keyed by the column of the table; see
+            `Questions.result_shares`.
     """
 
     name: str
@@ -77,14 +77,14 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The agreement of annotators on one question.
+    """The agreement between annotators on one question.
 
     Attributes:
         question: The name of the question.
         items: Number of items that two or more annotators judged. `alpha` is computed from these items.
-        same: Number of items that were judged by exactly as many people as `annotators` says. `kappa` is
-            computed from these items.
-        annotators: The most frequent number of annotators per item, among items with two or more.
+        same: Number of items that were judged by exactly `annotators` people. `kappa` is computed from these
+            items.
+        annotators: The most frequent number of annotators per item, among items with at least two annotators.
         kappa: Fleiss' kappa.
         alpha: Krippendorff's alpha.
     """
@@ -102,9 +102,9 @@ class Results:
     """The results of a review.
 
     Attributes:
-        set: The review set.
+        set: The items of the review, with the questions.
         judgements: The judgements of all annotators and of the adjudicator.
-        rule: The name of a rule in `RULES`.
+        rule: The name of the rule that combines answers; a key of `RULES`.
     """
 
     set: ReviewSet
@@ -113,7 +113,7 @@ class Results:
 
     @cached_property
     def by_row(self) -> Mapping[int, list[Judgement]]:
-        """The judgements of annotators, keyed by row. Those of the adjudicator are not included."""
+        """The judgements of all annotators except the adjudicator, keyed by row."""
         found: defaultdict[int, list[Judgement]] = defaultdict(list)
         for judgement in self.judgements:
             if judgement.annotator != ADJUDICATOR:
@@ -140,7 +140,7 @@ class Results:
         return found
 
     def _agreed(self, row: int) -> Mapping[str, str] | None:
-        """Apply the rule to a row; return the label of each question, or None if a question has no label."""
+        """Apply the rule to a row. Return the labels by question, or None if a question has no label."""
         answers: dict[str, str] = {}
         for question in self.set.questions.questions:
             votes = Counter(one.answers[question.name] for one in self.by_row[row])
@@ -152,7 +152,7 @@ class Results:
 
     @property
     def disagreements(self) -> list[int]:
-        """The rows with different answers by annotators: first rows without a decision by the adjudicator."""
+        """The rows on which annotators disagree. Rows without a decision by the adjudicator come first."""
         rows = [
             row for row, said in self.by_row.items() if any(one.answers != said[0].answers for one in said)
         ]
@@ -179,7 +179,7 @@ class Results:
         return len({*self.by_row, *self.adjudications}) - len(self.labels)
 
     def _lines(self, names: Callable[[Item], Iterable[str]]) -> list[Line]:
-        """Group the labelled items by the names that ``names`` returns; compute the shares in each group."""
+        """Group the labelled items by the names that ``names`` returns, and compute each group's results."""
         grouped: defaultdict[str, list[Mapping[str, str]]] = defaultdict(list)
         for row, answers in self.labels.items():
             for name in names(self.set.item(row)):
@@ -191,10 +191,10 @@ class Results:
         ]
 
     def agreement(self) -> list[Agreement]:
-        """Compute the agreement of annotators on each question.
+        """Compute the agreement between annotators on each question.
 
         Returns:
-            The agreement on each question. Empty if no item was judged by two annotators.
+            One object per question. The list is empty if no item was judged by at least two annotators.
         """
         several = [said for said in self.by_row.values() if len(said) > 1]
         if not several:
@@ -211,10 +211,10 @@ class Results:
         return found
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the results as a dict that can be written as JSON; an estimate is ``{value, low, high}``."""
+        """Return the results as a dict that can be written as JSON. Estimates are ``{value, low, high}``."""
 
         def plain(line: Line) -> dict[str, Any]:
-            """Convert a line of a table to a dict."""
+            """Convert a line of a table into a dict."""
             shares = {name: share._asdict() for name, share in line.shares.items()}
             return {"name": line.name, "read": line.read, **shares}
 
@@ -232,15 +232,15 @@ class Results:
 
 
 def results_of(set: ReviewSet, judgements: Sequence[Judgement], rule: str = MAJORITY) -> Results:
-    """Compute the results of a review by a rule.
+    """Return the results of a review, in which a given rule combines the answers of annotators.
 
     Args:
-        set: The review set.
-        judgements: The judgements.
-        rule: The name of a rule in `RULES`.
+        set: The items of the review, with the questions.
+        judgements: The judgements of all annotators and of the adjudicator.
+        rule: The name of the rule; a key of `RULES`.
 
     Returns:
-        The results.
+        An object that computes labels, shares and agreement when they are accessed.
 
     Raises:
         InputError: The rule is unknown.
@@ -251,7 +251,7 @@ def results_of(set: ReviewSet, judgements: Sequence[Judgement], rule: str = MAJO
 
 
 def _share(wanted: Mapping[str, str], answers: Sequence[Mapping[str, str]]) -> Estimate:
-    """Return the share of items that have all wanted answers, with its 95% Wilson interval."""
+    """Return the share of items with all wanted answers, and its 95% Wilson confidence interval."""
     try:
         from statsmodels.stats.proportion import proportion_confint
     except ImportError as error:
