@@ -210,7 +210,12 @@ def told(found: Comparison, missing: Sequence[tuple[str, str]]) -> Result:
     ]
     if missing:
         tables.append(
-            Table("Rankers: left out", "Sources that could not be made on this machine.", ("source", "why"), tuple(missing))
+            Table(
+                "Rankers: left out",
+                "Sources that could not be made on this machine.",
+                ("source", "why"),
+                tuple(missing),
+            )
         )
     return Result(tuple(tables), tuple(_goals(found)))
 
