@@ -1,11 +1,11 @@
-// corpus_difference: How often replies shift from a topic to each perspective in one corpus, compared with another
-//   corpus.
-// $focus: topic of the post that the replies take up
+// corpus_difference: How often replies move from a topic to other keywords (their perspectives), compared between two
+//   corpora.
+// $focus: topic of the posts that the replies take up
 // $one: name of the first corpus
 // $other: name of the second corpus, with which the first is compared
 // $limit (20): maximum number of rows; the largest differences come first
-// Columns: perspective, one and other (number of post-reply pairs in each corpus), one_share and other_share (fraction
-//          of the corpus's post-reply pairs with this focus, from 0 to 1), difference (one_share minus other_share)
+// Columns: perspective, one and other (number of post-reply pairs in each corpus), one_share and other_share (one and
+//          other, divided by the number of pairs in that corpus whose replies take up the topic; from 0 to 1), difference (one_share minus other_share)
 MATCH (:Term {text: $focus})<-[:FOCUS]-(reply)
 MATCH (post:Utterance)-[:NEXT|HAS_RESPONSE]->(reply)
 MATCH (d:Dialogue)-[:HAS_TURN]->(post)

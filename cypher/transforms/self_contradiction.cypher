@@ -79,7 +79,7 @@ WITH dialogue, predicate, later_tops, number, coalesce(min(coalesce(x.id, x.text
 // Step 3: choose the turns, and the ways to use the copy.
 WITH dialogue, predicate, later_tops, number, antonym, predicate.repeatable = 'anywhere' AS context_free
 UNWIND
-  // The next turn of the speaker: "She loves it" must be repeated soon, while readers know what "she" and "it" mean.
+  // The next turn of the speaker. "She loves it" can only be repeated while it is still clear who "she" is.
   [later_tops[0]]
   // "My sister loves letters" can be repeated at any time. Also choose one of the speaker's turns after the next turn.
   + CASE WHEN context_free AND size(later_tops) > 1

@@ -56,7 +56,7 @@ class Nouns:
     """
 
     def __init__(self, reading: AmrView) -> None:
-        """Find the predicates whose subject cannot act, and whether the text contains a greeting."""
+        """Find the predicates with subjects that cannot act, such as things. Also look for a greeting."""
         self._of = reading
         # In "The engine started", the subject is neither a person nor a group, so the predicate is marked.
         self._driven = {

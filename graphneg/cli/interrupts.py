@@ -77,7 +77,7 @@ def raise_on_interrupt() -> Generator[None]:
 
 @contextmanager
 def _handler(handler: Callable[[int, FrameType | None], object], *, instead_of: object) -> Generator[None]:
-    """Replace the SIGINT handler ``instead_of`` for the block. If a different handler is set, keep it."""
+    """Install a SIGINT handler for the block, but only if the current handler is ``instead_of``."""
     replaces = signal.getsignal(signal.SIGINT) == instead_of
     # Only the main thread may set a signal handler. Other threads do not receive the signal.
     with suppress(ValueError):

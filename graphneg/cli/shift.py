@@ -339,11 +339,13 @@ def train(
     chosen: CorpusOptions,
     where: StoreOptions,
 ) -> None:
-    """Fine-tune a language model on the posts and replies of the shift graph, for graphneg shift substitutes.
+    """Fine-tune a language model that finds the perspectives of replies.
 
-    A seq2seq predictor (BART, T5) learns to select the perspective of a reply among candidates. A causal
-    predictor (GPT-2, Llama) learns to generate the perspective. If a run is interrupted, run the same command
-    again to continue from the last checkpoint.
+    The perspective of a reply is the keyword to which the reply moves the conversation. The command `graphneg
+    shift substitutes` uses the model. It is trained on the posts and replies from which the shift graph was
+    built. A seq2seq predictor (BART, T5) learns to select the perspective of a reply from a list of
+    candidates. A causal predictor (GPT-2, Llama) learns to generate the perspective. If a run is interrupted,
+    run the same command again to continue from the last checkpoint.
     """
     from graphneg.shift.candidates import CandidateOptions
     from graphneg.shift.substitutes import train_predictor

@@ -5,9 +5,9 @@ The perspective of a reply is the keyword that the reply is about. The method fo
 as adding Gumbel noise to the logits and taking the argmax.
 
 1. Abduction: infer noise with which the model would have produced the observed reply from a prompt with the
-observed perspective.
-2. Action: replace the perspective in the prompt by another keyword (the substitute). 3. Prediction: decode a
-reply to the new prompt with the same noise.
+   observed perspective.
+2. Action: replace the perspective in the prompt with another keyword (the substitute).
+3. Prediction: decode a reply to the new prompt with the same noise.
 
 For example, with the observed perspective *fish* and the substitute *milk*::
 

@@ -490,7 +490,7 @@ def _arrow(path: Path, options: LoadOptions, progress: Progress) -> Entries:
 
 
 def _slices(batches: Iterable[Any], names: list[str]) -> Iterator[Any]:
-    """Yield selected columns of batches, `_BATCH` rows at a time, after pyarrow has validated each batch."""
+    """Validate each batch with pyarrow, then yield its selected columns, `_BATCH` rows at a time."""
     for batch in batches:
         batch.validate(full=True)
         for start in range(0, batch.num_rows, _BATCH):

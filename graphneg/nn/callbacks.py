@@ -87,8 +87,8 @@ class StepCallback(TrainerCallback):
             KeyboardInterrupt: Ctrl-C was pressed once. The exception is raised at the end of the block, when
                 the checkpoint has been saved.
         """
-        # Python allows signal handlers only in the main thread. If the caller has installed another handler
-        # for Ctrl-C, keep that handler. In both cases, Ctrl-C works as it did before.
+        # Leave Ctrl-C as it is outside the main thread, where Python allows no signal handlers to be set, and
+        # if the caller has installed another handler.
         ours = threading.current_thread() is threading.main_thread()
         ours = ours and signal.getsignal(signal.SIGINT) is signal.default_int_handler
         if ours:

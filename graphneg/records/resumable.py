@@ -594,10 +594,11 @@ class NegativeStream(ABC):
 
         Args:
             out: The file, or ``-`` for standard output.
-            overwrite: Whether to replace an existing file that this call did not write.
+            overwrite: Whether to replace an existing file. A file that an interrupted run with the same
+                settings has begun is not replaced, but completed.
 
         Returns:
-            The counts of the run.
+            How many negatives were made, and how many were skipped for which reason.
         """
         return self._write(out, ".jsonl", overwrite)
 
@@ -606,10 +607,11 @@ class NegativeStream(ABC):
 
         Args:
             out: The file to write.
-            overwrite: Whether to replace an existing file that this call did not write.
+            overwrite: Whether to replace an existing file. A file that an interrupted run with the same
+                settings has begun is not replaced, but completed.
 
         Returns:
-            The counts of the run.
+            How many negatives were made, and how many were skipped for which reason.
         """
         return self._write(out, ".parquet", overwrite)
 

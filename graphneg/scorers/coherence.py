@@ -483,7 +483,7 @@ def read_dialogues(paths: Sequence[str | Path]) -> EditedDialogues:
         paths: Files of negatives (``.jsonl``, ``.parquet``).
 
     Returns:
-        The dialogues with their edited versions, and the numbers of skipped records.
+        The dialogues with their edited versions, and how many records were skipped for each reason.
     """
     return dialogues_of(read_negatives(*paths))
 
@@ -495,7 +495,7 @@ def dialogues_of(records: Iterable[Negative]) -> EditedDialogues:
         records: Records of negatives. Only records whose ``target`` is ``dialogue`` are used.
 
     Returns:
-        The dialogues with their edited versions, and the numbers of skipped records.
+        The dialogues with their edited versions, and how many records were skipped for each reason.
 
     Raises:
         InputError: A label is neither 0 nor 1, or no record is an edited dialogue.

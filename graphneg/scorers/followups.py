@@ -88,8 +88,8 @@ def followups(contexts: Iterable[Context], max_turns_back: int = 3) -> Iterator[
     Args:
         contexts: Contexts of responses. A context is skipped if its last turn contains no question, or if the
             speaker of that turn also speaks next.
-        max_turns_back: Maximum number of turns that a question may refer to. They are the last turns of the
-            speaker who is asked.
+        max_turns_back: Maximum number of turns to pair with each question. The turns are the latest ones of
+            the speaker to whom the question is addressed.
 
     Yields:
         For each question, one `FollowUp` for each turn that it may refer to, the nearest turn first.

@@ -107,7 +107,7 @@ class ShiftReport:
         return line + (f"; skipped {', '.join(parts)}" if parts else "")
 
     def add(self, dialogue: DialogueShifts) -> None:
-        """Add the counts of a dialogue that was written to the store.
+        """Add the counts of a dialogue to the totals. The dialogue was just written to the store.
 
         Args:
             dialogue: The dialogue with its pairs and the rows that were written.

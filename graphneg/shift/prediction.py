@@ -52,7 +52,10 @@ class ScoredTerm:
 
 
 class Predictor(Protocol):
-    """The interface of predictors, which choose substitutes for the perspective of a reply."""
+    """Interface for predictors, which choose another perspective for a reply.
+
+    The perspective is the keyword to which the reply moves the conversation.
+    """
 
     @property
     def name(self) -> str:

@@ -4,9 +4,11 @@
 edit in words. The operations are applied in this order:
 
 1. If the edits replace the whole utterance, or leave only an interjection such as "Okay", write the new text.
-2. Replace words: pronouns, copied phrases, concepts and constants. Later steps depend on the new words. 3.
-Remove the words of dropped subtrees. 4. Change the negation, the mood and the time of clauses. 5. Put the
-sentence under a new predicate: "I doubt that ...". 6. Append copies of other sentences.
+2. Replace words: pronouns, copied phrases, concepts and constants. Later steps depend on the new words.
+3. Remove the words of dropped subtrees.
+4. Change the negation, the mood and the time of clauses.
+5. Put the sentence under a new predicate: "I doubt that ...".
+6. Append copies of other sentences.
 
 Example: "I saw it." with ``Edit(op="add", position=0, role="polarity", value="-")`` becomes "I did not
 see it."

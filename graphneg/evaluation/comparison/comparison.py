@@ -137,10 +137,10 @@ def tallies(
 
 
 class Bootstrap:
-    """Bootstrap samples of test contexts, which are the same for all measures and runs.
+    """Bootstrap samples of the test contexts.
 
-    Because the samples are the same for all sources, differences between sources are tested on the same
-    contexts (a paired bootstrap).
+    All measures, training runs and sources of negatives share the same samples. Differences between sources
+    are therefore tested on the same contexts (a paired bootstrap).
     """
 
     def __init__(self, contexts: int, seed: int = 0, resamples: int = RESAMPLES) -> None:

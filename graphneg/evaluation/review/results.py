@@ -127,9 +127,9 @@ class Results:
 
     @cached_property
     def labels(self) -> Mapping[int, Mapping[str, str]]:
-        """The labels of each item, keyed by row and by the name of the question.
+        """The labels, keyed by the row number of the judged item and then by the name of the question.
 
-        A row is missing if one of its questions has no label.
+        Rows in which a question has no label are left out.
         """
         found: dict[int, Mapping[str, str]] = {}
         for row in sorted({*self.by_row, *self.adjudications}):

@@ -92,7 +92,7 @@ class Layout(ABC):
         Args:
             history: Turns before the text, oldest first.
             masked: Text with blanks.
-            given: Answers for the first blanks, which are already filled.
+            given: Words for the leading blanks, which are already filled.
 
         Returns:
             The prompt, whose continuation by the model `answers` can parse.
@@ -338,14 +338,14 @@ class Middles(Layout):
 
 @dataclass(slots=True)
 class Filling:
-    """A text with blanks that a model fills as a reply to the turns of a history.
+    """A text with blanks. A model fills the blanks, so that the text becomes a reply to the preceding turns.
 
     Attributes:
-        turns: Turns of the history, oldest first.
+        turns: The preceding turns, oldest first.
         masked: Text with blanks.
-        id: Id of this filling. The id and the seed determine the random choices in sampling.
+        id: Id of this text with blanks. The id and the seed determine the random choices in sampling.
         given: Answers for the first blanks, which are already filled.
-        loss: Sum over the model's outputs so far of the mean loss per token, in nats.
+        loss: Mean loss per token of each model output, in nats, summed over the outputs so far.
         failed: Whether an output of the model could not be parsed.
     """
 

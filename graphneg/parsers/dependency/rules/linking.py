@@ -187,7 +187,7 @@ def write_shared(state: RuleState, written: dict[int, list[int]]) -> None:
 def _subject(state: RuleState, verb: Word) -> Word | None:
     """Return the subject of a verb. If the word represents a copula, return the subject of the copula."""
     own = verb.child(*SUBJECTS)
-    # In "She is tall", the subject depends on "is", which "tall" represents.
+    # In "She is tall", the subject depends on "is". "Is" has no node of its own, so use the node of "tall".
     if own is None and state.representatives.get(verb.head) == verb.i:
         own = verb.parent.child(*SUBJECTS)
     return own
@@ -352,7 +352,10 @@ def _reports(word: Word) -> bool:
 
 
 def _reports_before(quote: Word, said: Word) -> bool:
-    """Return whether the clause of ``said`` reports the quotation before the clause, like *he asked*."""
+    """Return whether ``said`` is the verb of a clause that reports the quotation before it.
+
+    In *"Why?" he asked*, the clause *he asked* reports the quotation *Why?*.
+    """
     opening, words = _first(said), said.tree
     if not _reports(said):
         return False
