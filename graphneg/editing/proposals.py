@@ -271,8 +271,8 @@ class Donors:
         donors = self._donors(corpus, split)
         fitting: defaultdict[str, list[_Donor]] = defaultdict(list)
         for donor in donors:
-            # Index the donor (a sentence that may be copied) under each of its nouns, and under each noun that
-            # may take the place of one of its nouns.
+            # Index the donor (a sentence that may be copied) under each of its nouns, and under each noun
+            # that may take the place of one of its nouns.
             for noun in donor.fits | donor.nouns:
                 fitting[noun].append(donor)
         ids = dialogue_ids(self._store, Selection((corpus,), (split,)))
