@@ -223,7 +223,7 @@ def _alike_nodes() -> int:
     for node, answer in zip(nodes, there, strict=True):
         try:
             found = ray.get(answer)
-        except ray.exceptions.TaskUnschedulableError:  # The node is lost, but was still listed as alive.
+        except ray.exceptions.TaskUnschedulableError:  # The cluster node failed after Ray listed it.
             continue
         except ray.exceptions.RayError as error:
             found = f"no answer ({first_line(error)})"
@@ -339,7 +339,10 @@ class _MakeActor:
         self._stage.close()
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
-        """Make the negatives of the block in a batch, unless the first stage failed."""
+        """Make negatives from a block of dialogues. A batch contains one block.
+
+        If the first stage of the pipeline failed on the block, return the batch without negatives.
+        """
         shard = Shard.parse(str(batch["block"][0]))
         done = before = pickle.loads(batch["done"][0]) if "done" in batch else BlockResult()
         # If the first stage failed, return its result unchanged.

@@ -126,8 +126,7 @@ def prefetch_map(
         >>> list(prefetch_map(str, [1, 2, 3]))
         ['1', '2', '3']
     """
-    # At the end of a `with` block, the executor waits for its threads. No thread therefore continues to run
-    # after an error.
+    # At the end of the `with` block, the executor waits until all threads have ended, even after an error.
     with ThreadPoolExecutor(at_once, thread_name_prefix="graphneg-ahead") as threads:
         yield from _in_order(partial(threads.submit, work), items, at_once)
 
@@ -228,7 +227,7 @@ class Workers(Generic[Item, Result]):
 
 
 class _Child:
-    """The parent's end of a worker process, which answers one request at a time."""
+    """A worker process, as the parent process sees it: started here, and sent one request at a time."""
 
     def __init__(self, target: str, arguments: tuple[Any, ...], environment: dict[str, str]) -> None:
         """Start the process, and send it the target function's name and arguments."""

@@ -84,7 +84,7 @@ def facts(graph: AmrGraph, text: str = "", lexicon: Lexicon | None = None) -> li
 
 
 def facts_and_sayings(graph: AmrGraph, text: str, lexicon: Lexicon) -> tuple[list[Facts], list[Statement]]:
-    """Compute the properties of each node, and the statements for the comparison with other turns.
+    """Compute the properties of each node, and the statements to compare with those of other turns.
 
     Args:
         graph: The graph whose nodes are described.

@@ -34,7 +34,7 @@ def run(
     ),
     ray: str | None = option(
         None,
-        "Process the blocks on the Ray cluster at this address; local starts a cluster on "
+        'Process the blocks on the Ray cluster at this address. With "local", start a cluster on '
         "this machine. Default: no cluster.",
         "HOST:PORT",
     ),

@@ -269,7 +269,7 @@ def store_groups(entries: Iterable[Entry], folder: Path, held_out: HeldOut) -> N
 
 
 def _grouped(entries: Iterable[Entry], spool: IO[bytes]) -> Iterator[Group]:
-    """Yield a group for each context. The entries are stored in the temporary file ``spool`` meanwhile."""
+    """Group entries by context. The entries are kept in the temporary file ``spool`` instead of in memory."""
     import numpy
 
     hashes, offsets = array("Q"), array("Q", [0])

@@ -356,9 +356,10 @@ class PairSampler:
         epoch: int,
         taken: Collection[int] = (),
     ) -> list[int]:
-        """Return the indices of the answers to use in an epoch. Successive epochs go through all answers.
+        """Return the indices of the answers to use in an epoch.
 
-        Answers with an index in ``taken`` are skipped.
+        Each epoch continues in the list of answers where the previous epoch stopped. Answers with an index in
+        ``taken`` are skipped.
         """
         order = sorted(answers, key=lambda item: number(self._seed, "answer", id, name, item[1].text))
         start = epoch * amount % max(1, len(order))

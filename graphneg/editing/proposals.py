@@ -143,11 +143,11 @@ class UtteranceSamples:
         yield from (distinct[key] for key in sorted(distinct))
 
     def _amount(self, share: float) -> int:
-        """Return how many samples a corpus and split has, given the share of all digests in one sample."""
+        """Return how many samples to draw from a corpus and split, if each contains this share of the rows."""
         return min(self._most, max(1, int(1 / share)))
 
     def _read(self, corpus: str, split: str, share: float, drawn: int) -> Sequence[SampleRow]:
-        """Return the rows of the sample with the number ``drawn``."""
+        """Return the rows of the sample with the index ``drawn``."""
         amount = self._amount(share)
         low, high = _digest_at(drawn / amount), _digest_at(drawn / amount + share)
         if self._whole:

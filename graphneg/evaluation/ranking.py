@@ -176,7 +176,7 @@ def _ranked(
     scores: Sequence[Sequence[float]],
     threshold: float,
 ) -> RankingMetrics | None:
-    """Return the measures for one kind of negative, or None if no context has such negatives."""
+    """Return the ranking metrics for negatives of one kind, or None if no context has such negatives."""
     import numpy as np
 
     parts: list[tuple[NDArray[Any], ...]] = []

@@ -225,7 +225,7 @@ class BankGenerator(Generator):
 
     @abstractmethod
     def prepare(self) -> Candidates:
-        """Read the bank, and return a function that yields candidates, sorted from best to worst."""
+        """Read the responses to search, and return a function that yields candidates, best first."""
 
     def bank(self) -> list[BankEntry]:
         """Read the bank from the store, with the options ``most`` and ``corpora`` of the generator."""

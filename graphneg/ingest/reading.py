@@ -380,11 +380,11 @@ def each_group(
         The items, and a `Rejected` for each part or group that is rejected.
     """  # noqa: DOC501
     number, group, unread = 0, list[Item](), ""
-    # None is added after the last part, so that the loop completes the last group.
+    # The value ``None`` marks the end of the input, so that the loop also completes the last group.
     for part in chain(parts, (None,)):
         if isinstance(part, Rejected):
             yield part
-            # The unreadable part makes the current group invalid, if there is one.
+            # If a line is unreadable, reject the whole group of lines in which it occurs.
             unread = unread or (f"the {what} at {part.place} can't be read" if group else "")
             continue
         if group and (part is None or begins(group[0], part)):

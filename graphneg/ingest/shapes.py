@@ -101,9 +101,9 @@ def dialogue_values(
         again = partial(read, NoProgress())
         entries: Entries = chain((entry,), remaining)
         are_rows = is_utterance(entry.value, fields)
-        # A second pass is needed for rows, to find out how they are ordered.
-        # It is also needed for dialogues without ids, to find out whether later dialogues have ids, for dates
-        # whose order of day and month later dates may show, and for kinds of messages, which may be notes.
+        # In four cases, the file must be read twice, because the way to read its first entry depends on later
+        # entries: rows may be in any order; dialogues may have ids although the first one has none; "03/04"
+        # may be in March or in April; and kinds of messages may mark notes.
         has_dates = any(map(possible_orders, _times_of(entry, fields)))
         has_kinds = any(map(fields.notes_of, _messages(entry, fields)))
         if once and (are_rows or has_dates or has_kinds or not _has_id(entry, fields)):

@@ -124,14 +124,16 @@ class Outcome:
         self.present[kind] += given - new
 
     def is_new(self, kind: str, stored: Mapping[str, str], id: str, content: str, name: str) -> bool:
-        """Return whether a record is new. If it is in the store, count it as present or reject it.
+        """Return whether a record is new. A record with a stored id is counted as present or rejected.
+
+        It is present if the stored record has the same content, and rejected if the content differs.
 
         Args:
             kind: The kind, such as ``dialogues``.
             stored: The content, or its digest, of each stored record, keyed by id.
             id: The id of the record.
             content: The content of the record, or its digest.
-            name: The name under which the record is rejected if the stored content differs.
+            name: The name of the record in the report, if it is rejected.
 
         Returns:
             True if no stored record has the id.

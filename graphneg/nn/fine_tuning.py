@@ -144,7 +144,7 @@ class _Saved:
         return self.learner.model
 
     def save(self, folder: Path) -> None:
-        """Save the model and the further files in a folder."""
+        """Save the model and the files of ``extra_files`` in a folder."""
         for name, text in self.extra_files.items():
             (folder / name).write_text(text, encoding="utf-8")
         self.learner.save(folder)

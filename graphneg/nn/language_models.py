@@ -458,7 +458,7 @@ class CausalLM(LanguageModel):
                     **as_cache(self.model, past),
                     use_cache=True,
                 ).past_key_values
-        # The cache of each distinct source is repeated for all rows of the batch that have this source.
+        # Rows with the same source text share one computation. Copy its key-value cache to each of the rows.
         which = torch.tensor([distinct.index(tuple(source)) for source in batch], device=self.device)
         rows = {"input_ids": ids[which], "attention_mask": mask[which]}
         if past is None:

@@ -480,11 +480,11 @@ class CountingWriter:
 
     @property
     def most(self) -> Estimate:
-        """An upper bound for a run: the estimate of all counted requests.
+        """An upper bound for the requests of a run, if every text needs the maximum number of attempts.
 
-        No request is sent during counting; a text that is not in the cache is replaced by an empty text. The
-        generator rejects empty texts and requests them again until its limit, so each text is counted with
-        all its possible retries.
+        To count the requests, the run is simulated without a server: a text that is not in the cache is
+        replaced by an empty text. The generator rejects empty texts and requests them again until its limit,
+        so each text is counted with all its possible retries.
         """
         return self._estimate(self._all)
 

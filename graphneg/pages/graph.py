@@ -387,7 +387,11 @@ def rows_drawn(rows: Rows) -> Drawn | None:
 
 
 def _told(row: Mapping[str, Any]) -> Iterator[Edge]:
-    """Yield the shifts in a row of a result: ``focus`` to ``perspective``, or along the path ``topics``."""
+    """Yield the topic shifts in one row of a query result.
+
+    A row contains one shift (columns ``focus``, ``perspective``), a path of shifts (column ``topics``), or
+    none.
+    """
     ends, count = (row.get("focus"), row.get("perspective")), row.get("count", 1)
     if all(isinstance(end, str) for end in ends) and isinstance(count, int):
         yield str(ends[0]), str(ends[1]), count

@@ -68,10 +68,10 @@ class ContextChoice:
     max_turns_back: int = 3
 
     def __post_init__(self) -> None:
-        """Check that all numbers are positive.
+        """Check that ``top``, ``per_dialogue`` and ``max_turns_back`` are positive.
 
         Raises:
-            InputError: A number is less than 1.
+            InputError: One of them is less than 1.
         """
         if min(self.top, self.per_dialogue, self.max_turns_back) < 1:
             raise InputError("top, per_dialogue and max_turns_back must each be at least 1")

@@ -177,13 +177,14 @@ class Curve:
 
 
 def layout(around: Neighbourhood) -> list[Curve]:
-    """Compute a curve for each shift from and to a topic.
+    """Compute the curves of a drawing that shows a topic and the shifts from it and to it.
 
     Args:
         around: The topic and its shifts.
 
     Returns:
-        The curves: the loop (if there is one), the curves on the right, and the curves on the left.
+        One curve per shift: first the loop for a shift from the topic to itself, if there is one, then the
+        shifts from the topic (on the right), then the shifts to the topic (on the left).
     """
     # Widths are relative to the count of the most frequent shift on the page, or to FREQUENT if it is higher.
     most = max([FREQUENT, *(shift.count for shift in (*around.moves_to, *around.comes_from))])

@@ -368,7 +368,7 @@ class Supervisor:
         scratch.replace(self._run / ENDPOINT)
 
     def _stop(self) -> None:
-        """Refuse new users, and end Java."""
+        """Accept no further connections, and stop the Java server."""
         # If the store directory is gone, kill Java, because there are no files that it would have to close
         # properly.
         is_there = self._has_directory()

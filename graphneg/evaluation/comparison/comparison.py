@@ -213,7 +213,8 @@ def gap_closed(
     if everything.whole <= nothing.whole:
         return None
     gap = everything.drawn - nothing.drawn
-    # If there is no gap in a bootstrap sample, the share is not defined. Ignore such samples.
+    # Ignore bootstrap samples in which ``everything`` is not above ``nothing``, because the share of a gap of
+    # zero is undefined.
     there = gap > 0
     shares = (draws.drawn - nothing.drawn)[there] / gap[there]
     whole = (draws.whole - nothing.whole) / (everything.whole - nothing.whole)

@@ -51,9 +51,10 @@ class Data:
 
     @property
     def forbidden(self) -> frozenset[str]:
-        """The texts that no bank may contain, normalised with `match_key`.
+        """The texts that are removed from the corpora from which sources may take wrong responses.
 
-        All responses to test contexts and the adversarial responses to all contexts are forbidden.
+        They are all responses to test contexts and the adversarial responses to all contexts, normalised with
+        `match_key`.
         """
         return self.adversarial_texts | {
             match_key(text) for context in self.test for text in context.responses

@@ -164,7 +164,7 @@ class Runs:
     """
 
     def __init__(self, folder: Path, data: Data, plan: ComparisonPlan) -> None:
-        """Initialize the runs of a plan.
+        """Initialize the runs of a comparison, without starting any.
 
         Args:
             folder: The folder of the comparison.

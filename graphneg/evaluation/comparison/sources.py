@@ -350,7 +350,11 @@ class NegativeCache:
         return graph.negatives(recipe, per_dialogue=most, target="response", **given)
 
     def _allowed(self, raw: Path) -> Iterator[Negative]:
-        """Yield the negatives of training contexts, without correct, test and adversarial responses."""
+        """Yield the negatives whose context is a training context.
+
+        Negatives whose text is a correct response, a response to a test context, or an adversarial response
+        are left out.
+        """
         never = self.data.adversarial_texts | {match_key(text) for text in self.data.tested}
         right = {context_key(one.turns): set(map(match_key, one.positives)) for one in self.data.train}
         for negative in read_jsonl(raw):

@@ -339,7 +339,10 @@ class MaskAndFillGenerator(WritingGenerator):
         )
 
     def _judged(self, drafts: Sequence[_Draft]) -> list[tuple[_Draft, dict[str, float]]]:
-        """Return the filled texts that the judge accepts, with their scores, sorted by the model's loss."""
+        """Return the texts with filled blanks that pass the perplexity filter, with their scores.
+
+        The texts are sorted by the mean loss of the words that the model put into the blanks.
+        """
         found: list[tuple[_Draft, dict[str, float]]] = [
             # The score is the mean loss over the blanks, so that texts with different numbers of blanks can
             # be compared.
@@ -361,7 +364,7 @@ class MaskAndFillGenerator(WritingGenerator):
     def _apart(
         self, found: Sequence[tuple[_Draft, dict[str, float]]], judge: PerplexityFilter
     ) -> Iterator[tuple[_Draft, dict[str, float]]]:
-        """Yield the filled texts, except filled correct responses that may still be correct."""
+        """Yield the texts with filled blanks, except correct responses that probably remain correct."""
         rights = [(one, scores) for one, scores in found if one.original.kind == "responses"]
         turns = [one.asked.context.turns for one, _ in rights]
         now = judge.after([one.text for one, _ in rights], turns)

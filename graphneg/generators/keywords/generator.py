@@ -126,7 +126,7 @@ class KeywordOptions(WritingOptions):
 
 @dataclass(slots=True)
 class _Slot(Gap):
-    """A gap for one negative, with the keywords and texts of the last prompt for it.
+    """A negative still to be made, with the keywords of its last prompt and the texts that the model returned.
 
     ``at`` is the index of the context in the batch. ``texts`` contains the usable texts with their losses,
     sorted with the most likely text first.

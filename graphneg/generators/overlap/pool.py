@@ -183,10 +183,10 @@ class Pool:
         return {term: samples.get(term, ()) for term in terms}
 
     def keep(self, samples: Samples) -> None:
-        """Add samples to the cache, without sentences that contain a content word that is too rare.
+        """Add samples of sentences to the cache. Sentences with a very rare content word are left out.
 
         Args:
-            samples: Samples, keyed by term, as `read` returns them.
+            samples: The sampled sentences for each term, as `read` returns them.
         """
         everyday, ranked = self._frequencies.__contains__, bool(self._conditions.anecdote_weight)
         for term, rows in samples.items():
@@ -220,7 +220,10 @@ class Pool:
 
 
 def _sources(store: Store, conditions: OverlapOptions) -> tuple[list[str], Size]:
-    """Return the names of the sources to use (empty for all sources), and the size of the resulting pool."""
+    """Return the sources of sentences to use, such as ``everyday/train``, and how many sentences they have.
+
+    The list is empty if all sources are used.
+    """
     rows = store.read(cypher_text("overlap/size"), **conditions.parameters())
     named = {
         # The name of a corpus matches all of its splits: "everyday" matches "everyday/train", but not

@@ -60,7 +60,7 @@ class DraftNode:
 
     @property
     def label(self) -> str:
-        """The concept; for a constant, its value."""
+        """The label of the node: its concept, such as ``want-01``, or the value of a constant."""
         return self.concept if self.concept is not None else (self.value or "")
 
 
@@ -374,7 +374,10 @@ def assemble(drafts: Sequence[GraphDraft], text: str) -> AmrGraph:
 
 
 def _add_draft(pool: _Pool, draft: GraphDraft) -> None:
-    """Add a draft to the nodes and arcs of the whole text, without its deleted nodes and duplicate arcs."""
+    """Add the unfinished graph of one piece to the nodes and arcs of the whole text.
+
+    Nodes that are marked as deleted and duplicate arcs are left out.
+    """
     numbers = {k: pool.add(node) for k, node in enumerate(draft.nodes) if not node.deleted}
     # If the top of a sentence was deleted, the first concept of the draft replaces it.
     spare = next((k for k in numbers.values() if pool.nodes[k].concept is not None), None)

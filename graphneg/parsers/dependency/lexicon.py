@@ -100,7 +100,7 @@ class ParserLexicon(FrameTable):
             kind: Word class of the word.
 
         Returns:
-            The concepts, without the entry `DELETED` for a word that has no node.
+            The concepts, without `DELETED`, which counts the cases in which the word has no node.
         """
         known = self.known(lemma, kind)
         known.pop(DELETED, None)

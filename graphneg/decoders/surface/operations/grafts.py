@@ -57,7 +57,7 @@ _NOUNLIKE = frozenset({"nominal", "possessive"})
 
 @dataclass(slots=True)
 class Donor:
-    """A phrase of another sentence that is copied.
+    """A phrase to copy from another sentence.
 
     Attributes:
         sentence: The sentence that contains the phrase to copy.

@@ -181,8 +181,8 @@ def change_tense(sentence: SentenceDraft, group: VerbGroup, wanted: str) -> None
     perfect = group.verb.tag == "MD" and group.second.lower == "have"
     for verb in joined:
         if wanted == "past" and perfect and verb.tag == "VB":
-            # The joined verb also depends on *have*: "I should see it and tell her" -> "I should have seen it
-            # and told her".
+            # A coordinated verb also gets the participle after *have*: "I should see it and tell her" -> "I
+            # should have seen it and told her".
             sentence.inflect(verb, "VBN")
         elif wanted == "future":
             sentence.inflect(verb, "VB")

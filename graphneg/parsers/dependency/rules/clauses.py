@@ -289,7 +289,7 @@ def _write_pronoun(state: RuleState, word: Word, asked: bool, direct: bool) -> N
 
 
 def _write_adverb(state: RuleState, word: Word, asked: bool, direct: bool) -> None:
-    """Add a node for *where*, *when*, *how* or a measure such as *how many*."""
+    """Add a node for *where*, *when* or *how*, or for a question phrase such as *how many*."""
     measured = word.parent
     if asked:
         # "How many came?" asks for a number and "How long did you wait?" for a duration. In such questions,

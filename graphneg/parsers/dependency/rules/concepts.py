@@ -158,7 +158,7 @@ def _best_sense(state: RuleState, word: Word, frames: list[str]) -> str:
 
 
 def _forms(word: Word) -> list[str]:
-    """Return the signatures of a verb's arguments, such as ``dobj`` and ``prep_to``."""
+    """Return the syntactic function of each argument of a verb, such as ``dobj`` or ``prep_to``."""
     forms: list[str] = []
     for kid in word.children():
         target: Word | None = None
