@@ -532,7 +532,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
 
 
 def _with_ranker(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Load the ranker in the options of a generator, if it is given as a path or id."""
+    """Return generator options in which the path or id of a ranker is replaced by the loaded ranker."""
     named = options.get("ranker")
     if not isinstance(named, str | Path):
         return options

@@ -273,7 +273,7 @@ def run_pipeline(
 def _settings(pipeline: Pipeline) -> Any:
     """Return the settings of a pipeline that determine the content of its output."""
     facts = msgspec.to_builtins(pipeline)
-    # Leave out the numbers of workers and the name of the output file, which do not change its content.
+    # Leave out how many workers run and the name of the output file. The content does not depend on them.
     return {name: facts[name] for name in facts if name not in {"parsers", "makers", "write"}}
 
 

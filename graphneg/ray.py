@@ -339,10 +339,7 @@ class _MakeActor:
         self._stage.close()
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
-        """Make negatives from a block of dialogues. A batch contains one block.
-
-        If the first stage of the pipeline failed on the block, return the batch without negatives.
-        """
+        """Make negatives from the dialogues of a block, unless the first pipeline stage failed on it."""
         shard = Shard.parse(str(batch["block"][0]))
         done = before = pickle.loads(batch["done"][0]) if "done" in batch else BlockResult()
         # If the first stage failed, return its result unchanged.

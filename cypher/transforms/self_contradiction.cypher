@@ -59,8 +59,8 @@ WHERE size(later_tops) > 0
 // Step 2: find an antonym of the predicate, which is a frame ("hate-01") or a word ("cheap").
 OPTIONAL MATCH (predicate)-[:LEXEME]->(:Term)-[a:ANTONYM]->(x)
 WHERE
-  // The antonyms hold for all kinds of things. "Old" and "young", which are antonyms only for people and animals, are
-  // left to the transform antonym_substitution.
+  // The words are antonyms for all kinds of things. "Old" and "young" are antonyms only for people and animals, so only
+  // the transform antonym_substitution uses them.
   a.modified_kinds IS NULL
   // The new frame must have every numbered role that the statement uses: "sell it to me for two euros" needs ARG2 and
   // ARG3.
@@ -76,12 +76,12 @@ WHERE
 // If there are several antonyms, take the first in alphabetical order. An empty text means that there is no antonym.
 WITH dialogue, predicate, later_tops, number, coalesce(min(coalesce(x.id, x.text)), '') AS antonym
 
-// Step 3: choose the turns, and the ways to use the copy.
+// Step 3: choose the later turns to edit, and how each of them is contradicted.
 WITH dialogue, predicate, later_tops, number, antonym, predicate.repeatable = 'anywhere' AS context_free
 UNWIND
   // The next turn of the speaker. "She loves it" can only be repeated while it is still clear who "she" is.
   [later_tops[0]]
-  // "My sister loves letters" can be repeated at any time. Also choose one of the speaker's turns after the next turn.
+  // "My sister loves letters" can be repeated at any time, so also choose one of the speaker's later turns.
   + CASE WHEN context_free AND size(later_tops) > 1
       THEN [later_tops[1 + number % (size(later_tops) - 1)]] ELSE [] END AS top
 UNWIND

@@ -223,7 +223,7 @@ class Clauses:
     def _is_simple(self, k: int) -> bool:
         """Return whether a clause is short and has neither a verb of speech nor a long subclause."""
         node = self._of.nodes[k]
-        # "When it rained I stayed" does not become a question: the subordinate clause would come before it.
+        # Do not turn "When it rained I stayed" into a question: "When it rained did I stay?" is unnatural.
         heavy = any(c.role in _CLAUSAL and c.subtree_last > c.position + 1 for c in self._of.children[k])
         return node.subtree_last - k < LONG and not self._of.is_a(k, "speech") and not heavy
 

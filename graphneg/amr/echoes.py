@@ -159,7 +159,11 @@ def repetitions(turns: Sequence[tuple[str, Sequence[Statement]]]) -> list[Echoes
 def _of_turn(
     speaker: str, says: Sequence[Statement], said: Mapping[str, Sequence[tuple[str, Statement]]]
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number of each repeated node of a turn, and the places where it was said before."""
+    """Yield each node of a turn that repeats an earlier statement, and who made the statement.
+
+    A node is given by its number. The origins of the earlier statements are listed, such as `OWN` for the
+    speaker of the turn.
+    """
     beside: dict[str, list[Statement]] = {}
     for one in says:
         beside.setdefault(one.word, []).append(one)

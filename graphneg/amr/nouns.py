@@ -32,8 +32,7 @@ _INSIDE = frozenset(
 _OPEN = _ARGUMENTS | {"ARG3", "ARG4", "domain", "op1", "op2", "accompanier", "instrument", "topic"}
 # Roles of nouns that only describe something else. Such a noun is not a topic of the dialogue.
 _ASIDE = frozenset({"mod", "time", "unit", "quant", "name"})
-# Kinds of nouns that a noun of another dialogue never replaces. The exception is the object of a verb of
-# liking.
+# Kinds of nouns that are not replaced by nouns of other dialogues, except as the object of a verb of liking.
 _NO_THINGS = frozenset({"act", "state", "time"})
 # Roles of words that modify another word, or that are the predicate of their sentence (the empty role).
 _MODIFYING = frozenset(
@@ -113,7 +112,8 @@ class Nouns:
         if not self._is_argument(k) or len(self._of.inside(k)) >= SMALL or not self._is_light(k):
             return None
         up = self._of.nodes[k].parent
-        # For "solve a problem" and "learn a language", only another argument of the same verb fits.
+        # Verbs such as "solve" and "learn" accept few objects. In "solve a problem", "problem" may only be
+        # replaced by another object of "solve".
         choosy = up is not None and self._of.is_a(up, "choosy", "learning") and self._of.roles[k] != "ARG0"
         only = f" {self._of.labels[up]}" if up is not None and choosy else ""
         filler = self._deed(k) if self._of.is_frame[k] else self._filler(k)

@@ -191,8 +191,8 @@ class _GraphReader:
         if not mentioned:
             nodes = [AmrNode._make(fields) for fields in self._nodes]
         else:
-            # For each old number, count the mentions up to it. The new number of a node is its old number
-            # minus this count.
+            # Mentions of variables get no number in the graph. So the new number of a node is its old number
+            # minus the count of mentions before it.
             skipped = list(accumulate(old in mentioned for old in range(len(self._nodes))))
             for old, row in enumerate(self._nodes):
                 _, last, var, concept, value, up, role, pos, align, role_align = row

@@ -292,7 +292,7 @@ def export(
         "(dailydialog_pp), or everything that was loaded or parsed (dialogues).",
     ),
     negatives: list[Path] | None = option(
-        None, "Negatives to write as the wrong responses (.jsonl, .parquet). Repeatable.", "FILE"
+        None, "File of negatives to export as wrong responses (.jsonl, .parquet). Repeatable.", "FILE"
     ),
     overwrite: Overwrite = False,
     chosen: DialogueOptions,

@@ -183,8 +183,8 @@ def _export_shard(
                 yield ShardBatch(done, chain(before, items), natural_order(batch[-1].id))
                 before = iter(())
                 progress.advance(len(batch))
-            # A shard without dialogues still has the items that belong to no dialogue if it is the first
-            # shard.
+            # The first shard also contains the items that belong to no dialogue. Write them even if the shard
+            # has no dialogues.
             if not done:
                 yield ShardBatch(done, before)
 

@@ -143,7 +143,7 @@ class UtteranceSamples:
         yield from (distinct[key] for key in sorted(distinct))
 
     def _amount(self, share: float) -> int:
-        """Return how many samples to draw from a corpus and split, if each contains this share of the rows."""
+        """Return how many samples to draw from a corpus and split if each has this share of the rows."""
         return min(self._most, max(1, int(1 / share)))
 
     def _read(self, corpus: str, split: str, share: float, drawn: int) -> Sequence[SampleRow]:
@@ -215,10 +215,9 @@ def samples_of_texts(store: Store) -> UtteranceSamples:
 class Donors:
     """Choose the graphs of other dialogues for transforms with ``needs: donors``.
 
-        A donor is an utterance with a sentence that can be understood without its context. Other dialogues of
-        the same corpus and split, the takers, may copy this sentence. A noun of the sentence must occur in
-        the taker before its last turn, or must be replaceable by a noun that occurs there. Each donor is
-        offered to at most
+    A donor is an utterance with a sentence that can be understood without its context. Other dialogues of the
+    same corpus and split, the takers, may copy this sentence. A noun of the sentence must occur in the taker
+    before its last turn, or must be replaceable by a noun that occurs there. Each donor is offered to at most
     `TAKERS` dialogues, and no two donors share a sentence. Therefore no sentence is copied more than `TAKERS`
     times, and the result does not depend on the order, the batches or the shards of a run. Ties are broken by
     hashes.
@@ -323,10 +322,10 @@ class Donors:
             # Ignore punctuation at the end, so that "See you!" and "See you." are the same sentence.
             keys = {match_key(part.text).rstrip(".!?") for part in typed_sentences(text)}
             own = nodes.get(row["amr"], ())
-            # Use only nouns in sentences that do not depend on their context. The columns of a node are: 0
-            # the node's number, 1 the number of the top node of its sentence, 2 the noun, 3 the noun's class,
-            # 4 the class that can replace the noun, 5 whether the node is the top of a sentence that does not
-            # depend on its context.
+            # Use only nouns in sentences that do not depend on their context. A node is a list: its number
+            # [0], the number of the top node of its sentence [1], the noun [2], the noun's class [3], the
+            # class that can replace the noun [4], and whether the node is the top of a sentence that does not
+            # depend on its context [5].
             tops = {node[0] for node in own if node[5]}
             within = [node for node in own if node[1] in tops and node[3]]
             if within and known.isdisjoint(keys):
@@ -365,7 +364,7 @@ class _Donor:
             heappushpop(self._takers, (rank, dialogue))
 
     def takers(self) -> list[str]:
-        """Return the ids of the kept dialogues, sorted from best to worst."""
+        """Return the ids of the dialogues that may copy from the donor, sorted from best to worst."""
         return [dialogue for _, dialogue in sorted(self._takers, reverse=True)]
 
 

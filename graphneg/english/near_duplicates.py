@@ -80,7 +80,7 @@ class Signature:
     """
 
     def __init__(self) -> None:
-        """Initialize the signature of the empty set."""
+        """Initialize the MinHash signature with an empty set of words."""
         self.words: set[int] = set()
         self._least = np.full(BANDS * _ROWS, _PRIME, dtype=np.uint64)
 

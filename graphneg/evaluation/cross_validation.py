@@ -241,9 +241,9 @@ def _trained(
     out = folder / name
     facts = [
         str(start),
-        # The starting point may itself be a detector, so include its fingerprint. If the starting point was
-        # trained again in the meantime, its fingerprint differs, and this detector must also be trained
-        # again.
+        # Training may start from another trained detector, so include the fingerprint of this detector. If it
+        # was trained again in the meantime, its fingerprint differs, and the new detector must also be
+        # trained again.
         noted_fingerprint(Path(start) / _DONE),
         epochs,
         seed,

@@ -531,8 +531,8 @@ def _contexts(
     last = numbers[-1] if numbers else 0
     copies: dict[int, tuple[str, ...]] = {}
     # Other dialogues may contain copies of a context of this dialogue. Some generators edit earlier turns of
-    # the dialogue, so collect the replies to the copies for all turns. Also collect those for the position
-    # after the last turn, because a loaded response may answer the last turn.
+    # the dialogue, so collect the replies to the copies for all turns. A loaded response may answer the
+    # last turn, so also collect the replies to copies of the whole dialogue.
     for turn in {*numbers, last + 1}:
         if copied is not None and (replies := copied.replies(dialogue.id, turn)):
             copies[turn] = replies

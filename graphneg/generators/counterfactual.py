@@ -103,7 +103,7 @@ class CounterfactualOptions(WritingOptions):
             raise InputError(f"unknown purpose {self.purpose!r}; choose one of {', '.join(PURPOSES)}")
         if self.tries < 1 or self.batch_size < 1:
             raise InputError("tries and batch_size must be at least 1")
-        # Creating the `CandidateOptions` checks the options `turns` and `hops`.
+        # The constructor of `CandidateOptions` checks the options `turns` and `hops`.
         _ = self.reach
 
     @property
@@ -114,7 +114,7 @@ class CounterfactualOptions(WritingOptions):
 
 @dataclass(slots=True)
 class _Asked(Gap):
-    """A context, with the questions to ask a language model: what would a reply to it have been?"""
+    """A context that needs candidates, with the prompts that ask a language model for replies to it."""
 
     questions: Sequence[Question] = field(default_factory=list[Question])
 

@@ -151,7 +151,7 @@ class SentenceChooser:
         return self._max_uses is not None and self._uses[key] >= self._max_uses
 
     def _is_stale(self, item: Sentence) -> bool:
-        """Return whether a sentence introduces an overused word."""
+        """Return whether a sentence has an overused word that is not in the context."""
         if self._max_word_share is None:
             return False
         # At the beginning of a run, every word has a large share. Therefore the limit is at least `FEW`
@@ -248,7 +248,7 @@ def _sentences(**limits: Any) -> Choose:
 
 
 def pack_draft(records: Sequence[Record], facts: Mapping[str, Any]) -> Record:
-    """Pack the candidates of a draft into one item of a shard's output file.
+    """Pack several candidates, from which the merge of shards will choose, into one item of a shard's file.
 
     The first candidate is stored completely. For each other candidate, only the fields that differ from those
     of the first are stored.

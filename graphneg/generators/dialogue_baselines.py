@@ -254,9 +254,9 @@ def _reordered(draw: ChanceEdit, order: Sequence[int]) -> Manipulated:
 
 
 def _other_utterance(store: Store, replaced: int = 0) -> Manipulation:
-    """Return a function that puts an utterance from another dialogue in place of ``replaced`` turns.
+    """Return a function that replaces a turn by an utterance from another dialogue.
 
-    If ``replaced`` is 0, the utterance is inserted.
+    If ``replaced`` is 0 instead of 1, the utterance is inserted, and no turn is removed.
     """
     samples = samples_of_texts(store)
 

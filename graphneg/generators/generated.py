@@ -148,8 +148,8 @@ class Generated(NegativeStream):
             content: Digest of the store content that all shards have in common; None to compute the digest.
 
         Returns:
-            The header. If the generator makes drafts, the header's ``kind`` is ``drafts``, and its ``choice``
-            contains the settings for choosing from the drafts.
+            The header. If the final choice between candidates is made when shards are merged, its ``kind`` is
+            ``drafts``, and its ``choice`` contains the settings of this choice.
         """
         header, choice = super().shard_header(content), self._generator.choice(self._generation.per_context)
         return header if choice is None else replace(header, kind=DRAFTS, choice=choice)
@@ -157,8 +157,8 @@ class Generated(NegativeStream):
     def run_shard(self, skip: int) -> Iterator[ShardBatch]:
         """Generate the items for the output file of one shard.
 
-        An item is a draft if the generator makes drafts (see `graphneg.generators.deferred_choice`), and
-        otherwise a negative.
+        An item is a negative. If the generator makes drafts (see `graphneg.generators.deferred_choice`), an
+        item is a draft: several candidates, one of which is chosen when the shards are merged.
 
         Args:
             skip: Number of dialogues of the shard that an interrupted run has already finished.
@@ -167,7 +167,8 @@ class Generated(NegativeStream):
             For each batch, its items, and the number of dialogues finished so far.
 
         Raises:
-            GeneratorError: The candidates depend on earlier candidates, but the generator makes no drafts.
+            GeneratorError: The candidates depend on the candidates of earlier contexts, but the generator
+                makes no drafts.
         """
         generator, asked = self._generator, self._generation
         if generator.choice(asked.per_context) is None:
@@ -198,7 +199,7 @@ class Generated(NegativeStream):
             yield ShardBatch(done, items, part.last)
 
     def _named(self) -> AbstractContextManager[None]:
-        """Return a context manager that adds the generator's name to errors raised in calls of it."""
+        """Return a context manager that adds the name of the generator to the errors that it raises."""
         return plugin_errors("generator", self._generator.name, self._generator, GeneratorError)
 
     def _parts(self, skip: int) -> Iterator[tuple[int, ContextBatch]]:
@@ -275,7 +276,7 @@ class Generated(NegativeStream):
         )
 
     def _negatives(self, contexts: Sequence[Context]) -> Iterator[Negative]:
-        """Yield the negatives for a batch of contexts, and count missing negatives and target features."""
+        """Yield the negatives for a batch of contexts. Count missing negatives and met target features."""
         name, asked = self._generator.name, self._generation
         with self._named():
             answers = self._generator.generate(contexts, asked.per_context, asked.seed) if contexts else ()

@@ -119,7 +119,7 @@ class PnegOptions(WritingOptions):
                 f"min_responses must be from 1 to the number of responses, {self.responses}, "
                 f"not {self.min_responses}"
             )
-        # Creating the sampling settings checks temperature and top_p.
+        # The constructor of the sampling settings checks temperature and top_p.
         _ = self.generation_settings
 
     @property

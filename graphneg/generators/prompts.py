@@ -313,7 +313,7 @@ def _lines(texts: Sequence[str]) -> list[str]:
 
 
 def _solved(task: str, requests: Iterable[str], answers: Iterable[str]) -> str:
-    """Return a task description, followed by solved examples: each request with its answer."""
+    """Return a prompt that describes a task and shows example requests with their answers."""
     solved = [f"{request} {answer}" for request, answer in zip(requests, answers, strict=True)]
     return "\n\n".join([task, *solved, ""])
 

@@ -337,7 +337,7 @@ class SelectionCriteria:
 
 
 class Selected(NegativeStream):
-    """The records of a file that meet criteria for their perplexities, as a stream.
+    """A stream of the records in a file whose perplexities meet given criteria.
 
     Consecutive records of the same context are ranked together. Only one batch of contexts is in memory at a
     time. ``summary`` counts the kept records, and for each reason the records that were dropped for it.
@@ -424,7 +424,7 @@ class Selected(NegativeStream):
 
     @property
     def description(self) -> str:
-        """A short description of the run for messages, for example ``fitting of negatives.jsonl``."""
+        """A description of the run for messages: the criterion ``keep`` and the name of the input file."""
         return f"{self._selection.keep} of {self._path}"
 
     def _kept(self, contexts: Sequence[Sequence[Negative]]) -> Iterator[Negative]:

@@ -117,7 +117,7 @@ class Batch:
         Returns:
             Two batches; an empty list if the batch cannot be split, because it contains a single item.
         """
-        # Graphs whose dialogue is already in the store are split one by one.
+        # A graph whose dialogue was stored earlier, and is not in this batch, is an item of its own.
         graphs_of: dict[str, list[ReadGraph]] = {dialogue.id: [] for dialogue in self.dialogues}
         rest = [one for one in self.graphs if dialogue_of(one.of) not in graphs_of]
         for one in self.graphs:

@@ -245,7 +245,8 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             progress.start("files", amount, "dialogues and graphs")
             for part in (_dialogues, _graphs, _words, _sentences):
                 part(self._index, tables, progress)
-            # `imported` makes graphneg create constraints and indexes when it first opens the database.
+            # The property `imported` says that the database has no constraints and indexes yet. graphneg
+            # creates them when it first opens the database.
             schema = {"version": SCHEMA_VERSION, "facts": facts_fingerprint(), "graphneg": __version__}
             tables.node("GraphnegSchema", {"id": "graphneg", **schema, "imported": True})
             progress.finish()

@@ -259,7 +259,7 @@ def _send_graphs(tx: ManagedTransaction, rows: GraphRows, outcome: Outcome) -> l
 
 
 def _send_meanings(tx: ManagedTransaction, rows: GraphRows) -> list[RunningStatement]:
-    """Send the statements that connect graphs to their texts. Each returns how many texts it found."""
+    """Send the statements that link graphs to utterances and responses. Do not wait for their results."""
     of_responses = [row for row in rows.amrs if is_response(row["of"])]
     of_utterances = [row for row in rows.amrs if not is_response(row["of"])]
     both = (("load/meanings", of_utterances), ("load/response_meanings", of_responses))
@@ -491,8 +491,8 @@ class _Writer:
         graphs: list[ReadGraph] = []
         parses: list[ReadGraph] = []
         for at, said in _texts(dialogue):
-            # A graph from a PENMAN file has its own position.
-            # Any other graph is part of the dialogue's entry, and has the position of the dialogue.
+            # Error messages name the file and line of a graph. A graph from a PENMAN file has its own line.
+            # Any other graph is part of the dialogue's entry, so name the line of the dialogue.
             own = self._grouping.places.pop(at, "")
             place = own or dialogue.place or at
             if said.amr is not None:

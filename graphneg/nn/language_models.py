@@ -442,7 +442,8 @@ class CausalLM(LanguageModel):
         # The model extends a cache in place, so pass a copy of the stored cache.
         past = copy.deepcopy(self._keys_of(shown))
         if past is not None:
-            # The cache of the shown tokens is repeated for each distinct source.
+            # All source texts follow the same shown tokens. Copy the key-value cache of these tokens to the
+            # row of each distinct source.
             past.batch_repeat_interleave(len(distinct))
         # `generate` needs at least one token that is not in the cache, so leave out the last token of each
         # source.

@@ -125,7 +125,7 @@ class SpeakerInputs:
         return self._tokenizer.pad(names, padding=True, return_attention_mask=True, return_tensors="pt")
 
     def _row(self, turns: Sequence[list[int]], response: list[int]) -> Row:
-        """Join the tokens of the last turns that fit and of a response into a `Row`."""
+        """Join the tokens of a context and a response. Omit the first turns if the input is too long."""
         room = self._max_tokens - len(self._start) - len(self._between) - len(self._end)
         response = response[:room]
         kept = last_turns(turns, room - len(response))

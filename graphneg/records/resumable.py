@@ -117,7 +117,7 @@ class _Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _FinishedFacts(msgspec.Struct, frozen=True):
-    """The values about a run that are stored in ``.OUT.run.json``, beside its finished file ``OUT``."""
+    """The description of a finished run. For an output file ``OUT``, it is stored in ``.OUT.run.json``."""
 
     dialogues: _Count
     negatives: _Count

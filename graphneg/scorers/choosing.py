@@ -241,7 +241,7 @@ class SelectedNegatives(NegativeStream):
 
     @property
     def description(self) -> str:
-        """The path of the file of negatives, worded for messages about the run."""
+        """The end of messages about the run, such as ``of negatives.jsonl``: the file that is read."""
         return f"of {self._path}"
 
     def _chosen(self, records: Sequence[Negative], kept: Counter[str]) -> Iterator[Negative]:

@@ -123,8 +123,8 @@ def fqness(model: LanguageModel, some: Sequence[FollowUp]) -> list[FollowUp]:
     Returns:
         Copies of ``some`` with the computed ``log_fqness``, in the same order.
     """
-    # Each question is scored twice: after the context without the turns in between, and after the context
-    # without the referent.
+    # Score each question twice: after the context without the turns between the referent and the question,
+    # and after the context without the referent.
     texts = [_spoken(item.question.text) for item in some for _ in range(2)]
     given = [
         written(turns, item.question.speaker)

@@ -223,7 +223,7 @@ class ShiftGraph:
     def _smoothed(
         self, counts: Mapping[str, int], ways: list[str], onward: Mapping[str, Mapping[str, int]]
     ) -> Likelihoods:
-        """Return the likelihoods for a focus, smoothed by the formula in the module docstring."""
+        """Return the likelihoods of perspectives after a focus, smoothed as in the module docstring."""
         prior, total = self.prior, sum(counts.values())
         share = BACK_OFF if ways else 0.0
         # The rest of the smoothing uses P(p), the frequency after any focus.

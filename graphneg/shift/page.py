@@ -119,12 +119,12 @@ class Neighbourhood:
 
     @property
     def more_perspectives(self) -> int:
-        """The number of topics to which there are shifts from this topic that ``moves_to`` leaves out."""
+        """The number of topics that replies shift to from this topic, but that ``moves_to`` does not list."""
         return self.perspectives - len(self.moves_to)
 
     @property
     def more_foci(self) -> int:
-        """The number of other topics whose shifts to this topic ``comes_from`` leaves out."""
+        """The number of other topics with shifts to this topic that ``comes_from`` does not list."""
         return self.other_foci - len(self.comes_from)
 
 

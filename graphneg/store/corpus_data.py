@@ -173,7 +173,9 @@ def has_whole_corpus(store: Store) -> bool:
 
 
 def require_part(store: Store, part: str) -> None:
-    """Raise `InputError` if the store has a snapshot that lacks a part, so that a run fails at its start.
+    """Raise `InputError` if the store was loaded from a snapshot that lacks a part.
+
+    A run calls this function first, so that it fails at its start.
 
     Args:
         store: An open store.

@@ -744,7 +744,7 @@ def served_directories() -> list[Path]:
 
 
 def _greet(directory: Path, deadline: float) -> Membership | None:
-    """Connect to the supervisor and wait for its server. Return None if it is not running or is stopping."""
+    """Connect to the supervisor and wait for its server. Return None if no server runs or if it stops."""
     endpoint = read_endpoint(directory)
     # A free lock means that the server which wrote the endpoint file was killed.
     if endpoint is None or _lock_is_free(directory):

@@ -240,7 +240,7 @@ class RunningStatement:
         return EagerResult(records, self.finish(), keys)
 
     def _first(self, most: int) -> Iterator[Record]:
-        """Yield the first rows. Raise an error when their total size exceeds the limit."""
+        """Yield the first ``most`` rows. Raise `StoreError` if they have too many characters and values."""
         size = 0
         for number, record in enumerate(islice(self._result, most), 1):
             # Check the size while rows arrive, so that a large result does not fill the memory.

@@ -143,7 +143,7 @@ class _Watch:
     def __init__(
         self, connection: str, terminate: Callable[[str], None], runaway: Callable[[], None]
     ) -> None:
-        """Initialize with the id of the query's connection."""
+        """Initialize the watch for the query that runs on a connection of the driver."""
         self.reason = ""
         self._connection = connection
         self._terminate = terminate

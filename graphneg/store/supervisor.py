@@ -311,7 +311,7 @@ class Supervisor:
                 self._users[connection] = (self._users[connection] + data)[-64:]
 
     def _admit(self, connection: socket.socket, data: bytes) -> None:
-        """Accept a process as a user if its connection has sent the correct token. Otherwise close it."""
+        """Accept a process as a user if it has sent the correct token. Otherwise close its connection."""
         self._pending[connection] += data
         if b"\n" not in self._pending[connection] and len(self._pending[connection]) < 256:
             return
@@ -329,7 +329,10 @@ class Supervisor:
             _send(connection, b"%d\n" % self._bolt_port)
 
     def _drop(self, connection: socket.socket) -> None:
-        """Close a connection. If its user asked the server to wait for the next user, record for how long."""
+        """Close the connection of a user process.
+
+        If the process asked the server to wait for the next user, record how long the server must wait.
+        """
         said = self._users.pop(connection, None)
         self._pending.pop(connection, None)
         self._selector.unregister(connection)

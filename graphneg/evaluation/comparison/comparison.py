@@ -371,9 +371,12 @@ def compared(data: Data, runs: Mapping[str, Mapping[int, RankerRun]]) -> Compari
 def _closed(
     name: str, adversarial: Mapping[str, Mapping[str, BootstrapEstimate] | None]
 ) -> Iterator[tuple[str, Estimate]]:
-    """Yield the share of the gap that a source closes on adversarial responses, preceded by the measure."""
+    """Yield the measures on adversarial responses, each with the share of the gap that a source closes.
+
+    The gap is the difference between the results of the sources ``random`` and ``human``.
+    """
     own, nothing, everything = (adversarial.get(source) for source in (name, RANDOM, HUMAN))
-    # The share is not defined for "random" and "human" themselves, or if one of them was not compared.
+    # The gap is the difference between "random" and "human", so both must have been compared.
     if name in (RANDOM, HUMAN) or own is None or nothing is None or everything is None:
         return
     for measure in GAPS:

@@ -141,7 +141,7 @@ class Budget:
 
     @property
     def negatives_per_context(self) -> int:
-        """The number of wrong responses per context that a source needs so that no response is used twice."""
+        """The number of wrong responses to make per context, so that each epoch uses different ones."""
         return self.source * self.epochs
 
 
@@ -280,7 +280,7 @@ class NegativeCache:
     progress: Progress = field(default_factory=NoProgress)
 
     def __post_init__(self) -> None:
-        """Compute a fingerprint of the contents of the stores, and select the dialogues to edit."""
+        """Compute a fingerprint of the contexts and banks to load, and select the dialogues to edit."""
         self._graphs: dict[SourceKind, Any] = {}
         # Include the version of graphneg, because a different version may make different negatives.
         facts = [__version__, self.data.fingerprint, [bank.facts() for bank in self.banks]]

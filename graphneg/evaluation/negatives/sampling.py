@@ -425,7 +425,7 @@ class NegativeStatistics:
             rows.executemany("INSERT INTO wrong VALUES (?, ?, ?)", [(pool.line, *digests) for pool in pools])
 
     def _is_counted_twice(self, key: Key) -> bool:
-        """Return whether a row is superfluous: a row for all categories of a source with one category."""
+        """Return whether a total row repeats another row, because its source has only one error category."""
         same = [other for other in self.wrong if other[::2] == key[::2] and other.category != ALL]
         if key.category != ALL or len(same) != 1:
             return False

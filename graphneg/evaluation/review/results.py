@@ -42,8 +42,8 @@ def _unanimous(votes: Counter[str], question: Question) -> str | None:
 
 def _two_of_three(votes: Counter[str], question: Question) -> str | None:
     """Return the positive answer if two of three annotators gave it; otherwise a unanimous answer."""
-    # Sato et al. (2024), section 3, define this rule for a question with a positive answer. For other
-    # questions, use the majority.
+    # Sato et al. (2024), section 3, label a response as contradictory if two of three annotators say so.
+    # Apply this rule to questions with a positive answer. For other questions, use the majority.
     if not question.positive:
         return _majority(votes, question)
     if votes[question.positive] * ANNOTATORS >= MIN_VOTES * votes.total():

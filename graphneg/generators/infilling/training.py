@@ -81,7 +81,7 @@ class Filled:
 class InfillingReport(TrainingReport):
     """The report of a training run, with a few texts that the trained model filled.
 
-    ``validation_loss`` is the mean loss per token of the original texts behind the held-out blanks.
+    ``validation_loss`` is the mean loss per token of the words that the blanks replaced, in held-out texts.
 
     Attributes:
         measured: Number of blanked texts that were held out from training.
@@ -93,7 +93,7 @@ class InfillingReport(TrainingReport):
 
     @property
     def perplexity(self) -> float | None:
-        """The perplexity of the original texts behind the held-out blanks; None if no texts were held out."""
+        """The perplexity of the words that blanks replaced in held-out texts; None without such texts."""
         return None if self.validation_loss is None else exp(self.validation_loss)
 
 

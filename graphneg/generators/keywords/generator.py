@@ -126,7 +126,7 @@ class KeywordOptions(WritingOptions):
 
 @dataclass(slots=True)
 class _Slot(Gap):
-    """A negative still to be made, with the keywords of its last prompt and the texts that the model returned.
+    """A negative still to be made, with the keywords of its last prompt and the texts that the model wrote.
 
     ``at`` is the index of the context in the batch. ``texts`` contains the usable texts with their losses,
     sorted with the most likely text first.

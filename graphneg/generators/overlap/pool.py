@@ -220,10 +220,7 @@ class Pool:
 
 
 def _sources(store: Store, conditions: OverlapOptions) -> tuple[list[str], Size]:
-    """Return the sources of sentences to use, such as ``everyday/train``, and how many sentences they have.
-
-    The list is empty if all sources are used.
-    """
+    """Return the corpora and splits whose sentences are used (empty for all), and the number of sentences."""
     rows = store.read(cypher_text("overlap/size"), **conditions.parameters())
     named = {
         # The name of a corpus matches all of its splits: "everyday" matches "everyday/train", but not

@@ -278,13 +278,14 @@ def _runs(text: str) -> Iterable[str]:
 
 
 def _talks(texts: Mapping[str, Iterable[str]]) -> dict[str, str]:
-    """Map the id of each dialogue that has copies to the alphabetically first id of the copies.
+    """Group dialogues that are copies of the same conversation.
 
     Args:
         texts: The texts of each dialogue's sentences, keyed by dialogue id.
 
     Returns:
-        The ids of dialogues and conversations. Dialogues without copies are left out.
+        The id of the conversation, keyed by dialogue id. This is the alphabetically first id of the copies.
+        Dialogues without copies are left out.
     """
     import networkx as nx
 

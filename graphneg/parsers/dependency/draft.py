@@ -159,7 +159,7 @@ class GraphDraft:
     def link(self, head: int, role: str, dep: int, rule: str) -> None:
         """Add an arc. An arc from a node to itself is ignored.
 
-        Duplicate arcs are allowed; they are removed when the drafts are assembled.
+        Duplicate arcs are allowed; `assemble` removes them.
 
         Args:
             head: Index of the governing node.
@@ -344,10 +344,10 @@ class _Pool:
 
 
 def assemble(drafts: Sequence[GraphDraft], text: str) -> AmrGraph:
-    """Join the drafts of a text into one well-formed graph.
+    """Join the unfinished graphs of a text's pieces into one well-formed graph.
 
     Args:
-        drafts: The drafts in text order. `assemble` repairs each draft in place.
+        drafts: The unfinished graphs in text order. Each of them is repaired in place.
         text: The whole text.
 
     Returns:

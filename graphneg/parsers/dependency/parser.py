@@ -95,7 +95,7 @@ class DependencyParser:
         return drafts
 
     def _draft(self, text: str, words: Sequence[Word]) -> GraphDraft:
-        """Apply the rules to a piece of text, and let the models revise the resulting draft."""
+        """Apply the rules to a piece of text, and let the models revise the resulting unfinished graph."""
         try:
             return revise(write_draft(text, words), self._revisers)
         # A single unusual sentence must not end a run over a corpus. If a rule or model fails, the graph of
@@ -108,7 +108,7 @@ class DependencyParser:
 
 
 def _parsed(text: str, drafts: Sequence[GraphDraft]) -> Parsed:
-    """Assemble the drafts of a text and collect their warnings."""
+    """Join the unfinished graphs of a text's pieces, and collect their warnings."""
     if not drafts:
         return WORDLESS
     warnings = [warning for draft in drafts for warning in draft.warnings]

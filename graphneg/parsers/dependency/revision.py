@@ -51,7 +51,7 @@ class Reviser(Protocol):
     version: str
 
     def revise(self, draft: GraphDraft) -> None:
-        """Revise a draft in place.
+        """Revise an unfinished graph in place, for example by choosing other concepts or arcs.
 
         Args:
             draft: The graph under construction.
@@ -266,10 +266,11 @@ class LearnedReviser:
         self.version = f"{folder.joinpath('VERSION').read_text('utf-8').strip()}.{CODE}"
 
     def revise(self, draft: GraphDraft) -> None:
-        """Choose the concepts, arcs, tops and negations of a draft with the models, in place.
+        """Let the models choose the concepts, arcs, tops and negations of an unfinished graph.
 
         Args:
-            draft: The draft. A draft of more than `MOST_WORDS` words is left unchanged.
+            draft: The unfinished graph, changed in place. If its text has more than `MOST_WORDS` words, it is
+                left unchanged.
         """
         if len(draft.words) > MOST_WORDS:
             return
@@ -297,7 +298,7 @@ class Parts(NamedTuple):
 
 @lru_cache(maxsize=2)
 def _load_parts(folder: Traversable) -> tuple[Parts, GroupSums]:
-    """Load the models, and create the cache of feature sums for the arc network, once per process."""
+    """Load the models of a folder. The result is cached, so that later calls in the process are fast."""
     names = ("chooser", "arcs", "denial")
     networks = [read_model(folder.joinpath(f"{name}.npz").read_bytes()) for name in names]
     parts = Parts(read_meanings(folder.joinpath("meanings.json.gz").read_bytes()), *networks)

@@ -231,7 +231,7 @@ def _clear(tokens: Tokens, foreign: set[int], start: int, end: int) -> bool:
 
 
 def _verb_phrase(sentence: SentenceDraft, k: int, group: VerbGroup, low: int, high: int, head: int) -> Phrase:
-    """Return the phrase of a verb, with its subject if this is in the subtree or is a pronoun."""
+    """Return the phrase of a verb. It includes a subject that is a pronoun or is in the node's subtree."""
     low, high = min(low, group.first), max(high, group.main + 1)
     if group.kind == "finite" and group.subject is not None:
         (start, end), owners = group.subject, sentence.owners()

@@ -98,7 +98,7 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
 
 
 def _first_clause(sentence: SentenceDraft, default: VerbGroup) -> VerbGroup:
-    """Return the verb group of the first main clause, before which the new predicate is inserted."""
+    """Return the verb group of the first main clause. The new predicate is inserted before this clause."""
     start, end = sentence.sentence_bounds(default.first)
     for group in sentence.parse_verbs():
         if start <= group.first < end and group.is_main:

@@ -33,7 +33,7 @@ _MAX_TAGGED = 12
 
 
 def assertion(sentence: SentenceDraft, k: int) -> VerbGroup:
-    """Return the verb group of the clause that a node heads, or of the clause of its nearest argument.
+    """Return the verb group of the clause that a node heads. If it heads none, use its nearest argument.
 
     Args:
         sentence: The sentence being edited.

@@ -263,7 +263,7 @@ def _follows(sentence: SentenceDraft, token: Token, verbs: frozenset[str]) -> bo
 
 
 def _verb(wanted: str, tag: str) -> str:
-    """Inflect a verb. ``wanted`` is its lemma, which particles may follow: "take away"."""
+    """Inflect a verb, given its lemma with any particles: "take away" -> "took away"."""
     first, _, rest = wanted.partition(" ")
     return f"{verb_form(first, tag)} {rest}".strip()
 

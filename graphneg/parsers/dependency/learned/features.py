@@ -141,7 +141,7 @@ class Paths:
         return self._known[a, b]
 
     def _find(self, a: int, b: int) -> tuple[str, str, int]:
-        """Find the path between two words in the tree."""
+        """Find the path between two words in the dependency tree."""
         if a == b:
             return "=", "=", 0
         up, down, words = self.ancestors(a), self.ancestors(b), self.words
@@ -194,12 +194,14 @@ _FORMS: dict[str, tuple[str, ...]] = {
 
 
 class DraftFeatures:
-    """The features of the nodes and node pairs of one draft. A node is identified by its index in the draft.
+    """The features of the nodes and node pairs of an unfinished graph (a draft).
+
+    A node is identified by its index in ``draft.nodes``.
 
     Attributes:
         draft: The graph under construction.
         frames: Roles of each frame, keyed by frame id.
-        clusters: For each node, the numbers of the large and the small cluster of its concept.
+        clusters: For each node, the indices of the large and the small word cluster of its concept.
         signatures: For each node, the roles of its frame as one string.
         paths: Dependency paths between the words.
         alive: Indices of the nodes that are not deleted.
@@ -209,7 +211,7 @@ class DraftFeatures:
         steps: For each node, its neighbours in the graph of the rules. For each neighbour, the role and the
             direction of the arc.
         settled: Nodes whose arcs stay as the rules wrote them.
-        rank: For each node that is not deleted, its position in the draft.
+        rank: For each node that is not deleted, its position among these nodes in ``draft.nodes``.
         mates: Indices of the nodes that represent each word, keyed by the index of the word.
         order: For each node that is not deleted, its position in text order.
     """

@@ -535,7 +535,7 @@ def _write_degree(state: RuleState, word: Word, kind: str, marker: Word) -> None
 
 
 def _write_standard(state: RuleState, kid: Word, degree: int, kind: str) -> None:
-    """Link the standard of a comparison (``ARG4``), its superset (``ARG5``) or a consequence (``ARG6``)."""
+    """Link an argument of ``have-degree-91``: "taller (than Tom)", "tallest (of all)", "too big (to go)"."""
     target: Word | None = kid
     if kid.dep == "prep":
         target = kid.child("pobj", "pcomp")

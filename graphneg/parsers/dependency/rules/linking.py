@@ -297,7 +297,7 @@ def _antecedent(state: RuleState, pronoun: Word, named: list[Word]) -> Word | No
     heads = {over.i, over.head if pronoun.dep == "pobj" else over.i}
 
     def nearness(noun: Word) -> float:
-        # Prefer closer nouns, and prefer subjects and objects to nouns in other positions.
+        # A close noun, a subject or an object is more likely to be the antecedent.
         argument = noun.dep in {"nsubj", "nsubjpass", "dobj"}
         return 1.0 / (1 + (pronoun.i - noun.i) / 10) + (0.5 if argument else 0.0)
 

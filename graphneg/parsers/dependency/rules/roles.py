@@ -253,9 +253,8 @@ def _write_adjective(state: RuleState, edge: Dependency, head: int, dep: int) ->
             draft.link(head, "degree", dep, "modifier")
         return degree
     role: str | None = "ARG1"
-    # "the beautiful woman" becomes (w / woman :ARG1-of (b / beautiful-02)). The counts determine the role of
-    # the noun in the adjective's frame. If they give no core role, a participle in -ing takes the noun as
-    # ARG0.
+    # "the beautiful woman" becomes (w / woman :ARG1-of (b / beautiful-02)). The noun gets the role that is
+    # most frequent in annotated graphs. If this is no core role, a participle in -ing takes the noun as ARG0.
     if edge.form != "advmod":
         lemma = state.words[edge.governor].lemma
         scores = state.lexicon.role_scores(concept, class_of(kid), "up_amod", lemma)
@@ -537,7 +536,7 @@ def best_role(state: RuleState, concept: str, scores: dict[str, float], used: se
 
 def _is_allowed(state: RuleState, concept: str, role: str) -> bool:
     """Return whether a role may be chosen by weight for a concept."""
-    # Only other rules add these roles, so they are never chosen by weight.
+    # Special rules add these roles, for example ``:polarity`` for "not", so their weights are ignored here.
     if role in {"polarity", "mode", "wiki", "name", "value", "unit", "ord", "op2", "op3"}:
         return False
     if role.startswith(("snt", "op")) and not (role == "op1" and not is_frame(concept)):
