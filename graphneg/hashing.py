@@ -122,7 +122,7 @@ class HashSample(Generic[T]):
             draw: Random number of the item, for example a hash of its text.
             item: The item to keep or ignore.
         """
-        # Ignore the item if the sample has an item with this number already: both are probably the same text.
+        # If an item with the same random number was kept before, it is probably the same text. Ignore it.
         if draw in self._items:
             return
         self._items[draw] = item

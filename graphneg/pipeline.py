@@ -191,7 +191,7 @@ def _looks_across(pipeline: Pipeline) -> bool:
         return True
     known = load_transforms(asked.get("folders", ()))
     names = chosen_recipe(recipe, transforms, asked.get("target")).transforms
-    # An unknown name is ignored here. The run itself will report it.
+    # Ignore the names of unknown transforms here. The run reports them later.
     return any(known[name].uses_corpus for name in names if name in known)
 
 

@@ -3,7 +3,7 @@
 // Columns: gone (number of terms deleted)
 MATCH (t:Term)
 WHERE NOT (t)--()
-// The number is limited, because a transaction that deletes all terms would need too much memory.
+// Delete at most $limit terms, because a transaction that deletes all terms would need too much memory.
 WITH t LIMIT $limit
 DETACH DELETE t
 RETURN count(*) AS gone

@@ -45,8 +45,8 @@ WHERE (
       // The new frame must have an agent exactly if the old frame has one: "the price rises" has no agent, so "rise"
       // does not become "lower", which needs an agent.
       AND ('ARG0' IN n.roles) = ('ARG0' IN x.roles)
-      // The same is required for the patient (ARG1): "he agreed" has no patient, so a verb that needs an object does not
-      // fit.
+      // The new frame must have a patient (ARG1) exactly if the old frame has one: "he agreed" has no patient, so a verb
+      // that needs an object does not fit.
       AND ('ARG1' IN n.roles) = ('ARG1' IN x.roles))
   // The new frame must have every numbered role that the node has: "sell it to me for two euros" needs ARG2 and ARG3.
   AND all(role IN n.roles WHERE role IN x.roles)

@@ -41,7 +41,7 @@ WITH dialogue, last_turn, max_depth, [g IN graphs | {
        turn: g.turn, top: g.top, details: g.details, depth: g.depth,
        asked_roles: coalesce([p IN previous WHERE p.turn = g.turn - 1 | p.top.asked_roles][0], [])}] AS graphs
 
-// Find the turns that can be emptied.
+// Find the turns that can be emptied, that is, reduced to a word such as "hmm".
 WITH dialogue, last_turn, graphs,
      // The deepest graph of the dialogue; if there are several, the first. A graph of depth 1 is too small to lose
      // content.

@@ -117,8 +117,8 @@ def mutable_nodes(graph: AmrGraph) -> dict[tuple[str, int], MutableNode]:
         graph: The graph to convert.
 
     Returns:
-        The nodes, keyed by graph id and node number. Mentions have no key, but are in `below` of their
-        parents.
+        The nodes, keyed by graph id and node number. Mentions have no node number. They are only in the
+        attribute `below` of their parent nodes.
     """
     spans = graph.spans
     mutable = [
@@ -568,7 +568,7 @@ def _next_role(node: MutableNode, role: str) -> str:
 def _close_gap(parent: MutableNode, role: str | None) -> None:
     """Renumber the ``:opN`` or ``:sntN`` that follow a removed child, so that the numbers have no gap."""
     gone = _NUMBERED.match(role or "")
-    # If another child still has this role, its number is in use and there is no gap.
+    # If another child has the same role as the removed child, such as ``:op2``, there is no gap.
     if gone is None or any(child.role == role for child in parent.below):
         return
     for child in parent.below:

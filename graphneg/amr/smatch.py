@@ -239,7 +239,7 @@ class _Package:
             labels, others = (_LABELS[measure](graphs[reading]) for graphs in (predicted, gold))
             return Tally(len(labels & others), len(labels), len(others))
         ours, theirs = (_PARTS[measure](graphs[reading]) for graphs in (predicted, gold))
-        # If one graph has no triples, nothing can match, and the package is not called.
+        # If one graph has no triples, nothing can match, so do not call the smatch package.
         if not ours.size or not theirs.size:
             return Tally(0, ours.size, theirs.size)
         self._smatch.match_triple_dict.clear()
@@ -354,7 +354,7 @@ def _part(graph: Triples, relations: Sequence[Triple]) -> Triples:
 
 
 def _renamed(graph: Triples, prefix: str) -> Iterable[list[Triple]]:
-    """Rename the nodes as the package requires: to ``a0``, ``a1`` and so on for the prefix ``a``.
+    """Rename nodes as the smatch package requires: to ``a0``, ``a1`` and so on for the prefix ``a``.
 
     Yields:
         The list of instances, the list of attributes and the list of relations.

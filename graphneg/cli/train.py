@@ -384,7 +384,7 @@ def ranker(
         "FRACTION",
     ),
     patience: int = option(
-        2, "Number of consecutive epochs without a lower validation loss after which training stops.", min=1
+        2, "Stop training after this number of consecutive epochs without a lower validation loss.", min=1
     ),
     lessons: EncoderTraining = EncoderTraining(batch=32),
 ) -> None:

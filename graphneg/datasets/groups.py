@@ -130,7 +130,7 @@ class Group:
 
     @property
     def size(self) -> int:
-        """The number of correct and wrong responses."""
+        """The number of all responses, correct and wrong."""
         return len(self.positives) + len(self.negatives)
 
 
@@ -574,10 +574,10 @@ class HeldOut:
         self.add(texts)
 
     def add(self, texts: Iterable[str]) -> None:
-        """Add texts to the set.
+        """Hold out further texts.
 
         Args:
-            texts: Texts to hold out.
+            texts: Texts that must not be used as responses.
         """
         self._new.update(_hash(text) for text in texts)
 

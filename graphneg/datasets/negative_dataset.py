@@ -157,7 +157,7 @@ class NegativeDataset:
             raise InputError(f"there are no negatives of the split {strange[0]!r}; available: {there}")
 
     def _known(self, entries: Iterable[Entry]) -> Iterator[Entry]:
-        """Yield the records outside of held-out splits, and hold out the responses of all other records."""
+        """Yield the records that are not in a held-out split. Hold out the responses of all other records."""
         for entry in entries:
             self._seen.add(entry.split)
             if entry.split in self._splits:

@@ -560,8 +560,8 @@ class _Batch:
         kept = {*map(match_key, sentences(original))}
         wrong = [text for text in sentences(negative.response) if match_key(text) not in kept]
         texts = [*(turn.text for turn in negative.context), negative.response]
-        # A negative is a duplicate if an earlier negative of the dialogue has the same texts, or if the
-        # sentences of its response that differ from the original are the same.
+        # A negative is a duplicate if an earlier negative of the dialogue has the same context and response,
+        # or if the edited sentences of both responses are the same.
         read = {(plan.dialogue.id, *some) for some in (texts, wrong) if some}
         if not self._seen.isdisjoint(read):
             return "duplicate: an earlier negative of the dialogue has the same text"

@@ -262,7 +262,7 @@ class Donors:
             may copy), ``dialogue`` (id of the donor's dialogue) and ``amr`` (id of the donor's graph).
         """
         rows: list[Row] = corpus_rows(self._store, DONORS, lambda: self._assigned(corpus, split))
-        # A snapshot has the assignments of all corpora and splits.
+        # Rows from a snapshot are for all corpora and splits, so select those of this corpus and split.
         return [row for row in rows if row["corpus"] == corpus and row["split"] == split]
 
     def _assigned(self, corpus: str, split: str) -> list[Row]:

@@ -197,7 +197,7 @@ def _shown(examples: Sequence[Exchange]) -> str:
 
 
 def _sides(model: LanguageModel, shown: list[int], question: Question, longer: int) -> _Sides:
-    """Convert a question into token ids. ``shown`` are the solved examples at the start of both prompts."""
+    """Convert the observed reply and the prompts for both perspectives into token ids. See `_Sides`."""
     observed = question.observed
     # After solved examples, a reply ends at a line break. A trained model ends the reply with an end token.
     if shown:

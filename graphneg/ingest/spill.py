@@ -154,7 +154,7 @@ class Threads:
     """
 
     def __init__(self) -> None:
-        """Initialize the object without messages."""
+        """Create an empty database for messages and the messages that they answer."""
         self._db = _database()
         self._db.execute("CREATE TABLE messages (id PRIMARY KEY, answered) WITHOUT ROWID")
         self._first: dict[str, str | None] = {}

@@ -483,8 +483,8 @@ class GraphDialogues:
     def rest(self) -> Iterator[Dialogue]:
         """Yield a dialogue with the pending turns, if there are any. It may have fewer turns than usual."""
         if self.pending:
-            # Because of this attribute, graphs from other files are not assigned to these utterances, even if
-            # their texts are equal.
+            # The attribute marks dialogues that were made from graphs without utterances. Graphs from other
+            # files are not assigned to these dialogues, even if their texts are equal.
             attributes = {"made_of": "graphs"}
             yield Dialogue(self._id(), self.corpus, self.split, tuple(self.pending), attributes=attributes)
             self.made += 1

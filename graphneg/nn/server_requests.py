@@ -185,7 +185,7 @@ def without_thinking(text: str) -> tuple[str, bool, bool]:
     ('', True, True)
     """
     closing = list(_CLOSES.finditer(text))
-    # The answer follows the last closing tag, unless another part of the thinking begins there.
+    # The answer follows the last tag ``</think>``, unless another tag ``<think>`` comes directly after it.
     if closing and not _OPENS.match(text[closing[-1].end() :]):
         return text[closing[-1].end() :].lstrip(), False, True
     if closing or _OPENS.match(text):

@@ -187,7 +187,7 @@ class Pause:
     """A pause that all threads share. No thread sends a request before the pause is over."""
 
     def __init__(self) -> None:
-        """Initialize with a pause that is already over."""
+        """Initialize without a pause: requests can be sent immediately."""
         self._until = 0.0
         self._extending = Lock()
 

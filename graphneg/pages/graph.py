@@ -247,8 +247,8 @@ class GraphView:
 
     def _too_slow(self, seconds: float) -> str:
         said = f"no answer in {seconds:g} s"
-        # If the time limit was shorter than the configured limit, the query was in a quick slot. The message
-        # then says that the server is busy.
+        # If other slow queries are running, a query gets a time limit below the configured one. In this case,
+        # the message says that the server is busy.
         if seconds < self._seconds:
             return f"{said}, and other slow queries are running: try again later"
         return f"{said}: limit the query, or start graphneg serve with a longer --query-timeout"

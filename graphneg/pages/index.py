@@ -568,7 +568,7 @@ def _place(source: Path) -> Path:
 
 
 def _state(source: Path) -> str:
-    """Return a string that changes with the file of negatives, the database schema and the version."""
+    """Return a string that changes with the file of negatives, the index schema and the graphneg version."""
     try:
         known = source.stat()
         return f"{LAYOUT} {__version__} {known.st_size} {known.st_mtime_ns} {files_digest([source])}"

@@ -63,7 +63,7 @@ class Bucket:
     at: float
 
     def refill(self, now: float) -> None:
-        """Add the attempts for the time that has passed since the last refill.
+        """Refill the bucket: allow more attempts, in proportion to the time since the last refill.
 
         Args:
             now: The current time, in seconds.
@@ -120,7 +120,7 @@ class PasswordLimiter:
         return self._by_address.setdefault(key, Bucket(OF_ONE, OF_ONE.burst, now))
 
     def _forget(self, now: float) -> None:
-        """Forget the addresses with a full bucket; if there are none, the address that was idle longest."""
+        """Forget addresses without recent attempts. If too many are left, forget the oldest address, too."""
         full_after = OF_ONE.burst / OF_ONE.per_second
         self._by_address = {
             key: bucket for key, bucket in self._by_address.items() if now - bucket.at < full_after

@@ -46,10 +46,12 @@ class Place:
 
 
 class QuerySlots:
-    """Assigns slots to queries. An instance must be used from a single event loop.
+    """Limits how many queries run at the same time: each query needs one of a fixed number of slots.
+
+    An instance must be used from a single event loop.
 
     Args:
-        seconds: Maximum number of seconds for a query in a patient slot.
+        seconds: Maximum number of seconds for a query in a slot without the shorter limit `QUICK_SECONDS`.
     """
 
     def __init__(self, seconds: float) -> None:

@@ -211,7 +211,7 @@ class CrossEncoder(EncoderRanker):
 
     @classmethod
     def _prepare(cls, network: Any, tokenizer: Any, seed: int, frozen: Collection[str]) -> None:
-        """Adapt a new classifier to this kind of ranker. Freeze the parameters with ``frozen`` prefixes."""
+        """Prepare a new network for training. Freeze the parameters whose names begin with ``frozen``."""
         freeze(network, frozen)
 
     def _shortened(self, response: str) -> str:

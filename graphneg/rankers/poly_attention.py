@@ -209,7 +209,7 @@ def in_batch_loss(outputs: PolyOutput, labels: Tensor, num_items_in_batch: Any =
     """
     right = labels[:, 0] == 1
     loss = weighted_cross_entropy(outputs, labels, num_items_in_batch)
-    # The ranking loss is only defined for correct pairs. If the batch has none, use only the binary loss.
+    # The ranking loss needs correct responses. If the batch has none, use only the binary loss.
     if not right.any():
         return loss
     same_context = cast(Tensor, outputs.same_context).float()

@@ -62,8 +62,8 @@ def shared_digest(store: Store, selection: Selection) -> str:
         digest = fingerprint([digest, *([row["id"], row["digest"], sorted(row["graphs"])] for row in rows)])
     amounts = Counter[str]()
     for row in store.read(cypher_text("read/amounts")):
-        # Add up the numbers of all rows of the same kind. Graphs have a second row with a negative number,
-        # which subtracts the graphs of variants.
+        # The query may return several counts for a kind of item, so add them up. Graphs have a second count
+        # below zero, which subtracts the graphs of variants.
         amounts[row["kind"]] += row["amount"]
     return fingerprint([digest, amounts])
 

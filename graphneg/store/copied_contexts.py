@@ -80,7 +80,10 @@ class CopiedContexts:
         return self._replies.get((dialogue, turn), ())
 
     def rows(self) -> list[Any]:
-        """Return rows for a snapshot: a list of replies and the places of the contexts with these replies."""
+        """Return rows for a snapshot. A row has a list of replies, and the contexts that have these replies.
+
+        A context is given by its dialogue and turn.
+        """
         places: defaultdict[tuple[str, ...], list[Place]] = defaultdict(list)
         for place, texts in self._replies.items():
             places[texts].append(place)
@@ -201,7 +204,9 @@ class _Signatures:
         self._ids.append(dialogue.id)
 
     def meeting(self) -> dict[str, set[int]]:
-        """Find contexts that share a band with a context of another dialogue.
+        """Find contexts that are probably nearly equal to a context of another dialogue.
+
+        Two contexts are found if a band (a part of their MinHash signatures) is the same.
 
         Returns:
             The indices of the turns that follow these contexts, keyed by dialogue id.

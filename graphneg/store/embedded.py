@@ -567,15 +567,15 @@ def join(directory: Path, is_temporary: bool = False) -> Membership:
     starting: subprocess.Popen[bytes] | None = None
     with tempfile.TemporaryFile() as errors:
         locked_since = time.monotonic()
-        # Check the state again in each round, because other processes may start or stop the server at any
+        # Check the state again in each iteration, because other processes may start or stop the server at any
         # time.
         while time.monotonic() < deadline:
             membership = _greet(directory, deadline)
             if membership and (is_other or membership.engine in (engine, None)):
                 return membership
             # The running server has a different Java program, heap size or release of the engine. Leave the
-            # server once. If nobody else uses it, it stops, and the next round starts a new server. Otherwise
-            # the next round joins the running server anyway.
+            # server once. If nobody else uses it, it stops, and the next iteration starts a new server.
+            # Otherwise, the next iteration joins the running server anyway.
             if membership:
                 is_other = True
                 membership.leave()

@@ -132,5 +132,5 @@ def train_detector(
 
 
 def _together(item: Pair) -> tuple[str, ...]:
-    """Return a key for a pair, which is the same for a graph-made contradiction and its counterpart."""
+    """Return a key that a contradiction made from a graph and its consistent counterpart have in common."""
     return (item.id.rpartition("/")[0],) if item.source == SOURCE else (item.id, item.response)

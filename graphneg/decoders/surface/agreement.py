@@ -44,7 +44,7 @@ def is_subject(sentence: SentenceDraft, token: Token) -> bool:
 
 
 def _governed(sentence: SentenceDraft, token: Token) -> list[VerbGroup]:
-    """Return the finite verb groups whose subject has a token as its head or as a conjunct."""
+    """Return the finite verb groups that agree with a noun: the head of the subject, or a conjunct in it."""
     index, governed = sentence.tokens.index_of(token), list[VerbGroup]()
     for group in sentence.parse_verbs():
         if group.kind != "finite" or not group.subject or not group.subject[0] <= index < group.subject[1]:

@@ -331,7 +331,7 @@ def refuse_misplaced_verb(sentence: SentenceDraft, token: Token, old: str, conce
     lemma = concept.rpartition("-")[0].replace("-", "_")
     taken, before = _signatures(lemma), _signatures(old.rpartition("-")[0].replace("-", "_"))
     complements = _complements(sentence, token)
-    # Count the examples with a direct object, and those in the passive, whose subject is the object.
+    # Count the examples with a direct object. The subject of a passive verb ("nsubjpass") counts as one.
     with_object = sum(sum(frame.seen.get(form, {}).values()) for form in ("dobj", "nsubjpass"))
     needs_object = frame.examples >= _ENOUGH and with_object >= _NEARLY_ALL * frame.examples
     before_verb = sentence.tokens[: sentence.tokens.index_of(token)]

@@ -379,7 +379,7 @@ def words_cue_auc(wrong: Sequence[Text], right: Sequence[Text], seed: int = 0) -
             # Split by context, so that no context occurs in both halves.
             halves[number(seed, "half", *text.place) % 2].append(_tokens(text.text))
     scores = [Histogram(step=_STEP) for _ in sides]
-    # Train on one half and test on the other half.
+    # Learn the weights of words from one half and score the texts of the other half, then the reverse.
     for held, learned in ((0, 1), (1, 0)):
         ours, theirs = (Counter(chain.from_iterable(halves[learned])) for halves in sides)
         n, m = (len(halves[learned]) + 1 for halves in sides)

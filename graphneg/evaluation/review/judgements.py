@@ -429,7 +429,8 @@ class Judgements:
             annotator: The name of the annotator.
 
         Returns:
-            The numbers of judged, skipped and open rows, and of all and correct answers about gold items.
+            How many rows the annotator has judged, has skipped and can still judge, how many answers about
+            gold items the annotator has given, and how many of them are correct.
         """
         states, taken = self._states(annotator), self._taken(annotator)
         count = Counter(states.values())

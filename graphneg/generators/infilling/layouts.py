@@ -453,7 +453,7 @@ def _history(history: Sequence[Turn]) -> list[str]:
 
 
 def _whole(answers: list[str], masked: MaskedText) -> list[str] | None:
-    """Return the answers if there is one for each blank, and none is empty or contains a mark; else None."""
+    """Return the texts for the blanks, or None if one is missing, is empty or contains a blank itself."""
     if len(answers) != len(masked.answers) or not all(answers):
         return None
     return None if any(BLANK.search(answer) for answer in answers) else answers

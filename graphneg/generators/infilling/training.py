@@ -187,7 +187,7 @@ def train_infilling(
 
 
 def _filled(model: LanguageModel, pairs: Sequence[InfillingPair]) -> Iterator[Filled]:
-    """Yield some blanked responses as the model fills them by greedy decoding."""
+    """Let the model fill the blanks of some responses by greedy decoding, and yield the filled texts."""
     shown = [Filling(pair.context.turns, pair.masked, str(nth)) for nth, pair in enumerate(pairs)]
     fill(LocalWriter(model), LEARNED, shown, GenerationSettings(max_new_tokens=32))
     for one in shown:

@@ -216,7 +216,7 @@ class KeywordGenerator(WritingGenerator):
         }
 
     def _slots(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Slot]:
-        """Return a gap for each negative that can be written, and record the other negatives as missing."""
+        """Choose keywords and a history for each negative. Count negatives without keywords as missing."""
         slots: list[_Slot] = []
         texts = [context.text for context in contexts]
         found = keywords_of(self._extractor, texts, self._options.language)

@@ -105,7 +105,8 @@ class Pool:
         """Whether the vocabulary of the dialogues is narrow. If so, sentences from dialogues rarely describe
         another situation than a context does. Therefore anecdotes that graphneg provides are added to each
         sample. Always False if the option ``anecdotes`` is off."""
-        # Dialogues with a narrow vocabulary do not contain enough words to determine the everyday words.
+        # Everyday words are frequent in dialogues. If the dialogues are few or have a narrow vocabulary,
+        # count the words in all sentences instead.
         spoken = self.size.spoken >= SPOKEN_ENOUGH and not self.narrow
         least = (conditions.min_term_frequency or 0.0) * (self.size.spoken if spoken else self.size.sentences)
         rows = [row for row in vocabulary if row["sentences"] >= max(1, int(least))]

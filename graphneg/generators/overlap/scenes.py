@@ -85,8 +85,8 @@ class Scenes:
         self._vectors = StaticVectors(BUNDLED)
         self._weighted: dict[str, NDArray[float32]] = {}
         self._scenes: dict[str, NDArray[float32]] = {}
-        # The mean over all terms is also the mean over all dialogues, because the weight of each term is
-        # multiplied by its document frequency.
+        # Compute the mean vector of all dialogues. It is enough to read each term once, because its weight is
+        # multiplied by the number of dialogues that contain it.
         self._centre = self._mean(self._often, self._often)
 
     def apart_from(self, dialogue: str, texts: Iterable[str], terms: ContextTerms) -> TopicFilter:

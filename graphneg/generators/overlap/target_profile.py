@@ -548,8 +548,8 @@ def shortlist(
         if common and of_last.isdisjoint(common) == profile.last:
             distance += 2.0
         if sentence.first_person != first_person and not anecdotal:
-            # With `anecdote_weight`, there is no penalty for the person, because the likeness to anecdotes
-            # already depends on the person.
+            # With `anecdote_weight`, there is no penalty for the grammatical person, because the likeness to
+            # anecdotes already depends on it.
             distance += 1.0
         if asked and not sentence.question:
             distance += 1.5

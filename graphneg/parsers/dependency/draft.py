@@ -339,7 +339,7 @@ class _Pool:
         return len(self.nodes) - 1
 
     def add_top(self, concept: str) -> int:
-        """Add a concept that represents no word and return its index."""
+        """Add a concept without a word, such as ``multi-sentence``, and return its index."""
         return self.add(DraftNode(concept, None, None, -1, -1, 0, "top"))
 
 

@@ -51,7 +51,7 @@ class SentenceDraft(Draft):
     """
 
     def __init__(self, reading: AlignedText) -> None:
-        """Initialize the text with editable copies of the tokens."""
+        """Copy the tokens of an aligned text, so that they can be edited."""
         tokens, self.tokens_of_node = reading.tokens()
         super().__init__(tokens, reading.text)
         self.graph: AmrGraph = reading.graph

@@ -178,7 +178,7 @@ def is_fixed(fragment: str) -> bool:
 
 
 def _add_variants(sources: dict[str, list[str]], given: str) -> None:
-    """Add copies of the fragment of the rules, in each of which another candidate replaces its frame."""
+    """Add copies of the fragment that the rules chose, each with another sense in place of its frame."""
     labels, arcs = read_fragment(given)
     frames = [n for n, label in enumerate(labels) if kind_of(label) == "frame"]
     # The fragment of "player" is (person :ARG0-of play-01). Other senses of "play" keep the person.

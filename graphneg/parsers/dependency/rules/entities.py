@@ -64,7 +64,7 @@ def write_entities(state: RuleState) -> None:
 
 
 def _write_entity(state: RuleState, word: Word) -> int:
-    """Add the entity that starts at a word. Return the number of its words; 0 if there is no entity."""
+    """Add the entity that starts at a word. Return how many words it has; 0 if no entity starts there."""
     if word.tag in {"CD", "$"} or word.text in known.MONEY:
         taken = _write_amount(state, word)
         if taken:
