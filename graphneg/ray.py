@@ -223,7 +223,7 @@ def _alike_nodes() -> int:
     for node, answer in zip(nodes, there, strict=True):
         try:
             found = ray.get(answer)
-        except ray.exceptions.TaskUnschedulableError:  # The cluster node failed after Ray listed it.
+        except ray.exceptions.TaskUnschedulableError:  # The node failed after Ray had listed it as alive.
             continue
         except ray.exceptions.RayError as error:
             found = f"no answer ({first_line(error)})"

@@ -227,7 +227,7 @@ class Workers(Generic[Item, Result]):
 
 
 class _Child:
-    """A worker process, as the parent process sees it: started here, and sent one request at a time."""
+    """A handle with which the parent starts a worker process and sends it one request at a time."""
 
     def __init__(self, target: str, arguments: tuple[Any, ...], environment: dict[str, str]) -> None:
         """Start the process, and send it the target function's name and arguments."""

@@ -60,7 +60,7 @@ class Loader(ChatLoader):
 
 
 def _message(value: Any, notices: Notices) -> Message | None:
-    """Convert a JSON object into a message. If no person wrote a text in it, count it and return None."""
+    """Convert a JSON object into a message. Return None, and count it, if it is not a text by a person."""
     fields = mapping(value, "the message")
     author = mapping(fields.get("author"), "its author")
     reason = None

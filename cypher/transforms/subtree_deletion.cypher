@@ -53,8 +53,8 @@ WITH dialogue, last_turn, graphs, max_emptied, [g IN graphs WHERE
        // If the top takes part in a reentrancy, emptying the graph would also lose the other mention of the top.
        g.top.reentrant_top IS NULL
        AND (
-         // The turn with the deepest graph says much, so readers notice the loss: "I'm making a soup with carrots and
-        // onions."
+         // The turn with the deepest graph says much, so readers notice the loss: "I'm making a soup with carrots
+         // and onions."
          g.turn = deepest_turn
          // The previous turn asks a question, so readers notice that there is no answer.
          OR size(g.asked_roles) > 0

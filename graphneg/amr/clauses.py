@@ -164,7 +164,7 @@ class Clauses:
         # A clause about the speaker does not become a question: nobody would turn "I am tired" into "Am I
         # tired?"
         acts = ["ask"] if free and self._is_simple(k) and not is_own else []
-        # "You go" -> "Go". States such as *know* and *have* cannot be ordered.
+        # "You go" can become the command "Go". States such as *know* and *have* cannot become commands.
         if free and agent == "you" and not reading.is_a(k, "no-order"):
             acts.append("order")
         # "It rains" can become "I doubt that it rains" or "I agree that it rains", and "I go" can become "I

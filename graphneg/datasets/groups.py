@@ -359,8 +359,7 @@ class ContextWriter:
             for one in responses.get(dialogue.id, ()):
                 found[one.turn + 1].append((one.text, one.label, one.source))
             for at in {*said, *found}:
-                # Remove each record when it is used, so that `duplicated` can count the records that are
-                # left.
+                # Remove the records that are used. `duplicated` counts those that are left at the end.
                 given = self._given.pop(utterance_id(dialogue.id, at), ())
                 found[at] += [(entry.response, entry.label, entry.source) for entry in given]
             for at in sorted(at for at, answers in found.items() if answers):

@@ -349,8 +349,8 @@ class _Donor:
     def __init__(self, dialogue: str, amr: str, nouns: set[str], fits: set[str]) -> None:
         """Initialize the donor without takers, that is, without dialogues that may copy from it."""
         self.dialogue, self.amr, self.nouns, self.fits = dialogue, amr, nouns, fits
-        # The salt gives each donor a different order of the dialogues. Without it, all donors would prefer
-        # the same dialogues.
+        # Each donor hashes the dialogues with a different salt, and so ranks them in a different order. With
+        # equal salts, all donors would prefer the same dialogues.
         self._salt = crc32(amr.encode("utf-8", "surrogatepass"))
         self._takers: list[tuple[tuple[bool, int], str]] = []
 

@@ -132,7 +132,8 @@ def _emissions_at(tokens: Sequence[str], index: int, frame: str | None) -> Costs
             adjusted[known] += 2.0
         elif frame == "verb" and not is_verb and known != "AX":
             adjusted[known] += 1.2
-        # A noun can also have a frame ("decision" has decide-01), so this evidence is weak.
+        # A frame is only weak evidence against a noun tag, because nouns may have frames, too: "decision" has
+        # decide-01.
         elif frame == "predicate" and known in ("NN", "NNS"):
             adjusted[known] += 0.3
     return adjusted

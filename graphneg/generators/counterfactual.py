@@ -114,7 +114,7 @@ class CounterfactualOptions(WritingOptions):
 
 @dataclass(slots=True)
 class _Asked(Gap):
-    """A context that needs candidates, with the prompts that ask a language model for replies to it."""
+    """A context that needs candidates, with the observed replies and substitutes from which to make them."""
 
     questions: Sequence[Question] = field(default_factory=list[Question])
 

@@ -158,7 +158,7 @@ class Generated(NegativeStream):
         """Generate the items for the output file of one shard.
 
         An item is a negative. If the generator makes drafts (see `graphneg.generators.deferred_choice`), an
-        item is a draft: several candidates, one of which is chosen when the shards are merged.
+        item is a draft: all candidates for a context, some of which are chosen when the shards are merged.
 
         Args:
             skip: Number of dialogues of the shard that an interrupted run has already finished.
@@ -199,7 +199,7 @@ class Generated(NegativeStream):
             yield ShardBatch(done, items, part.last)
 
     def _named(self) -> AbstractContextManager[None]:
-        """Return a context manager that adds the name of the generator to the errors that it raises."""
+        """Return a context manager that adds the generator's name to errors that the generator raises."""
         return plugin_errors("generator", self._generator.name, self._generator, GeneratorError)
 
     def _parts(self, skip: int) -> Iterator[tuple[int, ContextBatch]]:

@@ -140,7 +140,7 @@ def block_records(folder: Path, shard: Shard | None) -> Iterator[Record]:
 
 
 def _append(folder: Path, waiting: dict[str, list[bytes]]) -> None:
-    """Append waiting records to the files of their blocks, with only one file open at a time."""
+    """Append buffered records to the files of their blocks, with only one file open at a time."""
     for name, records in waiting.items():
         with (folder / name).open("ab") as file:
             file.writelines(records)

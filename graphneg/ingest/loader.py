@@ -324,10 +324,10 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
         'JSON with "turns", "messages" or "conversations", exports of ChatGPT, OpenAssistant and help desks, '
         "or a table of utterances (dialogue, turn, text)",
         [_JSON, r'"turns"\s*:'],
-        # The following patterns match files of chat APIs and of ShareGPT, exports, and tables.
+        # The following patterns match the formats of chat APIs and ShareGPT.
         [_JSON, r'"messages"\s*:\s*\[', r'"content"\s*:', r'"role"\s*:'],
         [_JSON, r'"conversations"\s*:\s*\[', r'"value"\s*:', r'"from"\s*:'],
-        # These two patterns match the exports of ChatGPT and OpenAssistant.
+        # The next two patterns match the exports of ChatGPT and OpenAssistant; the last one matches tables.
         [_JSON, r'"mapping"\s*:\s*\{', r'"children"\s*:'],
         [_JSON, r'"message_tree_id"\s*:', r'"(prompt|parent_id)"\s*:'],
         [r"\A\W?(?=[^\n]*\bdialogue\b)(?=[^\n]*\bturn\b)[^\n]*\btext\b"],

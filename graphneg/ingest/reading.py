@@ -384,7 +384,7 @@ def each_group(
     for part in chain(parts, (None,)):
         if isinstance(part, Rejected):
             yield part
-            # If a line is unreadable, reject the whole group of lines in which it occurs.
+            # If a line or row is unreadable, reject the whole group in which it occurs.
             unread = unread or (f"the {what} at {part.place} can't be read" if group else "")
             continue
         if group and (part is None or begins(group[0], part)):

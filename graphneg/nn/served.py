@@ -354,7 +354,7 @@ class ServedWriter:
             self._limit_name = NAMES_OF_LIMIT[1]
             return False
         if status in _UNACCEPTED:
-            # The server has accepted other prompts, so this prompt is the cause. Give it up.
+            # The server has accepted other prompts, so this prompt is the cause of the error. Do not retry.
             if self._met:
                 return True
             raise ModelError(f"{url}: does not accept the request ({error})") from None
@@ -480,7 +480,7 @@ class CountingWriter:
 
     @property
     def most(self) -> Estimate:
-        """An upper bound for the requests of a run, if every text needs the maximum number of attempts.
+        """An upper bound for the requests of a run: every text needs the maximum number of attempts.
 
         To count the requests, the run is simulated without a server: a text that is not in the cache is
         replaced by an empty text. The generator rejects empty texts and requests them again until its limit,

@@ -263,8 +263,8 @@ def _of_turn(
 def _speaks_of_oneself(sentence: str) -> bool:
     """Return whether a sentence is a short statement that contains "I", "we" or a similar word."""
     asks = sentence.endswith("?") or _ASKING.match(sentence) is not None
-    # "I have a dog." is such a statement. "Do I?" is a question, "Oh my!" is too short, and "The sky is
-    # blue." does not mention the speaker.
+    # Accept "I have a dog." Reject "Do I?" (a question), "Oh my!" (too short), and "The sky is blue." (which
+    # does not mention the speaker).
     return not asks and _LEAST <= len(sentence.split()) <= _MOST and _OWN.search(sentence) is not None
 
 

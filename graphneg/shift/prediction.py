@@ -320,7 +320,7 @@ def examples_of(
         reached = shifts.from_each(focus for _, focus, _ in moves) if reach else {}
         for reply, focus, perspective in moves:
             post = reply.turns[-1]
-            # The causal model reads no candidates, so its examples do not list any.
+            # The prompt for the causal model lists no candidate perspectives, so neither do the examples.
             if reach is None:
                 example = Example(source_without_candidates(post, focus), f" {perspective}")
                 found.append((reply.id, example))

@@ -70,7 +70,7 @@ class StoredSnapshot:
         if part != COPIES:
             self.require(SENTENCES if part == ANSWERED else part)
         found = store.read(cypher_text("snapshot/rows"), part=part)
-        # The rows of a part are divided among several nodes, each of which stores its rows as JSON.
+        # Each part of a snapshot is stored in several nodes. A node contains a list of rows as JSON.
         return [row for some in found for row in json.loads(some["rows"])]
 
     def require(self, part: str) -> None:

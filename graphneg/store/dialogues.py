@@ -425,7 +425,7 @@ def read_graphs(store: QueryRunner, ids: Sequence[str]) -> Iterator[AmrGraph]:
 def collected_rows(
     store: QueryRunner, statement: str, column: str, ids: Sequence[str]
 ) -> Iterator[tuple[str, list[Any]]]:
-    """Run a query that returns the rows for many ids in one record.
+    """Run a query for many ids, and yield the rows of each id.
 
     Args:
         store: A store or a transaction.

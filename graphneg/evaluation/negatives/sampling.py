@@ -128,7 +128,7 @@ def measured(negative: Negative) -> MeasuredTexts:
 
 
 def _edited_turns(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[int | None, int]]:
-    """Yield a pair of indices for each changed or new turn: of the old turn (None if new) and of the turn."""
+    """Yield the old and the new index of each changed turn. The old index of an added turn is None."""
     # If the number of turns is the same, assume that turns were changed in place.
     if len(before) == len(after):
         yield from ((at, at) for at in range(len(after)) if before[at] != after[at])

@@ -106,8 +106,8 @@ def _votes(
     """Return the three votes on each item, keyed by the id of the item. True means "contradictory"."""
     votes: dict[str, list[bool]] = {item.id: [] for item in set.items}
     for one in judgements:
-        # A label depends on three independent votes. The adjudicator sees the votes of the annotators, so do
-        # not count the adjudicator's decision.
+        # A label depends on three independent votes. The adjudicator decides only if the annotators disagree,
+        # so do not count the adjudicator's decision.
         if one.annotator != ADJUDICATOR:
             votes[set.item(one.row).id].append(one.answers[question] == positive)
     for row, item in enumerate(set.items, 1):

@@ -289,8 +289,7 @@ class OverlapGenerator(Generator):
             given.append(own := self._given(asked))
             if len(own) < per_context:
                 reason = (
-                    # If there were suitable sentences but none was chosen, all of them had already been used
-                    # too often.
+                    # If there were more suitable sentences, they had already been used too often.
                     "used-up" if any(any(True for _ in listed) for listed in asked.lists) else "no-sentence"
                 )
                 self.leave_out(reason, asked.context.id, per_context - len(own))

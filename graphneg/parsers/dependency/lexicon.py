@@ -100,7 +100,7 @@ class ParserLexicon(FrameTable):
             kind: Word class of the word.
 
         Returns:
-            The concepts, without `DELETED`, which counts the cases in which the word has no node.
+            The concepts, without `DELETED`, which stands for cases in which the word has no node.
         """
         known = self.known(lemma, kind)
         known.pop(DELETED, None)

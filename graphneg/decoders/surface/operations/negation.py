@@ -313,8 +313,8 @@ def _negate_imperative(sentence: SentenceDraft, group: VerbGroup) -> None:
     """Negate an imperative: "Go home" -> "Do not go home", "Let's go" -> "Let's not go"."""
     tokens, index = sentence.tokens, group.first
     start, _ = sentence.sentence_bounds(index)
-    # True if another order precedes: in "Sit down and listen", it is not clear which of the two orders should
-    # be negated.
+    # True if another imperative precedes. In "Sit down and listen", it is not clear which of the two
+    # imperatives should be negated.
     continued = any(token.tag in VERBS for token in tokens[start:index])
     apply_rules(sentence, "negative-order", index, continued=continued)
     if tokens.begins_lets(index):

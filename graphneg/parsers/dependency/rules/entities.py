@@ -446,8 +446,8 @@ def _write_quantity(state: RuleState, word: Word) -> None:
     concept = "mass-quantity" if weighs else known.QUANTITY_KINDS[word.lemma]
     quantity = draft.concept(concept, word.i, "quantity", unit=unit)
     state.set_node(word.i, quantity)
-    # In "We ate three pounds of rice", it is the rice that is eaten. Link the mass to the rice as its
-    # quantity.
+    # In "We ate three pounds of rice", it is the rice that is eaten. Make "three pounds" the quantity
+    # (``:quant``) of the rice.
     if concept in {"mass-quantity", "volume-quantity"} and measured is not None:
         draft.link(state.head_nodes[measured.i], "quant", quantity, "amount")
         state.top_nodes[word.i] = state.top_nodes[measured.i]

@@ -199,7 +199,7 @@ def _controller(state: RuleState, word: Word) -> Word | None:
     # In "when he came", the adverbial clause has a finite verb, so its subject is not taken from elsewhere.
     if word.child(*SUBJECTS) is not None or (word.dep == "advcl" and word.tag not in {"VBG", "VB", "VBN"}):
         return None
-    # In "he left without saying a word", "saying" takes its subject from "left", above the preposition.
+    # In "he left without saying a word", "saying" depends on "without", but its subject is that of "left".
     if word.dep == "pcomp":
         head = head.parent
     if word.dep == "xcomp":
