@@ -341,7 +341,8 @@ class MaskAndFillGenerator(WritingGenerator):
     def _judged(self, drafts: Sequence[_Draft]) -> list[tuple[_Draft, dict[str, float]]]:
         """Return the texts with filled blanks that pass the perplexity filter, with their scores.
 
-        The texts are sorted by the mean loss of the words that the model put into the blanks.
+        Without a filter, all texts are returned. They are sorted by the mean loss of the words that the model
+        put into the blanks.
         """
         found: list[tuple[_Draft, dict[str, float]]] = [
             # The score is the mean loss over the blanks, so that texts with different numbers of blanks can
