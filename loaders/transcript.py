@@ -213,7 +213,7 @@ def _turns(lines: Sequence[str], notices: Notices) -> list[_Turn]:
 
 
 def _turn_of(line: str) -> re.Match[str] | None:
-    """Return the parts of a line that begins with a name; None for any other line."""
+    """Match a line that begins with a speaker name, and return the match; None for any other line."""
     turn = _TURN.fullmatch(line)
     return turn if turn is not None and _is_name(turn["name"]) else None
 
@@ -239,7 +239,7 @@ def _has_remark_after_comma(text: str) -> bool:
 
 
 def _times(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the dialogue number and the time of each line of a file that begins a turn."""
+    """Yield, for each line of a file that begins a turn, the line number and the time of the turn."""
     for line in _numbered(path, NoProgress()):
         if isinstance(line, Item) and (turn := _turn_of(line.value)) is not None:
             yield line.number, turn["before"] or turn["after"] or ""

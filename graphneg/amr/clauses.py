@@ -44,8 +44,8 @@ class Clauses:
         reading: The graph, indexed for look-ups.
 
     Attributes:
-        heads: The node numbers of the heads of all clauses, in written order.
-        main: The node numbers of the heads of main clauses. The only nodes above these heads are
+        heads: The node indices of the heads of all clauses, in written order.
+        main: The node indices of the heads of main clauses. The only nodes above these heads are
             coordinators such as ``and``.
     """
 
@@ -53,9 +53,9 @@ class Clauses:
         """Find the heads by a search that starts at the top of the graph."""
         self._of = reading
         self.heads: list[int] = []
-        """The node numbers of the heads of all clauses, in written order."""
+        """The node indices of the heads of all clauses, in written order."""
         self.main: set[int] = set()
-        """The node numbers of the heads of main clauses. Only coordinators such as ``and`` are above them.
+        """The node indices of the heads of main clauses. Only coordinators such as ``and`` are above them.
         """
         pending = [(0, True)]
         while pending:
@@ -315,7 +315,7 @@ class Clauses:
         """Return whether a node expresses a circumstance of the main predicate: when, where, how or why.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             True if the node has the role of a circumstance, is at most two roles below the top, and contains

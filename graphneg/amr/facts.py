@@ -163,7 +163,7 @@ class _Facts:
         return found | ({"roles": self._nouns.roles(k)} if self.reading.is_frame[k] else {"roles": []})
 
     def _noun(self, k: int) -> Facts:
-        """Return the properties of a noun or argument that decide what may replace it."""
+        """Return the properties of a noun or argument that show what may replace it, such as its kind."""
         nouns = self._nouns
         found: Facts = {
             "argument_type": nouns.slot(k),
@@ -185,7 +185,7 @@ class _Facts:
         return found
 
     def _swap(self, k: int) -> Facts:
-        """Return the words and the type of a name or number, which can be swapped with others of its type."""
+        """Return the words and the type of a name or number. It can be swapped with others of the same type."""
         swap = self._nouns.swap(k)
         return {} if swap is None else {"entity_type": swap[0], "entity_text": swap[1]}
 

@@ -69,7 +69,7 @@ class Nouns:
         """Return whether a node is a noun that another noun could replace.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             True for nouns of a known kind. False for frames, closed-class nouns and concepts such as
@@ -86,7 +86,7 @@ class Nouns:
         """Return the kind of a noun, after merging all kinds of things into one.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             ``thing`` for objects, clothes, food, vehicles and similar kinds. For other nouns the kind itself,
@@ -101,7 +101,7 @@ class Nouns:
         Arguments with the same role and the same key can be swapped.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             The key: a kind of noun, ``deed`` for an action, or an entity concept such as ``date-entity``. If
@@ -182,7 +182,7 @@ class Nouns:
         """Return the kind of noun that may replace a node, if the noun comes from another dialogue.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             The kind, or ``any`` if nouns of all kinds fit ("I like ..."). None if the node must be kept. This
@@ -205,7 +205,7 @@ class Nouns:
         """Return whether a node has a name.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             True if the node has the role ``:name``.
@@ -216,7 +216,7 @@ class Nouns:
         """Return whether a noun can be a topic that later turns mention again.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             True for a possible topic. False for modifiers, times, units, quantities, nouns with a name, and
@@ -229,7 +229,7 @@ class Nouns:
         """Return whether a node is a thing that somebody has, buys or sees.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             True for such a thing, which can be replaced with any other thing.
@@ -252,7 +252,7 @@ class Nouns:
         """Return whether at most one node is below a noun: a possessor, a number or a modifier.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             True if nothing else is below the noun. A modifier is accepted only if the noun is an argument
@@ -270,7 +270,7 @@ class Nouns:
         Verbs that occur with some nouns of a cluster usually accept all of them.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             The name of the cluster, which contains one of its nouns (``like food``). None if no cluster
@@ -311,7 +311,7 @@ class Nouns:
         """Return how the word of a node is used, which determines the antonyms that can replace it.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             The frame itself (``love-01``), ``noun`` or ``modifier``. None if no antonym may replace the word.
@@ -341,7 +341,7 @@ class Nouns:
         """Return the kinds of the things that a word describes: the noun that it modifies, or its subject.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             The kinds, such as ``person``, in alphabetical order.
@@ -356,7 +356,7 @@ class Nouns:
         """Return the numbered roles that a frame has in this graph.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             The roles, such as ``ARG0``, in alphabetical order.
@@ -370,7 +370,7 @@ class Nouns:
         there", "It's getting late".
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             True for such an *it*; False for any other *it* and for other words.
@@ -381,7 +381,7 @@ class Nouns:
         return dated or any(self._is_impersonal(above, k) for _, above in self._of.roles_in[k])
 
     def _is_impersonal(self, above: int, k: int) -> bool:
-        """Return whether the *it* with the number ``k`` refers to nothing as an argument of ``above``."""
+        """Return whether *it* (node ``k`` under ``above``) refers to nothing, as in "It takes an hour"."""
         reading = self._of
         if reading.is_a(above, "impersonal"):
             return True
@@ -402,7 +402,7 @@ class Nouns:
         """Return the function of *I*, *you* or *we* in its sentence.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             ``actor`` for an argument of a predicate, ``other`` for other functions. None for other words, and
@@ -423,7 +423,7 @@ class Nouns:
         the second sentence contains only a reentrancy.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             The node numbers of the tops, starting with the top of the node's own sentence. None for words

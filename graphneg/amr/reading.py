@@ -68,7 +68,7 @@ class AmrView:
         """Return whether the concept of a node belongs to at least one of the given word classes.
 
         Args:
-            k: Number of the node; for None the result is False.
+            k: Index of the node; for None the result is False.
             *names: Names of word classes, such as ``joining``.
 
         Returns:
@@ -80,7 +80,7 @@ class AmrView:
         """Return the numbers of all nodes below a node.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             The node numbers, without ``k`` itself.
@@ -91,7 +91,7 @@ class AmrView:
         """Return the numbers of a node and of all nodes below it.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             The node numbers; the first is ``k``.

@@ -510,9 +510,9 @@ def preview(store: Store, transform: Transform) -> Negative | None:
 
 
 class _Batch:
-    """A batch of dialogues, with its negatives so far, the slots tried, and the reasons for refusals.
+    """A batch of dialogues with the negatives made so far, the attempts, and the reasons for failures.
 
-    A slot is the number of an attempt to make a negative from a dialogue.
+    The attempts to make a negative from a dialogue are numbered. Such a number is called a slot.
     """
 
     def __init__(

@@ -302,8 +302,9 @@ def _edits(
     settings: EditSettings, slot: _Slot, proposal: Proposal, ranked: Sequence[Proposal]
 ) -> tuple[Edit, ...]:
     """Return the edits of a proposal, or an empty tuple if the negative must not contain them."""
-    # Skip sites that are marked for the other target. For example, "You can go" instead of "I can go" may
-    # still be a correct response, so its site is marked for whole dialogues.
+    # Some edits are meant only for responses, or only for whole dialogues; skip those for the other target.
+    # For example, "You can go" instead of "I can go" may still be a correct response, so this edit is only
+    # meant for whole dialogues.
     if settings.recipe.skips(proposal.for_target, settings.target):
         return ()
     if proposal.swap_pool is None:

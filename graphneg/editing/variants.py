@@ -388,7 +388,7 @@ def address(graph: AmrGraph, k: int) -> str:
 
     Args:
         graph: The graph that contains the node.
-        k: The number of the node in the graph, from 0.
+        k: The index of the node in the graph, from 0.
 
     Returns:
         The numbers of the branches from the top to the node, separated by dots.
@@ -406,7 +406,7 @@ def describe(graph: AmrGraph, k: int) -> str:
 
     Args:
         graph: The graph that contains the node.
-        k: The number of the node in the graph, from 0.
+        k: The index of the node in the graph, from 0.
 
     Returns:
         A text such as ``(like-01 :ARG0 i :polarity -)``, with at most `SHOWN_BRANCHES` branches. For a

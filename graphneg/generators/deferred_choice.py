@@ -232,7 +232,11 @@ def _new_texts(most: int) -> Choose:
 
 
 def _sentences(**limits: Any) -> Choose:
-    """Return a chooser that applies a `SentenceChooser`, whose arguments are ``limits``."""
+    """Return a function that chooses sentences with `SentenceChooser`.
+
+    Args:
+        **limits: Arguments of `SentenceChooser`.
+    """
     chooser = SentenceChooser(**limits)
 
     def choose(texts: Sequence[str], facts: Mapping[str, Any]) -> list[int]:

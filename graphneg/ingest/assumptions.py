@@ -135,7 +135,7 @@ def report_missing_time(file: str, cells: Value, fields: Fields, notices: Notice
     known = fields.of(cells)
     if "turn" in known or "time" in known or "time" in fields.named_by_user:
         return
-    # A plain number is not enough: it may count or measure anything.
+    # A plain number such as 1715936400 does not show that a column contains times: it may count anything.
     found = [
         key
         for key in fields.unused(cells)
@@ -159,7 +159,7 @@ class IdNotice:
     """
 
     def __init__(self, file: str, notices: Notices) -> None:
-        """Initialize the object; no id has been reported yet."""
+        """Initialize the check for one file."""
         self._file, self._notices = file, notices
         self._said = False
 

@@ -200,7 +200,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
         return self._index.write(work)
 
     def write_derived(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Run a function in the same way as `write`.
+        """Write data that are computed from the content. An imported database treats them as content.
 
         Args:
             work: Function that runs statements in the transaction that is passed to it.

@@ -70,7 +70,7 @@ class DialogueRow(NamedTuple):
 
     @property
     def key(self) -> str:
-        """A key that is the same for all rows of a dialogue."""
+        """A string that identifies the dialogue of the row: the split and the dialogue id."""
         return f"{self.split}\0{self.dialogue}"
 
 

@@ -92,8 +92,8 @@ def dialogue_values(
             continue
         if reason := _no_entry(entry.value, fields):
             refused = Rejected(entry.place, f"item {entry.key or entry.number}: {reason}")
-            # A row without an utterance may belong to the dialogue of the next row, so remember it. A member
-            # of a document, such as "meta", belongs to no dialogue.
+            # Remember an invalid row, because it may belong to the dialogue of the next row. A member of a JSON
+            # document, such as "meta", belongs to no dialogue.
             lost = lost if isinstance(entry, Member) else refused
             yield refused
             continue

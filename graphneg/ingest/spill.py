@@ -80,7 +80,8 @@ class RowStore:
             row: The row: any value that `marshal` can write, such as JSON values and tuples.
         """
         with _enough_room("the rows of this file"):
-            # Consecutive rows often have the same key, so look up its number in the cache first.
+            # Each group of rows has a number in the database. Consecutive rows often belong to the same group, so
+            # look up the number in the cache first.
             number = self._numbers.get(key)
             if number is None:
                 number = self._number(key)
@@ -245,8 +246,8 @@ def is_interleaved(keys: Iterable[Hashable]) -> bool:
         per run of equal keys. The probability of an incorrect True is about 1 in 10^8.
     """
     hashes = array("q")
-    # Look for repeated hashes only when the number of hashes has doubled since the last time, so that the
-    # total time is almost linear.
+    # Search for repeated hashes of keys only after 64, 128, 256, ... hashes, so that the total time is almost
+    # linear in the number of keys.
     limit = 64
     for key, _ in groupby(keys):
         hashes.append(hash(key))

@@ -195,7 +195,7 @@ class GumbelNoise:
     """
 
     def __init__(self, seeds: Sequence[int], dtype: str = "float32") -> None:
-        """Initialize a random number generator for each row."""
+        """Initialize one random number generator for each text in the batch."""
         import torch
 
         self._generators = [torch.Generator().manual_seed(seed) for seed in seeds]
@@ -474,7 +474,7 @@ class KeywordBias:
             tokenizer = self.model.tokenizer
             self._tokens[keyword] = [
                 # In many tokenizers, " tea" inside a sentence and "tea" at its start are different tokens, so
-                # put a space before the form.
+                # put a space before the inflected form.
                 list(tokenizer(f" {form}", add_special_tokens=False)["input_ids"])
                 for form in forms_of(keyword)
             ]
@@ -496,7 +496,7 @@ class TokenWeights:
     start: int = 0
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """Return logits that correspond to the weighted probabilities.
+        """Multiply the probabilities of tokens by their weights, by adding log weights to their logits.
 
         Args:
             input_ids: Token ids of shape (rows, tokens), including the tokens before the generated text.

@@ -260,7 +260,7 @@ class SpendingLimit:
         estimate, limit = self._serving.cost(tokens_in, tokens_out), self._serving.max_cost
         with self._settled:
             while True:
-                # The factor is the largest ratio of actual to estimated cost among the answers so far.
+                # Correct the estimate by the largest ratio of actual to estimated cost so far.
                 most = estimate * self._factor
                 # Add the reserved costs of all unanswered requests, so that the limit is not exceeded even if
                 # each of these requests costs as much as reserved.

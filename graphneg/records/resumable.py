@@ -206,7 +206,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             self._held = stack.pop_all()
 
     def __exit__(self, *_: object) -> None:
-        """Stop writing. If the file is not finished, keep the part file."""
+        """Stop writing. Keep an unfinished file under its temporary name, so that the run can be resumed."""
         self.close()
 
     def write(self, negative: Negative) -> None:
@@ -354,7 +354,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         return part, create_exclusively(part), Resumed(discarded=reason)
 
     def _part_name(self, token: str) -> str:
-        """Return the name of the part file of the run with a given token."""
+        """Return the name of the unfinished output file (part file) of the run with a given token."""
         return f"{self._path.name}.{token}.part"
 
     def _verified(self, before: _Checkpoint) -> str | None:

@@ -274,8 +274,8 @@ class SelectedNegatives(NegativeStream):
         if self._judge is not None and records:
             answers = self._judge.score(contexts, [record.response for record in records])
         if self._judge is not None and self._choice.compares:
-            # The margins need the score of the correct response. Only records of edited responses contain
-            # one: the response before the edit.
+            # A margin is a score minus the score of the correct response. Only records of edited responses
+            # contain a correct response: the response before the edit.
             at = [index for index, record in enumerate(records) if record.original.response]
             texts = [str(records[index].original.response) for index in at]
             scores = self._judge.score([contexts[index] for index in at], texts) if at else []

@@ -64,7 +64,7 @@ class CopiedContexts:
     """
 
     def __init__(self, replies: Mapping[Place, tuple[str, ...]]) -> None:
-        """Initialize with the replies to each context."""
+        """Initialize the object with the correct replies to the contexts that occur more than once."""
         self._replies = replies
 
     def replies(self, dialogue: str, turn: int) -> tuple[str, ...]:

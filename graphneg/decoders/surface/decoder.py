@@ -138,8 +138,8 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
         if edit.role is None or not edit.role.startswith("snt"):
             raise RealisationError("unsupported-edit", f"a subtree can't be added in the role :{edit.role}")
         copied, body = _copy(edit, edits, sources), text.rstrip()
-        # If the copy contains a single quotation mark, its partner was in a sentence that is not copied.
-        # Remove it.
+        # If the copied sentence has only one of a pair of quotation marks, remove it. The other mark is in a
+        # sentence that is not copied.
         if copied.count('"') == 1:
             copied = copied.strip('"').strip()
         stop = (" ." if sentence.tokenised else ".") if body[-1:].isalnum() else ""

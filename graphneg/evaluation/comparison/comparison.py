@@ -121,7 +121,8 @@ def tallies(
     wins = np.zeros((len(pairs), len(pairs)), dtype=np.int32)
     for at, (right, _) in enumerate(pairs):
         # Compare the correct responses to this context with the wrong responses to all contexts. Then sum the
-        # results for each context, as differences of cumulative sums.
+        # results for the wrong responses to each context. Differences of cumulative sums are a fast way to
+        # do this.
         won = (2 * (right[:, None] > flat) + (right[:, None] == flat)).sum(axis=0)
         wins[at] = np.diff(np.concatenate([[0], np.cumsum(won)])[ends])
     return Tallies(

@@ -133,7 +133,7 @@ def _edited_turns(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple
     if len(before) == len(after):
         yield from ((at, at) for at in range(len(after)) if before[at] != after[at])
         return
-    # Otherwise, turns were added or removed, so align the two dialogues.
+    # The numbers of turns differ, so turns were added or removed. Align the two dialogues.
     for kind, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if kind in ("replace", "insert"):
             # Pair the first new turn with the first replaced turn, and so on. If there are more new turns
@@ -158,7 +158,7 @@ FROM (
 )
 GROUP BY line
 """
-# For each row of the report: how many texts equal a right text with the same context.
+# For each row of the report: how many wrong responses equal a correct response to the same context.
 _RIGHT = """
 SELECT wrong.line, count(*) FROM wrong JOIN right ON right.place = wrong.place AND right.text = wrong.text
 GROUP BY wrong.line
@@ -216,10 +216,10 @@ class Histogram:
             self.add(value)
 
     def add(self, value: float) -> None:
-        """Count a value.
+        """Add a value to the histogram.
 
         Args:
-            value: The value to count, before rounding.
+            value: The value, which is rounded to a multiple of the step here.
         """
         self.counts[round(value / self.step)] += 1
         self.total += 1

@@ -205,7 +205,7 @@ class KeywordGenerator(WritingGenerator):
         return slots
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options and descriptions of the models, which determine the output."""
+        """Return everything that determines the output: the options, and descriptions of the models."""
         return {
             **self._options.settings(),
             **self.models,
@@ -238,7 +238,7 @@ class KeywordGenerator(WritingGenerator):
         return [slot for slot in slots if slot.history is not None]
 
     def _write(self, slots: Sequence[_Slot], draw: int, seed: int) -> None:
-        """Let the model write texts for each gap, and keep the usable texts, sorted by their losses."""
+        """Let the model write texts for each missing negative. Keep the usable texts, sorted by their losses."""
         prompts: list[Prompt] = []
         for slot in slots:
             # The id of a prompt contains the number of the draw, so that keywords are drawn again each time.
@@ -325,7 +325,7 @@ class KeywordGenerator(WritingGenerator):
                     slot.texts.clear()
 
     def _misplaced(self, min_loss_gap: float, loss: LaterLosses) -> str | None:
-        """Return a reason code if a text may fit the context or is nonsense; None if it is accepted.
+        """Return a reason code if a text may be a correct response or is nonsense; None if it is accepted.
 
         Args:
             min_loss_gap: The mean loss of the text after the context, minus its mean loss after the history.

@@ -308,14 +308,15 @@ def target_profiles(
     used = {True: 0, False: 0}
     profiles: list[TargetProfile] = []
     for slot in map(str, range(amount)):
-        # Four 16-bit numbers determine the number of shared words, whether one of them is from the last turn,
-        # whether the sentence is in the first person, and whether it is a question.
+        # Four random 16-bit integers decide how many words the sentence must share with the context, whether
+        # one of these words is from the last turn, whether the sentence is in the first person, and whether
+        # it is a question.
         bits = number(seed, "wish", context.id, slot)
         draws = [((bits >> (_BITS * at)) & 0xFFFF) / 0x10000 for at in range(4)]
         # A context without everyday words has no words that a negative could share.
         shared = _drawn(conditions.overlap, draws[0]) if ranked else 0
-        # The query terms are from the last turn or from earlier turns. If only one of these groups has terms,
-        # it is used.
+        # Search with terms of the last turn, or with terms of earlier turns. If only one of these groups has
+        # terms, use this group.
         last = bool(of_last) and (not before or draws[1] < conditions.last_turn)
         many = conditions.query_terms * (_MANY if shared > 2 else 1)
         if shared:
@@ -333,7 +334,7 @@ def target_profiles(
 
 
 def _around(terms: Sequence[str], start: int, most: int) -> list[str]:
-    """Return up to ``most`` terms, beginning at index ``start``. The first term follows the last."""
+    """Return up to ``most`` terms, beginning at index ``start`` and going on at the start of the list."""
     return [terms[(start + step) % len(terms)] for step in range(min(most, len(terms)))]
 
 

@@ -72,7 +72,7 @@ class SentenceDraft(Draft):
         """Return a node of the graph.
 
         Args:
-            k: The number of the node in the graph.
+            k: The index of the node in the graph.
 
         Returns:
             The node with this number.
@@ -88,7 +88,7 @@ class SentenceDraft(Draft):
         """Return the current indices of the tokens that express a node.
 
         Args:
-            k: The number of the node in the graph.
+            k: The index of the node in the graph.
 
         Returns:
             The indices in ascending order; empty if no token expresses the node.
@@ -112,7 +112,7 @@ class SentenceDraft(Draft):
         """Return the index of the first token that expresses a node.
 
         Args:
-            k: The number of the node in the graph.
+            k: The index of the node in the graph.
 
         Returns:
             The index of the token in the current text.
@@ -129,7 +129,7 @@ class SentenceDraft(Draft):
         """Return the verb group whose predicate is a node.
 
         Args:
-            k: The number of the node in the graph.
+            k: The index of the node in the graph.
 
         Returns:
             The group that contains the verb of the node. If the word of the node is not a verb, the group of

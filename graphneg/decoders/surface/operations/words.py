@@ -62,7 +62,7 @@ def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
 
     Args:
         sentence: The sentence, edited in place.
-        k: The number of the node in the graph.
+        k: The index of the node in the graph.
         concept: The new concept.
 
     Raises:

@@ -171,7 +171,7 @@ def _forms(word: Word) -> list[str]:
 
 
 def _fit(state: RuleState, frame: str, form: str) -> float:
-    """Return a factor for how often a frame has a kind of argument, from 0.3 (never) to 1.3 (always)."""
+    """Return how often a frame occurs with a kind of argument, as a factor: 0.3 for never, 1.3 for always."""
     entry = state.lexicon.frames.get(frame)
     graphs = state.lexicon.roles.get(("F", frame, form), {})
     seen = sum(count for role, count in (entry.seen.get(form, {}) if entry else {}).items() if role != "M")

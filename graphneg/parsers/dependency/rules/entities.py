@@ -129,7 +129,7 @@ def _write_proper(state: RuleState, word: Word) -> int:
         named = after.tag in _PROPER and after.text[:1].isupper() and after.lower not in _NO_NAMES
         # A number may be part of a name, as in "Apollo 11".
         numbered = after.tag == "CD" and after.head in {part.i for part in run} and len(run) < 4
-        # The name ends with the sentence, or before the first word that cannot be part of a name.
+        # The name extends up to the first word that cannot be part of a name, or to the end of the sentence.
         if not (named and after.sentence == word.sentence) and not numbered:
             break
         run.append(after)
@@ -379,7 +379,8 @@ def _write_hyphenated(state: RuleState, i: int) -> int:
         return 0
     joined = f"{run[0].lower}-{run[2].lemma}"
     frames = [frame for pos in "nj" for frame in state.lexicon.aliases.get((pos, joined), ())[:1]]
-    # Prefer a concept that annotators have used to a PropBank frame that they have not used.
+    # Use the joined words as the concept if they are a concept in annotated graphs. Otherwise, use a PropBank
+    # frame.
     concept = joined if joined in state.lexicon.totals else next(iter(frames), None)
     if concept is None:
         return 0
