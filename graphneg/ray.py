@@ -352,7 +352,7 @@ class _MakeActor:
 
 
 def _tried(shard: Shard, work: Callable[..., None], *arguments: Any) -> BlockResult | Exception:
-    """Process a block. Return its result, or an exception that ends the run and names the node."""
+    """Process a block. Return its result, or an exception that ends the run and names the cluster node."""
     try:
         return run_block(shard, work, *arguments)
     except (GraphnegError, OSError) as error:

@@ -468,7 +468,7 @@ def _write_method(store: Store, part: str, number: int, rows: Sequence[Row]) -> 
 
 
 def _write_kinds(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
-    """Write the kinds of the terms that the shift graph connects."""
+    """Write the noun kinds of the terms in the shift graph, such as ``food``, to the store."""
     named = [{"text": text, "kind": kind} for text, kind in rows]
     store.write(lambda tx: run(tx, "snapshot/write_kinds", rows=named))
 

@@ -44,7 +44,7 @@ class Loader(DialogueLoader):
     summary = "PersonaChat: JSON (persona and dialogue, or personality and utterances) or ParlAI text"
 
     def items(self, path: Path, progress: Progress) -> Iterator[Item | Rejected]:
-        """Return the entries of a JSON document, or the episodes of a ParlAI file as such entries.
+        """Return the entries of a JSON document, or the episodes of a ParlAI file, as dialogues to convert.
 
         Args:
             path: The file.

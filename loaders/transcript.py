@@ -162,7 +162,7 @@ class Loader(DialogueLoader):
 
 
 def _numbered(path: Path, progress: Progress) -> Iterator[Item | Rejected]:
-    """Yield the lines of a file that are not blank, each with the number of its dialogue."""
+    """Yield the lines of a file that are not blank, each with the index of its dialogue in the file."""
     number, is_blank = 0, True
     for line in text_lines(path, progress):
         if isinstance(line, Rejected):
@@ -239,7 +239,7 @@ def _has_remark_after_comma(text: str) -> bool:
 
 
 def _times(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield, for each line of a file that begins a turn, the line number and the time of the turn."""
+    """Yield, for each turn in a file, the index of its dialogue and the time of the turn."""
     for line in _numbered(path, NoProgress()):
         if isinstance(line, Item) and (turn := _turn_of(line.value)) is not None:
             yield line.number, turn["before"] or turn["after"] or ""

@@ -185,7 +185,7 @@ class _Facts:
         return found
 
     def _swap(self, k: int) -> Facts:
-        """Return the words and the type of a name or number. It can be swapped with others of the same type."""
+        """Return the words and the type of a name or number. Names of the same type can be swapped."""
         swap = self._nouns.swap(k)
         return {} if swap is None else {"entity_type": swap[0], "entity_text": swap[1]}
 
@@ -216,7 +216,7 @@ class _Facts:
                 "has_imperative": any(
                     node.value == "imperative" and node.role == "mode" for node in self.reading.nodes
                 ),
-                # "I hope", "I guess" and "Thank you" are about the speaker's own thoughts.
+                # Statements about the speaker's own thoughts are hedged: "I hope", "I guess", "Thank you".
                 "hedged": any(
                     node.concept == "i"
                     and self.reading.is_a(node.parent, "wondering", "thinking", "courtesy")

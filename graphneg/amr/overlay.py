@@ -294,7 +294,7 @@ class _Tree:
         """Apply edits, and convert the edited tree into a graph.
 
         Returns:
-            The edited graph, and the new node numbers, keyed by graph id and old node number.
+            The edited graph, and the new index of each node, keyed by graph id and old index.
 
         Raises:
             TransformError: An edit has an unknown operation.

@@ -53,7 +53,7 @@ class Defect:
 
     Attributes:
         code: The type of the defect, a key of `CODES`.
-        position: The number of the node that has the defect, in its graph.
+        position: The index of the node that has the defect.
         message: A description of the defect.
     """
 

@@ -90,12 +90,12 @@ class _Slot:
     graphs: set[str] = field(default_factory=set[str])
 
     def names(self, settings: EditSettings) -> tuple[str, ...]:
-        """Return the names that, together with the seed, determine the random choices for this slot."""
+        """Return the names that, with the seed, determine the random choices for this attempt (slot)."""
         return (settings.recipe.name, str(self.number), self.dialogue.id)
 
     @property
     def next(self) -> str | None:
-        """The transform to try next; None if the slot has all its edits or no transform is left."""
+        """The transform to try next; None if the negative has all its edits or no transform is left."""
         if self.applied >= self.amount or not self.groups:
             return None
         return self.groups[0][0]
@@ -210,8 +210,9 @@ def plan_edits(
     ]
     known: dict[str, dict[str, Sequence[Proposal]]] = {}
     taken = defaultdict(set) if taken is None else taken
-    # Each round runs the queries that the slots need next, and continues each slot until the slot needs the
-    # result of another query. Planning ends with a round in which no slot could be continued.
+    # A slot is an attempt to plan a negative. Each round runs the queries that the attempts need next, and
+    # continues each attempt until it needs the result of another query. Planning ends with a round in which
+    # no attempt could be continued.
     while True:
         _fetch(open_slots, known, ask)
         moved = False

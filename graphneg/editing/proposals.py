@@ -207,7 +207,8 @@ def samples_of_texts(store: Store) -> UtteranceSamples:
         store: Store with the utterances.
 
     Returns:
-        An object whose rows have the keys ``key`` (digest of the text), ``dialogue``, ``turn`` and ``text``.
+        An object that draws utterances as rows with the keys ``key`` (digest of the text), ``dialogue``,
+        ``turn`` and ``text``.
     """
     return UtteranceSamples(store, "read/utterances_between", UTTERANCES, size=64, max_samples=256)
 
@@ -415,7 +416,7 @@ class UnknownFrameCounter:
 
 
 def utterances_of_graphs(store: Store, amrs: Iterable[str]) -> dict[str, StoredTurn]:
-    """Return the utterances that graphs represent.
+    """Look up the utterances to which graphs belong.
 
     Args:
         store: Store with the graphs.

@@ -237,7 +237,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             The path of the script.
         """
         command = self.folder / COMMAND
-        # The script must exist only while all files are complete, so remove the old script first.
+        # The import script must not exist while its input files are incomplete, so remove an old script.
         command.unlink(missing_ok=True)
         with ExitStack() as files:
             tables = _Tables(self.folder, files)

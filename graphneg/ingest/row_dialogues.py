@@ -450,10 +450,10 @@ class _Group:
     fault: str = ""
 
     def add(self, part: DialogueRow) -> None:
-        """Add a row.
+        """Add a row to the dialogue.
 
         Args:
-            part: The row. If it has a fault, the dialogue is rejected later.
+            part: The row. If it could not be read (``fault``), the dialogue is rejected later.
         """
         if part.fault:
             self.fault = self.fault or part.fault

@@ -334,14 +334,14 @@ class CausalSteps:
         self._run(rows["input_ids"])
 
     def take(self, tokens: Any) -> None:
-        """Append a token to each item, and compute the logits of the next token.
+        """Append a token to each text of the batch, and compute the logits of the next token.
 
         Args:
-            tokens: The tokens to append, an int64 tensor of shape (items,).
+            tokens: The tokens to append, an int64 tensor of shape (texts,).
         """
         import torch
 
-        # Finished items get a token, too, because all rows must have the same length.
+        # Finished texts get a token, too, because all rows must have the same length.
         self._mask = torch.cat([self._mask, torch.ones_like(self._mask[:, :1])], dim=1)
         self._positions = (self._positions[:, -1:] + 1).clamp(max=self._last)
         self._run(tokens[:, None])
@@ -382,10 +382,10 @@ class Seq2SeqSteps:
         self.take(torch.full_like(rows["input_ids"][:, 0], start))
 
     def take(self, tokens: Any) -> None:
-        """Append a token to each item, and compute the logits of the next token.
+        """Append a token to each text of the batch, and compute the logits of the next token.
 
         Args:
-            tokens: The tokens to append, an int64 tensor of shape (items,).
+            tokens: The tokens to append, an int64 tensor of shape (texts,).
         """
         read = {"attention_mask": self._mask, "decoder_input_ids": tokens[:, None]}
         self._past, self.logits = _step(self._model, self._past, {"encoder_outputs": self._states, **read})

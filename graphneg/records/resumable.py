@@ -199,7 +199,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             self._negatives, self._dialogues = self.resumed.negatives, self.resumed.dialogues
             self._notes, self._last = self.resumed.notes, self.resumed.last
             # Make a checkpoint for a new part file immediately. Even if this run is killed right after that,
-            # the note tells the next run that graphneg wrote the part file.
+            # the checkpoint tells the next run that graphneg wrote the part file.
             if not (self.resumed.is_complete or self.resumed.dialogues):
                 self.checkpoint(0)
             # Nothing has failed, so do not release the lock at the end of this block, but in `close`.
@@ -286,8 +286,8 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
                         f"{self._part}: another program changed this file during the run; run the command "
                         "again"
                     )
-                # Rows cannot be appended to a Parquet file after an interruption. So the part file always
-                # contains JSON lines, and is converted at the end.
+                # Rows cannot be appended to a Parquet file after an interruption. So the unfinished file
+                # always contains JSON lines, and is converted at the end.
                 if self._path.suffix == ".parquet":
                     with replacing(self._path, self._token) as converted_file:
                         write_rows(read_jsonl(self._part), converted_file)
@@ -331,7 +331,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             raise unwritable(self._path, error, kept) from error
 
     def _begun(self, noted: Mapping[str, Any], held: Held) -> tuple[Path, BinaryIO, Resumed]:
-        """Open the part file of a stopped run or a new one. Return its path, the open file and the state."""
+        """Open the unfinished output of a stopped run, or a new file. Return its path, file and state."""
         before, reason = _checkpoint(noted, self._path), None
         if before is None:
             reason = f"{self._note.path} is not readable" if noted else None

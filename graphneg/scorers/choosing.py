@@ -135,8 +135,8 @@ class SelectionCriteria:
             return NO_RIGHT
         limits = [
             right - (self.absolute_margin or 0.0),
-            # Some judges give scores below 0. Without abs(), the limit would then be above `right` instead of
-            # below it.
+            # Some judges give scores below 0. Without abs(), the limit would then be above the score of the
+            # correct response (`right`) instead of below it.
             right - abs(right) * (self.relative_margin or 0.0),
         ]
         return NEAR_RIGHT if answers > min(limits) else None

@@ -191,7 +191,7 @@ class _Signatures:
     """The signature bands of all contexts, in arrays to save memory. There can be millions of contexts."""
 
     def __init__(self) -> None:
-        """Initialize without contexts."""
+        """Initialize an empty collection."""
         self._bands, self._dialogues, self._turns = array("L"), array("L"), array("L")
         self._ids: list[str] = []
 

@@ -149,7 +149,7 @@ def _check_pages(database: Path) -> None:
 
 def _is_hollow(status: os.stat_result) -> bool:
     """Return whether a file is large and consists mostly of holes, as after ``truncate -s 2T``."""
-    # A block has 512 bytes. On Windows, the number of blocks is not known, so no file counts as hollow.
+    # A block has 512 bytes. On Windows, the number of blocks is not known, so no file counts as sparse.
     allocated = getattr(status, "st_blocks", status.st_size) * 512
     # A compressing file system also stores an ordinary file in less space than its size. A file therefore
     # counts as sparse only if less than a hundredth of its size is on disk.
@@ -243,7 +243,7 @@ def _check_keys(
 
 
 def _first_name(value: Any) -> str:
-    """Return a space and the alphabetically first key of a dictionary in quotes; empty for other values."""
+    """Return the alphabetically first key of a dict, quoted, after a space; empty for other values."""
     if isinstance(value, dict):
         return f" {shown(min(cast('dict[str, Any]', value)))}"
     return ""

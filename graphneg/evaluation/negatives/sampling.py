@@ -295,14 +295,14 @@ class TextPool:
     A group contains the wrong texts of a row of the report, or all right texts with the same target.
 
     Attributes:
-        line: The number by which the temporary database refers to the group's row of the report.
+        line: The index of the group's row in the report, as stored in the temporary database.
         records: Number of records to which the texts belong.
         words: Histogram of the number of words per text.
         shared: Histogram of the number of content words per text that also occur in the context.
         like_right: Histogram of the overlap with the right text in the same place: the number of common
             content words, divided by the number of content words that occur in either text.
         questions: Number of texts that are questions.
-        persons: Numbers of texts, keyed by grammatical person (1, 2 or 3).
+        persons: Counts of texts, keyed by grammatical person (1, 2 or 3).
         sample: The sampled texts.
     """
 
@@ -312,7 +312,7 @@ class TextPool:
         Args:
             sample: Maximum number of texts in the sample.
             seed: Seed for sampling.
-            line: The number by which the temporary database refers to the group's row of the report.
+            line: The index of the group's row in the report, as stored in the temporary database.
         """
         self.line = line
         self.records = 0

@@ -415,8 +415,8 @@ class OverlapGenerator(Generator):
         context, elsewhere = asked.context, None
         said = said_in(context)
         if self._scenes is not None:
-            # A retrieved sentence must not be about the situation of the context or of the correct responses, so
-            # compare it with the texts of both.
+            # A retrieved sentence must not be about the situation of the context or of the correct responses,
+            # so compare it with the texts of both.
             texts = (*(turn.text for turn in context.turns), *context.correct_responses)
             elsewhere = self._scenes.apart_from(context.dialogue, texts, asked.terms).accepts
         usual = frozenset[str]().union(*(self._successors.get(term, ()) for term in asked.terms.last))
@@ -489,7 +489,8 @@ class Similarity:
         said, answers = [text for text, _ in known], [answer for _, answer in known]
         both = [text for pair in zip(said, answers, strict=True) for text in pair]
         self._embedder = embedder
-        # The same mean vector is subtracted from the vectors of contexts and of responses.
+        # The mean vector of all contexts and responses. It is subtracted from each vector before cosines
+        # are computed.
         self._centre: NDArray[float32] | float = embedder.embed(both).mean(axis=0) if both else 0.0
         self._most = 1.0 if most is None else most
         pairs = zip(self._embed(said), self._embed(answers), strict=True) if both else ()

@@ -574,7 +574,8 @@ def shortlist(
             if key in said or key in listed:
                 continue
             mentioned, likest = sentence.terms, conditions.max_response_overlap * len(sentence.terms)
-            # If a word of `usual` also occurs in the context, a sentence with this word is no shift to it.
+            # `usual` contains the words to which replies usually shift from a word of the last turn. Skip
+            # sentences that mention such a word, unless the context mentions it, too.
             if usual and not usual.isdisjoint(mentioned - terms.terms):
                 continue
             # Most sentences pass a fast test: if a sentence shares few enough words with all correct

@@ -284,7 +284,7 @@ class SentenceDraft(Draft):
         return None
 
     def _owner(self, token: Token) -> int | None:
-        """Return the number of the first node that a token expresses, or None if it expresses no node."""
+        """Return the index of the first node that a token expresses, or None if it expresses no node."""
         return next((k for k, tokens in self.tokens_of_node.items() if token in tokens), None)
 
     def _between_arguments(self, k: int, known: Sequence[VerbGroup]) -> VerbGroup | None:

@@ -210,8 +210,8 @@ def _write_amount(state: RuleState, word: Word) -> int:
     alone = after is None or after.tag[:2] != "NN"
     if _YEAR.fullmatch(word.text) and word.dep in {"pobj", "npadvmod"} and alone:
         return _write_value(state, word, "date-entity", "year", word.text, "date")
-    # Numbers of one word are added later, with the other concepts. Numbers of several words, such as "two
-    # hundred", become one node here.
+    # Numbers that are written in several words, such as "two hundred", become one node here. Single words are
+    # added later, with the other concepts.
     run = _number_run(word)
     if len(run) > 1:
         value = number_value(" ".join(part.lower for part in run))
