@@ -82,7 +82,7 @@ class Clauses:
 
     @cached_property
     def clause_of(self) -> list[int | None]:
-        """For each node, the node number of its clause's head; None if the node is above all clauses."""
+        """For each node, the node index of its clause's head; None if the node is above all clauses."""
         heads = set(self.heads)
         found: list[int | None] = []
         for node in self._of.nodes:
@@ -217,7 +217,7 @@ class Clauses:
         )
 
     def _nots(self, k: int) -> list[int]:
-        """Return the node numbers of the negations (``:polarity -``) directly under a node."""
+        """Return the node indices of the negations (``:polarity -``) directly under a node."""
         return [c.position for c in self._of.children[k] if c.role == "polarity" and c.value == "-"]
 
     def _is_simple(self, k: int) -> bool:
@@ -281,7 +281,7 @@ class Clauses:
         sentence.
 
         Args:
-            k: Number of the top node of the sentence.
+            k: Index of the top node of the sentence.
 
         Returns:
             True if the sentence can be copied into any dialogue.

@@ -241,7 +241,7 @@ class Nouns:
         """Return the labels of a subtree in written order, as one string.
 
         Args:
-            k: Number of the top node of the subtree.
+            k: Index of the top node of the subtree.
 
         Returns:
             The labels, separated by spaces.
@@ -426,7 +426,7 @@ class Nouns:
             k: Index of the node in the graph.
 
         Returns:
-            The node numbers of the tops, starting with the top of the node's own sentence. None for words
+            The node indices of the tops, starting with the top of the node's own sentence. None for words
             other than these pronouns.
         """
         if self.deixis(k) is None:
@@ -441,7 +441,7 @@ class Nouns:
         A name that is only a title ("Mr") or punctuation is ignored.
 
         Args:
-            k: The number of the node: a number, a ``name``, or an entity with a ``:wiki`` link and a name.
+            k: The index of the node: a number, a ``name``, or an entity with a ``:wiki`` link and a name.
 
         Returns:
             The type (for example ``name person``, ``entity city`` or ``quant count``) and the words. None

@@ -1,4 +1,4 @@
-"""Index a graph, so that concepts, children, word classes and edges can be looked up by node number.
+"""Index a graph, so that concepts, children, word classes and edges can be looked up by node index.
 
 The modules that compute node properties (`graphneg.amr.clauses`, `graphneg.amr.nouns`, `graphneg.amr.times`)
 look up the same properties of a graph many times. `AmrView` computes these properties once.
@@ -20,7 +20,7 @@ ASKING = frozenset({"amr-unknown", "interrogative"})
 
 
 class AmrView:
-    """A graph with the word classes that a lexicon gives its concepts. All lists are indexed by node number.
+    """A graph with the word classes that a lexicon gives its concepts. All lists are indexed by node.
 
     Args:
         graph: The graph to index.
@@ -41,7 +41,7 @@ class AmrView:
     """
 
     def __init__(self, graph: AmrGraph, lexicon: Lexicon) -> None:
-        """Initialize the lists, which are indexed by node number."""
+        """Initialize the lists, which are indexed by node."""
         self.graph = graph
         self.nodes = graph.nodes
         self.lexicon = lexicon
@@ -83,7 +83,7 @@ class AmrView:
             k: Index of the node in the graph.
 
         Returns:
-            The node numbers, without ``k`` itself.
+            The node indices, without ``k`` itself.
         """
         return range(k + 1, self.nodes[k].subtree_last + 1)
 
@@ -94,7 +94,7 @@ class AmrView:
             k: Index of the node in the graph.
 
         Returns:
-            The node numbers; the first is ``k``.
+            The node indices; the first is ``k``.
         """
         return range(k, self.nodes[k].subtree_last + 1)
 
@@ -110,7 +110,7 @@ class AmrView:
 
     @cached_property
     def sentences(self) -> list[int]:
-        """For each node, the node number of the top of its sentence."""
+        """For each node, the node index of the top of its sentence."""
         if not self.is_multiple:
             return [0] * self.size
         tops = [0] * self.size
@@ -129,7 +129,7 @@ class AmrView:
 
     @cached_property
     def roles_in(self) -> list[list[tuple[str, int]]]:
-        """For each node as an argument, its roles and the number of the predicate for each role."""
+        """For each node as an argument, its roles and the index of the predicate for each role."""
         found: list[list[tuple[str, int]]] = [[] for _ in self.nodes]
         for above, role, below in self.edges:
             found[below].append((role, above))

@@ -58,7 +58,7 @@ class Times:
         """Return whether a subtree contains a time, a condition, a negation or a mood.
 
         Args:
-            k: Number of the top node of the subtree.
+            k: Index of the top node of the subtree.
 
         Returns:
             True if the subtree contains one of these. A time added to the subtree might then clash with it.

@@ -347,8 +347,8 @@ class Negatives(NegativeStream):
             if variant is None:
                 yield plan, "no-site: no transform of the recipe applies"
                 continue
-            # The summary counts how many edited graphs were checked for well-formedness. A variant whose edits
-            # gave an unusable graph (`fault`) has no graphs, but it counts as one checked graph.
+            # The summary counts how many edited graphs were checked for well-formedness. A variant with an
+            # unusable graph (`fault`) has no graphs, but it counts as one checked graph.
             for _ in range(max(1, len(variant.graphs))):
                 self.summary.check([variant.fault] if variant.fault else [])
             own = dict(zip(utterances[plan.id], answers, strict=False))

@@ -324,7 +324,7 @@ class Donors:
             keys = {match_key(part.text).rstrip(".!?") for part in typed_sentences(text)}
             own = nodes.get(row["amr"], ())
             # Use only nouns in sentences that do not depend on their context. A node is a list: its number
-            # [0], the number of the top node of its sentence [1], the noun [2], the noun's class [3], the
+            # [0], the index of the top node of its sentence [1], the noun [2], the noun's class [3], the
             # class that can replace the noun [4], and whether the node is the top of a sentence that does not
             # depend on its context [5].
             tops = {node[0] for node in own if node[5]}

@@ -177,7 +177,7 @@ def _write(store: Store, settings: EditSettings, plans: Sequence[EditPlan]) -> N
         edits[plan.id] = []
         for step, edit in enumerate(plan.edits):
             # The node to which the edit is linked in the store. If the edit changes a copied subtree, its
-            # node number refers to the graph from which the subtree was copied.
+            # node index refers to the graph from which the subtree was copied.
             tie: Row = {
                 "variant": plan.id,
                 "step": step,

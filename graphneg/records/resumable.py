@@ -376,8 +376,8 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         if self._written.hexdigest() != before.digest:
             return f"{part} was changed after the run wrote it, and is kept"
         # The part file matches its checkpoint, so graphneg wrote it. If the settings or the content have
-        # changed, the part file cannot be resumed, so remove it. A part file that does not match was not
-        # removed above, because it may belong to another program.
+        # changed, the part file cannot be resumed, so remove it. A part file that does not match is
+        # kept (see above), because it may belong to another program.
         reason: str | None = None
         if before.fingerprint != self._fingerprint:
             reason = f"{self._path} was started with other settings"

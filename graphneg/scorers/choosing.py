@@ -274,7 +274,7 @@ class SelectedNegatives(NegativeStream):
         if self._judge is not None and records:
             answers = self._judge.score(contexts, [record.response for record in records])
         if self._judge is not None and self._choice.compares:
-            # A margin is a score minus the score of the correct response. Only records of edited responses
+            # Margins are measured from the score of the correct response. Only records of edited responses
             # contain a correct response: the response before the edit.
             at = [index for index, record in enumerate(records) if record.original.response]
             texts = [str(records[index].original.response) for index in at]

@@ -270,7 +270,7 @@ def _speaks_of_oneself(sentence: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """Several wordings of a statement and of its contradiction, which are used to write test responses.
+    """Several wordings of a statement and of its contradiction, which are used to write training examples.
 
     Attributes:
         source: The statement and its contradiction.

@@ -351,7 +351,7 @@ class SurfaceDecoder:
             return Decoded(None, str(why))
         except Exception as error:
             return Decoded(None, f"internal-error: {type(error).__name__}: {error}")
-        # Restore the original spelling of the clitics that were joined above, because no edit touched them.
+        # Restore the original spelling of clitics such as "Here' s", which were joined before the edits.
         for word, form in written.items():
             text = text.replace(word, form)
         return refuse_original(item.text, Decoded(space_apostrophes(text, like=item.text) if apart else text))

@@ -47,7 +47,7 @@ class SentenceDraft(Draft):
 
     Attributes:
         graph: The AMR graph of the original text.
-        tokens_of_node: The tokens that express each node, keyed by node number.
+        tokens_of_node: The tokens that express each node, keyed by node index.
     """
 
     def __init__(self, reading: AlignedText) -> None:
@@ -101,10 +101,10 @@ class SentenceDraft(Draft):
         """Return the current indices of the tokens that express the nodes of a subtree.
 
         Args:
-            k: The number of the top node of the subtree.
+            k: The index of the top node of the subtree.
 
         Returns:
-            The indices, grouped by node in the order of the node numbers.
+            The indices, grouped by node in the order of the node indices.
         """
         return [index for inner in range(k, self.node(k).subtree_last + 1) for index in self.indices(inner)]
 
@@ -309,7 +309,7 @@ class SentenceDraft(Draft):
         """Return, for each token that expresses a node, the number of this node.
 
         Returns:
-            The node numbers, keyed by token index. If a token expresses several nodes, the lowest of their
+            The node indices, keyed by token index. If a token expresses several nodes, the lowest of their
             numbers.
         """
         return {index: k for k in sorted(self.tokens_of_node, reverse=True) for index in self.indices(k)}

@@ -377,7 +377,7 @@ def affirm(sentence: SentenceDraft, k: int) -> None:
 
     Args:
         sentence: The sentence, edited in place.
-        k: The number of the node of the polarity constant.
+        k: The index of the node of the polarity constant.
 
     Raises:
         RealisationError: No negative word was found in the clause (``no-alignment``).
