@@ -99,7 +99,7 @@ WITH dialogue, p, n, x.text AS new_pronoun, n.amr + '.' + toString(n.position) A
          // "They" does not become "it" for a team or a town: both can be correct.
          AND NOT coalesce(antecedent.kind, '') IN ['group', 'place']
        ELSE
-         // "We" can always be changed.
+         // There is no condition for "we".
          NOT he_or_she
          // "He" becomes "she" if readers can notice the change.
          OR other_gender_mentioned

@@ -32,7 +32,8 @@ UNWIND [t IN d.turns | {amr: t.amr, turn: t.turn, of_donor: false}]
   + [amr IN d.donors | {amr: amr, turn: -1, of_donor: true}] AS graph
 MATCH (n:AmrNode {amr: graph.amr})
 WHERE
-  // The node is a noun that a speaker can mention again: "window". Names, units and vague nouns such as "case" are not.
+  // The node is a noun that a speaker can mention again, such as "window". Names, units and vague nouns such as "case"
+  // are excluded.
   n.topical
   // The node is the top of a sentence that fits any dialogue: "I left the windows open."
   OR graph.of_donor AND n.context_free

@@ -84,14 +84,14 @@ class Nouns:
         return not reading.is_a(k, "closed") and not _BUILT.fullmatch(label) and not is_bare_person
 
     def general_kind(self, k: int) -> str:
-        """Return the kind of a noun, after merging all kinds of things into one.
+        """Return the kind of a noun, with ``thing`` in place of all kinds of physical objects.
 
         Args:
             k: Number of the node in the graph.
 
         Returns:
-            ``thing`` for objects, clothes, food, vehicles and similar kinds. For other nouns the kind itself,
-            such as ``person``.
+            ``thing`` for tools, clothes, food, vehicles and other physical objects. For all other nouns, the
+            kind itself, such as ``person``.
         """
         kind = self._of.kinds[k]
         return "thing" if "physical-object" in self._of.lexicon.classes_of(kind) else kind

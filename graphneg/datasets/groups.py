@@ -248,7 +248,7 @@ def groups_of_contexts(choices: Iterable[LabelledContext]) -> list[Group]:
         choices: Contexts with correct and wrong responses.
 
     Returns:
-        One group per context. The kind of a wrong response becomes its source.
+        One group per context. The key of a wrong response in ``negatives`` becomes its source.
     """
     return [
         Group(

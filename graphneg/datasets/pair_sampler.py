@@ -398,9 +398,11 @@ class PairSampler:
 
 
 def _copies(groups: Sequence[Group], kept: Iterable[int]) -> dict[int, list[int]]:
-    """Return lists of the groups with the same context, keyed by each of these groups.
+    """Find groups whose contexts are equal.
 
-    A group whose context occurs only once is left out.
+    Returns:
+        The indices of all groups with the same context, keyed by the index of each of these groups. A group
+        whose context occurs only once is left out.
     """
     # There may be millions of contexts but few duplicates. To save memory, a context is mapped to a single
     # index, and to a list only when a duplicate is found.

@@ -278,8 +278,8 @@ def _try(
     # The random order depends only on the names of the sites, not on the order in which the query returns
     # them.
     ranked = sorted(proposals, key=lambda one: (number(settings.seed, "site", *names, one.site), one.site))
-    # Move the sites that an earlier negative has used to the end. The sort is stable, so all other sites keep
-    # their random order.
+    # Sort the sites so that unused sites come before sites of earlier negatives. The sort is stable, so the
+    # random order is kept within both parts.
     ranked.sort(key=lambda one: (one.transform, one.site) in taken)
     # If a recipe makes only one edit per negative, a used site would give the same negative again, so the
     # site is not used a second time.

@@ -240,7 +240,7 @@ def pairs_to_learn(
         # Short replies such as "Yes." occur often. A random response must not be equal to the correct
         # response by chance.
         fits = NearTexts([own.response])
-        # If every other response is nearly equal to the correct response, use the first of them anyway.
+        # If all responses of other dialogues are nearly equal to the correct response, use the first one.
         other = next((record for record in others if record.response not in fits), others[0])
         random.append(pair_of(own)._replace(response=other.response))
     return [pair_of(record) for record in right], random

@@ -132,12 +132,13 @@ row, ``posts`` may be a count, and ``type`` may be the speaker."""
 
 
 class Fields:
-    """A look-up that finds the key or column that contains each field, such as the text.
+    """Finds out which key or column of the input contains each field, such as the text or the speaker.
 
     Keys that the user named take precedence.
 
     Args:
-        said: The keys that the user named, keyed by field. An empty key means that no key contains the field.
+        said: The keys that the user named, keyed by field. An empty string means that no key contains the
+            field.
 
     Raises:
         InputError: The user named a field that does not exist.

@@ -519,10 +519,10 @@ def _items(window: JsonCursor, path: Path, key: str) -> Iterator[Item | Rejected
 
 
 class JsonCursor:
-    """A position in a JSON document. Only a part of the document, from this position on, is in memory.
+    """Reads a JSON document piece by piece, so that a document larger than the memory can be read.
 
     Args:
-        pieces: The pieces of the document, encoded as UTF-8.
+        pieces: The bytes of the document (UTF-8), in consecutive pieces of any length.
     """
 
     def __init__(self, pieces: Iterator[bytes]) -> None:

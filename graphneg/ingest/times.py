@@ -251,7 +251,7 @@ def _of_numbers(year: str, month: str, day: str, clock: str | None) -> float | N
 
 def _of_words(text: str) -> float | None:
     """Return the time in a text that `dateutil` understands; None for any other text."""
-    # Import the library only here, because most files have times in ISO 8601.
+    # Import dateutil only here, because most files have times in ISO 8601 and do not need it.
     from dateutil.parser import parse
 
     try:

@@ -78,8 +78,8 @@ repeated.
 """
 # Words with which speakers refer to themselves.
 _OWN = re.compile(r"\b(i|me|my|mine|we|us|our|ours)\b", re.I)
-# Matches the end of a contraction that tokenization has split, such as "n't" in "do n't" or "' t" in "don '
-# t".
+# Matches the end of a contraction that tokenization has split: the "n't" of "do n't", or the "n ' t" of
+# "don ' t".
 _APART = re.compile(r"(?<=[a-z]) ?n ?(['’]) ?t\b", re.I)
 # Matches the space before a punctuation mark in tokenized text, such as the space in "yes ."
 _GAP = re.compile(r"\s+(?=[.,!?])")

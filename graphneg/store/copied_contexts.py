@@ -140,7 +140,7 @@ def _copies_in(store: Store) -> CopiedContexts:
 
 
 class _Class:
-    """All contexts with the same words. ``near`` lists other `_Class` objects with nearly the same words."""
+    """A set of contexts that have the same words. ``near`` lists other sets with nearly the same words."""
 
     def __init__(self, words: frozenset[int], last: frozenset[int], bands: Sequence[int]) -> None:
         """Initialize the class without contexts."""

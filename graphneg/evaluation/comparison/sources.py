@@ -365,7 +365,8 @@ class NegativeCache:
                 yield negative
 
     def _digest(self, kind: SourceKind) -> str:
-        """Return a fingerprint of the contents of the store for generators or for recipes."""
+        """Return a fingerprint of the data to load into the store from which generators or recipes take
+        texts."""
         return self._loaded if kind == "generator" else fingerprint([self._loaded, kind])
 
     def _opened(self, kind: SourceKind) -> Any:

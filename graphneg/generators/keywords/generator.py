@@ -299,7 +299,7 @@ class KeywordGenerator(WritingGenerator):
         its prompt, if it is nonsense after the context, or if it nearly equals another candidate for the
         context.
         """
-        # Each iteration tries one text per gap, so that the judge scores the texts of all gaps in one batch.
+        # Each iteration tries one text for each missing response, so that the judge scores them in one batch.
         while contenders := [slot for slot in unfilled if slot.texts]:
             best = [slot.texts.pop(0) for slot in contenders]
             after: Sequence[LaterLosses | None] = [None] * len(best)

@@ -178,7 +178,7 @@ class OverlapOptions:
                 if is_share
                 else isinstance(value, int) and value >= 1
             )
-            # None is always valid and means that the condition does not apply.
+            # Any option may be None, which means that a sentence need not meet this condition.
             if value is not None and not holds:
                 what = "a share from 0 to 1" if is_share else "a whole number of at least 1"
                 raise GeneratorError(f"overlap: {name} must be {what}, not {value!r}")

@@ -258,11 +258,14 @@ def choose_concepts(
     own: FragmentCounts | None = None,
     sure: float = SENSE_MARGIN,
 ) -> None:
-    """Replace the fragment of each word with its best candidate, unless the rules settle the meaning.
+    """Choose the graph fragment of each word, such as ``sing-01``, with a network.
+
+    The rules have written a fragment for each word. It is replaced if the network scores another possible
+    fragment higher. Words for which the rules are more reliable than the network are left out.
 
     Args:
         meanings: Tables with counts, frames and word clusters.
-        model: The network that scores candidates.
+        model: The network that scores the possible fragments.
         draft: The graph under construction; it is changed in place.
         own: During training, the counts in ``meanings`` that come from the sentence itself; otherwise
             ``None``.

@@ -1,4 +1,4 @@
-"""Compute the features of the nodes and node pairs of a draft, which are the input of the trained models.
+"""Compute the input features of the parser's trained models, for single nodes and for pairs of nodes.
 
 A feature is a short string. Its prefix shows what it describes: ``c=`` concept, ``l=`` lemma, ``t=`` tag,
 ``d=`` dependency relation. The trainer and the parser call the same functions, so that a model always gets

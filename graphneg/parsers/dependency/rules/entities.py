@@ -472,7 +472,7 @@ def _write_kin(state: RuleState, word: Word) -> None:
     """Add the other person of a relation: for *my friend*, *I* is ``ARG1`` of ``have-rel-role-91``."""
     draft, person = state.draft, state.head_nodes[word.i]
     role = next((arc.head for arc in draft.arcs if arc.dep == person and arc.role == "ARG0"), None)
-    # The other person is "my" in "my friend" and "Tom" in "a friend of Tom".
+    # In "my friend" and "a friend of Tom", the friend is related to the person that "my" or "Tom" refers to.
     owner = word.child("poss") or _object_of(word, "of")
     node = state.outer_of(owner) if owner is not None else None
     related = role is not None and draft.nodes[role].concept == "have-rel-role-91"

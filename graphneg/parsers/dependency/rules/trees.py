@@ -203,7 +203,10 @@ def _split_compound(be: Word, doing: Word) -> None:
 
 
 def _free_doing(noun: Word) -> None:
-    """Attach a participle to the noun, not to a place before it: *there is a girl in a pub singing*."""
+    """Attach a participle to the noun that it describes.
+
+    In *there is a girl in a pub singing*, *singing* belongs to *girl*, but spaCy attaches it after *pub*.
+    """
     for preposition in noun.children("prep"):
         for doing in preposition.children("pobj"):
             location = doing.tree[doing.i - 1]
