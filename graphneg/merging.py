@@ -76,6 +76,9 @@ def _suffixes(kind: str) -> list[str]:
 
     Args:
         kind: What the shards contain, for example records or dialogues.
+
+    Raises:
+        InputError: The kind is unknown.
     """
     if kind in (DAILYDIALOG_PP, DIALOGUES.kind):
         return list(LINES)

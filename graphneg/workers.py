@@ -346,7 +346,7 @@ def _while_used(change: Callable[[], Restore]) -> Callable[[], AbstractContextMa
 
     @contextmanager
     def changed() -> Generator[None]:
-        """Change the setting while the block runs."""
+        """Change a global setting for the duration of a ``with`` block."""
         nonlocal users
         with lock:
             users += 1

@@ -65,7 +65,7 @@ _LIKE_A_TURN = re.compile(r"\s*[^\W\d_][^:\n]{0,80}(?<!\d):(?=\s|$)")
 
 
 class _Turn(NamedTuple):
-    """A turn: its speaker, the texts of its lines, and its time as it is written; empty without a time."""
+    """A turn: its speaker, the texts of its lines, and its time as written in the file (empty if none)."""
 
     speaker: str
     texts: list[str]

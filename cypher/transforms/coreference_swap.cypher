@@ -114,7 +114,8 @@ UNWIND
     THEN [{amr: n.amr, position: n.position, op: 'set', concept: new_pronoun, target: target,
            site: n.amr + '>' + p.concept + '>' + new_pronoun}]
     ELSE [] END
-  // If an entity replaces the pronoun, each node of the pronoun is a separate site, for whole dialogues only.
+  // If an entity replaces the pronoun, each node of the pronoun is a separate site. These sites are used only for
+  // negatives that are whole dialogues.
   + CASE WHEN new_entity IS NULL
       THEN []
       ELSE [{amr: n.amr, position: n.position, op: 'graft', from_amr: new_entity.amr,

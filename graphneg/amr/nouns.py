@@ -120,7 +120,7 @@ class Nouns:
         return None if filler is None else filler + only
 
     def _is_argument(self, k: int) -> bool:
-        """Return whether a node is an argument, or a conjunct in one, that a separate word expresses.
+        """Return whether a node is an argument, or a conjunct of one, and a separate word expresses it.
 
         The graph of *lamplighter* is a ``person`` with ``light-01`` and ``lamp``. This ``lamp`` is only a
         part of a word, so the method returns False for it.
@@ -468,7 +468,12 @@ class Nouns:
         return any(c.role == "wiki" and c.label != "-" for c in self._of.children[k])
 
     def _name(self, k: int, of: str) -> tuple[str, str] | None:
-        """Return the type ``of`` and the words of a name; None if the name is a title or punctuation."""
+        """Return the type and the words of a name; None if the name is only a title or punctuation.
+
+        Args:
+            k: Number of the node ``name``.
+            of: Type of the name, which is returned unchanged.
+        """
         reading = self._of
         words = " ".join(reading.nodes[at].value or "" for at in reading.inside(k))
         # A title alone ("Mr", "Doctor") is ignored: swapping it does not make the text wrong.

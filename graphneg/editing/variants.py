@@ -347,7 +347,7 @@ def _unedited(dialogue: StoredDialogue, id: str, at: int, label: int) -> Negativ
 
 
 def _turn(dialogue: StoredDialogue, at: int) -> StoredTurn:
-    """Return the turn of a dialogue that has the number ``at``."""
+    """Return the turn with the turn number ``at``."""
     return next(turn for turn in dialogue.turns if turn.turn == at)
 
 

@@ -161,7 +161,7 @@ class SentenceChooser:
 
 
 class _Drafted(NamedTuple):
-    """A sentence that is read from a draft. ``place`` is the index of its candidate in the draft."""
+    """A sentence from the candidates for a context. ``place`` is its index among these candidates."""
 
     place: int
     distance: float

@@ -395,7 +395,8 @@ class Selected(NegativeStream):
             kept = list(self._kept([records for _, records in part]))
             # `places` maps each context to its position in the input file. The merge of shards sorts the
             # records by this position. If the records of a context are not consecutive, the position of the
-            # first record counts. A dict keeps the last value of a key, so go through `part` in reverse.
+            # first record counts. A dict keeps the last value of a key, so iterate over the contexts in
+            # reverse.
             places = {(records[0].dialogue, records[0].turn): place for place, records in reversed(part)}
             done += len(part)
             self._progress.advance(len(part))

@@ -360,7 +360,7 @@ def columns_of(value: Any) -> dict[str, list[Any]] | None:
         return None
     columns = cast("dict[str, Any]", value)
     lengths = {len(column) if isinstance(column, list) else -1 for column in columns.values()}
-    # If the lengths differ, the lists do not describe the same turns.
+    # If the columns have different lengths, they do not describe the same turns.
     return columns if len(lengths) == 1 and -1 not in lengths else None
 
 

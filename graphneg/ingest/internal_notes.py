@@ -111,7 +111,7 @@ class NoteFinder:
         return frozenset(found)
 
     def columns(self, cells: Value) -> list[str]:
-        """Return the columns that mark notes.
+        """Return the columns that mark messages as internal notes, which are not part of the dialogue.
 
         Args:
             cells: A table row, or a turn that is a JSON object.

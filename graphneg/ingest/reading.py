@@ -622,7 +622,7 @@ class JsonCursor:
                 raise ItemError("the value is not closed")
 
     def _more(self) -> bool:
-        """Read more text, to double the amount after the current position. Return False if there is none."""
+        """Read until the unread text is twice as long. Return False if the document has no more text."""
         pending = len(self._text) - self._at
         if self._ended or pending > LARGEST_ITEM:
             return False

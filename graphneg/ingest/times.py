@@ -209,7 +209,8 @@ class Dates:
             before: tuple[Any, float] | None = None
             for dialogue, cell in self._written():
                 time = parse_time(cell, order)
-                # Messages of other dialogues show nothing: the dialogues may be in any order.
+                # Compare only messages of the same dialogue, because the dialogues of a file may be in any
+                # order.
                 if time is not None and before is not None and before[0] == dialogue:
                     falls, rises = falls + (time < before[1]), rises + (time > before[1])
                 before = None if time is None else (dialogue, time)

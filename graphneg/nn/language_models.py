@@ -432,7 +432,7 @@ class CausalLM(LanguageModel):
         import torch
 
         distinct = list(dict.fromkeys(map(tuple, batch)))
-        # A cache saves work only if rows begin with the same shown tokens or have equal sources.
+        # A key-value cache saves work only if several rows have the same beginning or are equal.
         if not shown and len(distinct) == len(batch):
             return padded(batch, self._pad, "left", self.device)
         read = padded(distinct, self._pad, "left", self.device)

@@ -316,7 +316,7 @@ def _pieces(negative: Negative, turn: int, change: TurnChange) -> Sequence[tuple
 
 
 def _graphs(turn: str, graphs: EditedPenman, id: str) -> tuple[str, Sequence[Side]]:
-    """Return the name of a turn, and the turn's graphs before and after the edit with drawings."""
+    """Return the name of a turn, with the text and drawing of its graph before and after the edit."""
     texts = [graphs.before or "", graphs.after or ""]
     drawings: Sequence[Drawing | None] = (None, None)
     # If one of the graphs cannot be parsed, show both of them as text, without drawings.

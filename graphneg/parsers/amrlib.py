@@ -170,7 +170,7 @@ def choose_graph(proposal: ParseCandidates, number: int, longest: int) -> Parsed
 
     Args:
         proposal: The proposals for the sentence.
-        number: Number of the sentence in its text, for warnings.
+        number: Number of the sentence in its text, which warnings mention.
         longest: Output limit of the model in tokens, for warnings.
 
     Returns:

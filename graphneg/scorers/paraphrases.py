@@ -152,8 +152,9 @@ def denies(sentence: str) -> bool:
 
 
 def _forms(denial: re.Match[str]) -> dict[str, str] | None:
-    """Return the words of a denial that fill the placeholders in templates such as ``{subject} do not
-    {verb}``.
+    """Return the words of a denial that fill the placeholders of a template.
+
+    An example of a template is ``{subject} do not {verb}``.
 
     Returns:
         The words, keyed by placeholder; None if the past forms of the verb are needed but unknown.

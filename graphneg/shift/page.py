@@ -119,7 +119,7 @@ class Neighbourhood:
 
     @property
     def more_perspectives(self) -> int:
-        """The number of topics to which there are shifts from this topic that ``moves_to`` leaves out."""
+        """The number of topics to which this topic has shifts that are not listed in ``moves_to``."""
         return self.perspectives - len(self.moves_to)
 
     @property

@@ -370,7 +370,15 @@ def compared(data: Data, runs: Mapping[str, Mapping[int, RankerRun]]) -> Compari
 def _closed(
     name: str, adversarial: Mapping[str, Mapping[str, BootstrapEstimate] | None]
 ) -> Iterator[tuple[str, Estimate]]:
-    """Yield the share of the gap that a source closes on adversarial responses, preceded by the measure."""
+    """Yield how much of the gap between random and human-written negatives a source closes, per measure.
+
+    Args:
+        name: Name of the source of negatives.
+        adversarial: Results on adversarial responses, keyed by source and measure.
+
+    Yields:
+        Pairs of a measure and a share. Nothing if the share is undefined.
+    """
     own, nothing, everything = (adversarial.get(source) for source in (name, RANDOM, HUMAN))
     # The share is not defined for "random" and "human" themselves, or if one of them was not compared.
     if name in (RANDOM, HUMAN) or own is None or nothing is None or everything is None:

@@ -262,7 +262,7 @@ class CategoryLine:
 
     @property
     def name(self) -> str:
-        """The name of the row, such as ``overlap (C-follow)``; for all categories, only ``overlap``."""
+        """The source and the error category, such as ``overlap (C-follow)``, or only the source."""
         return self.source if self.category == ALL else f"{self.source} ({self.category})"
 
     @property

@@ -114,7 +114,10 @@ def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
 
 
 def _always(arc: DraftArc) -> bool:
-    """Return whether an arc is restored even if its argument was not deleted by the models."""
+    """Return whether the arc to a mark, such as a vocative, is restored whenever the models removed it.
+
+    The arc to a negation is restored only if the models have deleted the node of the negation.
+    """
     return arc.role in _KEPT_ROLES or arc.rule == "example"
 
 

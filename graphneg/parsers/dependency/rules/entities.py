@@ -53,7 +53,9 @@ _AFTER_HOURS = frozenset({".", ",", "IN", "CC", "RB", "''"})
 
 
 def write_entities(state: RuleState) -> None:
-    """Add the entities that can be recognised by their words alone, and mark these words as done.
+    """Add the entities that can be recognised by their words alone, such as dates, amounts and URLs.
+
+    Later rules skip the words of these entities.
 
     Args:
         state: Words, nodes and unfinished graph of this piece of text; changed in place.
@@ -93,7 +95,7 @@ def _write_entity(state: RuleState, word: Word) -> int:
 
 
 def _write_value(state: RuleState, word: Word, kind: str, role: str, value: str, rule: str) -> int:
-    """Add an entity that consists of one word and has one value. Return 1, the number of its words."""
+    """Add an entity for a single word, such as an e-mail address, with its value. Return 1."""
     state.mark(state.add(kind, word.i, rule), role, value, word.i, rule)
     state.done.add(word.i)
     return 1

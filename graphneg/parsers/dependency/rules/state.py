@@ -96,7 +96,7 @@ class RuleState:
         self.top_nodes.pop(word)
 
     def cover(self, run: Sequence[Word], node: int) -> Word:
-        """Let a node represent several adjacent words, and mark the words as done.
+        """Let a node represent several adjacent words. Later rules skip these words.
 
         Args:
             run: The words, adjacent and in text order.
@@ -111,7 +111,7 @@ class RuleState:
         return head
 
     def defer(self, run: Iterable[Word], head: Word) -> None:
-        """Let one word represent several other words, and mark all of them as done.
+        """Let one word represent several other words. Later rules skip all these words.
 
         Args:
             run: The words; they may include ``head``.
