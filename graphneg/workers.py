@@ -304,7 +304,15 @@ def _attempt(function: Callable[..., Any], *arguments: Any) -> tuple[bool, Any]:
 
 
 def _made(target: str, arguments: tuple[Any, ...]) -> Callable[[Any], Any]:
-    """Import and call the target, which returns the function for the items."""
+    """Create the function that processes items in a worker process.
+
+    Args:
+        target: A function that returns this function, as ``MODULE:NAME``.
+        arguments: Arguments of the target.
+
+    Returns:
+        The function that the target returned.
+    """
     module, _, name = target.partition(":")
     return getattr(importlib.import_module(module), name)(*arguments)
 

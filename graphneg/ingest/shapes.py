@@ -412,8 +412,8 @@ def _are_nameless_rows(values: list[Any]) -> bool:
     if any(isinstance(cell, int | float) for cell in cells):
         return True
     # If all cells are texts, look for two columns of single words, such as ids and speakers, one of which has
-    # a word twice. They show that the rows belong to a table. With only one or two rows, the lists could also
-    # be dialogues.
+    # a word twice. Such columns show that the lists are rows of a table. With only one or two, they could
+    # also be dialogues.
     columns = [[str(cell) for cell in column] for column in zip(*rows, strict=True)]
     words = [column for column in columns if all(_WORD.fullmatch(cell) for cell in column)]
     return len(rows) > 2 and len(words) > 1 and any(len(set(column)) < len(column) for column in words)

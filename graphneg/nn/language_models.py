@@ -243,7 +243,7 @@ class LanguageModel(ABC):
         Args:
             folder: The folder to write to.
         """
-        # The direction is stored in the configuration, so that it is known when the model is loaded again.
+        # Store the direction in which the model reads texts in its configuration, for loading it again.
         setattr(self.model.config, DIRECTION, self.direction)
         self.model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)

@@ -300,7 +300,7 @@ def _row(one: IndexedNegative) -> Row:
     edited = [(turn, change) for turn, change in enumerate(changes) if _pieces(negative, turn, change)]
     pieces = [(f"turn {turn}", _pieces(negative, turn, change)) for turn, change in edited]
     last = len(changes) - 1
-    # If a generator has written the whole response, show it as a single piece.
+    # If no turn was edited because a generator wrote the response, show the response without marking changes.
     if not edited:
         pieces = [(f"turn {last}", [(False, negative.response, negative.response)])]
     first = edited[0][0] if edited else last

@@ -421,7 +421,7 @@ def _object_of(word: Word, preposition: str) -> Word | None:
 
 
 def _is_amount(state: RuleState, word: Word) -> bool:
-    """Return whether a number or an article counts a unit, as in *five years* or *for an hour*."""
+    """Return whether a noun is a unit with a number or article, as in *five years* or *for an hour*."""
     # In "He slept for an hour", "an" counts one hour. In "It was an hour of joy", it does not count.
     if word.lemma in _SINGLE_UNITS and word.child_word("det", "a", "an") is not None:
         over = word.parent.lower if word.dep == "pobj" else ""
