@@ -218,7 +218,8 @@ class CounterfactualGenerator(WritingGenerator):
         known: dict[tuple[str, int], list[Reply]] = {}
         for reply in replies_of(self._store, list(dict.fromkeys(context.dialogue for context in contexts))):
             if reply.perspective is not None:
-                # A reply belongs to the context of the same dialogue that has the same number of turns.
+                # A reply and a context belong together if they have the same dialogue and the same number of
+                # turns.
                 known.setdefault((reply.id.partition("#")[0], len(reply.turns)), []).append(reply)
         observed = [known.get((context.dialogue, context.turn), []) for context in contexts]
         replies = [reply for each in observed for reply in each]

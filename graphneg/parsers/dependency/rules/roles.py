@@ -86,7 +86,10 @@ def dependency(state: RuleState, dependent: int) -> Dependency | None:
 
 
 def _represented(state: RuleState, word: Word) -> Word:
-    """Return the topmost copula that a word represents; the word itself if it represents no copula."""
+    """Return the verb whose node is the node of a word: *is* for *tall* in *she is tall*, or the word itself.
+
+    If several such verbs are above the word, the topmost one is returned.
+    """
     for _ in range(10):
         head = word.parent
         if head.i != word.i and state.representatives.get(head.i) == word.i:
