@@ -404,10 +404,10 @@ class Parses(NamedTuple):
     of: dict[str, Parsed]
 
     def again(self, batches: Iterable[Sequence[str]]) -> Iterator[list[Parsed]]:
-        """Return the stored results for batches of texts, in place of a parser in a `ParserPool`.
+        """Return stored parses for batches of texts. A `ParserPool` calls this method instead of a parser.
 
         Args:
-            batches: Batches of texts for which there are results.
+            batches: Batches of texts that have stored parses.
 
         Returns:
             An iterator over the results of each batch.
@@ -425,7 +425,7 @@ class Reader:
     """
 
     def __init__(self, pipeline: Pipeline) -> None:
-        """Initialize the stage. Create a parser if the pipeline parses texts."""
+        """Initialize the stage that parses texts, and create its parser if the pipeline has one."""
         self._pipeline = pipeline
         self._parser: RestartingParser | None = None
         if (asked := pipeline.parse) is not None:

@@ -307,7 +307,7 @@ class _ParseActor:
     """Actor that runs the first stage of a pipeline, `Reader`. Each batch contains one block."""
 
     def __init__(self, pipeline: bytes, folder: Path | None, signing_in: dict[str, str]) -> None:
-        """Initialize the stage on the node that runs the actor."""
+        """Create the pipeline stage on the Ray node that runs the actor."""
         os.environ.update(signing_in)
         self._folder, self._stage = folder, Reader(pickle.loads(pipeline))
 
@@ -327,10 +327,10 @@ class _ParseActor:
 
 
 class _MakeActor:
-    """Actor that runs the second stage of a pipeline, `Maker`. Each batch contains one block."""
+    """Ray actor that makes negatives: it runs the stage `Maker` of a pipeline on one block of dialogues."""
 
     def __init__(self, pipeline: bytes, folder: Path, signing_in: dict[str, str]) -> None:
-        """Initialize the stage on the node that runs the actor."""
+        """Create the pipeline stage on the Ray node that runs the actor."""
         os.environ.update(signing_in)
         self._stage = Maker(pickle.loads(pipeline), folder)
 

@@ -335,7 +335,10 @@ def _read_donors(store: Store, splits: Splits) -> Named:
 
 
 def _excerpts(store: Store, rows: Sequence[Row]) -> Iterator[Row]:
-    """Yield a row for each dialogue with donors: its id, the utterances of the donors and their graphs."""
+    """Yield a row for each dialogue with donor utterances, that is, utterances to copy graphs from.
+
+    A row contains the id, corpus and split of the dialogue, its donor utterances, and their graphs.
+    """
     wanted = {row["amr"] for row in rows}
     ids = iter(sorted({row["dialogue"] for row in rows}))
     while page := list(islice(ids, _PAGE)):
@@ -368,7 +371,10 @@ def _read_utterances(store: Store, splits: Splits) -> Named:
 
 
 def _read_shifts(store: Store, splits: Splits) -> Named:
-    """Yield the method of keyword extraction, the edges of the shift graph, and the kinds of terms."""
+    """Yield the parts of a snapshot that describe the shift graph, each with its name.
+
+    The parts are the method of keyword extraction, the shift edges, and the kind of each term, such as food.
+    """
     yield METHOD, [row.data() for row in store.read(cypher_text("shift/method"))]
     edges = read_edges(store)
     yield SHIFTS, edges

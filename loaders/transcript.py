@@ -65,7 +65,7 @@ _LIKE_A_TURN = re.compile(r"\s*[^\W\d_][^:\n]{0,80}(?<!\d):(?=\s|$)")
 
 
 class _Turn(NamedTuple):
-    """A turn: its speaker, the texts of its lines, and its time as it is written; empty without a time."""
+    """A turn: its speaker, the texts of its lines, and its time as written in the file (empty if none)."""
 
     speaker: str
     texts: list[str]
@@ -225,7 +225,7 @@ def _is_name(text: str) -> bool:
         return False
     if len(words) <= _MOST_WORDS and "," not in text:
         return True
-    # "Lee, Ann: yes" may also be a sentence to Ann, so only a suffix may follow a comma.
+    # "Lee, Ann: yes" may also be a sentence to Ann, so only a suffix such as "Jr." may follow a comma.
     after = [word for before, word in pairwise(words) if before.endswith(",")]
     if any(word.strip(".,").replace(".", "").casefold() not in _SUFFIXES for word in after):
         return _has_remark_after_comma(text)

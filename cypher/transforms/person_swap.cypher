@@ -53,5 +53,5 @@ WITH dialogue, amr, target, score, n.position AS position, x.text AS other
 ORDER BY dialogue, amr, position
 RETURN dialogue, collect({
   amr: amr, position: position, op: 'set', concept: other, target: target, score: score,
-  // The whole graph is one site, so that all its pronouns change together.
+  // All edits of a graph belong to the same site, so that all pronouns of the graph change together.
   site: amr}) AS edits

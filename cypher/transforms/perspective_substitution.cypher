@@ -13,7 +13,7 @@
 // perspectives of the replies that take it up, and counts these replies. A substitute is a frequent perspective of the
 // replies that take up a certain keyword of the post. The query works in three steps:
 //   1. For each keyword of the post, find the substitutes to which SHIFTS_TO points from this keyword.
-//   2. Choose the keywords whose substitutes are used.
+//   2. Choose the keywords of the post whose substitutes are used.
 //   3. Find the nodes of the reply's graph that express the perspective, and replace their concept by the substitute.
 //
 // Departures from CAPT:
@@ -77,7 +77,7 @@ WITH reply, perspective, [candidate IN candidates WHERE
          OR candidate.physical_object AND perspective.physical_object)
      ][..4] AS substitutes
 
-// Step 2: choose the keywords whose substitutes are used.
+// Step 2: choose the keywords of the post whose substitutes are used.
 WITH reply.dialogue AS dialogue, reply.amr AS amr, perspective.text AS perspective,
      collect({is_focus: reply.is_focus, substitutes: substitutes}) AS keywords
 UNWIND [keyword IN keywords WHERE

@@ -96,8 +96,8 @@ WITH dialogue, predicate, context_free, top, way.append AS append, way.antonym A
      top.amr + CASE WHEN way.append THEN 'snt' ELSE '' END
        + '<' + predicate.amr + '.' + toString(predicate.position) + '>' + way.antonym AS site,
      CASE
-       // A copy that replaces the whole turn is only for negatives of a response. Without the other sentences of the
-       // response, nothing answers the context.
+       // If the copy replaces a whole turn, the edit is only for negatives whose response is edited. The edited
+       // response then no longer answers the context.
        WHEN NOT way.append THEN 'response'
        // An antonym from ConceptNet contradicts less reliably than a negation, so it is used in whole dialogues only.
        WHEN way.antonym <> '' THEN 'dialogue'

@@ -32,7 +32,8 @@ UNWIND [t IN d.turns | {amr: t.amr, turn: t.turn, of_donor: false}]
   + [amr IN d.donors | {amr: amr, turn: -1, of_donor: true}] AS graph
 MATCH (n:AmrNode {amr: graph.amr})
 WHERE
-  // The node is a noun that a speaker can mention again: "window". Names, units and vague nouns such as "case" are not.
+  // The node is a noun that a speaker can mention again, such as "window". Names, units and vague nouns such as "case"
+  // are excluded.
   n.topical
   // The node is the top of a sentence that fits any dialogue: "I left the windows open."
   OR graph.of_donor AND n.context_free
@@ -73,7 +74,8 @@ WITH dialogue, amr, turn, context, [statement IN statements WHERE size(statement
 // statements.
 UNWIND [i IN [0, 1, 2, 3] WHERE i < size(statements) | statements[(turn * 4 + i) % size(statements)]] AS statement
 
-// Step 3: replace the turn by the statement. The first noun with a counterpart is shared with the context or replaced.
+// Step 3: replace the turn by the statement. If the context does not mention the statement's noun, such as "boat",
+// replace it by a noun of the context.
 WITH dialogue, amr, turn, context, statement, statement.nouns[0] AS noun
 WITH dialogue, amr, turn, statement, noun, [other IN context WHERE
        // The conditions are the same as in step 2.

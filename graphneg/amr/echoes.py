@@ -77,7 +77,11 @@ def sayings(reading: AmrView, known: Sequence[Mapping[str, object]]) -> list[Sta
 
 
 def _saying(reading: AmrView, k: int, known: Mapping[str, object]) -> Statement | None:
-    """Return the statement of a node, or None if its content cannot be repeated, as with ``and``."""
+    """Return what a node states, for comparison with other nodes.
+
+    Returns:
+        The statement. None if a repetition of the node would not repeat any content, for example for ``and``.
+    """
     node, sentence = reading.nodes[k], reading.sentences[k]
     # Names and numbers are compared by their type and their words, for example ``name person "Anna"``.
     if "entity_type" in known:

@@ -104,7 +104,7 @@ class _Facts:
     """The properties of one graph's nodes, combined from its clauses, nouns and times."""
 
     def __init__(self, graph: AmrGraph, text: str, lexicon: Lexicon) -> None:
-        """Initialize the objects that compute the properties."""
+        """Create the objects that find the clauses, nouns and times of the graph."""
         self.reading = AmrView(graph, lexicon)
         self._clauses = Clauses(self.reading)
         self._nouns = Nouns(self.reading)

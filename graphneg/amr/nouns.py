@@ -83,14 +83,14 @@ class Nouns:
         return not reading.is_a(k, "closed") and not _BUILT.fullmatch(label) and not is_bare_person
 
     def general_kind(self, k: int) -> str:
-        """Return the kind of a noun, after merging all kinds of things into one.
+        """Return the kind of a noun, with ``thing`` in place of all kinds of physical objects.
 
         Args:
             k: Number of the node in the graph.
 
         Returns:
-            ``thing`` for objects, clothes, food, vehicles and similar kinds. For other nouns the kind itself,
-            such as ``person``.
+            ``thing`` for tools, clothes, food, vehicles and other physical objects. For all other nouns, the
+            kind itself, such as ``person``.
         """
         kind = self._of.kinds[k]
         return "thing" if "physical-object" in self._of.lexicon.classes_of(kind) else kind
@@ -120,7 +120,7 @@ class Nouns:
         return None if filler is None else filler + only
 
     def _is_argument(self, k: int) -> bool:
-        """Return whether a node is an argument, or a conjunct in one, that a separate word expresses.
+        """Return whether a node is an argument, or a conjunct of one, and a separate word expresses it.
 
         The graph of *lamplighter* is a ``person`` with ``light-01`` and ``lamp``. This ``lamp`` is only a
         part of a word, so the method returns False for it.
@@ -468,7 +468,12 @@ class Nouns:
         return any(c.role == "wiki" and c.label != "-" for c in self._of.children[k])
 
     def _name(self, k: int, of: str) -> tuple[str, str] | None:
-        """Return the type ``of`` and the words of a name; None if the name is a title or punctuation."""
+        """Return the type and the words of a name; None if the name is only a title or punctuation.
+
+        Args:
+            k: Number of the node ``name``.
+            of: Type of the name, which is returned unchanged.
+        """
         reading = self._of
         words = " ".join(reading.nodes[at].value or "" for at in reading.inside(k))
         # A title alone ("Mr", "Doctor") is ignored: swapping it does not make the text wrong.

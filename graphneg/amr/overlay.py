@@ -492,7 +492,7 @@ class _Tree:
             for later in copy.walk():
                 if later.target is target:
                     later.target = node
-            # Copy the name as well: a mention of "Anna" must not become "a person".
+            # Copy the name of an entity as well. Otherwise, a mention of "Anna" would become "a person".
             for child in target.below:
                 if child.role == "name" and child.target is None:
                     node.attach(child.copied())

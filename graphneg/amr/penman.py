@@ -175,7 +175,7 @@ class _GraphReader:
                 role_align, at = tokens[at], at + 1
 
     def _mentioned(self) -> set[int]:
-        """Return the node numbers of the atoms that equal a variable: they are mentions, not constants."""
+        """Return the numbers of the leaves that are variables, such as ``i`` in ``:ARG1 i``."""
         return {k for k in self._atoms if self._nodes[k][4] in self._variables}
 
     def _finished(self) -> AmrGraph:

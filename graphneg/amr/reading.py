@@ -100,7 +100,7 @@ class AmrView:
 
     @cached_property
     def asked(self) -> list[int]:
-        """The numbers of the nodes that make a clause a question."""
+        """The numbers of the nodes that mark a clause as a question, such as ``amr-unknown``."""
         return [k for k, label in enumerate(self.labels) if label in ASKING]
 
     @cached_property
@@ -129,7 +129,7 @@ class AmrView:
 
     @cached_property
     def roles_in(self) -> list[list[tuple[str, int]]]:
-        """For each node as an argument, its roles and the number of the predicate for each role."""
+        """For each node, the predicates of which it is an argument: pairs of a role and a node number."""
         found: list[list[tuple[str, int]]] = [[] for _ in self.nodes]
         for above, role, below in self.edges:
             found[below].append((role, above))

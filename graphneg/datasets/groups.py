@@ -248,7 +248,7 @@ def groups_of_contexts(choices: Iterable[LabelledContext]) -> list[Group]:
         choices: Contexts with correct and wrong responses.
 
     Returns:
-        One group per context. The kind of a wrong response becomes its source.
+        One group per context. The key of a wrong response in ``negatives`` becomes its source.
     """
     return [
         Group(
@@ -322,7 +322,10 @@ class ContextWriter:
 
     @property
     def form(self) -> Form:
-        """The output format for `graphneg.editing.export.export`. Each access resets this object's counts."""
+        """The output format to pass to `graphneg.editing.export.export`.
+
+        Each access to this property reads the files of negatives again and sets the counts to zero.
+        """
         return Form(DAILYDIALOG_PP, self._lines(), _write_contexts)
 
     def _lines(self) -> Callable[[Store, Sequence[StoredDialogue]], Iterator[tuple[str, Any]]]:

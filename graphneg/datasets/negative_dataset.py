@@ -107,7 +107,8 @@ class NegativeDataset:
         """Return the groups of an epoch.
 
         Args:
-            epoch: The epoch number, from 0. It matters only if a source is a function.
+            epoch: The epoch number, from 0. All epochs have the same groups, unless a source of negatives is
+                a function, which makes new negatives for each epoch.
 
         Returns:
             The groups as a sequence that is stored on disk.

@@ -329,9 +329,11 @@ class PairSampler:
             yield from result
 
     def _wrong(self, group: Group, wrong: Sequence[tuple[int, Answer]], epoch: int) -> dict[str, list[int]]:
-        """Return the indices of the negatives to draw from a group in an epoch, keyed by name in the mix.
+        """Draw the negatives of a context for an epoch, according to the mix.
 
-        No index occurs twice.
+        Returns:
+            The indices of the drawn negatives, keyed by source, error category or transform. No index occurs
+            twice.
         """
         # A name in the mix may be a source, an error category or a transform.
         matching = {
@@ -380,7 +382,7 @@ class PairSampler:
         words = word_hashes("\n".join(group.context))
         taken: set[str] = set()
         for k in range(amount * _TRIES):
-            # A single hash determines another context and one of its responses.
+            # Draw another context and one of its responses. Both are derived from the same hash.
             draw = number(self._seed, "random", group.id, str(epoch), str(k))
             other = self._kept[draw % self.contexts]
             some = self.groups[other].positives
@@ -399,9 +401,11 @@ class PairSampler:
 
 
 def _copies(groups: Sequence[Group], kept: Iterable[int]) -> dict[int, list[int]]:
-    """Return lists of the groups with the same context, keyed by each of these groups.
+    """Find groups whose contexts are equal.
 
-    A group whose context occurs only once is left out.
+    Returns:
+        The indices of all groups with the same context, keyed by the index of each of these groups. A group
+        whose context occurs only once is left out.
     """
     # There may be millions of contexts but few duplicates. To save memory, a context is mapped to a single
     # index, and to a list only when a duplicate is found.
@@ -606,7 +610,7 @@ class Epochs:
     """
 
     def __init__(self, draws: Draws, epochs: int, batch: int) -> None:
-        """Initialize the epochs. Draw each epoch once, to count its pairs.
+        """Draw the pairs of each epoch once, to count them.
 
         Args:
             draws: Function that draws the pairs of an epoch.

@@ -587,7 +587,7 @@ class _Batch:
 def _realised(
     planned: Sequence[tuple[EditSettings, EditPlan, Variant]], decoder: Decoder
 ) -> Iterator[Explanation]:
-    """Decode edited graphs. Yield their negatives with the decoder's reasons for refused turns."""
+    """Decode edited graphs into negatives. If the decoder refuses a turn, its reason is returned as well."""
     turns = [edited_utterances(plan.dialogue, variant) for _, plan, variant in planned]
     asked = [utterance for some in turns for utterance in some.values()]
     answers = iter([answer for _, answer in zip(asked, decoder.decode(asked), strict=True)])

@@ -252,11 +252,17 @@ def _slot(settings: EditSettings, dialogue: StoredDialogue, at: int) -> _Slot | 
 
 
 def _fetch(slots: Sequence[_Slot], known: dict[str, dict[str, Sequence[Proposal]]], ask: Ask) -> None:
-    """Run the transform queries that the slots need next, for the dialogues without a result of the query."""
+    """Run the queries of the transforms to try next, except for dialogues whose results are in ``known``.
+
+    Args:
+        slots: The negatives that still need edits.
+        known: Results of earlier queries, keyed by transform and dialogue id. The new results are added.
+        ask: Function that runs the query of a transform on dialogues.
+    """
     asked: dict[str, dict[str, StoredDialogue]] = {}
     for slot in slots:
-        # A slot that still has to apply, say, two groups tries the first transform of each of the two in any
-        # case, so run the queries of all these transforms in one round.
+        # If a negative still needs edits from two groups of transforms, the first transform of both groups
+        # will be tried in any case. So run the queries of both transforms in one round.
         for name in (group[0] for group in slot.groups[: slot.amount - slot.applied]):
             if slot.dialogue.id not in known.get(name, {}):
                 asked.setdefault(name, {})[slot.dialogue.id] = slot.dialogue
@@ -278,8 +284,8 @@ def _try(
     # The random order depends only on the names of the sites, not on the order in which the query returns
     # them.
     ranked = sorted(proposals, key=lambda one: (number(settings.seed, "site", *names, one.site), one.site))
-    # Move the sites that an earlier negative has used to the end. The sort is stable, so all other sites keep
-    # their random order.
+    # Sort the sites so that unused sites come before sites of earlier negatives. The sort is stable, so the
+    # random order is kept within both parts.
     ranked.sort(key=lambda one: (one.transform, one.site) in taken)
     # If a recipe makes only one edit per negative, a used site would give the same negative again, so the
     # site is not used a second time.

@@ -227,7 +227,7 @@ class Donors:
     """
 
     def __init__(self, store: Store) -> None:
-        """Initialize the donors of a store. The donors are computed when they are first needed."""
+        """Prepare to choose donors. They are chosen when `of` is called for the first time."""
         self._store = store
         self._samples = samples_with_graphs(store)
         self._offers: dict[tuple[str, str], Mapping[str, Sequence[str]]] = {}
@@ -305,7 +305,13 @@ class Donors:
         return sorted(found, key=lambda row: (row["taker"], row["amr"]))
 
     def _donors(self, corpus: str, split: str) -> list[_Donor]:
-        """Return the donors of a corpus and split, sorted by a hash; no two donors share a sentence."""
+        """Return utterances of a corpus and split from whose graphs transforms may copy (donors).
+
+        The donors are sorted by a hash, and no two of them share a sentence.
+
+        Raises:
+            StoreError: A graph belongs to no utterance.
+        """
         rows = [row for row in self._samples.every(corpus, split) if row["length"] <= LONGEST_EDITED]
         said = utterances_of_graphs(self._store, [row["amr"] for row in rows])
         nodes = self._nodes([row["amr"] for row in rows])
@@ -355,7 +361,12 @@ class _Donor:
         self._takers: list[tuple[tuple[bool, int], str]] = []
 
     def consider(self, dialogue: str, says_noun: bool) -> None:
-        """Keep a dialogue if it is one of the `_CONSIDERED` best. Dialogues that share a noun rank first."""
+        """Consider a dialogue as one that may copy from the donor. Only the best dialogues are kept.
+
+        Args:
+            dialogue: Id of the dialogue.
+            says_noun: Whether the dialogue shares a noun with the donor. Such dialogues are preferred.
+        """
         rank = (says_noun, -crc32(dialogue.encode("utf-8", "surrogatepass"), self._salt))
         # The heap keeps only the best dialogues so far, so that memory does not grow with the corpus.
         if len(self._takers) < _CONSIDERED:
@@ -468,7 +479,7 @@ class Proposal:
         """Add an edit to the site.
 
         Args:
-            row: Row of the query, which describes the edit.
+            row: Description of the edit, as returned by the query of the transform.
         """
         self.rows.append(row)
         if row.get("swap_pool") is not None:
@@ -480,7 +491,10 @@ class Proposal:
 
     @property
     def for_target(self) -> Target | None:
-        """The target given by the query, or else by the transform's header; None for any target."""
+        """Whether the site is for edits of the ``response`` or of the whole ``dialogue``; None for both.
+
+        The target in the rows of the query has precedence over the target in the header of the transform.
+        """
         return self.target or self.made_by.target
 
     @property

@@ -122,14 +122,16 @@ class Recipe:
         return max(1, turns // self.turns_per_edit[transform]) if transform in self.turns_per_edit else 1
 
     def skips(self, site_target: Target | None, target: Target) -> bool:
-        """Return whether the recipe skips sites that a transform marks for a given target.
+        """Return whether the recipe skips a place to edit (site) that is meant for a different target.
+
+        The target is ``response`` if only the response is edited, and ``dialogue`` if any turn may be edited.
 
         Args:
-            site_target: Target for which the sites are marked; None if they are for any target.
+            site_target: Target for which the transform proposes the site; None for both targets.
             target: Target of the negatives to make.
 
         Returns:
-            True if the two targets differ and the recipe uses only ``clashing`` sites.
+            True if the targets differ and the attribute ``sites`` of the recipe is ``clashing``.
         """
         return self.sites == "clashing" and site_target not in (None, target)
 

@@ -146,7 +146,7 @@ def planned_variants(
 
 
 def _variant(id: str, edits: Sequence[Edit], graphs: Mapping[str, AmrGraph]) -> Variant:
-    """Apply the edits of one variant. If a result is ill-formed or unchanged, the variant gets a fault."""
+    """Apply the edits of one variant. If a graph is then ill-formed or unchanged, ``fault`` says so."""
     by_graph: dict[str, list[Edit]] = {}
     for edit in edits:
         by_graph.setdefault(edit.amr, []).append(edit)
@@ -234,7 +234,7 @@ def edited_utterances(dialogue: StoredDialogue, variant: Variant) -> dict[int, E
 
     Args:
         dialogue: The dialogue of the variant.
-        variant: A variant without a fault.
+        variant: A variant whose edits could be applied (its ``fault`` is None).
 
     Returns:
         The edited utterances, keyed by turn number, in the order of the turns.
@@ -270,7 +270,7 @@ def negative_from_variant(
     Args:
         settings: Recipe, target and seed.
         plan: The plan from which the variant was made.
-        variant: A variant without a fault.
+        variant: A variant whose edits could be applied (its ``fault`` is None).
         texts: Decoded texts, keyed by turn number. A turn without a decoded text keeps its original text.
         decoder: Name of the decoder.
 
@@ -347,7 +347,7 @@ def _unedited(dialogue: StoredDialogue, id: str, at: int, label: int) -> Negativ
 
 
 def _turn(dialogue: StoredDialogue, at: int) -> StoredTurn:
-    """Return the turn of a dialogue that has the number ``at``."""
+    """Return the turn with the turn number ``at``."""
     return next(turn for turn in dialogue.turns if turn.turn == at)
 
 
@@ -356,7 +356,7 @@ def edit_records(dialogue: StoredDialogue, variant: Variant) -> Iterator[EditRec
 
     Args:
         dialogue: The dialogue of the variant.
-        variant: A variant without a fault.
+        variant: A variant whose edits could be applied (its ``fault`` is None).
 
     Yields:
         The descriptions. Their ``before`` and ``after`` show the edited node with its branches.

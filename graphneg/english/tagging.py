@@ -56,7 +56,11 @@ _BY_ENDING = (
 
 
 def _read_costs() -> tuple[dict[str, Costs], dict[str, Costs]]:
-    """Read ``tagging.tsv``. Return the tag costs of closed-class words and the costs between two tags."""
+    """Read ``tagging.tsv``, which contains the costs from which the tagger computes the best tags.
+
+    Returns:
+        The costs of the tags of each closed-class word, and the costs of the transitions between two tags.
+    """
     words: dict[str, Costs] = {}
     follows: dict[str, Costs] = {}
     for kind, name, cells in table_rows("graphneg.english", "tagging.tsv"):

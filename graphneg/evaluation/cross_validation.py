@@ -76,8 +76,8 @@ def leave_one_out(labelled: Sequence[JudgedResponse]) -> list[Fold]:
         test = tuple(response for response in labelled if response.generator == name)
         others = [response for response in labelled if response.generator != name]
         texts, contexts = test_texts(test), {context_key(response.context) for response in test}
-        # A detector could memorise test contexts and test responses, so remove training responses with such
-        # contexts or texts.
+        # A detector could memorise contexts and responses. So remove training responses whose context or text
+        # also occurs among the test responses.
         train = tuple(
             response
             for response in others

@@ -164,8 +164,8 @@ class CounterfactualGenerator(WritingGenerator):
             seed: Seed for drawing the substitutes and the sampling noise.
 
         Returns:
-            One `Gap` per context, in the order of ``contexts``. The candidates for a context are sorted by
-            their loss under the judge, lowest first.
+            One object per context, in the order of ``contexts``. Its attribute ``candidates`` contains the
+            replies for this context, sorted by their loss under the judge, lowest first.
         """
         asked = self._asked(contexts, per_context, seed)
         pairs = [(each, question) for each in asked for question in each.questions]
@@ -206,12 +206,20 @@ class CounterfactualGenerator(WritingGenerator):
         }
 
     def _asked(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:
-        """Return each context with its questions, each about an observed reply and a substitute."""
+        """Prepare what to ask the language model for each context.
+
+        A question asks what an observed reply would have been with a substitute for its perspective (the
+        keyword to which it shifts the topic).
+
+        Returns:
+            The contexts with their questions.
+        """
         most = per_context * self._options.tries
         known: dict[tuple[str, int], list[Reply]] = {}
         for reply in replies_of(self._store, list(dict.fromkeys(context.dialogue for context in contexts))):
             if reply.perspective is not None:
-                # A reply belongs to the context of the same dialogue that has the same number of turns.
+                # A reply and a context belong together if they have the same dialogue and the same number of
+                # turns.
                 known.setdefault((reply.id.partition("#")[0], len(reply.turns)), []).append(reply)
         observed = [known.get((context.dialogue, context.turn), []) for context in contexts]
         replies = [reply for each in observed for reply in each]

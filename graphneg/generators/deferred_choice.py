@@ -161,7 +161,7 @@ class SentenceChooser:
 
 
 class _Drafted(NamedTuple):
-    """A sentence that is read from a draft. ``place`` is the index of its candidate in the draft."""
+    """A sentence from the candidates for a context. ``place`` is its index among these candidates."""
 
     place: int
     distance: float
@@ -196,13 +196,14 @@ def _first(item: tuple[int, Any]) -> int:
 
 
 def choosing(choice: Mapping[str, Any]) -> Choose:
-    """Create the chooser that the settings from `Generator.choice` describe.
+    """Create the function that chooses the final responses for each context from all candidates.
 
     Args:
-        choice: Name of the chooser (the value of ``by``), and the options of the chooser.
+        choice: The settings from `Generator.choice`: the name of the method (the value of ``by``), and the
+            options of the method.
 
     Returns:
-        A function that is called for one draft after another. It remembers its choices between the calls.
+        A function to call for one context after another. It remembers its earlier choices.
 
     Raises:
         InputError: No chooser has the given name.

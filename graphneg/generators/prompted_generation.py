@@ -409,7 +409,7 @@ class WritingGenerator(Generator):
         """Return whether a text is accepted, and count the reason if it is rejected.
 
         Args:
-            gap: Gap for which the text was written. The reason is stored in it.
+            gap: Record of the context for which the text was written. The reason is stored in this record.
             reason: Code of the reason to reject the text; None to accept the text.
 
         Returns:
@@ -426,7 +426,8 @@ class WritingGenerator(Generator):
         Call this method in the order of the contexts, so that the result does not depend on the batch size.
 
         Args:
-            gap: Gap for which the text was written.
+            gap: Record of the context for which the text was written. If the text is not new, the reason for
+                its rejection is stored in the record.
             text: Text that is about to be returned as a candidate.
 
         Returns:
@@ -472,7 +473,8 @@ class WritingGenerator(Generator):
     def _with(self, writer: Any) -> WritingGenerator:
         """Return a copy of this generator with another writer, no ranker and empty counts."""
         other = copy.copy(self)
-        # The copy only counts requests or sends them in advance, so it needs no ranker.
+        # The copied generator only counts requests or sends them in advance. It returns no texts that a
+        # ranker could score, so it needs no ranker.
         other.writer, other.refused, other._said, other._ranker = writer, Counter(), NearDuplicates(), None
         # The list of missing candidates was copied with the generator. `missing` clears the copied list.
         other.missing()

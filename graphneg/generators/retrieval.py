@@ -120,8 +120,8 @@ def bank_rows(store: Store, corpus: str) -> list[tuple[Any, ...]]:
 
     Returns:
         One row per response: the name of the corpus, the hash of the text, and the fields of a `BankEntry`.
-        If ``most`` is at most `MOST`, `read_bank` returns the same bank from these rows as from the whole
-        store.
+        From these rows, `read_bank` chooses the same responses as from the whole store, if it is asked for at
+        most `MOST` responses.
     """
     sample = HashSample[tuple[int, BankEntry]](MOST)
     for draw, entry in _replies(store, (corpus,)):

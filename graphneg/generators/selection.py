@@ -240,7 +240,7 @@ def pairs_to_learn(
         # Short replies such as "Yes." occur often. A random response must not be equal to the correct
         # response by chance.
         fits = NearTexts([own.response])
-        # If every other response is nearly equal to the correct response, use the first of them anyway.
+        # If all responses of other dialogues are nearly equal to the correct response, use the first one.
         other = next((record for record in others if record.response not in fits), others[0])
         random.append(pair_of(own)._replace(response=other.response))
     return [pair_of(record) for record in right], random
@@ -395,7 +395,8 @@ class Selected(NegativeStream):
             kept = list(self._kept([records for _, records in part]))
             # `places` maps each context to its position in the input file. The merge of shards sorts the
             # records by this position. If the records of a context are not consecutive, the position of the
-            # first record counts. A dict keeps the last value of a key, so go through `part` in reverse.
+            # first record counts. A dict keeps the last value of a key, so iterate over the contexts in
+            # reverse.
             places = {(records[0].dialogue, records[0].turn): place for place, records in reversed(part)}
             done += len(part)
             self._progress.advance(len(part))

@@ -40,8 +40,8 @@ def count_unsaid(cells: Value, content: Any, notices: Notices) -> None:
     for kind in unsaid_of(content):
         notices.count(kind, "left out")
     text = message_text(content)
-    # If the message has text, the values of the keys below are kept as attributes. Otherwise the message is
-    # left out.
+    # If the message has text, other content such as images is kept as attributes. Otherwise, the whole
+    # message is left out.
     is_left_out = isinstance(text, str) and not text.strip()
     became = "left out" if is_left_out else "kept as an attribute, not as text"
     for key, kind in INSTEAD_OF_TEXT.items():

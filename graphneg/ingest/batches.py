@@ -179,7 +179,7 @@ class Batch:
 
 
 def _appending(list_of: Callable[[Batch], list[T]], item: T) -> Callable[[Batch], None]:
-    """Return a function that appends an item to one of a batch's lists."""
+    """Return a function that appends ``item`` to the list that ``list_of`` returns for a batch."""
 
     def add(batch: Batch) -> None:
         list_of(batch).append(item)

@@ -101,7 +101,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
     """
 
     def __init__(self, folder: str | Path) -> None:
-        """Initialize the folder: create it if it does not exist, and lock it."""
+        """Create the folder for the bulk load if it does not exist, and lock it."""
         self.folder = Path(folder)
         self.description = f"bulk load in {self.folder}"
         index = self.folder / INDEX

@@ -173,7 +173,7 @@ class BulkIndex:
         with self._lock:
             self._tables.execute("BEGIN")
             try:
-                # This object can stand in for a transaction, because the function calls only `run`.
+                # The function calls only the method `run` of a transaction, which this object has, too.
                 done = work(cast(ManagedTransaction, self))
             except BaseException:
                 self._tables.execute("ROLLBACK")

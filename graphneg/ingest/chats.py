@@ -213,7 +213,7 @@ def conversations(
 
     def make(number: int, parts: list[Item]) -> Item:
         turns = [part.value.message for part in parts]
-        # The name contains the id of the thread, so that it shows where the dialogue comes from.
+        # The name of a dialogue from a thread contains the thread id, so that users can find the thread.
         name = begin + (f"thread-{turns[0].thread}" if turns[0].thread else _minute(turns[0].seconds))
         names[name] += 1
         # Two dialogues may begin in the same minute, so repeated names get a number.

@@ -409,7 +409,7 @@ def _quotes(path: Path, encoding: str) -> bool:
 
 
 def _saved(path: Path, options: LoadOptions) -> Iterator[Source]:
-    """Yield a source for each Arrow file in a folder that ``save_to_disk`` wrote, for all its splits."""
+    """Yield the Arrow files, of all splits, in a folder that ``save_to_disk`` of ``datasets`` wrote."""
     splits = _listing(path / "dataset_dict.json", "splits")
     folders = [path] if splits is None else [path / Path(str(split)).name for split in splits]
     for folder in folders:

@@ -132,12 +132,13 @@ row, ``posts`` may be a count, and ``type`` may be the speaker."""
 
 
 class Fields:
-    """A look-up that finds the key or column that contains each field, such as the text.
+    """Finds out which key or column of the input contains each field, such as the text or the speaker.
 
     Keys that the user named take precedence.
 
     Args:
-        said: The keys that the user named, keyed by field. An empty key means that no key contains the field.
+        said: The keys that the user named, keyed by field. An empty string means that no key contains the
+            field.
 
     Raises:
         InputError: The user named a field that does not exist.
@@ -359,7 +360,7 @@ def columns_of(value: Any) -> dict[str, list[Any]] | None:
         return None
     columns = cast("dict[str, Any]", value)
     lengths = {len(column) if isinstance(column, list) else -1 for column in columns.values()}
-    # If the lengths differ, the lists do not describe the same turns.
+    # If the columns have different lengths, they do not describe the same turns.
     return columns if len(lengths) == 1 and -1 not in lengths else None
 
 

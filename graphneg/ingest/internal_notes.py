@@ -70,17 +70,17 @@ def meaning_of(key: str, value: Any) -> Meaning:
     # "not internal", "non-public"
     if words & _words("negation"):
         return "unknown"
-    # "Internal (agents only)"
+    # For example "Internal (agents only)".
     if words & _words("note"):
         return "note"
     rest = words - _words("other") - _words("message") - _words("note-noun") - _words("public")
-    # "public reply", "public note"
+    # For example "public reply" or "public note".
     if words & _words("public") and not rest:
         return "public"
-    # "note and reopen"
+    # For example "note and reopen".
     if words & _words("note-noun"):
         return "note"
-    # "quick reply", but not "side conversation"
+    # A "quick reply" is public. Whether a "side conversation" is public is unknown.
     return "public" if words & _words("message") and not rest else "unknown"
 
 
@@ -111,7 +111,7 @@ class NoteFinder:
         return frozenset(found)
 
     def columns(self, cells: Value) -> list[str]:
-        """Return the columns that mark notes.
+        """Return the columns that mark messages as internal notes, which are not part of the dialogue.
 
         Args:
             cells: A table row, or a turn that is a JSON object.

@@ -460,7 +460,7 @@ def _looks_right(path: Path, loader: str) -> bool:
         loader: The name of the loader.
 
     Returns:
-        False if the beginning matches no known format.
+        True if the beginning has the format of the loader, False if it matches no known format.
 
     Raises:
         InputError: The file is empty, or its beginning shows a different format.

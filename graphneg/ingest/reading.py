@@ -519,10 +519,10 @@ def _items(window: JsonCursor, path: Path, key: str) -> Iterator[Item | Rejected
 
 
 class JsonCursor:
-    """A position in a JSON document. Only a part of the document, from this position on, is in memory.
+    """Reads a JSON document piece by piece, so that a document larger than the memory can be read.
 
     Args:
-        pieces: The pieces of the document, encoded as UTF-8.
+        pieces: The bytes of the document (UTF-8), in consecutive pieces of any length.
     """
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
@@ -622,7 +622,7 @@ class JsonCursor:
                 raise ItemError("the value is not closed")
 
     def _more(self) -> bool:
-        """Read more text, to double the amount after the current position. Return False if there is none."""
+        """Read until the unread text is twice as long. Return False if the document has no more text."""
         pending = len(self._text) - self._at
         if self._ended or pending > LARGEST_ITEM:
             return False

@@ -361,7 +361,7 @@ class RowReader:
         return rows if order is None else [rows[at] for at in order]
 
     def _best_path(self, rows: list[DialogueRow]) -> list[DialogueRow]:
-        """Return the first message of a tree, and after each message the best reply to it."""
+        """Return one path through a tree of messages: the first message, the best reply to it, and so on."""
         names = [_reply(cast("Value", row.cells), self._fields) for row in rows]
         firsts = [at for at, (_, answered) in enumerate(names) if answered is None]
         if len(firsts) != 1:

@@ -295,7 +295,14 @@ class _ObjectReader:
         return result, fields.renamed(told)
 
     def _turns(self, value: Any, name: str) -> tuple[Any, Mapping[str, str]]:
-        """Return sorted turns with graphneg's own keys, and the original keys of fields such as the text."""
+        """Convert a list of turns into turns with graphneg's own keys, and sort them.
+
+        Returns:
+            The turns, and the original keys of fields such as the text, keyed by field.
+
+        Raises:
+            ItemError: No key of a turn is known to contain the text.
+        """
         given = _turn_list(value)
         if not given:
             return value, {}
@@ -326,7 +333,15 @@ class _ObjectReader:
         return [turns[at] for at in order], found
 
     def _columns(self, cells: Value, name: str) -> Mapping[str, str]:
-        """Return the keys of a turn that a notice shows to the user, keyed by field."""
+        """Return the names of the keys that contain fields such as the speaker, for a notice to the user.
+
+        Args:
+            cells: A turn, as a JSON object.
+            name: The key of the list of turns.
+
+        Returns:
+            The names of the keys, keyed by field. The time is left out if it does not determine the order.
+        """
         known = self._fields.of(cells)
         # The turns of graphneg's own format are in order, so their times are not used.
         shown = ("speaker", "text") if name == "turns" or "turn" in known else ("speaker", "text", "time")
@@ -397,8 +412,8 @@ def _are_nameless_rows(values: list[Any]) -> bool:
     if any(isinstance(cell, int | float) for cell in cells):
         return True
     # If all cells are texts, look for two columns of single words, such as ids and speakers, one of which has
-    # a word twice. They show that the rows belong to a table. With only one or two rows, the lists could also
-    # be dialogues.
+    # a word twice. Such columns show that the lists are rows of a table. With only one or two, they could
+    # also be dialogues.
     columns = [[str(cell) for cell in column] for column in zip(*rows, strict=True)]
     words = [column for column in columns if all(_WORD.fullmatch(cell) for cell in column)]
     return len(rows) > 2 and len(words) > 1 and any(len(set(column)) < len(column) for column in words)

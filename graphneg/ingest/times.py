@@ -209,7 +209,8 @@ class Dates:
             before: tuple[Any, float] | None = None
             for dialogue, cell in self._written():
                 time = parse_time(cell, order)
-                # Messages of other dialogues show nothing: the dialogues may be in any order.
+                # Compare only messages of the same dialogue, because the dialogues of a file may be in any
+                # order.
                 if time is not None and before is not None and before[0] == dialogue:
                     falls, rises = falls + (time < before[1]), rises + (time > before[1])
                 before = None if time is None else (dialogue, time)
@@ -251,7 +252,7 @@ def _of_numbers(year: str, month: str, day: str, clock: str | None) -> float | N
 
 def _of_words(text: str) -> float | None:
     """Return the time in a text that `dateutil` understands; None for any other text."""
-    # Import the library only here, because most files have times in ISO 8601.
+    # Import dateutil only here, because most files have times in ISO 8601 and do not need it.
     from dateutil.parser import parse
 
     try:

@@ -528,7 +528,7 @@ def assign_graphs(
             continue
         content = graph_digest(text.penman)
         known = by_key.get(text_key(text.text), ()) if text.text else ()
-        # An utterance that already has this graph is included. This happens if the load is repeated.
+        # Include utterances that already have this graph. They occur if the same file is loaded again.
         fitting = sorted(id for id, digests in known if not digests or content in digests)
         yield from ((id, text) for id in fitting)
         if not fitting:

@@ -234,7 +234,17 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
 
 
 def _stored(tx: ManagedTransaction, lookup: str, content: str, ids: list[str]) -> dict[str, str]:
-    """Look up ids in the store. Return the content, or its digest, of each record found, keyed by id."""
+    """Look up records in the store by their ids, and return the contents (or digests) of those found.
+
+    Args:
+        tx: The open transaction.
+        lookup: Name of the query that looks up records.
+        content: Name of the column with the content or its digest.
+        ids: The ids to look up.
+
+    Returns:
+        The contents or digests, keyed by id.
+    """
     return {row["id"]: row[content] for row in run(tx, lookup, ids=ids)} if ids else {}
 
 

@@ -243,7 +243,7 @@ class LanguageModel(ABC):
         Args:
             folder: The folder to write to.
         """
-        # The direction is stored in the configuration, so that it is known when the model is loaded again.
+        # Store the direction in which the model reads texts in its configuration, for loading it again.
         setattr(self.model.config, DIRECTION, self.direction)
         self.model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
@@ -432,7 +432,7 @@ class CausalLM(LanguageModel):
         import torch
 
         distinct = list(dict.fromkeys(map(tuple, batch)))
-        # A cache saves work only if rows begin with the same shown tokens or have equal sources.
+        # A key-value cache saves work only if several rows have the same beginning or are equal.
         if not shown and len(distinct) == len(batch):
             return padded(batch, self._pad, "left", self.device)
         read = padded(distinct, self._pad, "left", self.device)

@@ -316,7 +316,7 @@ class ServedWriter:
         return self._endpoint.post(_PATHS[self.route], body)
 
     def _read(self, content: Any, request: ServerRequest) -> Answer:
-        """Return the answer in a server's JSON. Count it as miscounted if its token counts are impossible."""
+        """Return the answer in a server's JSON, and count the answers with impossible token counts."""
         answer, is_miscounted = read_answer(content, self.route, request)
         with self._lock:
             self._miscounted += is_miscounted
@@ -475,7 +475,7 @@ class CountingWriter:
 
     @property
     def drafts(self) -> Estimate:
-        """An estimate of only the drafts, that is, the first requests for texts. See `begin`."""
+        """The estimate for the first request for each text, without repeated requests. See `begin`."""
         return self._estimate(self._drafts)
 
     @property

@@ -282,9 +282,9 @@ class _Asked:
         settings: The search settings and the limits.
         n: Number of texts for each prompt.
         stop: Strings that end a text.
-        ends: Tokens that end a text.
-        shown: The tokens of ``settings.shown``, which precede each prompt; empty if the tokens of each prompt
-            already contain them.
+        ends: Ids of the tokens that end a text.
+        shown: The tokens of the text to put before each prompt (``settings.shown``); empty if each prompt
+            already contains this text.
     """
 
     settings: GenerationSettings

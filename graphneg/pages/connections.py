@@ -93,14 +93,14 @@ class LimitedProtocol(H11Protocol):
         self._set_deadline()
 
     def pause_writing(self) -> None:
-        """Start a timer, because the visitor does not read the response."""
+        """Start a timer, because the visitor has stopped reading the response."""
         super().pause_writing()
         # asyncio calls this method when the send buffer of the connection is full. Close the connection if
         # the buffer is still full when the timer ends.
         self._stall = self.loop.call_later(STALL_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Cancel the timer, because the visitor reads the response again."""
+        """Cancel the timer, because the visitor continues to read the response."""
         super().resume_writing()
         if self._stall:
             self._stall.cancel()

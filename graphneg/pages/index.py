@@ -305,8 +305,8 @@ class NegativesIndex:
         values: list[Any] = []
         for limits, sign in ((least, "<"), (most, ">")):
             for score, limit in limits.items():
-                # Exclude the records beyond the limit. Selecting the records within the limit instead would
-                # also exclude the records without the score.
+                # Exclude the records whose score is beyond its limit, instead of selecting the records whose
+                # score is within its limit. Records without the score are then kept.
                 lost.append(f"{_of_score(sign)}")
                 values += [score, limit]
         where = " AND ".join(["is_wrong", *(f"n NOT IN ({query})" for query in lost)])

@@ -300,7 +300,7 @@ def _row(one: IndexedNegative) -> Row:
     edited = [(turn, change) for turn, change in enumerate(changes) if _pieces(negative, turn, change)]
     pieces = [(f"turn {turn}", _pieces(negative, turn, change)) for turn, change in edited]
     last = len(changes) - 1
-    # If a generator has written the whole response, show it as a single piece.
+    # If no turn was edited because a generator wrote the response, show the response without marking changes.
     if not edited:
         pieces = [(f"turn {last}", [(False, negative.response, negative.response)])]
     first = edited[0][0] if edited else last
@@ -316,7 +316,7 @@ def _pieces(negative: Negative, turn: int, change: TurnChange) -> Sequence[tuple
 
 
 def _graphs(turn: str, graphs: EditedPenman, id: str) -> tuple[str, Sequence[Side]]:
-    """Return the name of a turn, and the turn's graphs before and after the edit with drawings."""
+    """Return the name of a turn, with the text and drawing of its graph before and after the edit."""
     texts = [graphs.before or "", graphs.after or ""]
     drawings: Sequence[Drawing | None] = (None, None)
     # If one of the graphs cannot be parsed, show both of them as text, without drawings.

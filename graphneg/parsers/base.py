@@ -160,7 +160,7 @@ class CheckedParser:
         return parsed
 
     def _checked(self, answer: Any) -> Parsed:
-        """Convert one answer of the parser to a `Parsed`, and check its graph."""
+        """Convert the result of the parser for one text into a `Parsed`, and check its graph."""
         if isinstance(answer, str):
             try:
                 answer = parse_graph(answer)

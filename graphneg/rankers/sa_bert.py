@@ -216,7 +216,10 @@ class SpeakerAwareBert(CrossEncoder):
 
     @classmethod
     def _prepare(cls, network: Any, tokenizer: Any, seed: int, frozen: Collection[str]) -> None:
-        """Add token types and markers to a new classifier. Freeze the parameters with ``frozen`` prefixes."""
+        """Add token types and markers to a new classifier.
+
+        Parameters whose names begin with a prefix in ``frozen`` are excluded from training.
+        """
         add_speakers(network, tokenizer, seed)
         super()._prepare(network, tokenizer, seed, frozen)
         if _TABLE not in frozen:

@@ -515,13 +515,14 @@ class NegativeStream(ABC):
         return None
 
     def shard_header(self, content: str | None = None) -> Header:
-        """Return the header for the file of this stream's shard.
+        """Return the header line of the output file for one shard of the dialogues.
 
         Args:
-            content: A digest of the content from which the output is made; None to compute it.
+            content: A digest of the dialogues and graphs in the store; None to compute it.
 
         Returns:
-            The header. It identifies the store by a digest of its content.
+            The header. It contains the digest instead of the path of the store, which differs between
+            machines.
         """
         from graphneg.records.shards import RECORDS, Header
 

@@ -159,7 +159,7 @@ def remove_finished(path: Path) -> None:
 
 
 def _finished_note(path: Path, fingerprint: str) -> RunNote:
-    """Return the run note that records which run wrote a finished file."""
+    """Return the run note of a finished file: the hidden JSON file beside it that says which run wrote it."""
     return RunNote(path.with_name(f".{path.name}.run.json"), fingerprint)
 
 

@@ -271,8 +271,9 @@ class ShardFile:
                         return
                     break
                 place, given = parse_typed(line, tuple[Place, list[Any]], where)
-                # The merge relies on sorted places. If they were not sorted, the merged file would differ
-                # from the file of a run without shards, and nobody would notice.
+                # Each line begins with its sort key for the merge of the shards. If the keys were not in
+                # ascending order, the merged file would differ from the file of a run without shards, and
+                # nobody would notice.
                 if isinstance(place, int) and not 0 <= place <= _MOST_PLACES:
                     raise self._damaged(f"has the place {str(place)[:30]} (line {number})")
                 if last is not None and place_order(place) <= last:

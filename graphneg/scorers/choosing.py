@@ -267,7 +267,11 @@ class SelectedNegatives(NegativeStream):
                     yield record
 
     def _scored(self, records: Sequence[Negative]) -> Iterator[tuple[Negative, float | None]]:
-        """Yield each record with its scores added, and the judge's score of its correct response or None."""
+        """Add scores to records.
+
+        Yields:
+            Each record with its scores, and the judge's score of the correct response; None if it is unknown.
+        """
         contexts = [[turn.text for turn in record.context] for record in records]
         answers: list[float] = []
         rights: dict[int, float] = {}
@@ -310,7 +314,7 @@ class SelectedNegatives(NegativeStream):
         return reason is None
 
 
-# The name under which the total number of chosen records is counted.
+# Key for the total number of chosen records. Other keys are names of transforms and categories.
 _ALL = ""
 
 

@@ -118,7 +118,7 @@ def collect_contexts(
     asked = followups(contexts, choice.max_turns_back)
 
     def lines(some: Sequence[FollowUp]) -> Iterable[str]:
-        """Score questions. Return a JSON line for each."""
+        """Score questions by FQness, and return a JSON line for each question."""
         return map(context_line, fqness(model, some))
 
     done, _ = _collect(scores, settings, asked, lines, bar, overwrite=True)
@@ -178,7 +178,7 @@ def collect_responses(
     }
 
     def lines(some: Sequence[FollowUp]) -> Iterator[str]:
-        """Collect responses to some contexts. Yield a JSON line for each."""
+        """Collect responses to contexts, and yield a JSON line for each response."""
         for item in _responses(some, generators, per_context, seed):
             names = {"id": item.id, "generator": item.generator, "response": item.response}
             yield json_line({**names, "context": _context_fields(item.followup)})

@@ -78,8 +78,8 @@ repeated.
 """
 # Words with which speakers refer to themselves.
 _OWN = re.compile(r"\b(i|me|my|mine|we|us|our|ours)\b", re.I)
-# Matches the end of a contraction that tokenization has split, such as "n't" in "do n't" or "' t" in "don '
-# t".
+# Matches the end of a contraction that tokenization has split: the "n't" of "do n't", or the "n ' t" of
+# "don ' t".
 _APART = re.compile(r"(?<=[a-z]) ?n ?(['’]) ?t\b", re.I)
 # Matches the space before a punctuation mark in tokenized text, such as the space in "yes ."
 _GAP = re.compile(r"\s+(?=[.,!?])")
@@ -176,7 +176,7 @@ class Sentences:
     """
 
     def __init__(self, negatives: Iterable[Negative]) -> None:
-        """Collect the sentences.
+        """Collect contradictory pairs of sentences, and the sentences in which speakers refer to themselves.
 
         Args:
             negatives: The negatives, which contain the edited dialogues and the texts before the edits.
@@ -297,7 +297,8 @@ def _claim(item: Contradiction, others: DenialWordings | None, seed: int) -> _Cl
         said, contrary = wordings.denied, wordings.affirmed
     else:
         said, contrary = (), ()
-    # The statement and the contradiction themselves come before their rewordings. Duplicates are removed.
+    # Put the original statement before its rewordings, and the original contradiction before its own. Remove
+    # duplicates.
     said = tuple(dict.fromkeys((item.sentence, *said)))
     contrary = tuple(dict.fromkeys((item.contradiction, *contrary)))
     # A consistent response should not repeat the statement word for word, so the statement itself is left out

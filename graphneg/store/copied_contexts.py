@@ -143,7 +143,7 @@ def _copies_in(store: Store) -> CopiedContexts:
 
 
 class _Class:
-    """All contexts with the same words. ``near`` lists other `_Class` objects with nearly the same words."""
+    """A set of contexts that have the same words. ``near`` lists other sets with nearly the same words."""
 
     def __init__(self, words: frozenset[int], last: frozenset[int], bands: Sequence[int]) -> None:
         """Initialize the class without contexts."""
@@ -177,7 +177,8 @@ class _Growing:
         """Return one hash for each signature band, of the context's band and its last turn's band."""
         last = Signature()
         last.add(self.last)
-        # Hash each pair of bands into one number, so that contexts collide only if both bands are equal.
+        # Combine a band of the whole context with the same band of its last turn, so that two contexts have
+        # the same hash only if both bands are equal.
         pairs = zip(self.whole.bands(), last.bands(), strict=True)
         return [crc32(b"%d %d" % pair) for pair in pairs]
 
@@ -219,8 +220,8 @@ class _Signatures:
         dialogues = np.frombuffer(self._dialogues, dtype=np.uint64)
         meets: NDArray[bool_] = np.zeros(len(dialogues), dtype=bool)
         for values in np.frombuffer(self._bands, dtype=np.uint64).reshape(-1, BANDS).T:
-            # Sort the contexts by the value of this band. Consecutive equal values from two or more dialogues
-            # are a collision.
+            # Locality-sensitive hashing: contexts with the same value in a band of their signatures may be
+            # copies. Sort the contexts by this value, and look for equal values from different dialogues.
             order = np.argsort(values, kind="stable")
             starts = np.flatnonzero(np.concatenate([[True], np.diff(values[order]) != 0]))
             own = dialogues[order]

@@ -539,7 +539,8 @@ class Membership:
                 # the supervisor closes the connection.
                 self.control.shutdown(socket.SHUT_WR)
                 self.control.settimeout(30.0)
-                # If this was the last user, the supervisor closes the connection only after Java has ended.
+                # If the supervisor now stops the server (a Java process), it closes the connection after Java
+                # has ended.
                 while self.control.recv(64):
                     pass
         self.control.close()

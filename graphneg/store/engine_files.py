@@ -84,7 +84,7 @@ def check_engine_files(directory: Path) -> None:
             if problem := problem_of(status):
                 raise UnsafeFileError(path, problem)
         for entry in os.scandir(databases):
-            # Refuse other folders, because the server would open each of them as a database.
+            # Refuse any folder except graphneg's own, because the server would open it as another database.
             if entry.is_dir() and entry.name != supervisor.DATABASE:
                 raise StoreError(
                     f"{printable(entry.path)} does not belong to graphneg, and the server would open it as a "

@@ -297,7 +297,8 @@ def near_topics(store: Store, text: str) -> list[str]:
     rows = store.read(cypher_text("read/near_topics"), text=topic, prefix=topic[:PREFIX], lemmas=forms)
     found = sorted(row["topic"] for row in rows)
     alike = get_close_matches(topic, found, NEAR)
-    # Put lemmas first, and remove duplicates.
+    # Suggest topics that are lemmas of the given topic before topics with similar spelling. A dict removes
+    # duplicates.
     return list(dict.fromkeys([*(form for form in forms if form in found), *alike]))[:NEAR]
 
 

@@ -145,8 +145,8 @@ class WindowSampler:
     The same seed and the same epoch give the same dialogues in the same order.
 
     Attributes:
-        shortfall: How many dialogues had fewer edited versions than the mix asks for in the last epoch, and
-            how many edited versions were not used.
+        shortfall: How many dialogues had fewer edited versions than ``mix`` requests for each dialogue, and
+            how many edited versions were not used. The counts are those of the last epoch.
     """
 
     def __init__(

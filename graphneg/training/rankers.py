@@ -215,7 +215,14 @@ def _parts(
     seed: int,
     validation: EarlyStopping | None,
 ) -> tuple[Draws, Draws | None]:
-    """Return two functions that draw an epoch's pairs: for training and for validation (None without it)."""
+    """Return a function that draws the training pairs of an epoch, and another one for validation pairs.
+
+    Without validation, the second function is None.
+
+    Raises:
+        InputError: ``data`` is a `Pairs` object, which has its own mix and held-out texts, and a mix or
+            held-out texts are given as well.
+    """
     if isinstance(data, Pairs):
         if mix is not None or held_out:
             raise InputError("pairs already have a mix and held-out texts: pass both to read_pairs instead")

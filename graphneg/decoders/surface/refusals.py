@@ -78,7 +78,8 @@ _NEEDED = {
 # Tags of words that can begin another complement. If such a word follows a complement that is removed, the
 # linking verb keeps a complement.
 _COMPLEMENTS = frozenset({"JJ", "VBN", "VBG", "DT", "PS", "NN", "NNS", "PRO", "CD"})
-# Tags of the tokens that may precede an idiom: end marks, interjections, other marks, quotation marks.
+# Tags of the tokens that may precede an idiom: full stops and other end marks, interjections, other
+# punctuation, quotation marks.
 _OPENING = frozenset({"EN", "UH", "PU", "QT"})
 # Tags of the tokens that must follow an idiom. If the idiom's row ends in "...", any token may follow.
 _CLOSING = frozenset({"EN", "PU", "QT"})
@@ -230,7 +231,7 @@ def refuse_idiom(sentence: SentenceDraft, index: int) -> None:
 
 
 def _forms(token: Token) -> frozenset[str]:
-    """Return the words under which ``idioms.tsv`` may list a token, including full forms of contractions."""
+    """Return the spellings of a token to look up in ``idioms.tsv``: as written, and without contraction."""
     full = word_map("ambiguous-contractions").get(token.lower)
     return frozenset({token.lower, token.expanded, *(full.split("/") if full else ())})
 

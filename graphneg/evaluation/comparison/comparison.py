@@ -371,9 +371,14 @@ def compared(data: Data, runs: Mapping[str, Mapping[int, RankerRun]]) -> Compari
 def _closed(
     name: str, adversarial: Mapping[str, Mapping[str, BootstrapEstimate] | None]
 ) -> Iterator[tuple[str, Estimate]]:
-    """Yield the measures on adversarial responses, each with the share of the gap that a source closes.
+    """Yield how much of the gap between random and human-written negatives a source closes, per measure.
 
-    The gap is the difference between the results of the sources ``random`` and ``human``.
+    Args:
+        name: Name of the source of negatives.
+        adversarial: Results on adversarial responses, keyed by source and measure.
+
+    Yields:
+        Pairs of a measure and a share. Nothing if the share is undefined.
     """
     own, nothing, everything = (adversarial.get(source) for source in (name, RANDOM, HUMAN))
     # The gap is the difference between "random" and "human", so both must have been compared.

@@ -254,7 +254,7 @@ class LeakageFilter:
         return self.through(records)
 
     def through(self, records: Iterable[Record]) -> Iterator[Record]:
-        """Remove forbidden texts from records.
+        """Remove the texts that a bank may not contain, such as the responses to test contexts, from records.
 
         Args:
             records: Sentences and dialogues. Rejected records are dropped.
@@ -296,7 +296,7 @@ class LeakageFilter:
         return replace(dialogue, utterances=said[:end], responses=responses)
 
     def _allows(self, text: str, kind: str) -> bool:
-        """Return whether a text is allowed. Count the text as left out if it is forbidden."""
+        """Return whether a bank may contain a text. A forbidden text is counted in ``left_out``."""
         if match_key(text) not in self.forbidden:
             return True
         self.left_out[kind] += 1

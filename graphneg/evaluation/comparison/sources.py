@@ -115,10 +115,10 @@ class Budget:
     epochs: int = 2
 
     def __post_init__(self) -> None:
-        """Check that all numbers are positive.
+        """Check that the numbers of responses and epochs are positive.
 
         Raises:
-            InputError: A number is less than 1.
+            InputError: One of these numbers is less than 1.
         """
         if min(self.positives, self.random, self.source, self.epochs) < 1:
             raise InputError(
@@ -313,7 +313,8 @@ class NegativeCache:
         if out.is_file() and note.state == "same":
             return out
         # First write all negatives to a temporary file, which the next call continues if this call is
-        # interrupted. Then copy the allowed negatives to the final file.
+        # interrupted. Then copy them to the final file, without texts that training must not contain, such as
+        # correct responses to test contexts.
         raw = out.with_name(f"{source.name}.raw.jsonl")
         try:
             self._stream(source, options).to_jsonl(raw, overwrite=True)
@@ -369,7 +370,7 @@ class NegativeCache:
                 yield negative
 
     def _digest(self, kind: SourceKind) -> str:
-        """Return a fingerprint of the contents of the store for generators or for recipes."""
+        """Return a fingerprint of the data that are loaded into the store for generators or for recipes."""
         return self._loaded if kind == "generator" else fingerprint([self._loaded, kind])
 
     def _opened(self, kind: SourceKind) -> Any:

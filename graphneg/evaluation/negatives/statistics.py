@@ -262,7 +262,7 @@ class CategoryLine:
 
     @property
     def name(self) -> str:
-        """The name of the row, such as ``overlap (C-follow)``; for all categories, only ``overlap``."""
+        """The source and the error category, such as ``overlap (C-follow)``, or only the source."""
         return self.source if self.category == ALL else f"{self.source} ({self.category})"
 
     @property
@@ -296,13 +296,13 @@ class ScoredPool:
         }
 
     def figures(self, threshold: float) -> Figures | None:
-        """Return the statistics of the group, as shown in the report.
+        """Return the statistics of these texts, as shown in the report.
 
         Args:
             threshold: The judge accepts a response as correct if its score is at or above this threshold.
 
         Returns:
-            The statistics, or None if the group has no texts.
+            The statistics, or None if there are no texts.
         """
         pool, words, shared = self.pool, self.pool.words.spread(), self.pool.shared.spread()
         if words is None or shared is None:

@@ -232,7 +232,7 @@ class Judgements:
             self.set.questions.check(one.answers, f"{self.path}: row {one.row}, {one.annotator}")
 
     def __enter__(self) -> Self:
-        """Return this object, whose file is open."""
+        """Enter the ``with`` block that uses the open file."""
         return self
 
     def __exit__(
@@ -312,7 +312,7 @@ class Judgements:
             return found
 
     def _as_skipped(self, rows: Iterable[int], annotator: str) -> list[int]:
-        """Sort skipped rows by the time at which they were skipped, from earliest to latest."""
+        """Sort items that an annotator has skipped, so that the item skipped first comes first."""
         query = "SELECT item, step FROM judgement WHERE annotator = ?"
         steps = dict(self._asked(query, annotator))
         return sorted(rows, key=steps.__getitem__)

@@ -358,7 +358,7 @@ class Filling:
 
     @property
     def is_open(self) -> bool:
-        """Whether the text still has blanks to fill, and no output of the model failed."""
+        """Whether the text still has blanks to fill, and all outputs of the model so far could be parsed."""
         return not self.failed and len(self.given) < len(self.masked.answers)
 
     @property

@@ -299,7 +299,7 @@ class KeywordGenerator(WritingGenerator):
         its prompt, if it is nonsense after the context, or if it nearly equals another candidate for the
         context.
         """
-        # Each iteration tries one text per gap, so that the judge scores the texts of all gaps in one batch.
+        # Each iteration tries one text for each missing response, so that the judge scores them in one batch.
         while contenders := [slot for slot in unfilled if slot.texts]:
             best = [slot.texts.pop(0) for slot in contenders]
             after: Sequence[LaterLosses | None] = [None] * len(best)
@@ -404,8 +404,8 @@ def _generator(
         near = StaticVectors(vectors)
     writer, judge = chosen.load(name, load_causal)
     local = writer.model if isinstance(writer, LocalWriter) else None
-    # No model can be trained to write sentences with keywords, only replies with keywords. Therefore prompts
-    # for sentences always contain solved examples.
+    # graphneg can train models to write replies with keywords, but not single sentences with keywords.
+    # Therefore prompts for sentences always contain solved examples.
     trained = histories is not None and local is not None and is_trained(local, REPLY_WITH_WORDS)
     examples = SENTENCE_EXAMPLES if histories is None else "" if trained else REPLY_EXAMPLES
     ask: Ask = reply_request if histories else lambda _, words: sentence_request(words)

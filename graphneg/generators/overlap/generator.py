@@ -378,7 +378,12 @@ class OverlapGenerator(Generator):
     def _parts(
         self, contexts: Sequence[Context], pool: Pool, per_context: int, seed: int
     ) -> Iterator[tuple[list[_Asked], list[str]]]:
-        """Split contexts into parts, and yield each part with the terms whose samples must be read for it."""
+        """Split contexts into parts, and compute the query terms for which each part needs sentences.
+
+        Yields:
+            The contexts of a part with their target profiles, and the terms whose sentences have not yet been
+            read from the store for an earlier part.
+        """
         claimed: set[str] = set()
         size, conditions = pool.size.sentences, self.options
         # The options for maximum frequencies are fractions of the pool. Convert them into numbers of

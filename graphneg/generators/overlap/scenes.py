@@ -65,7 +65,7 @@ occurs in more dialogues is a set phrase."""
 
 
 class Scenes:
-    """Computes which scenes the dialogues in a store are about."""
+    """Represents the scene (the subject) of each dialogue in a store by a vector, and compares scenes."""
 
     def __init__(self, store: Store, max_scene_cosine: float) -> None:
         """Read the content words of all dialogues, and compute the document frequencies of the words.

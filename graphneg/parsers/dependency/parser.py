@@ -108,7 +108,7 @@ class DependencyParser:
 
 
 def _parsed(text: str, drafts: Sequence[GraphDraft]) -> Parsed:
-    """Join the unfinished graphs of a text's pieces, and collect their warnings."""
+    """Join the graphs of the pieces of a text into one graph, and collect the warnings about the text."""
     if not drafts:
         return WORDLESS
     warnings = [warning for draft in drafts for warning in draft.warnings]

@@ -88,7 +88,7 @@ def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
         for k, node in enumerate(nodes)
         if node.concept == "we" and node.token and draft.words[node.token - 1].lower in {"let", "lets"}
     }
-    # Inside a quotation, "I" may refer to the quoted speaker, so the arcs of the rules are not reliable.
+    # Inside a quotation, "I" may refer to the quoted speaker, so its arcs from the rules are unreliable.
     persons = {k for k in range(len(nodes)) if _is_person(nodes[k]) and nodes[k].token not in spoken}
     kept: dict[str, list[DraftArc]] = {}
     for arc in draft.arcs:
@@ -114,7 +114,10 @@ def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
 
 
 def _always(arc: DraftArc) -> bool:
-    """Return whether an arc is restored even if its argument was not deleted by the models."""
+    """Return whether the arc to a mark, such as a vocative, is restored whenever the models removed it.
+
+    The arc to a negation is restored only if the models have deleted the node of the negation.
+    """
     return arc.role in _KEPT_ROLES or arc.rule == "example"
 
 

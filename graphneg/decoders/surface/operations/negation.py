@@ -52,7 +52,7 @@ _ASSERTIVE = word_map("assertive")
 _LEFT_OUT = word_class("left-out")
 # Words that, as subjects, are negated by a preceding *not*: "Not everybody came".
 _UNIVERSAL = word_class("universal")
-# Negative counterpart of words such as *somebody*, which replaces them as subjects: *nobody*.
+# Maps words such as *somebody* to negative words such as *nobody*, which replace them as subjects.
 _DENIED = word_map("denied")
 # Adverbs of doubt such as *maybe*.
 _DOUBTS = word_class("doubts")
@@ -410,7 +410,7 @@ def affirm(sentence: SentenceDraft, k: int) -> None:
 
 
 def _negative_word(sentence: SentenceDraft, group: VerbGroup) -> int | None:
-    """Return the index of the first word in a clause that is negative or has a negative prefix, or None."""
+    """Return the index of the first negative word in a clause, such as *never* or *unhappy*; None if none."""
     start = group.subject[0] if group.subject else group.first
     for index, token in enumerate(sentence.tokens[start:], start):
         if token.tag in ("EN", "SC", "WP"):
@@ -478,7 +478,7 @@ def _make_positive(sentence: SentenceDraft, index: int, parent: int | None) -> N
 
 
 def _positive_quantity(sentence: SentenceDraft, token: Token, following: Token) -> None:
-    """Replace a negative quantifier, and adjust the number of its noun and verb.
+    """Replace a negative quantifier, and make its noun and verb singular or plural.
 
     Examples: "neither boy is" -> "both boys are", "none of them is" -> "some of them are".
     """

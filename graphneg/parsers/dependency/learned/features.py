@@ -1,4 +1,4 @@
-"""Compute the features of the nodes and node pairs of a draft, which are the input of the trained models.
+"""Compute the input features of the parser's trained models, for single nodes and for pairs of nodes.
 
 A feature is a short string. Its prefix shows what it describes: ``c=`` concept, ``l=`` lemma, ``t=`` tag,
 ``d=`` dependency relation. The trainer and the parser call the same functions, so that a model always gets
@@ -324,7 +324,8 @@ class DraftFeatures:
         labels, lexical, length = self.paths.between(a, b)
         gap, near = _bucket(b - a), _bucket(self.order[d] - self.order[h])
         groups += [("path", labels, lexical, length, role, back, hk, dk), ("gap", gap, near, hk, dk)]
-        # A gap of 0 means that both nodes represent the same word, as person and teach-01 do for "teacher".
+        # `gap` is the distance between the words of two nodes. It is 0 if both nodes represent the same word,
+        # as person and teach-01 do for "teacher".
         if gap == 0:
             groups.append(("same", hl, dl, self.rank[d] - self.rank[h]))
         else:

@@ -319,7 +319,7 @@ class GroupSums:
         self._lock = Lock()
 
     def sums(self, bags: Sequence[Sequence[Any]]) -> Array:
-        """Sum the weights of the groups in each bag.
+        """Sum the weights of the feature groups in each bag, that is, in each list of groups.
 
         Args:
             bags: Lists of feature groups. No list may be empty.

@@ -56,7 +56,7 @@ def resolve_light_verbs(state: RuleState) -> None:
         if nouns is None or noun is None or noun.lemma not in nouns or noun.i in state.done:
             continue
         counts = lexicon.concepts.get((noun.lemma, "n"), {})
-        # The object represents the verb only if it has the frame of a verb.
+        # Use the object in place of the verb only if it has a verbal frame, as "look" has look-01.
         frames = _verbal_frames(state, noun.lemma, "n") or lexicon.candidates(noun.lemma, "v")
         if frames:
             state.add(max(frames, key=lambda frame: counts.get(frame, 0)), noun.i, "light-verb")
@@ -255,7 +255,7 @@ def _verbal_frames(state: RuleState, lemma: str, kind: str) -> list[str]:
 
 def _write_adjective(state: RuleState, word: Word) -> None:
     """Add the concept of an adjective. If it has a negative prefix or suffix, also add its negation."""
-    # In "six years old" and "How old are you?", the measure is ARG2 of age-01.
+    # In "six years old" and "How old are you?", "six years" and "how" become the ARG2 of age-01.
     for kid in word.children("npadvmod", "advmod") if word.lower == "old" else ():
         if kid.lemma in {"year", "month", "week", "day"} or (
             kid.lower == "how" and kid.i in state.head_nodes

@@ -86,7 +86,10 @@ def dependency(state: RuleState, dependent: int) -> Dependency | None:
 
 
 def _represented(state: RuleState, word: Word) -> Word:
-    """Return the topmost copula that a word represents; the word itself if it represents no copula."""
+    """Return the verb whose node is the node of a word: *is* for *tall* in *she is tall*, or the word itself.
+
+    If several such verbs are above the word, the topmost one is returned.
+    """
     for _ in range(10):
         head = word.parent
         if head.i != word.i and state.representatives.get(head.i) == word.i:
@@ -99,7 +102,7 @@ def _represented(state: RuleState, word: Word) -> Word:
 
 
 def _form(state: RuleState, through: Word, preposition: Word | None, below: Word, copular: bool) -> str:
-    """Return the signature of the relation between a word and its governor."""
+    """Return a label for the dependency between a word and its governor, such as ``nsubj`` or ``prep_in``."""
     # If another rule has replaced the parsed relation, use the replacement.
     if through.i in state.relations:
         return state.relations[through.i]
@@ -460,7 +463,7 @@ def role_weights(state: RuleState, edge: Dependency) -> dict[str, float]:
 def _judges(state: RuleState, concept: str) -> bool:
     """Return whether a frame has no ARG0 and so describes its ARG1: ``quick-02``, ``good-02``."""
     entry = state.lexicon.frames.get(concept)
-    # In such a frame, the lowest role is ARG1.
+    # If the lowest role of a frame is ARG1, the frame has no ARG0.
     return entry is not None and min(entry.functions, default="") == "1"
 
 
@@ -541,7 +544,7 @@ def _is_allowed(state: RuleState, concept: str, role: str) -> bool:
         return False
     if role.startswith(("snt", "op")) and not (role == "op1" and not is_frame(concept)):
         return False
-    # A frame has no domain and no possessor, because its arguments have numbered roles.
+    # A frame does not get roles such as `domain` and `poss`, because its arguments have numbered roles.
     if role not in CORE_ROLES:
         return not (is_frame(concept) and role in {"domain", "consist-of", "poss", "quant", "name", "unit"})
     entry = state.lexicon.frames.get(concept)

@@ -96,7 +96,7 @@ class RuleState:
         self.top_nodes.pop(word)
 
     def cover(self, run: Sequence[Word], node: int) -> Word:
-        """Let a node represent several adjacent words, and mark the words as done.
+        """Let a node represent several adjacent words. Later rules skip these words.
 
         Args:
             run: The words, adjacent and in text order.
@@ -111,7 +111,7 @@ class RuleState:
         return head
 
     def defer(self, run: Iterable[Word], head: Word) -> None:
-        """Let one word represent several other words, and mark all of them as done.
+        """Let one word represent several other words. Later rules skip all these words.
 
         Args:
             run: The words; they may include ``head``.
@@ -137,13 +137,13 @@ class RuleState:
                     nodes[word] = new
 
     def above(self, concept: str, anchor: int | None, under: int, role: str, rule: str) -> int:
-        """Add a node above the outer node of a word.
+        """Add a node above the topmost (outer) node of a word, such as ``obligate-01`` for *must sleep*.
 
         Args:
             concept: Concept of the new node.
             anchor: Index of the word that the new node represents, or ``None``.
-            under: Index of the word above whose outer node the new node is put.
-            role: Role that links the new node to the former outer node.
+            under: Index of the word whose topmost node gets the new node as its parent.
+            role: Role that links the new node to the former topmost node.
             rule: Name of the rule that adds the node.
 
         Returns:
