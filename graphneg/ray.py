@@ -278,8 +278,7 @@ def _blocks(pipeline: Pipeline, names: Sequence[str], folder: Path | None) -> ra
     arguments = (pickle.dumps(pipeline), where, signing_in)
     with warnings.catch_warnings():  # Ray warns about options such as `max_task_retries`, but accepts them.
         warnings.simplefilter("ignore")
-        # If all blocks share a store, they are all parsed in an earlier call of this function, whose folder
-        # is None.
+        # If all blocks share a store, an earlier call of this function (with `folder` None) has parsed them.
         if pipeline.parse is not None and (where is None or pipeline.store is None):
             found = found.map_batches(_ParseActor, **_pool(pipeline.parsers, arguments, len(names)))
         if where is not None:

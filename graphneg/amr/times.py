@@ -110,7 +110,7 @@ class Times:
         """Return the number that a node contributes to a date or a duration.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             The number; for a clock time the hour (17 for "17:30"). None if the node contributes no number.

@@ -572,7 +572,7 @@ class _Batch:
     def _is_right(self, plan: EditPlan, negative: Negative) -> bool:
         """Return whether the response is a known correct response to its context or to an equal context."""
         right = self._right.get((plan.dialogue.id, plan.turn))
-        # If the context was edited, a correct response to the original context may be wrong.
+        # A response that is correct after the original context may be wrong after the edited context.
         if right is None or negative.original.context is not None:
             return False
         own = {*plan.dialogue.graphs, None}

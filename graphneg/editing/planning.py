@@ -62,8 +62,8 @@ class EditPlan:
     Attributes:
         id: Id of the negative.
         dialogue: The dialogue to edit.
-        slot: Number of the negative among the negatives of its dialogue, from 0.
-        turn: Number of the turn that becomes the response of the negative.
+        slot: Index of the negative among the negatives of its dialogue, from 0.
+        turn: Index of the turn that becomes the response of the negative, from 0.
         edits: The edits, in the order in which to apply them; empty if no transform found a place to edit.
     """
 

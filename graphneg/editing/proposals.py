@@ -171,8 +171,8 @@ class UtteranceSamples:
     def _share(self, corpus: str, split: str) -> float:
         """Return how large a share of all possible digests one sample of a corpus and split must cover."""
         size = corpus_size(self._store, corpus, split)
-        # The index contains the digests of all corpora. The smaller a corpus is in comparison with the store,
-        # the wider the interval of digests must be to contain enough utterances of this corpus.
+        # A sample consists of the utterances whose digests are in an interval. The digests of all corpora are
+        # mixed, so a corpus that is small in comparison with the store needs a wider interval.
         if not size.dialogues or not size.selected:
             return 1.0
         return min(1.0, self._size * size.dialogues / max(1, size.utterances * size.selected))

@@ -182,10 +182,10 @@ class BulkIndex:
             return done
 
     def run(self, text: str, parameters: dict[str, Any]) -> _Answer:
-        """Run the method for a statement that graphneg ships.
+        """Run the Python method that replaces one of graphneg's Cypher statements.
 
         Args:
-            text: The text of the statement.
+            text: The text of the Cypher statement.
             parameters: Values of the statement's parameters.
 
         Returns:
@@ -566,8 +566,8 @@ class BulkIndex:
         return _Answer({"table": name, "cells": json.loads(cells)} for name, cells in found)
 
     def _write_entries(self, entries: Rows) -> _Answer:
-        # Facts about a graph depend on the lexicon and were computed when the graph was added. They would be
-        # wrong if the lexicon changed afterwards, so an entry after the first graph is refused.
+        # When a graph is added, properties of its nodes are computed with the lexicon. A later lexicon entry
+        # would make them outdated, so refuse lexicon entries once a graph has been added.
         if self.amount("graphs"):
             raise InputError(_LATE_WORDS)
         before = self.amount("entries")

@@ -473,7 +473,7 @@ def sentence_row(sentence: Sentence) -> dict[str, Any]:
         "content": len(terms),
         "mood": mood_of(text),
         "person": _person(words),
-        # The opening is the first word, or both words of "I see, ..." or "You're right, ...".
+        # The opening of a sentence is its first word, or two words in "I see, ..." or "You're right, ...".
         "opening": aside[1].lower().replace("’", "'") if aside else words[0] if words else "",
         "finite": sentence.clause or _is_finite(words),
         "plain": _PLAIN.fullmatch(text) is not None and _is_careful(text, words),

@@ -116,13 +116,13 @@ class Constraints:
         )
 
     def cut(self, text: str) -> tuple[str, bool]:
-        """Cut off a text after the first sentence at which it may end; see `complete`.
+        """Cut off a text after the first sentence with which it meets all constraints; see `complete`.
 
         Args:
             text: The whole generated text.
 
         Returns:
-            The text up to the end of this sentence, and True. If the text has no such sentence, the whole
+            The text up to the end of that sentence, and True. If the text has no such sentence, the whole
             text and False.
 
         >>> Constraints(("tea",), min_words=2).cut("Hello there. I like tea. And you?")

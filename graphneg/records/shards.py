@@ -250,12 +250,12 @@ class ShardFile:
         return end.digest
 
     def lines(self) -> Iterator[_Line]:
-        """Read the places and their items, in the order of the file.
+        """Read the items and the sort key (place) of each line, in the order of the file.
 
         Raises `InputError` if a line cannot be read or the last line is missing.
 
         Yields:
-            A place, and the list of its items.
+            The sort key by which the shards are merged, such as a dialogue id, and the items with this key.
         """
         places = items = 0
         last: tuple[bool, Place] | None = None

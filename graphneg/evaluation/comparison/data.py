@@ -158,7 +158,7 @@ class BankFile:
     path: Path
 
     def facts(self) -> list[object]:
-        """Return values that identify the bank: the loader, and the names and sizes of the files."""
+        """Return values that identify the corpus: its loader, and the names and sizes of its files."""
         files = sorted(self.path.rglob("*")) if self.path.is_dir() else [self.path]
         return [self.loader, [[file.name, file.stat().st_size] for file in files if file.is_file()]]
 

@@ -41,7 +41,7 @@ def _unanimous(votes: Counter[str], question: Question) -> str | None:
 
 
 def _two_of_three(votes: Counter[str], question: Question) -> str | None:
-    """Return the positive answer if two of three annotators gave it; otherwise a unanimous answer."""
+    """Return the positive answer if two thirds of the annotators gave it; otherwise a unanimous answer."""
     # Sato et al. (2024), section 3, define this rule for a question with a positive answer. For other
     # questions, use the majority.
     if not question.positive:
@@ -140,7 +140,7 @@ class Results:
         return found
 
     def _agreed(self, row: int) -> Mapping[str, str] | None:
-        """Apply the rule to a row. Return the labels by question, or None if a question has no label."""
+        """Return an item's label for each question, by the voting rule; None if a question gets no label."""
         answers: dict[str, str] = {}
         for question in self.set.questions.questions:
             votes = Counter(one.answers[question.name] for one in self.by_row[row])
@@ -214,7 +214,7 @@ class Results:
         """Return the results as a dict that can be written as JSON. Estimates are ``{value, low, high}``."""
 
         def plain(line: Line) -> dict[str, Any]:
-            """Convert a line of a table into a dict."""
+            """Convert the results for one source or transform into a dict."""
             shares = {name: share._asdict() for name, share in line.shares.items()}
             return {"name": line.name, "read": line.read, **shares}
 

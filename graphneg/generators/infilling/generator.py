@@ -232,7 +232,8 @@ class MaskAndFillGenerator(WritingGenerator):
         passing = [draft for draft in drafts if self.passes(draft.asked, self._refusal(draft))]
         for draft, scores in self._judged(passing):
             own = [other.text for other in draft.asked.texts]
-            # Two versions of a text may give nearly the same filled text. Reject such duplicates.
+            # A text is blanked in several ways, and two of them may be filled with nearly the same result.
+            # Reject such near-duplicates.
             nearly = any(alike(words_of(draft.text), words_of(other)) for other in own)
             if self.passes(draft.asked, "like-another" if nearly else None):
                 draft.asked.texts.append(draft)

@@ -510,8 +510,8 @@ class Similarity:
         for query, meant in zip(asked, self._embed([query.context.text for query in asked]), strict=True):
             ordered: list[list[ScoredCandidate]] = []
             for profile, listed in zip(query.profiles, query.lists, strict=True):
-                # The random number in the target profile selects one of the sorted cosines of correct
-                # responses.
+                # The random number `profile.draw` selects the target cosine from the sorted cosines between
+                # contexts and their correct responses.
                 target = usual[int(profile.draw * len(usual))] if len(usual) >= FEWEST else None
                 kept: list[ScoredCandidate] = []
                 for item in listed:
