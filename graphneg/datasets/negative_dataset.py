@@ -99,7 +99,7 @@ class NegativeDataset:
         self._last: tuple[int, StoredGroups] | None = None
 
     def __str__(self) -> str:
-        """Return the names of the sources, separated by commas."""
+        """Return the files of negatives and the other inputs of the data set, separated by commas."""
         names = [str(item) if isinstance(item, str | Path) else "negatives" for item in self._fixed]
         return ", ".join([*names, *("negatives of each epoch" for _ in self._makers)])
 

@@ -318,8 +318,8 @@ def _edits(
     # partner must be in a turn that the negative contains.
     said = {turn.graph_id for turn in slot.dialogue.turns if turn.turn <= slot.turn}
     for other in ranked:
-        # The two subtrees are swapped. If one of them is in a turn that must not be edited, only the other
-        # place gets a new subtree.
+        # The two sites exchange their subtrees. If one site is in a turn that must not be edited, it keeps
+        # its subtree, and the other site gets a copy of it.
         fits = other.swap_pool == proposal.swap_pool and not _alike(proposal.content, other.content)
         if fits and other.graphs <= said and not other.graphs & proposal.graphs:
             return tuple(edit for edit in paired(proposal, other) if edit.amr in slot.editable)

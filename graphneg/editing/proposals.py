@@ -348,7 +348,7 @@ class _Donor:
     """An utterance to copy from, and the dialogues to which it is best offered (its takers)."""
 
     def __init__(self, dialogue: str, amr: str, nouns: set[str], fits: set[str]) -> None:
-        """Initialize the donor without takers, that is, without dialogues that may copy from it."""
+        """Initialize an utterance that other dialogues may copy, without any such dialogues yet."""
         self.dialogue, self.amr, self.nouns, self.fits = dialogue, amr, nouns, fits
         # The salt gives each donor a different order of the dialogues. Without it, all donors would prefer
         # the same dialogues.

@@ -185,9 +185,10 @@ class CounterfactualGenerator(WritingGenerator):
         return asked
 
     def _replies(self, questions: Sequence[Question], seed: int) -> Sequence[CounterfactualReply]:
-        """Return the reply that the model writes for each question.
+        """Let the model write one reply for each question, that is, for each context with a substitute.
 
-        A served model does not return logits, so only the replies of a local model are counterfactual.
+        A local model generates counterfactual replies, which need its logits. A served model does not return
+        logits, so it only gets a prompt to write another reply.
         """
         writer, temperature = self.writer, self._options.temperature
         if not isinstance(writer, LocalWriter):

@@ -481,10 +481,10 @@ def _candidate(entry: BankEntry, **scores: float) -> Candidate:
 
 
 def _query(context: Context, by: str) -> str | None:
-    """Return the text with which responses are compared.
+    """Return the query text of a context, for which similar responses are retrieved.
 
-    This is the context or its correct response; None if ``by`` is ``response`` and the context has no correct
-    response.
+    If ``by`` is ``context``, the query is the context itself. If ``by`` is ``response``, it is the first
+    correct response to the context, or None if there is no correct response.
     """
     if by == "context":
         return context.text

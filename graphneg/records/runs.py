@@ -368,7 +368,7 @@ class RunNote:
 
     @property
     def state(self) -> Literal["none", "same", "other"]:
-        """Whether the file does not exist ("none"), has the same fingerprint ("same") or not ("other")."""
+        """``none`` if no run note exists, ``same`` if its fingerprint is that of this run, else ``other``."""
         if not self.path.is_file():
             return "none"
         return "same" if noted_fingerprint(self.path) == self.fingerprint else "other"

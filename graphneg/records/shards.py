@@ -59,7 +59,13 @@ def place_order(place: Place) -> tuple[bool, Place]:
 
 
 class _End(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The last line of a shard's file: the numbers of places and items, and a SHA-256 of all other lines."""
+    """The last line of a shard's file, with counts and a checksum.
+
+    Attributes:
+        places: Number of lines with items; each has the items with one sort key (place).
+        items: Number of items in these lines.
+        digest: SHA-256 of all lines before the last line.
+    """
 
     places: int
     items: int
@@ -182,7 +188,7 @@ def numbered(
     Returns:
         Pairs of an index and a group. The indices also count the groups of other shards.
     """
-    # Number the groups before the selection, so that the numbers are unique across all shards.
+    # Count the groups of all shards, so that no two shards use the same index.
     return (
         (place, group)
         for place, group in enumerate(groups)

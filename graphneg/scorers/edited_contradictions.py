@@ -364,7 +364,7 @@ def _balancing(text: str, spoken: Sequence[str]) -> str:
 
 
 def _of_another_dialogue(claim: _Claim, claims: Sequence[_Claim], seed: int) -> _Claim:
-    """Return a random claim from another dialogue; the next claim in the list if there is no other dialogue."""
+    """Return a random claim from another dialogue; without other dialogues, the next claim in the list."""
     start = number(seed, "elsewhere", claim.source.id) % len(claims)
     rotated = chain(islice(claims, start, None), islice(claims, start))
     others = (item for item in rotated if item.source.dialogue != claim.source.dialogue)

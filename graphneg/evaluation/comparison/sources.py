@@ -369,13 +369,14 @@ class NegativeCache:
         return self._loaded if kind == "generator" else fingerprint([self._loaded, kind])
 
     def _opened(self, kind: SourceKind) -> Any:
-        """Return the dialogue graph for a kind of source. The first call opens the graph and loads the data.
+        """Return the graph with the data for generators or recipes. The first call opens and fills it.
 
         Args:
             kind: ``generator`` or ``recipe``.
 
         Returns:
-            The dialogue graph, with the training contexts and the banks.
+            The dialogue graph. It contains the training contexts and the corpora from which negatives are
+            retrieved.
 
         Raises:
             InputError: ``open_graph`` is None.

@@ -368,8 +368,8 @@ class MaskAndFillGenerator(WritingGenerator):
         now = judge.after([one.text for one, _ in rights], turns)
         before = judge.after([one.original.text for one, _ in rights], turns)
         pairs = zip(rights, now, before, strict=True)
-        # If filling the blanks hardly increased the loss after the context, the response is probably still
-        # correct.
+        # Compare the language model's loss on the filled response with its loss on the original response,
+        # both after the context. If the loss hardly increased, the response is probably still correct.
         risen = {id(one): after.mean - was.mean for (one, _), after, was in pairs}
         for one, scores in found:
             apart = risen.get(id(one))

@@ -339,7 +339,7 @@ class OverlapGenerator(Generator):
         ]
 
     def _asked(self, contexts: Sequence[Context], per_context: int, seed: int) -> Iterator[_Asked]:
-        """Yield each context with its target profiles and shortlists, in the order of ``contexts``."""
+        """Yield each context with the properties and the candidates for its negatives, in the given order."""
         if not self._begun:
             self.begin(())
         if self._pool is None or self._seed != seed:
