@@ -118,7 +118,7 @@ class Pipeline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def shards(self) -> list[Shard]:
-        """The blocks of the pipeline."""
+        """The blocks into which the pipeline divides the dialogues, numbered from 1."""
         return [Shard(index, self.blocks) for index in range(1, self.blocks + 1)]
 
     def block(self, shard: Shard, folder: Path) -> Path:

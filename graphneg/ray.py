@@ -318,7 +318,7 @@ class _ParseActor:
         return {"block": [str(shard)], "done": [pickle.dumps(done)], "parses": [pickle.dumps(parses)]}
 
     def _parse(self, shard: Shard, parses: list[Parses | None], refused: list[Rejected]) -> None:
-        """Parse a block in the shared store, or without a store, and pass the results to the second stage."""
+        """Parse a block: in the shared store, or else without a store, returning the graphs in ``parses``."""
         if self._folder is None:
             self._stage.into_store(shard, refused)
         else:

@@ -281,7 +281,7 @@ class Clauses:
         sentence.
 
         Args:
-            k: Number of the top node of the sentence.
+            k: Index of the top node of the sentence.
 
         Returns:
             True if the sentence can be copied into any dialogue.

@@ -121,7 +121,7 @@ class AmrView:
 
     @cached_property
     def roles_out(self) -> list[list[tuple[str, int]]]:
-        """For each node as a predicate, the roles and numbers of its arguments, including reentrancies."""
+        """For each node, its arguments as pairs (role, index of the argument), including reentrancies."""
         found: list[list[tuple[str, int]]] = [[] for _ in self.nodes]
         for above, role, below in self.edges:
             found[above].append((role, below))

@@ -237,7 +237,7 @@ def _positives(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tu
 
 
 def _graphs(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tuple[str, str]]:
-    """Yield each graph of the dialogues in PENMAN notation, preceded by the id of its dialogue."""
+    """Yield a pair for each graph of the dialogues: the id of the dialogue, and the graph as PENMAN text."""
     said = {
         turn.graph_id: (one.id, turn.text)
         for one in dialogues

@@ -289,7 +289,7 @@ class Negatives(NegativeStream):
     def _finish(self, batch: _Batch, wave: _Wave) -> list[Negative]:
         """Return the negatives of a batch, after further planning rounds that replace refused negatives."""
         for number in range(MAX_WAVES):
-            # The first round was done by `_begin`, while the previous batch was decoded.
+            # `_begin` has already planned the first round, while the previous batch was being decoded.
             wave = self._wave(batch) if number else wave
             if not wave[0]:
                 break

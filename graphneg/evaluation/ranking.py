@@ -110,7 +110,7 @@ def rank(
             )
     parts = {key for context in contexts for key in context.parts}
     kinds = [(SOURCE, kind) for kind in kinds_of(contexts)]
-    # Sort transforms before categories, and sort both by name.
+    # The rows of the report for transforms come before those for error categories, each group sorted by name.
     kinds += sorted(parts, key=lambda part: (part[0] != TRANSFORM, part[1]))
     ranked = [_ranked(kind, by, contexts, scores, threshold) for by, kind in kinds]
     if not any(ranked):

@@ -185,10 +185,10 @@ class CounterfactualGenerator(WritingGenerator):
         return asked
 
     def _replies(self, questions: Sequence[Question], seed: int) -> Sequence[CounterfactualReply]:
-        """Let the model write one reply for each question, that is, for each context with a substitute.
+        """Let the model write a reply for each context with its substitute keyword.
 
-        A local model generates counterfactual replies, which need its logits. A served model does not return
-        logits, so it only gets a prompt to write another reply.
+        Counterfactual replies require the logits of the model. A served model does not return logits, so it
+        is only prompted to write another reply.
         """
         writer, temperature = self.writer, self._options.temperature
         if not isinstance(writer, LocalWriter):

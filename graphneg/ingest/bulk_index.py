@@ -146,7 +146,7 @@ class BulkIndex:
             "read/graph_ids": self._none,
             "lexicon/graphs_of_words": self._none,
         }
-        # A load sends the text of a statement, so the methods are looked up by text instead of by name.
+        # `graphneg load` sends the text of a Cypher statement, not its name, so use the texts as keys.
         self._statements = {cypher_text(name): answer for name, answer in answered.items()}
 
     def read(self, query: str, /, **parameters: Any) -> list[Record]:

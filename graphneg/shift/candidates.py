@@ -153,7 +153,7 @@ class Post:
 
 
 def posts(shifts: ShiftGraph, replies: Sequence[Reply], reach: CandidateOptions) -> list[Post]:
-    """Return the context of each reply, with its foci and their candidates.
+    """Return the context of each reply, its foci (keywords), and for each focus the candidate substitutes.
 
     Args:
         shifts: Shift graph of the store.

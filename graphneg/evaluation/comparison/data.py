@@ -272,15 +272,15 @@ class LeakageFilter:
                 yield record
 
     def _dialogue(self, dialogue: Dialogue) -> Dialogue | None:
-        """Return a dialogue up to its first forbidden turn; None if too few turns are left."""
+        """Cut off a dialogue before its first turn with a forbidden text; None if too few turns are left."""
         # The bank may be the corpus from which the training contexts were taken. Skip the dialogues that are
         # in the store already.
         if dialogue.id in self.known:
             self.left_out["training contexts"] += 1
             return None
         said = dialogue.utterances
-        # If only the forbidden turn were removed, the next turn would seem to answer the turn before it.
-        # Therefore drop all following turns as well.
+        # Drop the first turn with a forbidden text, and all turns after it. If only this turn were dropped,
+        # the next turn would seem to answer the turn before it.
         end = next((at for at, turn in enumerate(said) if not self._allows(turn.text, "turns")), len(said))
         # Keep only correct responses. A wrong response in the bank is deliberately wrong or belongs to
         # another context, so no negative should be made from it.

@@ -235,7 +235,7 @@ def groups_of_file(train: Sequence[LabelledContext], source: NegativeSource, pat
     """
     wrong: dict[tuple[str, ...], list[Answer]] = {}
     for given in read_groups([path]):
-        # Collect the negatives for each context. The key of a context consists of the texts of its turns.
+        # Collect the negatives of each context, keyed by the texts of the context's turns.
         wrong.setdefault(context_key(given.context), []).extend(given.negatives)
     groups = _right_groups(train)
     for group in groups:

@@ -373,7 +373,7 @@ class OverlapGenerator(Generator):
                 part.apply(contexts, given, seed)
 
     def _new_chooser(self) -> SentenceChooser:
-        """Return a new chooser with the limits from the options, which has counted no sentence yet."""
+        """Return a new chooser of sentences, with the limits from the options and with all counts at 0."""
         return SentenceChooser(self.options.max_uses, self.options.max_word_share)
 
     def _parts(

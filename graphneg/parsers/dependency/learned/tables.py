@@ -243,7 +243,8 @@ def put_fragment(draft: GraphDraft, token: int, text: str, group: Sequence[int])
         if nodes[-1] >= 0:
             left.remove(nodes[-1])
     for n, label in enumerate(labels):
-        # A concept reuses an old node, so that the arcs of the node to other words are kept.
+        # Write a new concept into one of the word's old nodes, so that the arcs between this node and the
+        # nodes of other words are kept.
         if nodes[n] < 0 and left and label[0] != "=":
             nodes[n] = left.pop(0)
             draft.nodes[nodes[n]].concept, draft.nodes[nodes[n]].value = label, None
