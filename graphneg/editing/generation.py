@@ -544,7 +544,7 @@ class _Batch:
         return slots
 
     def missing(self) -> Iterator[tuple[str, str]]:
-        """Yield a reason and an id (of the plan or the dialogue) for each negative that could not be made."""
+        """Yield the reason for each missing negative, with the id of the planned negative or its dialogue."""
         for id, refused in self.refused.items():
             yield from refused[: self._amount - len(self.made.get(id, ()))]
 

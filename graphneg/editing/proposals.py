@@ -234,7 +234,7 @@ class Donors:
         self._offers: dict[tuple[str, str], Mapping[str, Sequence[str]]] = {}
 
     def of(self, dialogue: StoredDialogue) -> list[str]:
-        """Return the donors that are offered to a dialogue.
+        """Return the donors for a dialogue: utterances of other dialogues from which it may get sentences.
 
         Args:
             dialogue: The dialogue to which sentences are copied.
@@ -348,7 +348,7 @@ class _Donor:
     """An utterance to copy from, and the dialogues to which it is best offered (its takers)."""
 
     def __init__(self, dialogue: str, amr: str, nouns: set[str], fits: set[str]) -> None:
-        """Initialize an utterance that other dialogues may copy, without any such dialogues yet."""
+        """Initialize an utterance that other dialogues may copy. No such dialogue is known yet."""
         self.dialogue, self.amr, self.nouns, self.fits = dialogue, amr, nouns, fits
         # The salt gives each donor a different order of the dialogues. Without it, all donors would prefer
         # the same dialogues.

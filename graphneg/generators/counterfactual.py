@@ -185,7 +185,7 @@ class CounterfactualGenerator(WritingGenerator):
         return asked
 
     def _replies(self, questions: Sequence[Question], seed: int) -> Sequence[CounterfactualReply]:
-        """Let the model write a reply for each context with its substitute keyword.
+        """Return the reply that the model writes for each context with the substitute keyword.
 
         Counterfactual replies require the logits of the model. A served model does not return logits, so it
         is only prompted to write another reply.

@@ -128,8 +128,8 @@ class SentenceChooser:
 
         def either(listed: Iterable[Listed]) -> Iterable[Listed]:
             yield from listed
-            # Then try the sentences of all shortlists. Those of the other shortlists suit the context, but
-            # match the target profile of this shortlist less well.
+            # If no sentence of this shortlist is left, try the other shortlists of the context. Their
+            # sentences fit the context as well, but match the target profile of this negative less well.
             yield from others()
 
         for at, listed in enumerate(lists):

@@ -228,7 +228,7 @@ class BankGenerator(Generator):
         """Read the bank, and return a function that yields candidates, sorted from best to worst."""
 
     def bank(self) -> list[BankEntry]:
-        """Read the bank from the store, with the options ``most`` and ``corpora`` of the generator."""
+        """Read the bank (the responses to search) from the store, with the generator's options."""
         return read_bank(self._store, self._most, self._corpora)
 
     def settings(self) -> Mapping[str, object]:

@@ -144,7 +144,7 @@ class RowReader:
         self._speakers.report()
 
     def _report_columns(self) -> None:
-        """Report which column was read as which field, and which unused columns look like times."""
+        """Tell the user which column was read as which field, and which unused columns look like times."""
         # The id of a row matters only if replies refer to it.
         others = [
             *(["id"] if self._is_threaded else []),
@@ -372,7 +372,7 @@ class RowReader:
         replies: dict[str, list[int]] = {}
         for at, (_, answered) in enumerate(names):
             replies.setdefault(answered or "", []).append(at)
-        # The messages that are reached from the first message do not form a cycle, so the loop ends.
+        # The loop ends, because no message in a cycle of replies can be reached from a first message.
         whole = [*firsts]
         for at in whole:
             whole.extend(replies.get(names[at][0] or "", ()))

@@ -253,7 +253,7 @@ class _ObjectReader:
         self._speakers.report()
 
     def _report_time(self, entry: Item) -> None:
-        """Report keys of the first turn that look like its time, if no key is known to contain the time."""
+        """If no known key contains the time of a turn, report the keys whose values look like a time."""
         is_own = isinstance(entry.value, dict) and self._fields.turns_of(entry.value) == "turns"
         first = next(_messages(entry, self._fields), None)
         if first is not None and not is_own:

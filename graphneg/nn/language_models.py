@@ -266,7 +266,7 @@ class LanguageModel(ABC):
         run: Callable[[Sequence[TokenPair]], Sequence[Result]],
         nothing: Result,
     ) -> list[Result]:
-        """Apply ``run`` to batches of texts with sources. The result for an empty text is ``nothing``."""
+        """Apply ``run`` to batches of texts with the text before each; ``nothing`` for an empty text."""
         sources = given if given is not None else [""] * len(texts)
         if len(sources) != len(texts):
             raise InputError(

@@ -455,7 +455,7 @@ class NegativeStream(ABC):
 
     @property
     def description(self) -> str:
-        """A description of the request: how many negatives, of which kind, from which dialogues."""
+        """A description of the negatives to be made: how many, of which kind, and from which dialogues."""
         return "negatives to be made"
 
     def __repr__(self) -> str:

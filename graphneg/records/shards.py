@@ -217,7 +217,8 @@ class ShardFile:
         # none.
         if self.path.is_dir():
             raise InputError(f"{self.path} is a folder, not the file of a shard")
-        # The user may have named the part file of an unfinished run, or the file that this run will write.
+        # While the run that writes the shard's file is unfinished, only a part file exists. The user may pass
+        # the path of the part file or of the final file. Refuse both.
         if self.path.suffix == ".part" or (part_note(self.path).exists() and not self.path.exists()):
             raise InputError(f"{self.path}: this shard is unfinished; run the command of the shard again")
         with open_input(self.path, pipes=False) as file:
