@@ -58,7 +58,7 @@ class Nouns:
     def __init__(self, reading: AmrView) -> None:
         """Find the predicates with subjects that cannot act, such as things. Also look for a greeting."""
         self._of = reading
-        # In "The engine started", the subject is neither a person nor a group, so the predicate is marked.
+        # Collect the predicates whose subject is neither a person nor a group: "The engine started".
         self._driven = {
             node.parent
             for node, frame, kind in zip(reading.nodes, reading.is_frame, reading.kinds, strict=True)

@@ -491,7 +491,7 @@ def entry_from_record(record: Negative, where: str) -> Entry:
         source = record.recipe or REFERENCE
         return Entry(group_id, record.split, context, own, record.response, 1, source, (), (), None)
     categories, transforms = record.categories, transforms_of(record)
-    # If only the context was edited, the response itself is correct in the original context.
+    # If only the context was edited, the unchanged response is a correct response to the original context.
     right = record.original.response or (record.response if original is not None else None)
     return Entry(
         group_id, record.split, context, own, record.response, 0, record.recipe, categories, transforms, right

@@ -258,7 +258,7 @@ class Negatives(NegativeStream):
 
     @property
     def description(self) -> str:
-        """A description of the request for use in messages, with recipe, number, selection and store."""
+        """A description of the request for messages: recipe, negatives per dialogue, selection and store."""
         recipe, amount = self._request.settings.recipe.name, self._request.per_dialogue
         return (
             f"{recipe}, {amount} of each dialogue, {self._request.selection} in the {self._store.description}"

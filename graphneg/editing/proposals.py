@@ -552,8 +552,8 @@ def propose(
             raise TransformError(f"{transform.place}: {id!r} is not one of the requested dialogues")
         sites = found.setdefault(id, {})
         for site, proposal in _grouped(transform, cast("list[Any]", edits), of, sources[id]).items():
-            # Edits of a site are applied in order. If the edits were in two records, their order would be
-            # unknown, because the server returns records in any order.
+            # Edits of a site are applied in order. If they were in two rows of the query's result, their order
+            # would be unknown, because the server returns rows in any order.
             if site in sites:
                 raise TransformError(
                     f"{transform.place}: two records of the dialogue {id!r} have edits of the site {site!r}; "

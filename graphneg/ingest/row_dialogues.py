@@ -432,8 +432,8 @@ class RowReader:
                 this = pending.pop(0)
                 order.append(this)
                 placed.add(this)
-                # Now place the answers that precede this row in the file. Answers that follow it are placed
-                # by the outer loop.
+                # Next, place the answers to this row that precede it in the file. The outer loop places the
+                # answers that follow it.
                 pending.extend(answer for answer in answers.get(this, ()) if answer < at)
         # If replies form a cycle, the rows of the cycle were never placed.
         if len(order) < len(rows):

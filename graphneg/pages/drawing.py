@@ -273,7 +273,7 @@ def _branch(above: DrawnNode, below: DrawnNode, role: str, state: State) -> Draw
 def _arrow(above: DrawnNode, below: DrawnNode, role: str, state: State) -> DrawnEdge:
     """Draw a reentrancy as an arrow that leaves one box and enters the other vertically."""
     down = below.y > above.y
-    # The arrow goes down or up. If both boxes are in the same row, it is an arc below them.
+    # The arrow goes down or up to the other node. If both nodes are in the same row, it is an arc below them.
     way = 1 if down or below.y == above.y else -1
     x, y = above.x + above.width / 2, above.y + way * HEIGHT / 2
     to, end = below.x + below.width / 2, below.y + (-way if below.y != above.y else way) * HEIGHT / 2

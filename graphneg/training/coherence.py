@@ -212,8 +212,8 @@ class WindowSampler:
             if len(some) < amount:
                 self.shortfall.contexts[name] += 1
                 self.shortfall.responses[name] += amount - len(some)
-            # Each epoch continues after the last version of the previous epoch, so that all versions are used
-            # equally often.
+            # Each epoch continues after the edited version that the previous epoch used last, so that all
+            # edited versions of a dialogue are used equally often.
             for i, drawn in enumerate(rotate(some, amount, epoch)):
                 draw = number(self._seed, "window", drawn.id, name, str(epoch), str(i))
                 yield WindowExample(drawn.turns, drawn.edited, 0, drawn.recipe, drawn.categories, draw)

@@ -330,7 +330,7 @@ class Judgements:
         return Counter(dict(self._asked(query, annotator, ADJUDICATOR, self.now() - RESERVATION_SECONDS)))
 
     def _is_open(self, row: int, taken: Counter[int]) -> bool:
-        """Return whether a row needs more judgements. ``taken`` counts judgements by other annotators."""
+        """Return whether an item needs more judgements; ``taken`` counts those of others for each item."""
         wanted = self.set.annotators
         # Gold items are used to check each annotator, so every annotator judges them.
         return not wanted or taken[row] < wanted or bool(self.set.item(row).gold)

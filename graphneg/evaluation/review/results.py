@@ -251,7 +251,7 @@ def results_of(set: ReviewSet, judgements: Sequence[Judgement], rule: str = MAJO
 
 
 def _share(wanted: Mapping[str, str], answers: Sequence[Mapping[str, str]]) -> Estimate:
-    """Return the share of items with all wanted answers, and its 95% Wilson confidence interval."""
+    """Return the share of items whose answers include all ``wanted`` answers, with a 95% Wilson interval."""
     try:
         from statsmodels.stats.proportion import proportion_confint
     except ImportError as error:

@@ -310,7 +310,9 @@ class OverlapGenerator(Generator):
         return {"by": BY_SENTENCES, **limits}
 
     def drafts(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[Draft]:
-        """Return a draft with the shortlists for each context. A draft does not depend on other contexts.
+        """Return a draft for each context, with a shortlist of sentences for each negative that is needed.
+
+        A draft does not depend on other contexts.
 
         Args:
             contexts: Contexts that need wrong responses.

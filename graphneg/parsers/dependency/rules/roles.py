@@ -105,8 +105,8 @@ def _form(state: RuleState, through: Word, preposition: Word | None, below: Word
         return state.relations[through.i]
     if preposition is not None:
         return "agent" if preposition.dep == "agent" else f"prep_{preposition.lower}"
-    # If there are words without nodes between the two words, use the relation of the uppermost of these
-    # words.
+    # If there are words without nodes between the word and its governor, use the relation of the uppermost of
+    # these words.
     if through.i != below.i:
         return below.dep if below.dep not in {"punct", "ROOT"} else through.dep
     # In "She is tall", "she" is the subject of an adjective, so its signature is `cop_subj`.
