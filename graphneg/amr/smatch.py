@@ -111,7 +111,7 @@ class Compared(NamedTuple):
     """The result of comparing one pair of graphs.
 
     Attributes:
-        number: The number of the pair.
+        number: Index of the pair in the input.
         tallies: The counts, keyed by the name of the measure; None if the gold graph cannot be parsed.
         unread: The error messages of graphs that cannot be parsed, keyed by ``predicted`` or ``gold``.
     """

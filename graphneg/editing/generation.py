@@ -437,7 +437,7 @@ def stored_negatives(store: Store, decoder: Decoder, progress: Progress | None =
 def _again(
     store: Store, graph_cache: GraphCache, ids: Sequence[str], decoder: Decoder
 ) -> Iterator[Explanation | str]:
-    """Make negatives again from their stored edits.
+    """Apply the stored edits of negatives to their dialogues again.
 
     Yields:
         For each id, an explanation with the negative, or the reason why the negative cannot be made.

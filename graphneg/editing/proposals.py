@@ -390,7 +390,7 @@ class UnknownFrameCounter:
         self._found.clear()
 
     def count(self, edits: Iterable[Edit]) -> None:
-        """Add the unknown frames that edits introduce to the counts.
+        """Count the unknown PropBank frames that edits introduce.
 
         Args:
             edits: Edits to check.
@@ -552,8 +552,8 @@ def propose(
             raise TransformError(f"{transform.place}: {id!r} is not one of the requested dialogues")
         sites = found.setdefault(id, {})
         for site, proposal in _grouped(transform, cast("list[Any]", edits), of, sources[id]).items():
-            # Edits of a site are applied in order. If they were in two rows of the query's result, their order
-            # would be unknown, because the server returns rows in any order.
+            # Edits of a site are applied in order. If they were in two rows of the result, their order would
+            # be unknown, because the server returns rows in any order.
             if site in sites:
                 raise TransformError(
                     f"{transform.place}: two records of the dialogue {id!r} have edits of the site {site!r}; "
@@ -571,8 +571,7 @@ def _answer(store: Store, transform: Transform, parameters: Sequence[Mapping[str
     # sent with their header, because `query_read` recognises them by their whole text.
     header = "" if query in shipped_texts() else leading_comments(query)
     try:
-        # Shipped transforms run with read-only access, too, so that this function need not distinguish them
-        # from transforms of users.
+        # Run all transforms with read-only access, both those of graphneg and those of users.
         return store.query_read(query.removeprefix(header), {"dialogues": parameters}).records
     except StoreError as error:
         refusal = error.__cause__

@@ -364,14 +364,14 @@ def edit_records(dialogue: StoredDialogue, variant: Variant) -> Iterator[EditRec
     turns = {turn.graph_id: turn.turn for turn in dialogue.turns if turn.graph_id is not None}
     for amr in sorted(variant.graphs, key=turns.__getitem__):
         edited = variant.graphs[amr]
-        # Map each original or copied node to its number in the edited graph.
+        # Map each original or copied node to its index in the edited graph.
         places = apply_edits_unchecked(edited.before, edited.edits, variant.sources)[1]
         sites: dict[tuple[str, str], list[Edit]] = {}
         for edit in edited.edits:
             sites.setdefault((edit.transform, edit.site), []).append(edit)
         for (transform, _), group in sites.items():
-            # Edits that change a copied subtree are not shown separately: the graft shows the copied subtree
-            # with these changes.
+            # Do not list edits that change a copied subtree: the edit that copies it (graft) already shows
+            # the changed copy.
             shown = [_shown(edited, edit, places) for edit in group if edit.copy_of is None]
             yield EditRecord(
                 turn=turns[amr],

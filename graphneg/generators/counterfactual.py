@@ -245,7 +245,7 @@ class CounterfactualGenerator(WritingGenerator):
     def _likeliest(
         self, replies: Sequence[tuple[_Asked, Question, CounterfactualReply]]
     ) -> Sequence[tuple[_Asked, Question, CounterfactualReply]]:
-        """Return the replies that the judge accepts, sorted by mean loss, lowest first."""
+        """Return the replies that the judge (a language model) accepts, sorted by mean loss, lowest first."""
         if self.judge is None:
             return replies
         histories = [asked.context.turns for asked, _, _ in replies]

@@ -112,7 +112,7 @@ class ShardBatch(NamedTuple):
 
     Attributes:
         dialogues: Number of dialogues that are done after this batch, counted from the start of the run.
-        items: Pairs of a place and an item, sorted by place.
+        items: Pairs of a sort key and an item, sorted by key. The key is that of a dialogue, or a number.
         last: The sort key of the last dialogue of the batch.
         notes: The counts of the run so far. A resumed run continues with them.
     """

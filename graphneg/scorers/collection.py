@@ -326,7 +326,7 @@ class FileResponses(Generator):
         ]
 
     def settings(self) -> Mapping[str, object]:
-        """Return the settings that determine the responses: a digest of the file's content."""
+        """Return a digest of the file from which the responses are read, as the only setting."""
         return {"responses": hashlib.sha256(self._path.read_bytes()).hexdigest()}
 
 

@@ -210,7 +210,7 @@ def respell(text: str) -> str:
 
 
 def _contradictions(negative: Negative) -> Iterator[Contradiction]:
-    """Yield the contradictions that the edits of a negative created."""
+    """Yield the contradictory sentences in the edited turns, each with the sentence that it contradicts."""
     after = _turns(negative, negative.context, negative.response)
     original = negative.original
     before = _turns(negative, original.context or negative.context, original.response)

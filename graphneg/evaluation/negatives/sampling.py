@@ -344,7 +344,7 @@ class TextPool:
 
     @property
     def texts(self) -> int:
-        """The number of texts in the group."""
+        """The number of texts that were counted, including those that are not in the sample."""
         return self.words.total
 
 
