@@ -233,7 +233,7 @@ class _Alignment:
                 self.spans[node.position] = span
 
     def _concept_candidates(self, node: AmrNode, concept: str) -> list[Candidate]:
-        """Return the candidate spans of a node that has a concept and is not a constant."""
+        """Return the token spans that may express a concept node, that is, a node that is not a constant."""
         lemma = lexeme(concept)
         parts = lemma.split(" ")
         found = self._runs(parts) if len(parts) > 1 or "-" in concept else []

@@ -213,7 +213,7 @@ class BankGenerator(Generator):
         """Initialize the generator.
 
         Args:
-            store: Store from which the bank is read.
+            store: Store from which the bank, that is, the responses to choose from, is read.
             most: Maximum number of responses in the bank.
             corpora: Names of the corpora to read; empty for all corpora.
         """

@@ -345,8 +345,8 @@ class BulkIndex:
             of.setdefault(row["amr"], {"nodes": [], "roles": [], "lexemes": []})["nodes"].append(row)
         for row in roles:
             at, to = nodes[row["from"]], nodes[row["to"]]
-            # The rows of edges contain the indices of nodes in the batch. Replace them with the positions of
-            # the nodes in their graph.
+            # The row of an edge contains the indices of two nodes among all nodes of the batch. Replace them
+            # with the positions of the nodes in their graph.
             of[at["amr"]]["roles"].append(row | {"from": at["position"], "to": to["position"]})
         for row in lexemes:
             self._tables.execute(

@@ -277,7 +277,8 @@ class Fields:
         plain, speaker = plain_names(keys), self.of(keys).get("speaker")
         if speaker is None:
             return None
-        # The id of "author" and "author_name" is "author_id". Other ids may belong to another person.
+        # If the speaker's name is in the column "author" or "author_name", the speaker's id is in the column
+        # "author_id". Another id column may belong to another person.
         [own] = plain_names([speaker]) or [""]
         stem = re.sub(r"(?:display|nick|screen|full)?name$", "", own)
         found = plain.get(f"{stem}id") if stem else None

@@ -432,8 +432,8 @@ class LocalWriter:
         watched = beams == 1 and any(over.is_over)
         sequences = model.generated(
             sources,
-            # The constraints change the probabilities from which a token is sampled, so they come before
-            # temperature and noise.
+            # Apply the constraints first, because temperature and noise must act on the constrained
+            # probabilities.
             [*self._held(held, start, asked.ends), *processors(search, [draw.seed for draw in batch])],
             shown=asked.shown,
             stops=[over] if watched else [],

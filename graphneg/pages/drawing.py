@@ -245,7 +245,7 @@ def _places(graph: AmrGraph) -> tuple[list[int], list[float]]:
 
 
 def _lefts(graph: AmrGraph, depths: list[int]) -> list[float]:
-    """Return the left edge of the boxes at each depth, with room for the boxes and roles to the left."""
+    """Return the x coordinate of the nodes at each depth, with room for parent labels and edge labels."""
     lefts = [MARGIN]
     for depth in range(1, max(depths) + 1):
         widest = max(_width(node.label) for node in graph.nodes if depths[node.position] == depth - 1)

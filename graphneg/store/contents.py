@@ -146,7 +146,7 @@ def _texts(store: Store, ids: Sequence[str]) -> Iterator[bytes]:
 
 
 def _texts_and_graphs(store: Store, ids: Sequence[str]) -> Iterator[bytes]:
-    """Yield the rows of `_texts` for a page of dialogues, then an encoded row for each of their AMR nodes."""
+    """Yield encoded rows: first with the texts of a page of dialogues, then with each of their AMR nodes."""
     yield from _texts(store, ids)
     amrs = [row["amr"] for row in store.read(cypher_text("read/amrs"), ids=list(ids))]
     [found] = store.read(cypher_text("read/graph_contents"), amrs=amrs)

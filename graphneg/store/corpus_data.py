@@ -189,7 +189,8 @@ def require_part(store: Store, part: str) -> None:
 def shared_content(store: Store, selection: Selection) -> str:
     """Return a digest of the stored content that is the same for all shards of a selection.
 
-    Raises `InputError` if the store has a snapshot and cannot resolve the selection; see `check_selection`.
+    Raises `InputError` if the store has only a shard of the corpus, and the selection names no shard or has a
+    limit; see `check_selection`.
 
     Args:
         store: An open store.

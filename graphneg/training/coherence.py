@@ -217,8 +217,8 @@ class WindowSampler:
             for i, drawn in enumerate(rotate(some, amount, epoch)):
                 draw = number(self._seed, "window", drawn.id, name, str(epoch), str(i))
                 yield WindowExample(drawn.turns, drawn.edited, 0, drawn.recipe, drawn.categories, draw)
-                # `_collate` uses the indices of the edited turns and the random number to select a window.
-                # Both are the same for the original dialogue, so its window is at the same position.
+                # `_collate` selects a window by the indices of the edited turns and a random number. Use the
+                # same indices and number for the original dialogue, so that its window has the same position.
                 yield WindowExample(item.original, drawn.edited, 1, ORIGINAL, (), draw)
 
 

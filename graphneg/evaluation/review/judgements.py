@@ -476,7 +476,7 @@ class Judgements:
 
 
 def _connected(path: Path) -> sqlite3.Connection:
-    """Open a connection to an SQLite file. A committed transaction has been written to disk."""
+    """Open a connection to an SQLite file. A commit returns only when the data have been written to disk."""
     try:
         create_private(path)
         # With isolation_level=None, sqlite3 does not begin transactions automatically.

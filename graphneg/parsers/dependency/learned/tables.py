@@ -301,9 +301,10 @@ class Model:
 
 
 class GroupSums:
-    """A cache of the weight sums of feature groups, so that each group is summed only once.
+    """A cache for a network whose input is sparse: the sum of the weights of each group of features.
 
-    The sums for a bag do not depend on the contents of the cache.
+    The same group of features occurs in many inputs, but its weights are summed only once.
+    The results are the same whether or not a group is in the cache.
     """
 
     def __init__(self, model: Model, table: str, expand: Callable[[Any], Sequence[str]]) -> None:
