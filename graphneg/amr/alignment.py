@@ -89,7 +89,7 @@ def _given_spans(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
 
 
 class _Alignment:
-    """An alignment in progress: the tokens, indexed by lemma, stem and number, and the spans so far."""
+    """An alignment that is being built: tokens, indexed by lemma, stem and number, and the spans so far."""
 
     def __init__(self, graph: AmrGraph, tokens: Sequence[str]) -> None:
         self.graph = graph

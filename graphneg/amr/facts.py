@@ -154,7 +154,7 @@ class _Facts:
         return drop_false(known)
 
     def _word(self, k: int) -> Facts:
-        """Return the properties for antonym substitution: the word's use, its roles, what it describes."""
+        """Return the properties that decide which antonyms may replace the word of a node."""
         asserts = self._nouns.asserts(k)
         if asserts is None:
             return {}

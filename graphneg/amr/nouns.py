@@ -56,7 +56,7 @@ class Nouns:
     """
 
     def __init__(self, reading: AmrView) -> None:
-        """Find the predicates with subjects that cannot act, such as things. Also look for a greeting."""
+        """Find predicates whose subjects cannot act, as in "The engine started". Also look for a greeting."""
         self._of = reading
         # Collect the predicates whose subject is neither a person nor a group: "The engine started".
         self._driven = {
@@ -147,7 +147,8 @@ class Nouns:
         reading = self._of
         if any(reading.labels[at] in ("amr-unknown", "truth-value") for at in reading.whole(k)):
             return False
-        # Persons and actions may have anything below them: "people who left" is replaced as a whole.
+        # A person or an action can be replaced even if its subtree contains a clause: "people who left" is
+        # replaced as a whole.
         if reading.is_frame[k] or reading.labels[k] == "person":
             return True
         return all(

@@ -237,7 +237,7 @@ class _GraphReader:
         code: str = "unclosed",
         message: str = "the graph ends inside a parenthesis",
     ) -> None:
-        """Raise `PenmanError` if the text ends at this token, or if the token is a comment in the graph."""
+        """Raise `PenmanError` if the text ends before the token ``at``, or if this token is a comment."""
         self._refuse_unreadable(at)
         if at == self._unreadable:
             raise self._error(code, message, at - 1)

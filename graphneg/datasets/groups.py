@@ -108,7 +108,7 @@ class Answer:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names by which a `Mix` can select the answer: its transforms, first category and source."""
+        """The names with which a `Mix` can select the response: its transforms, first category and source."""
         return (*self.transforms, self.category, self.source)
 
 
@@ -232,7 +232,7 @@ def without_unusable(group: Group) -> Group:
 
 
 def _has_context_of(answer: Answer, group: Group) -> bool:
-    """Return whether an answer has the same context as a group, apart from spelling."""
+    """Return whether the context of a response equals the context of its group, apart from spelling."""
     return answer.context is None or _same_turns(answer.context, group.context)
 
 

@@ -223,7 +223,7 @@ class StoredGroups(Sequence[Group]):
         if isinstance(index, slice):
             return [self[item] for item in range(*index.indices(len(self)))]
         if not 0 <= index < len(self):
-            # Python's iteration over a sequence ends when the sequence raises this error.
+            # Python ends an iteration over a sequence when the sequence raises IndexError.
             raise IndexError(index)
         return self._group(index)
 

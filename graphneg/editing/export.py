@@ -272,7 +272,7 @@ def _whole_dialogues(store: Store, dialogues: Sequence[StoredDialogue]) -> Itera
 
 
 def _write_values(items: Iterable[Any], out: Path) -> int:
-    """Write a header line and one JSON line per item of a store. Return the number of dialogues written."""
+    """Write a header line and one JSON line per dialogue or other record. Return the number of dialogues."""
     count = 0
     with out.open("wb") as file:
         for value in chain([HEADER], items):

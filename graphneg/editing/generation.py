@@ -534,7 +534,7 @@ class _Batch:
         self.taken: Taken = defaultdict(set)
 
     def open_slots(self) -> dict[str, range]:
-        """Return, and count as tried, the numbers of new attempts for each dialogue that lacks negatives."""
+        """Begin as many new attempts for each dialogue as it lacks negatives; return their numbers."""
         slots: dict[str, range] = {}
         for id, made in self.made.items():
             if len(made) < self._amount:

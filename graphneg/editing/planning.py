@@ -244,8 +244,8 @@ def _slot(settings: EditSettings, dialogue: StoredDialogue, at: int) -> _Slot | 
     responses = [turn for turn in dialogue.turns[1:] if turn.graph_id is not None]
     if not responses:
         return None
-    # The random order of turns does not depend on the slot, so that successive negatives of a dialogue edit
-    # distinct turns until all turns have been used.
+    # Shuffle the turns in the same way for all negatives of a dialogue. The first negative edits the first
+    # turn in this order, the second negative the second turn, and so on, until all turns have been used.
     order = shuffled(range(len(responses)), settings.seed, "turn", settings.recipe.name, dialogue.id)
     turn = responses[order[at % len(order)]]
     return _Slot(dialogue, at, turn.turn, frozenset({turn.graph_id or ""}), wanted, groups)

@@ -95,7 +95,7 @@ class CounterfactualReply:
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """A question as token ids: the prompts with either perspective, and the observed reply with end token."""
+    """The token ids of two prompts, with the original and the new perspective, and of the observed reply."""
 
     question: Question
     observed_prompt: list[int]

@@ -236,7 +236,7 @@ class BankGenerator(Generator):
         return {"most": self._most, "corpora": list(self._corpora)}
 
     def begin(self, given: Iterable[Negative] = (), progress: Progress | None = None) -> None:
-        """Prepare a run by reading the bank from the store again.
+        """Prepare a run by reading the bank (the responses to choose from) from the store again.
 
         Args:
             given: Not used.

@@ -260,7 +260,7 @@ class BulkIndex:
         return found
 
     def _found(self, table: str, column: str, ids: Iterable[str]) -> Iterator[tuple[str, Any]]:
-        """Yield each id that occurs in a table, with the value of a column."""
+        """Look up ids in a table. Yield each id that the table contains, with its value in a column."""
         query = f"SELECT {column} FROM {table} WHERE id = ?"
         for id in ids:
             row = self._tables.execute(query, (id,)).fetchone()

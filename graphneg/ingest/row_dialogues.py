@@ -199,7 +199,7 @@ class RowReader:
     def _parts(
         self, entries: Entries, threads: Threads | None, unread_before: Rejected | None
     ) -> Iterator[DialogueRow | Rejected]:
-        """Yield each row with its dialogue. If a row cannot be read, mark its dialogue as invalid."""
+        """Yield each row with the id of its dialogue. Mark dialogues next to an unreadable row as invalid."""
         last: DialogueRow | None = None
         for entry in entries:
             try:

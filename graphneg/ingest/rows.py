@@ -487,7 +487,7 @@ def _words(text: str) -> list[str]:
 
 
 def _is_careful(text: str, words: Sequence[str]) -> bool:
-    """Return whether a text is free of missing apostrophes, spaced dashes and doubled words."""
+    """Return whether a text is carefully written: no "dont", no " - " between words, and no "the the"."""
     if " - " in text or not word_class("careless").isdisjoint(words):
         return False
     return not any(a == b and a not in word_class("said-twice") for a, b in pairwise(words))

@@ -320,7 +320,7 @@ class _ObjectReader:
             turns.append(others | utterance_fields(cells, known) | note)
             self._speakers.count(cells, self._notes.columns(cells))
         order = self._order(given, name)
-        # The first person in the order of the turns keeps a name that several people have.
+        # If several people have the same name, the person who speaks first keeps the name.
         objects = [at for at in order if isinstance(given[at], dict)]
         tell_apart([turns[at] for at in objects], [given[at] for at in objects], self._fields, self._notices)
         return [turns[at] for at in order], found

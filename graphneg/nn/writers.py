@@ -475,7 +475,7 @@ class LocalWriter:
         return chain
 
     def _weighted(self, weights: Mapping[str, float]) -> list[tuple[Tokens, float]]:
-        """Return token sequences with weights: for each word, one inside and one at the start of a text."""
+        """Return weighted token sequences for the forms of each word: "tea", " tea", "Tea" and " Tea"."""
         tokenizer = self.model.tokenizer
         return [
             (tokens, weight)

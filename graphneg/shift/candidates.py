@@ -55,7 +55,7 @@ class CandidateOptions:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Check that the numbers are in range."""
+        """Check that the options have allowed values."""
         if self.turns < 1 or self.max_candidates < 1:
             raise InputError("turns and max_candidates must be at least 1")
         if self.hops not in (1, 2):

@@ -248,7 +248,7 @@ def _right(dialogue: StoredDialogue, responses: Iterable[StoredResponse]) -> dic
 def _growing(
     dialogue: StoredDialogue, answers: Mapping[int, Sequence[str]]
 ) -> Iterator[tuple[int, _Growing]]:
-    """Yield the turn index of each reply, and the context before it. The context object is reused."""
+    """Yield the turn index of each reply and the context before it, always as the same (growing) object."""
     context, said = _Growing(), iter(dialogue.turns)
     held = next(said, None)
     for turn in sorted(answers):

@@ -209,7 +209,7 @@ def context_dialogues(train: Iterable[LabelledContext]) -> Iterator[Dialogue]:
 
 
 def response_dialogues(train: Iterable[LabelledContext]) -> Iterator[Dialogue]:
-    """Convert contexts into dialogues for recipes, which edit the last turn.
+    """Convert contexts into dialogues whose last turn, a correct response, can be edited by a recipe.
 
     Args:
         train: Contexts with correct responses.

@@ -122,7 +122,7 @@ class Results:
 
     @cached_property
     def adjudications(self) -> Mapping[int, Judgement]:
-        """The judgements of the adjudicator, keyed by row."""
+        """The judgements of the adjudicator, keyed by the row number of the item."""
         return {one.row: one for one in self.judgements if one.annotator == ADJUDICATOR}
 
     @cached_property

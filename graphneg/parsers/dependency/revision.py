@@ -161,7 +161,8 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
     for arc in kept.get("persons", ()):
         _restore_person(draft, arc)
     for k, node in enumerate(nodes):
-        # In "Yes, I do", the models delete "yes", which captions never contain. Attach "yes" to the top.
+        # The models delete "yes" in "Yes, I do", because many of their training sentences are image captions,
+        # which never contain "yes". Attach "yes" to the top node again.
         answers = node.rule in {"interjection", "no"} and node.concept in word_class("answer")
         if node.deleted and answers and draft.tops.get(node.sentence, k) != k:
             node.deleted = False

@@ -341,7 +341,7 @@ def to_imperative(sentence: SentenceDraft, k: int) -> None:
 
 
 def _opens_clause(sentence: SentenceDraft, group: VerbGroup) -> bool:
-    """Return whether the subject of a verb group begins its clause and is not inside another clause."""
+    """Return whether the subject of a verb group is the first part of the sentence or of a main clause."""
     tokens, index = sentence.tokens, group.start
     start, _ = sentence.sentence_bounds(index)
     while index > start and not (tokens[index - 1].is_quote or tokens[index - 1].tag == "PU"):

@@ -311,7 +311,7 @@ class DraftFeatures:
             ("dep", role, back, ds),
         ]
         single = [f"HD={hs},{ds}"]
-        # If no arc of the rules links the nodes, common neighbours show whether the nodes are related.
+        # If the rules have not linked the two nodes, their common neighbours show whether they are related.
         if not role and not back:
             from_head, from_dep = self.steps[h], self.steps[d]
             groups.append(("steps", min(len(from_head), 5), min(len(from_dep), 3), hk, dk))
