@@ -376,7 +376,7 @@ def run_block(shard: Shard, work: Callable[..., None], *arguments: Any) -> Block
     try:
         work(*arguments, refused)
     except (GraphnegError, OSError) as error:
-        # A bug in a plugin may affect only a single text, so let only this block fail. Do the same for a bug in
+        # A bug in a plugin may affect only a single text, so let only this block fail, as after a bug in
         # graphneg.
         if not (isinstance(error, GraphnegError) and error.is_plugin_failure and error.__cause__):
             raise

@@ -445,7 +445,7 @@ def _graph(dialogue: str, turn: Sequence[Any], parse: Mapping[str, Any]) -> tupl
 
 
 def _write_shifts(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
-    """Write edges of the shift graph, and the terms that they connect."""
+    """Write edges of the shift graph to the store, and the terms (keywords) that they connect."""
     named = [dict(zip(("focus", "perspective", "count"), row, strict=True)) for row in rows]
 
     def work(tx: ManagedTransaction) -> None:

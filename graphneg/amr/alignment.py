@@ -147,10 +147,10 @@ class _Alignment:
         return self.spans
 
     def _take_best(self, pending: Mapping[int, Sequence[Candidate]]) -> int | None:
-        """Align the node whose best free candidate scores highest, and return the node's number.
+        """Align the node with the highest-scoring candidate span whose tokens are not aligned yet.
 
         Returns:
-            The number of the aligned node; None if no node has a free candidate.
+            The index of the aligned node; None if no node has such a candidate.
         """
         ranked = (
             (score - self._distance(k, span), k, span)

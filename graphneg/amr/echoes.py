@@ -41,9 +41,9 @@ class Statement:
     """The part of a node's meaning that is compared with other turns: a word and its arguments.
 
     Attributes:
-        position: The number of the node in its graph.
+        position: The index of the node in its graph.
         word: The lexeme of the node, or the words of a name or number.
-        sentence: The node number of the top of the sentence that contains the node.
+        sentence: The index of the top node of the sentence that contains the node.
         arguments: The words of the node's arguments. *i*, *you* and *we* are kept; other pronouns become
             ``*``.
         denied: Whether the node is negated.

@@ -534,7 +534,7 @@ class Shortage:
 
 
 def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = None) -> list[Shortage]:
-    """Report how many wrong responses an epoch has and lacks.
+    """Report how many of the requested wrong responses an epoch has, and how many are missing.
 
     Args:
         sampler: Sampler that draws the pairs.

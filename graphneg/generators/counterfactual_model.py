@@ -80,7 +80,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class CounterfactualReply:
-    """The reply that a model writes to a prompt with the substitute as perspective.
+    """A reply that a model has written with another perspective than that of the observed reply.
 
     Attributes:
         text: Text of the reply.

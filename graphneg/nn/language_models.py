@@ -491,7 +491,7 @@ class Seq2SeqLM(LanguageModel):
             The tokens of the source, at least one token.
         """
         tokens = self.tokenizer(text, verbose=False)["input_ids"]
-        # The encoder needs at least one token.
+        # The encoder needs at least one token, so an empty text is represented by the end token.
         return tokens or [self.tokenizer.eos_token_id]
 
     def target_tokens(self, text: str) -> list[int]:

@@ -155,7 +155,7 @@ def write_batches(writer: ResumableWriter, batches: Iterable[ShardBatch]) -> int
     Returns:
         The number of items in the file.
     """
-    # If the run is resumed, continue counting from the counts of the last checkpoint.
+    # A resumed run starts with the counts that were stored at the last checkpoint.
     done: dict[str, int] = {"places": 0, "items": 0, **writer.resumed.notes.get("shard", {})}
     if not writer.resumed.is_complete:
         for batch in batches:

@@ -192,7 +192,7 @@ def replies_of(store: Store, dialogues: Sequence[str]) -> list[Reply]:
     """
     turns: dict[str, dict[int, tuple[str, Mapping[str, float]]]] = {}
     for row in store.read(cypher_text("shift/candidates_turns"), ids=list(dialogues)):
-        # If a turn has no keywords, the query returns null as its only keyword.
+        # For a turn without keywords, the query returns a list with the single keyword null. Skip it.
         keywords = {text: float(score) for text, score in row["keywords"] if text is not None}
         turns.setdefault(row["dialogue"], {})[row["turn"]] = (row["text"], keywords)
     rows = store.read(cypher_text("shift/candidates_replies"), ids=list(dialogues))

@@ -267,7 +267,7 @@ class CategoryLine:
 
     @property
     def compared_with(self) -> str:
-        """The name of the right texts with which the row is compared, for use in sentences."""
+        """What the negatives are compared with, in words: correct responses, or the original turns."""
         return "correct responses" if self.target == RESPONSE else "the original turns"
 
 

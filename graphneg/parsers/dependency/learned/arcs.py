@@ -48,7 +48,7 @@ def scored_pairs(seen: DraftFeatures) -> Iterator[tuple[int, int]]:
         The index of the head node and the index of the argument node.
     """
     nodes = seen.draft.nodes
-    # Sort the nodes in text order, so that `_NEAR` limits their distance in the text.
+    # Sort the nodes in text order, so that only nodes whose words are near each other form pairs.
     alive = [i for i in sorted(seen.alive, key=lambda i: seen.order[i]) if i not in seen.settled]
     for at, a in enumerate(alive):
         for b in alive[at + 1 : at + _NEAR]:
