@@ -76,7 +76,7 @@ UNWIND [i IN [0, 1, 2, 3] WHERE i < size(statements) | statements[(turn * 4 + i)
 // Step 3: replace the turn by the statement. The first noun with a counterpart is shared with the context or replaced.
 WITH dialogue, amr, turn, context, statement, statement.nouns[0] AS noun
 WITH dialogue, amr, turn, statement, noun, [other IN context WHERE
-       // The conditions are the same as in step 2.
+       // A counterpart of the noun must meet the same conditions as in step 2.
        other.word = noun.word
        OR noun.replaceable AND other.noun_class = noun.noun_class
        | other.word] AS counterparts

@@ -564,7 +564,7 @@ class HeldOut:
     """
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
-        """Initialize the set.
+        """Initialize the set of held-out texts.
 
         Args:
             texts: Texts to hold out.

@@ -188,8 +188,8 @@ class Negatives(NegativeStream):
             The negatives of each batch, with the number of dialogues that are finished so far.
         """
         self._store.check_facts()
-        # Do not use the cached graphs and donors of an earlier run again. Another program may have changed
-        # nodes in the meantime, and the digests of graphs do not show this.
+        # Empty the caches of graphs and of donors (utterances to copy from). Another program may have changed
+        # nodes since the last run, and the digests of graphs do not show this.
         self._graph_cache, self._donors = GraphCache(self._store), Donors(self._store)
         selection = self._request.selection
         check_selection(self._store, selection)

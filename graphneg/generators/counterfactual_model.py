@@ -80,7 +80,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class CounterfactualReply:
-    """A reply that a model has written with another perspective than that of the observed reply.
+    """A model's reply to the same turns as an observed reply, with a different perspective.
 
     Attributes:
         text: Text of the reply.

@@ -156,7 +156,7 @@ class Fields:
         self._clocks: dict[tuple[str, ...], tuple[str | None, str | None]] = {}
 
     def of(self, keys: Iterable[str]) -> Mapping[str, str]:
-        """Find the key that contains each field.
+        """Find the key that contains each field, such as the key ``utterance`` for the field ``text``.
 
         Args:
             keys: The keys of an entry, or the columns of a table.

@@ -127,7 +127,7 @@ def write_draft(text: str, words: Sequence[Word], lexicon: ParserLexicon | None 
         text: The whole text; the character offsets of the words refer to it.
         words: The words of the piece with their dependencies. Errors in the dependency tree are corrected in
             place.
-        lexicon: PropBank frames and corpus counts; ``None`` takes the lexicon of the package.
+        lexicon: PropBank frames and corpus counts; ``None`` uses the lexicon that graphneg ships.
 
     Returns:
         The graph under construction, before the trained models revise it.

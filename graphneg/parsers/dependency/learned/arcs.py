@@ -336,7 +336,7 @@ def move_negation(model: Model, draft: GraphDraft) -> None:
 
 
 def _move_polarity(draft: GraphDraft, minus: int, noun: int, verb: int, score: float) -> None:
-    """Move a ``:polarity -`` to the verb if the score is positive, and otherwise to the noun."""
+    """Move the ``:polarity -`` of *no* to the verb if the model's score is positive, else to the noun."""
     chosen, other = (verb, noun) if score > 0 else (noun, verb)
     draft.arcs = [arc for arc in draft.arcs if arc.dep != minus]
     if "polarity" not in draft.roles(chosen):
