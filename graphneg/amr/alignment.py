@@ -78,7 +78,7 @@ def align(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
         tokens: The tokens of its sentence.
 
     Returns:
-        Token spans, keyed by node number. Nodes that no token expresses are missing.
+        Token spans, keyed by node index. Nodes that no token expresses are missing.
     """
     return _given_spans(graph, tokens) or _Alignment(graph, tokens).settled()
 
@@ -118,7 +118,7 @@ class _Alignment:
             self.around[mention.target].append(mention.parent)
 
     def settled(self) -> dict[int, Span]:
-        """Align all nodes, and return their token spans, keyed by node number."""
+        """Align all nodes, and return their token spans, keyed by node index."""
         for node in self.graph.nodes:
             # Align names first, so that no other node takes their words.
             if node.concept == "name":
@@ -351,7 +351,7 @@ def align_rbw(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
         tokens: The tokens of its sentence.
 
     Returns:
-        Token spans, keyed by node number. Nodes that no token expresses are missing.
+        Token spans, keyed by node index. Nodes that no token expresses are missing.
 
     Raises:
         DecoderError: amrlib is not installed.
@@ -391,7 +391,7 @@ def align_rbw(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
 
 
 Aligner = Callable[[AmrGraph, Sequence[str]], dict[int, Span]]
-"""Function that takes a graph and the tokens of its sentence, and returns token spans keyed by node number.
+"""Function that takes a graph and the tokens of its sentence, and returns token spans keyed by node index.
 """
 _ALIGNERS: dict[str, Aligner] = {"rules": align, "rbw": align_rbw}
 

@@ -29,7 +29,7 @@ other sentence of another speaker. `TURN`: in another sentence of the same turn.
 Arguments = Mapping[str, frozenset[str]]
 """The words of each numbered argument, keyed by role such as ``ARG0``."""
 Echoes = dict[int, list[str]]
-"""The places where a repeated node was said before (`OWN`, `ASKED`, ...), keyed by node number."""
+"""The places where a repeated node was said before (`OWN`, `ASKED`, ...), keyed by node index."""
 
 _NUMBERED = frozenset({"ARG0", "ARG1", "ARG2", "ARG3", "ARG4"})
 # Placeholder for an argument that cannot be resolved, such as a third-person pronoun. It matches any word.
@@ -63,7 +63,7 @@ def sayings(reading: AmrView, known: Sequence[Mapping[str, object]]) -> list[Sta
 
     Args:
         reading: The graph, indexed for look-ups.
-        known: The properties of each node, as `graphneg.amr.facts` computes them, indexed by node number.
+        known: The properties of each node, as `graphneg.amr.facts` computes them, indexed by node index.
 
     Returns:
         The statements in the order of their nodes. Nodes whose content cannot be repeated, such as ``and``,
@@ -142,7 +142,7 @@ def repetitions(turns: Sequence[tuple[str, Sequence[Statement]]]) -> list[Echoes
         turns: The turns of the dialogue, in order: the speaker, and the statements of the nodes of its graph.
 
     Returns:
-        For each turn, a dictionary from the number of each repeated node to the places where it was said
+        For each turn, a dictionary from the index of each repeated node to the places where it was said
         before.
     """
     speakers = sorted({speaker for speaker, _ in turns})
@@ -159,7 +159,7 @@ def repetitions(turns: Sequence[tuple[str, Sequence[Statement]]]) -> list[Echoes
 def _of_turn(
     speaker: str, says: Sequence[Statement], said: Mapping[str, Sequence[tuple[str, Statement]]]
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number of each repeated node of a turn, and the places where it was said before."""
+    """Yield the index of each repeated node of a turn, and the places where it was said before."""
     beside: dict[str, list[Statement]] = {}
     for one in says:
         beside.setdefault(one.word, []).append(one)

@@ -70,7 +70,7 @@ class Nouns:
         """Return whether a node is a noun that another noun could replace.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             True for nouns of a known kind. False for frames, closed-class nouns and concepts such as
@@ -87,7 +87,7 @@ class Nouns:
         """Return the kind of a noun, after merging all kinds of things into one.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             ``thing`` for objects, clothes, food, vehicles and similar kinds. For other nouns the kind itself,
@@ -102,7 +102,7 @@ class Nouns:
         Arguments with the same role and the same key can be swapped.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             The key: a kind of noun, ``deed`` for an action, or an entity concept such as ``date-entity``. If
@@ -183,7 +183,7 @@ class Nouns:
         """Return the kind of noun that may replace a node, if the noun comes from another dialogue.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             The kind, or ``any`` if nouns of all kinds fit ("I like ..."). None if the node must be kept. This
@@ -206,7 +206,7 @@ class Nouns:
         """Return whether a node has a name.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             True if the node has the role ``:name``.
@@ -217,7 +217,7 @@ class Nouns:
         """Return whether a noun can be a topic that later turns mention again.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             True for a possible topic. False for modifiers, times, units, quantities, nouns with a name, and
@@ -230,7 +230,7 @@ class Nouns:
         """Return whether a node is a thing that somebody has, buys or sees.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             True for such a thing, which can be replaced with any other thing.
@@ -242,7 +242,7 @@ class Nouns:
         """Return the labels of a subtree in written order, as one string.
 
         Args:
-            k: Number of the top node of the subtree.
+            k: Index of the top node of the subtree.
 
         Returns:
             The labels, separated by spaces.
@@ -253,7 +253,7 @@ class Nouns:
         """Return whether at most one node is below a noun: a possessor, a number or a modifier.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             True if nothing else is below the noun. A modifier is accepted only if the noun is an argument
@@ -271,7 +271,7 @@ class Nouns:
         Verbs that occur with some nouns of a cluster usually accept all of them.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             The name of the cluster, which contains one of its nouns (``like food``). None if no cluster
@@ -286,7 +286,7 @@ class Nouns:
         first. The preferences for its subject follow.
 
         Args:
-            k: Number of the noun's node in the graph.
+            k: Index of the noun's node in the graph.
 
         Returns:
             Names of clusters, and single nouns whose cluster is too rare with this predicate. The list is
@@ -312,7 +312,7 @@ class Nouns:
         """Return how the word of a node is used, which determines the antonyms that can replace it.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             The frame itself (``love-01``), ``noun`` or ``modifier``. None if no antonym may replace the word.
@@ -342,7 +342,7 @@ class Nouns:
         """Return the kinds of the things that a word describes: the noun that it modifies, or its subject.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             The kinds, such as ``person``, in alphabetical order.
@@ -357,7 +357,7 @@ class Nouns:
         """Return the numbered roles that a frame has in this graph.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             The roles, such as ``ARG0``, in alphabetical order.
@@ -371,7 +371,7 @@ class Nouns:
         there", "It's getting late".
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             True for such an *it*; False for any other *it* and for other words.
@@ -403,7 +403,7 @@ class Nouns:
         """Return the function of *I*, *you* or *we* in its sentence.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             ``actor`` for an argument of a predicate, ``other`` for other functions. None for other words, and
@@ -424,10 +424,10 @@ class Nouns:
         the second sentence contains only a reentrancy.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
-            The node numbers of the tops, starting with the top of the node's own sentence. None for words
+            The node indices of the tops, starting with the top of the node's own sentence. None for words
             other than these pronouns.
         """
         if self.deixis(k) is None:
@@ -442,7 +442,7 @@ class Nouns:
         A name that is only a title ("Mr") or punctuation is ignored.
 
         Args:
-            k: The number of the node: a number, a ``name``, or an entity with a ``:wiki`` link and a name.
+            k: The index of the node: a number, a ``name``, or an entity with a ``:wiki`` link and a name.
 
         Returns:
             The type (for example ``name person``, ``entity city`` or ``quant count``) and the words. None

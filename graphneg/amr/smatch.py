@@ -73,7 +73,7 @@ class GraphPair(NamedTuple):
     """A predicted and a gold graph, each in PENMAN notation on one line.
 
     Attributes:
-        number: The number of the pair. Together with a seed it determines the random choices of the matching.
+        number: The index of the pair. Together with a seed it determines the random choices of the matching.
         predicted: The predicted graph; None if it is missing.
         gold: The gold graph.
     """

@@ -324,7 +324,7 @@ class Donors:
             keys = {match_key(part.text).rstrip(".!?") for part in typed_sentences(text)}
             own = nodes.get(row["amr"], ())
             # Use only nouns in sentences that do not depend on their context. The columns of a node are: 0
-            # the node's number, 1 the number of the top node of its sentence, 2 the noun, 3 the noun's class,
+            # the node's index, 1 the index of the top node of its sentence, 2 the noun, 3 the noun's class,
             # 4 the class that can replace the noun, 5 whether the node is the top of a sentence that does not
             # depend on its context.
             tops = {node[0] for node in own if node[5]}

@@ -177,7 +177,7 @@ def _write(store: Store, settings: EditSettings, plans: Sequence[EditPlan]) -> N
         edits[plan.id] = []
         for step, edit in enumerate(plan.edits):
             # The node to which the edit is linked in the store. If the edit changes a copied subtree, its
-            # node number refers to the graph from which the subtree was copied.
+            # node index refers to the graph from which the subtree was copied.
             tie: Row = {
                 "variant": plan.id,
                 "step": step,
@@ -388,7 +388,7 @@ def address(graph: AmrGraph, k: int) -> str:
 
     Args:
         graph: The graph that contains the node.
-        k: The number of the node in the graph, from 0.
+        k: The index of the node in the graph, from 0.
 
     Returns:
         The numbers of the branches from the top to the node, separated by dots.
@@ -406,7 +406,7 @@ def describe(graph: AmrGraph, k: int) -> str:
 
     Args:
         graph: The graph that contains the node.
-        k: The number of the node in the graph, from 0.
+        k: The index of the node in the graph, from 0.
 
     Returns:
         A text such as ``(like-01 :ARG0 i :polarity -)``, with at most `SHOWN_BRANCHES` branches. For a

@@ -314,7 +314,7 @@ class GraphRows:
                     row["kind"] = kind_of(node.concept)
                 term = term_of(node.concept)
                 if term is not None:
-                    # `lexemes` has indices in the batch, whereas `node.position` is the number in the graph.
+                    # `lexemes` has indices in the batch, whereas `node.position` is the index in the graph.
                     self.lexemes.setdefault(term, []).append(first + node.position)
             else:
                 row["value"] = node.value

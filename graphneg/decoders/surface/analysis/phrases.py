@@ -63,7 +63,7 @@ def phrase(sentence: SentenceDraft, k: int) -> Phrase:
 
     Args:
         sentence: The sentence being edited.
-        k: The number of the top node of the subtree.
+        k: The index of the top node of the subtree.
 
     Returns:
         The bounds, the kind and the head of the phrase.
@@ -158,7 +158,7 @@ def _window(sentence: SentenceDraft, k: int, head: int) -> tuple[int, int]:
 
     Args:
         sentence: The sentence being edited.
-        k: The number of the top node of the subtree.
+        k: The index of the top node of the subtree.
         head: The index of the head word.
 
     Returns:
