@@ -62,7 +62,7 @@ class EditPlan:
     Attributes:
         id: Id of the negative.
         dialogue: The dialogue to edit.
-        slot: Index of the negative among the negatives of its dialogue, from 0.
+        slot: Index of this attempt to make a negative from the dialogue, from 0.
         turn: Index of the turn that becomes the response of the negative, from 0.
         edits: The edits, in the order in which to apply them; empty if no transform found a place to edit.
     """
@@ -244,8 +244,8 @@ def _slot(settings: EditSettings, dialogue: StoredDialogue, at: int) -> _Slot | 
     responses = [turn for turn in dialogue.turns[1:] if turn.graph_id is not None]
     if not responses:
         return None
-    # Shuffle the turns in the same way for all negatives of a dialogue. The first negative edits the first
-    # turn in this order, the second negative the second turn, and so on, until all turns have been used.
+    # Shuffle the turns in the same way for all negatives of a dialogue. The first attempt to make a negative
+    # edits the first turn in this order, the second attempt the second turn, and so on.
     order = shuffled(range(len(responses)), settings.seed, "turn", settings.recipe.name, dialogue.id)
     turn = responses[order[at % len(order)]]
     return _Slot(dialogue, at, turn.turn, frozenset({turn.graph_id or ""}), wanted, groups)

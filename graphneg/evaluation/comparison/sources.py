@@ -400,7 +400,7 @@ class NegativeCache:
                         GraphDialogues(bank.path.stem, "all", 8),
                     )
                     write_records(graph.store, records, LoadReport(bank.loader), grouping)
-                # Write how many texts were left out because they also occur in the test data. This file is
-                # written last, so it also shows that the store is complete.
+                # Write how many texts and dialogues the leakage filter has left out. This file is written
+                # last, so it also shows that the store is complete.
                 (folder / "loaded.json").write_text(json.dumps(leakage.left_out), encoding="utf-8")
         return self._graphs[kind]
