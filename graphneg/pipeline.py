@@ -118,7 +118,7 @@ class Pipeline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def shards(self) -> list[Shard]:
-        """The blocks of the pipeline."""
+        """The blocks into which the pipeline divides the dialogues, numbered from 1."""
         return [Shard(index, self.blocks) for index in range(1, self.blocks + 1)]
 
     def block(self, shard: Shard, folder: Path) -> Path:
@@ -376,8 +376,8 @@ def run_block(shard: Shard, work: Callable[..., None], *arguments: Any) -> Block
     try:
         work(*arguments, refused)
     except (GraphnegError, OSError) as error:
-        # A bug in a plugin, like a bug in graphneg, may affect only a single text. It is therefore treated in
-        # the same way: only this block fails.
+        # A bug in a plugin may affect only a single text, so let only this block fail, as after a bug in
+        # graphneg.
         if not (isinstance(error, GraphnegError) and error.is_plugin_failure and error.__cause__):
             raise
         fault = _fault(shard, error.__cause__)

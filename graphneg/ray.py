@@ -278,8 +278,7 @@ def _blocks(pipeline: Pipeline, names: Sequence[str], folder: Path | None) -> ra
     arguments = (pickle.dumps(pipeline), where, signing_in)
     with warnings.catch_warnings():  # Ray warns about options such as `max_task_retries`, but accepts them.
         warnings.simplefilter("ignore")
-        # If all blocks share a store, they are all parsed in an earlier call of this function, whose folder
-        # is None.
+        # If all blocks share a store, an earlier call of this function (with `folder` None) has parsed them.
         if pipeline.parse is not None and (where is None or pipeline.store is None):
             found = found.map_batches(_ParseActor, **_pool(pipeline.parsers, arguments, len(names)))
         if where is not None:
@@ -319,7 +318,7 @@ class _ParseActor:
         return {"block": [str(shard)], "done": [pickle.dumps(done)], "parses": [pickle.dumps(parses)]}
 
     def _parse(self, shard: Shard, parses: list[Parses | None], refused: list[Rejected]) -> None:
-        """Parse a block in the shared store, or without a store, and pass the results to the second stage."""
+        """Parse a block: in the shared store, or else without a store, returning the graphs in ``parses``."""
         if self._folder is None:
             self._stage.into_store(shard, refused)
         else:

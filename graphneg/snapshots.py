@@ -414,7 +414,7 @@ _READING = {
 
 
 def _keep_rows(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
-    """Store rows of a snapshot as JSON, without converting them into nodes."""
+    """Store rows of a snapshot as JSON text in a single node."""
     kept = {"id": f"{part}/{number}", "part": part, "number": number, "rows": json.dumps(rows)}
     store.write(lambda tx: run(tx, "snapshot/write_rows", **kept))
 
@@ -451,7 +451,7 @@ def _graph(dialogue: str, turn: Sequence[Any], parse: Mapping[str, Any]) -> tupl
 
 
 def _write_shifts(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
-    """Write edges of the shift graph, and the terms that they connect."""
+    """Write edges of the shift graph to the store, and the terms (keywords) that they connect."""
     named = [dict(zip(("focus", "perspective", "count"), row, strict=True)) for row in rows]
 
     def work(tx: ManagedTransaction) -> None:

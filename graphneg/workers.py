@@ -245,7 +245,7 @@ class _Child:
             _send((target, arguments), self._requests)
 
     def ask(self, item: Any) -> Any:
-        """Return the result for one item, or raise the exception that the function raised."""
+        """Send an item to the worker. Return the result, or raise the exception that was raised there."""
         try:
             _send(item, self._requests)
             succeeded, answer = pickle.load(self._answers)

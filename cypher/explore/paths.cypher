@@ -7,8 +7,8 @@
 // Columns: topics (from start to end), counts (number of post-reply pairs for each shift on the path)
 MATCH (a:Term {text: $start})
 MATCH (z:Term {text: $end})
-// There is one branch for each number of shifts. A single pattern of variable length would follow every walk in a dense
-// graph.
+// Each branch of the UNION matches paths with a fixed number of shifts. A single variable-length pattern would follow
+// every walk in a dense graph.
 CALL (a, z) {
   MATCH (a)-[s:SHIFTS_TO]->(z)
   WHERE s.count >= $least

@@ -52,7 +52,7 @@ WITH replies,
        WHERE NOT coalesce('empty' IN candidate.classes, false)
        | {count: shift.count, text: candidate.text, term: candidate}]
        | CASE
-           // If the list is full and the new candidate comes after the last candidate, the list stays as it is.
+           // top is a sorted list of the 12 best candidates. Ignore a candidate that is worse than the twelfth.
            WHEN top[11].count > new.count OR top[11].count = new.count AND top[11].text < new.text THEN top
            ELSE (
              // The candidates that come before the new candidate, the new candidate, and the candidates after it.

@@ -49,7 +49,7 @@ UNWIND [n IN nodes WHERE
     // "She loves it" can get a negation. "Nobody came" cannot, because adding "not" would make it affirmative.
     OR n.node.negated IS NULL)] AS statement
 WITH dialogue, statement.node AS predicate,
-     // The tops of the later turns of the same speaker, in order.
+     // Collect the top nodes of the later turns of the same speaker, in order.
      [top IN tops WHERE top.turn > statement.turn AND top.speaker = statement.speaker | top.node] AS later_tops,
      // This number selects one of the later turns. It takes the place of a random number, because Cypher has no seeded
      // random function.

@@ -50,7 +50,8 @@ WITH dialogue, last_turn, graphs,
      // so on.
      1 + (size(graphs) - 1) / 8 AS max_emptied
 WITH dialogue, last_turn, graphs, max_emptied, [g IN graphs WHERE
-       // If the top takes part in a reentrancy, emptying the graph would also lose the other mention of the top.
+       // Do not empty a graph whose top node is also an argument of another node in the graph (a reentrancy): the
+       // argument would be lost, too.
        g.top.reentrant_top IS NULL
        AND (
          // The turn with the deepest graph says much, so readers notice the loss: "I'm making a soup with carrots

@@ -68,7 +68,7 @@ WITH dialogue, amr, turn, context, [statement IN statements | {
          other.word = noun.word
          // "I sold the boat" can become "I sold the car" after "My car is new".
          OR noun.replaceable AND other.noun_class = noun.noun_class)]}] AS statements
-// Drop statements that share nothing with the context.
+// Drop statements without a noun that has a counterpart in the context.
 WITH dialogue, amr, turn, context, [statement IN statements WHERE size(statement.nouns) > 0] AS statements
 // Choose up to four statements. Each turn starts at a different place in the list, so that turns get different
 // statements.
@@ -78,7 +78,7 @@ UNWIND [i IN [0, 1, 2, 3] WHERE i < size(statements) | statements[(turn * 4 + i)
 // replace it by a noun of the context.
 WITH dialogue, amr, turn, context, statement, statement.nouns[0] AS noun
 WITH dialogue, amr, turn, statement, noun, [other IN context WHERE
-       // The conditions are the same as in step 2.
+       // A counterpart of the noun must meet the same conditions as in step 2.
        other.word = noun.word
        OR noun.replaceable AND other.noun_class = noun.noun_class
        | other.word] AS counterparts

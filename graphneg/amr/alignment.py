@@ -78,7 +78,7 @@ def align(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
         tokens: The tokens of its sentence.
 
     Returns:
-        Token spans, keyed by node number. Nodes that no token expresses are missing.
+        Token spans, keyed by node index. Nodes that no token expresses are missing.
     """
     return _given_spans(graph, tokens) or _Alignment(graph, tokens).settled()
 
@@ -89,7 +89,7 @@ def _given_spans(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
 
 
 class _Alignment:
-    """An alignment in progress: the tokens, indexed by lemma, stem and number, and the spans so far."""
+    """An alignment that is being built: tokens, indexed by lemma, stem and number, and the spans so far."""
 
     def __init__(self, graph: AmrGraph, tokens: Sequence[str]) -> None:
         self.graph = graph
@@ -118,7 +118,7 @@ class _Alignment:
             self.around[mention.target].append(mention.parent)
 
     def settled(self) -> dict[int, Span]:
-        """Align all nodes, and return their token spans, keyed by node number."""
+        """Align all nodes, and return their token spans, keyed by node index."""
         for node in self.graph.nodes:
             # Align names first, so that no other node takes their words.
             if node.concept == "name":
@@ -147,10 +147,10 @@ class _Alignment:
         return self.spans
 
     def _take_best(self, pending: Mapping[int, Sequence[Candidate]]) -> int | None:
-        """Align the node whose best free candidate scores highest, and return the node's number.
+        """Align the node with the highest-scoring candidate span whose tokens are not aligned yet.
 
         Returns:
-            The number of the aligned node; None if no node has a free candidate.
+            The index of the aligned node; None if no node has such a candidate.
         """
         ranked = (
             (score - self._distance(k, span), k, span)
@@ -234,7 +234,7 @@ class _Alignment:
                 self.spans[node.position] = span
 
     def _concept_candidates(self, node: AmrNode, concept: str) -> list[Candidate]:
-        """Return the candidate spans of a node that has a concept and is not a constant."""
+        """Return the token spans that may express a concept node, that is, a node that is not a constant."""
         lemma = lexeme(concept)
         parts = lemma.split(" ")
         found = self._runs(parts) if len(parts) > 1 or "-" in concept else []
@@ -352,7 +352,7 @@ def align_rbw(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
         tokens: The tokens of its sentence.
 
     Returns:
-        Token spans, keyed by node number. Nodes that no token expresses are missing.
+        Token spans, keyed by node index. Nodes that no token expresses are missing.
 
     Raises:
         DecoderError: amrlib is not installed.
@@ -392,7 +392,7 @@ def align_rbw(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
 
 
 Aligner = Callable[[AmrGraph, Sequence[str]], dict[int, Span]]
-"""Function that takes a graph and the tokens of its sentence, and returns token spans keyed by node number.
+"""Function that takes a graph and the tokens of its sentence, and returns token spans keyed by node index.
 """
 _ALIGNERS: dict[str, Aligner] = {"rules": align, "rbw": align_rbw}
 

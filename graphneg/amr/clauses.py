@@ -44,8 +44,8 @@ class Clauses:
         reading: The graph, indexed for look-ups.
 
     Attributes:
-        heads: The node numbers of the heads of all clauses, in written order.
-        main: The node numbers of the heads of main clauses. The only nodes above these heads are
+        heads: The node indices of the heads of all clauses, in written order.
+        main: The node indices of the heads of main clauses. The only nodes above these heads are
             coordinators such as ``and``.
     """
 
@@ -53,9 +53,9 @@ class Clauses:
         """Find the heads by a search that starts at the top of the graph."""
         self._of = reading
         self.heads: list[int] = []
-        """The node numbers of the heads of all clauses, in written order."""
+        """The node indices of the heads of all clauses, in written order."""
         self.main: set[int] = set()
-        """The node numbers of the heads of main clauses. Only coordinators such as ``and`` are above them.
+        """The node indices of the heads of main clauses. Only coordinators such as ``and`` are above them.
         """
         pending = [(0, True)]
         while pending:
@@ -82,7 +82,7 @@ class Clauses:
 
     @cached_property
     def clause_of(self) -> list[int | None]:
-        """For each node, the node number of its clause's head; None if the node is above all clauses."""
+        """For each node, the node index of its clause's head; None if the node is above all clauses."""
         heads = set(self.heads)
         found: list[int | None] = []
         for node in self._of.nodes:
@@ -99,7 +99,7 @@ class Clauses:
         """Return the properties of the head of a clause.
 
         Args:
-            k: Number of the head node of the clause.
+            k: Index of the head node of the clause.
 
         Returns:
             The values, keyed by property name such as ``negated``. Properties that do not apply are None or
@@ -181,7 +181,7 @@ class Clauses:
         """Return the type of a clause.
 
         Args:
-            k: Number of the head node of the clause.
+            k: Index of the head node of the clause.
 
         Returns:
             ``question``, ``order``, ``exclamation``, ``formula`` ("Thank you"), ``wish`` ("I hope ..."),
@@ -217,7 +217,7 @@ class Clauses:
         )
 
     def _nots(self, k: int) -> list[int]:
-        """Return the node numbers of the negations (``:polarity -``) directly under a node."""
+        """Return the node indices of the negations (``:polarity -``) directly under a node."""
         return [c.position for c in self._of.children[k] if c.role == "polarity" and c.value == "-"]
 
     def _is_simple(self, k: int) -> bool:
@@ -265,7 +265,7 @@ class Clauses:
         """Return whether a clause is about an event, which happens at some time.
 
         Args:
-            k: Number of the head node of the clause.
+            k: Index of the head node of the clause.
 
         Returns:
             True for an event; False for a state such as *know*.
@@ -281,7 +281,7 @@ class Clauses:
         sentence.
 
         Args:
-            k: Number of the top node of the sentence.
+            k: Index of the top node of the sentence.
 
         Returns:
             True if the sentence can be copied into any dialogue.
@@ -315,7 +315,7 @@ class Clauses:
         """Return whether a node expresses a circumstance of the main predicate: when, where, how or why.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             True if the node has the role of a circumstance, is at most two roles below the top, and contains

@@ -29,7 +29,7 @@ other sentence of another speaker. `TURN`: in another sentence of the same turn.
 Arguments = Mapping[str, frozenset[str]]
 """The words of each numbered argument, keyed by role such as ``ARG0``."""
 Echoes = dict[int, list[str]]
-"""The places where a repeated node was said before (`OWN`, `ASKED`, ...), keyed by node number."""
+"""The places where a repeated node was said before (`OWN`, `ASKED`, ...), keyed by node index."""
 
 _NUMBERED = frozenset({"ARG0", "ARG1", "ARG2", "ARG3", "ARG4"})
 # Placeholder for an argument that cannot be resolved, such as a third-person pronoun. It matches any word.
@@ -41,9 +41,9 @@ class Statement:
     """The part of a node's meaning that is compared with other turns: a word and its arguments.
 
     Attributes:
-        position: The number of the node in its graph.
+        position: The index of the node in its graph.
         word: The lexeme of the node, or the words of a name or number.
-        sentence: The node number of the top of the sentence that contains the node.
+        sentence: The index of the top node of the sentence that contains the node.
         arguments: The words of the node's arguments. *i*, *you* and *we* are kept; other pronouns become
             ``*``.
         denied: Whether the node is negated.
@@ -63,7 +63,7 @@ def sayings(reading: AmrView, known: Sequence[Mapping[str, object]]) -> list[Sta
 
     Args:
         reading: The graph, indexed for look-ups.
-        known: The properties of each node, as `graphneg.amr.facts` computes them, indexed by node number.
+        known: The properties of each node, as `graphneg.amr.facts` computes them, indexed by node index.
 
     Returns:
         The statements in the order of their nodes. Nodes whose content cannot be repeated, such as ``and``,
@@ -146,7 +146,7 @@ def repetitions(turns: Sequence[tuple[str, Sequence[Statement]]]) -> list[Echoes
         turns: The turns of the dialogue, in order: the speaker, and the statements of the nodes of its graph.
 
     Returns:
-        For each turn, a dictionary from the number of each repeated node to the places where it was said
+        For each turn, a dictionary from the index of each repeated node to the places where it was said
         before.
     """
     speakers = sorted({speaker for speaker, _ in turns})
@@ -165,7 +165,7 @@ def _of_turn(
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield each node of a turn that repeats an earlier statement, and who made the statement.
 
-    A node is given by its number. The origins of the earlier statements are listed, such as `OWN` for the
+    A node is given by its index. The origins of the earlier statements are listed, such as `OWN` for the
     speaker of the turn.
     """
     beside: dict[str, list[Statement]] = {}

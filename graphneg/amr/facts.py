@@ -78,7 +78,7 @@ def facts(graph: AmrGraph, text: str = "", lexicon: Lexicon | None = None) -> li
         lexicon: The lexicon with the word classes; None uses the English one.
 
     Returns:
-        One dictionary per node, indexed by node number. Properties whose value is False or None are left out.
+        One dictionary per node, indexed by node index. Properties whose value is False or None are left out.
     """
     return facts_and_sayings(graph, text, lexicon or english())[0]
 
@@ -92,7 +92,7 @@ def facts_and_sayings(graph: AmrGraph, text: str, lexicon: Lexicon) -> tuple[lis
         lexicon: The lexicon with the word classes.
 
     Returns:
-        The properties of each node, indexed by node number, and the statements of the nodes (see
+        The properties of each node, indexed by node index, and the statements of the nodes (see
         `graphneg.amr.echoes`).
     """
     known = _Facts(graph, text, lexicon)
@@ -154,7 +154,7 @@ class _Facts:
         return drop_false(known)
 
     def _word(self, k: int) -> Facts:
-        """Return the properties for antonym substitution: the word's use, its roles, what it describes."""
+        """Return the properties that decide which antonyms may replace the word of a node."""
         asserts = self._nouns.asserts(k)
         if asserts is None:
             return {}

@@ -55,9 +55,9 @@ class Nouns:
     """
 
     def __init__(self, reading: AmrView) -> None:
-        """Find the predicates with subjects that cannot act, such as things. Also look for a greeting."""
+        """Find predicates whose subjects cannot act, as in "The engine started". Also look for a greeting."""
         self._of = reading
-        # In "The engine started", the subject is neither a person nor a group, so the predicate is marked.
+        # Collect the predicates whose subject is neither a person nor a group: "The engine started".
         self._driven = {
             node.parent
             for node, frame, kind in zip(reading.nodes, reading.is_frame, reading.kinds, strict=True)
@@ -69,7 +69,7 @@ class Nouns:
         """Return whether a node is a noun that another noun could replace.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             True for nouns of a known kind. False for frames, closed-class nouns and concepts such as
@@ -86,7 +86,7 @@ class Nouns:
         """Return the kind of a noun, with ``thing`` in place of all kinds of physical objects.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             ``thing`` for tools, clothes, food, vehicles and other physical objects. For all other nouns, the
@@ -101,7 +101,7 @@ class Nouns:
         Arguments with the same role and the same key can be swapped.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             The key: a kind of noun, ``deed`` for an action, or an entity concept such as ``date-entity``. If
@@ -147,7 +147,8 @@ class Nouns:
         reading = self._of
         if any(reading.labels[at] in ("amr-unknown", "truth-value") for at in reading.whole(k)):
             return False
-        # Persons and actions may have anything below them: "people who left" is replaced as a whole.
+        # A person or an action can be replaced even if its subtree contains a clause: "people who left" is
+        # replaced as a whole.
         if reading.is_frame[k] or reading.labels[k] == "person":
             return True
         return all(
@@ -182,7 +183,7 @@ class Nouns:
         """Return the kind of noun that may replace a node, if the noun comes from another dialogue.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             The kind, or ``any`` if nouns of all kinds fit ("I like ..."). None if the node must be kept. This
@@ -205,7 +206,7 @@ class Nouns:
         """Return whether a node has a name.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             True if the node has the role ``:name``.
@@ -216,7 +217,7 @@ class Nouns:
         """Return whether a noun can be a topic that later turns mention again.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             True for a possible topic. False for modifiers, times, units, quantities, nouns with a name, and
@@ -229,7 +230,7 @@ class Nouns:
         """Return whether a node is a thing that somebody has, buys or sees.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             True for such a thing, which can be replaced with any other thing.
@@ -241,7 +242,7 @@ class Nouns:
         """Return the labels of a subtree in written order, as one string.
 
         Args:
-            k: Number of the top node of the subtree.
+            k: Index of the top node of the subtree.
 
         Returns:
             The labels, separated by spaces.
@@ -252,7 +253,7 @@ class Nouns:
         """Return whether at most one node is below a noun: a possessor, a number or a modifier.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             True if nothing else is below the noun. A modifier is accepted only if the noun is an argument
@@ -270,7 +271,7 @@ class Nouns:
         Verbs that occur with some nouns of a cluster usually accept all of them.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             The name of the cluster, which contains one of its nouns (``like food``). None if no cluster
@@ -285,7 +286,7 @@ class Nouns:
         first. The preferences for its subject follow.
 
         Args:
-            k: Number of the noun's node in the graph.
+            k: Index of the noun's node in the graph.
 
         Returns:
             Names of clusters, and single nouns whose cluster is too rare with this predicate. The list is
@@ -311,7 +312,7 @@ class Nouns:
         """Return how the word of a node is used, which determines the antonyms that can replace it.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             The frame itself (``love-01``), ``noun`` or ``modifier``. None if no antonym may replace the word.
@@ -341,7 +342,7 @@ class Nouns:
         """Return the kinds of the things that a word describes: the noun that it modifies, or its subject.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             The kinds, such as ``person``, in alphabetical order.
@@ -356,7 +357,7 @@ class Nouns:
         """Return the numbered roles that a frame has in this graph.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             The roles, such as ``ARG0``, in alphabetical order.
@@ -370,7 +371,7 @@ class Nouns:
         there", "It's getting late".
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             True for such an *it*; False for any other *it* and for other words.
@@ -402,7 +403,7 @@ class Nouns:
         """Return the function of *I*, *you* or *we* in its sentence.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             ``actor`` for an argument of a predicate, ``other`` for other functions. None for other words, and
@@ -423,10 +424,10 @@ class Nouns:
         the second sentence contains only a reentrancy.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
-            The node numbers of the tops, starting with the top of the node's own sentence. None for words
+            The node indices of the tops, starting with the top of the node's own sentence. None for words
             other than these pronouns.
         """
         if self.deixis(k) is None:
@@ -441,7 +442,7 @@ class Nouns:
         A name that is only a title ("Mr") or punctuation is ignored.
 
         Args:
-            k: The number of the node: a number, a ``name``, or an entity with a ``:wiki`` link and a name.
+            k: The index of the node: a number, a ``name``, or an entity with a ``:wiki`` link and a name.
 
         Returns:
             The type (for example ``name person``, ``entity city`` or ``quant count``) and the words. None

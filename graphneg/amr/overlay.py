@@ -42,12 +42,12 @@ class MutableNode:
         var: The variable; None if `freeze` must choose one.
         align: The alignment mark of the node.
         role_align: The alignment mark of the role.
-        key: The graph id, and the node number before the edits. None for a new node or a mention.
+        key: The graph id, and the node index before the edits. None for a new node or a mention.
         span: The token span of the node.
         target: The mentioned node; None if this is not a mention.
         parent: The parent; None for the top.
         below: The children and mentions in written order.
-        position: The number of the node, set by `freeze`.
+        position: The index of the node, set by `freeze`.
         subtree_last: The highest number in the subtree, set by `freeze`.
         branch: The position under the parent, set by `freeze`.
     """
@@ -117,8 +117,8 @@ def mutable_nodes(graph: AmrGraph) -> dict[tuple[str, int], MutableNode]:
         graph: The graph to convert.
 
     Returns:
-        The nodes, keyed by graph id and node number. Mentions have no node number. They are only in the
-        attribute `below` of their parent nodes.
+        The nodes, keyed by graph id and node index. Mentions have no key, but are in `below` of their
+        parents.
     """
     spans = graph.spans
     mutable = [
@@ -239,7 +239,7 @@ def apply_edits(graph: AmrGraph, edits: Sequence[Edit], sources: Mapping[str, Am
 
     Args:
         graph: The graph to edit; it stays unchanged.
-        edits: The edits in the order in which to apply them. Their node numbers refer to the graph before all
+        edits: The edits in the order in which to apply them. Their node indices refer to the graph before all
             edits.
         sources: The graphs from which ``graft`` copies subtrees, keyed by id.
 
@@ -268,8 +268,8 @@ def apply_edits_unchecked(
         sources: The graphs from which ``graft`` copies subtrees, keyed by id.
 
     Returns:
-        The edited graph, and the new node numbers, keyed by graph id and old node number. For a copied node,
-        the graph id and the old number are those in the source graph.
+        The edited graph, and the new node indices, keyed by graph id and old node index. For a copied node,
+        the graph id and the old index are those in the source graph.
     """
     if not edits:
         return graph, {(graph.id, node.position): node.position for node in graph.nodes}
@@ -293,7 +293,7 @@ class _Tree:
         """Apply edits, and convert the edited tree into a graph.
 
         Returns:
-            The edited graph, and the new node numbers, keyed by graph id and old node number.
+            The edited graph, and the new node indices, keyed by graph id and old node index.
 
         Raises:
             TransformError: An edit has an unknown operation.

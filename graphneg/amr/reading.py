@@ -1,4 +1,4 @@
-"""Index a graph, so that concepts, children, word classes and edges can be looked up by node number.
+"""Index a graph, so that concepts, children, word classes and edges can be looked up by node index.
 
 The modules that compute node properties (`graphneg.amr.clauses`, `graphneg.amr.nouns`, `graphneg.amr.times`)
 look up the same properties of a graph many times. `AmrView` computes these properties once.
@@ -20,7 +20,7 @@ ASKING = frozenset({"amr-unknown", "interrogative"})
 
 
 class AmrView:
-    """A graph with the word classes that a lexicon gives its concepts. All lists are indexed by node number.
+    """A graph with the word classes that a lexicon gives its concepts. All lists are indexed by node index.
 
     Args:
         graph: The graph to index.
@@ -41,7 +41,7 @@ class AmrView:
     """
 
     def __init__(self, graph: AmrGraph, lexicon: Lexicon) -> None:
-        """Initialize the lists, which are indexed by node number."""
+        """Initialize the lists, which are indexed by node index."""
         self.graph = graph
         self.nodes = graph.nodes
         self.lexicon = lexicon
@@ -68,7 +68,7 @@ class AmrView:
         """Return whether the concept of a node belongs to at least one of the given word classes.
 
         Args:
-            k: Number of the node; for None the result is False.
+            k: Index of the node; for None the result is False.
             *names: Names of word classes, such as ``joining``.
 
         Returns:
@@ -77,30 +77,30 @@ class AmrView:
         return k is not None and not self.classes[k].isdisjoint(names)
 
     def inside(self, k: int) -> range:
-        """Return the numbers of all nodes below a node.
+        """Return the indices of all nodes below a node.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
-            The node numbers, without ``k`` itself.
+            The node indices, without ``k`` itself.
         """
         return range(k + 1, self.nodes[k].subtree_last + 1)
 
     def whole(self, k: int) -> range:
-        """Return the numbers of a node and of all nodes below it.
+        """Return the indices of a node and of all nodes below it.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
-            The node numbers; the first is ``k``.
+            The node indices; the first is ``k``.
         """
         return range(k, self.nodes[k].subtree_last + 1)
 
     @cached_property
     def asked(self) -> list[int]:
-        """The numbers of the nodes that mark a clause as a question, such as ``amr-unknown``."""
+        """The indices of the nodes that mark a clause as a question, such as ``amr-unknown``."""
         return [k for k, label in enumerate(self.labels) if label in ASKING]
 
     @cached_property
@@ -121,7 +121,7 @@ class AmrView:
 
     @cached_property
     def roles_out(self) -> list[list[tuple[str, int]]]:
-        """For each node as a predicate, the roles and numbers of its arguments, including reentrancies."""
+        """For each node, its arguments as pairs (role, index of the argument), including reentrancies."""
         found: list[list[tuple[str, int]]] = [[] for _ in self.nodes]
         for above, role, below in self.edges:
             found[above].append((role, below))
@@ -129,7 +129,7 @@ class AmrView:
 
     @cached_property
     def roles_in(self) -> list[list[tuple[str, int]]]:
-        """For each node, the predicates of which it is an argument: pairs of a role and a node number."""
+        """For each node, its predicates as pairs (role, index of the predicate), including reentrancies."""
         found: list[list[tuple[str, int]]] = [[] for _ in self.nodes]
         for above, role, below in self.edges:
             found[below].append((role, above))

@@ -73,7 +73,7 @@ class GraphPair(NamedTuple):
     """A predicted and a gold graph, each in PENMAN notation on one line.
 
     Attributes:
-        number: The number of the pair. Together with a seed it determines the random choices of the matching.
+        number: The index of the pair. Together with a seed it determines the random choices of the matching.
         predicted: The predicted graph; None if it is missing.
         gold: The gold graph.
     """
@@ -111,7 +111,7 @@ class Compared(NamedTuple):
     """The result of comparing one pair of graphs.
 
     Attributes:
-        number: The number of the pair.
+        number: Index of the pair in the input.
         tallies: The counts, keyed by the name of the measure; None if the gold graph cannot be parsed.
         unread: The error messages of graphs that cannot be parsed, keyed by ``predicted`` or ``gold``.
     """

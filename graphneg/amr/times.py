@@ -58,7 +58,7 @@ class Times:
         """Return whether a subtree contains a time, a condition, a negation or a mood.
 
         Args:
-            k: Number of the top node of the subtree.
+            k: Index of the top node of the subtree.
 
         Returns:
             True if the subtree contains one of these. A time added to the subtree might then clash with it.
@@ -73,7 +73,7 @@ class Times:
         """Return whether a node expresses when, how often or for how long something happens.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             True for a time expression or a part of one.
@@ -94,7 +94,7 @@ class Times:
         """Return whether a time cannot be replaced with a different time.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             True for such a time, for example *before* in "two days before the party" and *now* in "from now
@@ -110,7 +110,7 @@ class Times:
         """Return the number that a node contributes to a date or a duration.
 
         Args:
-            k: Number of the node in the graph.
+            k: Index of the node in the graph.
 
         Returns:
             The number; for a clock time the hour (17 for "17:30"). None if the node contributes no number.

@@ -226,8 +226,8 @@ def correlation(
     ),
     scores: list[Path] | None = option(
         None,
-        "File of scores from any scorer, one score for each rated item. Repeatable: in the "
-        "comparison, files follow the models.",
+        "File of scores from any scorer, one score for each rated item. Repeatable. The files come "
+        "after the models in the comparison.",
     ),
     quality: list[str] | None = option(
         None, "Rated quality to evaluate, such as coherent. Default: all qualities. Repeatable."

@@ -420,7 +420,7 @@ class WriterOptions:
         """The options as keyword arguments for a generator.
 
         Raises:
-            InputError: An option for servers is set, but neither ``served`` nor ``base_url`` is set.
+            InputError: An option for a served model is set, but neither ``served`` nor ``base_url`` is set.
         """
         given = {name: getattr(self, name) for name in _OF_SERVERS if getattr(self, name) is not None}
         own = {name: value for name in ("model", "route") if (value := getattr(self, name)) is not None}

@@ -136,8 +136,8 @@ def load(
     ),
     bulk: Path | None = option(
         None,
-        "Write files for neo4j-admin database import, and the command that imports them, to "
-        "DIR instead of loading into a store.",
+        "Do not load into a store. Write files for neo4j-admin database import, and the command that "
+        "imports them, to DIR.",
         "DIR",
     ),
     shard: ShardOption = None,

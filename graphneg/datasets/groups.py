@@ -108,7 +108,7 @@ class Answer:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names by which a `Mix` can select the answer: its transforms, first category and source."""
+        """The names with which a `Mix` can select the response: its transforms, first category and source."""
         return (*self.transforms, self.category, self.source)
 
 
@@ -232,7 +232,7 @@ def without_unusable(group: Group) -> Group:
 
 
 def _has_context_of(answer: Answer, group: Group) -> bool:
-    """Return whether an answer has the same context as a group, apart from spelling."""
+    """Return whether the context of a response equals the context of its group, apart from spelling."""
     return answer.context is None or _same_turns(answer.context, group.context)
 
 
@@ -493,7 +493,7 @@ def entry_from_record(record: Negative, where: str) -> Entry:
         source = record.recipe or REFERENCE
         return Entry(group_id, record.split, context, own, record.response, 1, source, (), (), None)
     categories, transforms = record.categories, transforms_of(record)
-    # If only the context was edited, the response itself is correct in the original context.
+    # If only the context was edited, the unchanged response is a correct response to the original context.
     right = record.original.response or (record.response if original is not None else None)
     return Entry(
         group_id, record.split, context, own, record.response, 0, record.recipe, categories, transforms, right
@@ -566,7 +566,7 @@ class HeldOut:
     """
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
-        """Initialize the set.
+        """Initialize the set of held-out texts.
 
         Args:
             texts: Texts to hold out.

@@ -99,7 +99,7 @@ class NegativeDataset:
         self._last: tuple[int, StoredGroups] | None = None
 
     def __str__(self) -> str:
-        """Return the names of the sources, separated by commas."""
+        """Return the files of negatives and the other inputs of the data set, separated by commas."""
         names = [str(item) if isinstance(item, str | Path) else "negatives" for item in self._fixed]
         return ", ".join([*names, *("negatives of each epoch" for _ in self._makers)])
 
@@ -224,7 +224,7 @@ class StoredGroups(Sequence[Group]):
         if isinstance(index, slice):
             return [self[item] for item in range(*index.indices(len(self)))]
         if not 0 <= index < len(self):
-            # Python's iteration over a sequence ends when the sequence raises this error.
+            # Python ends an iteration over a sequence when the sequence raises IndexError.
             raise IndexError(index)
         return self._group(index)
 

@@ -341,8 +341,8 @@ class PairSampler:
         }
         drawn: dict[str, list[int]] = {}
         taken: set[int] = set()
-        # A negative that matches several names in the mix is drawn for at most one of these names. Start with
-        # the name that matches the fewest negatives.
+        # A negative may match several names in the mix, for example its source and its transform, but it is
+        # drawn for only one of them. Start with the name that matches the fewest negatives.
         for name in sorted(matching, key=lambda name: len(matching[name])):
             amount = self.mix.negatives[name]
             drawn[name] = self._turns(group.id, name, matching[name], amount, epoch, taken)
@@ -539,7 +539,7 @@ class Shortage:
 
 
 def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = None) -> list[Shortage]:
-    """Report how many wrong responses an epoch has and lacks.
+    """Report how many of the requested wrong responses an epoch has, and how many are missing.
 
     Args:
         sampler: Sampler that draws the pairs.

@@ -62,8 +62,8 @@ class EditPlan:
     Attributes:
         id: Id of the negative.
         dialogue: The dialogue to edit.
-        slot: Number of the negative among the negatives of its dialogue, from 0.
-        turn: Number of the turn that becomes the response of the negative.
+        slot: Index of this attempt to make a negative from the dialogue, from 0.
+        turn: Index of the turn that becomes the response of the negative, from 0.
         edits: The edits, in the order in which to apply them; empty if no transform found a place to edit.
     """
 
@@ -244,8 +244,8 @@ def _slot(settings: EditSettings, dialogue: StoredDialogue, at: int) -> _Slot | 
     responses = [turn for turn in dialogue.turns[1:] if turn.graph_id is not None]
     if not responses:
         return None
-    # The random order of turns does not depend on the slot, so that successive negatives of a dialogue edit
-    # distinct turns until all turns have been used.
+    # Shuffle the turns in the same way for all negatives of a dialogue. The first attempt to make a negative
+    # edits the first turn in this order, the second attempt the second turn, and so on.
     order = shuffled(range(len(responses)), settings.seed, "turn", settings.recipe.name, dialogue.id)
     turn = responses[order[at % len(order)]]
     return _Slot(dialogue, at, turn.turn, frozenset({turn.graph_id or ""}), wanted, groups)
@@ -324,8 +324,8 @@ def _edits(
     # partner must be in a turn that the negative contains.
     said = {turn.graph_id for turn in slot.dialogue.turns if turn.turn <= slot.turn}
     for other in ranked:
-        # The two subtrees are swapped. If one of them is in a turn that must not be edited, only the other
-        # place gets a new subtree.
+        # The two sites exchange their subtrees. If one site is in a turn that must not be edited, it keeps
+        # its subtree, and the other site gets a copy of it.
         fits = other.swap_pool == proposal.swap_pool and not _alike(proposal.content, other.content)
         if fits and other.graphs <= said and not other.graphs & proposal.graphs:
             return tuple(edit for edit in paired(proposal, other) if edit.amr in slot.editable)

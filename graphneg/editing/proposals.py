@@ -171,8 +171,8 @@ class UtteranceSamples:
     def _share(self, corpus: str, split: str) -> float:
         """Return how large a share of all possible digests one sample of a corpus and split must cover."""
         size = corpus_size(self._store, corpus, split)
-        # The index contains the digests of all corpora. The smaller a corpus is in comparison with the store,
-        # the wider the interval of digests must be to contain enough utterances of this corpus.
+        # A sample consists of the utterances whose digests are in an interval. The digests of all corpora are
+        # mixed, so a corpus that is small in comparison with the store needs a wider interval.
         if not size.dialogues or not size.selected:
             return 1.0
         return min(1.0, self._size * size.dialogues / max(1, size.utterances * size.selected))
@@ -233,7 +233,7 @@ class Donors:
         self._offers: dict[tuple[str, str], Mapping[str, Sequence[str]]] = {}
 
     def of(self, dialogue: StoredDialogue) -> list[str]:
-        """Return the donors that are offered to a dialogue.
+        """Return the donors for a dialogue: utterances of other dialogues from which it may get sentences.
 
         Args:
             dialogue: The dialogue to which sentences are copied.
@@ -328,10 +328,10 @@ class Donors:
             # Ignore punctuation at the end, so that "See you!" and "See you." are the same sentence.
             keys = {match_key(part.text).rstrip(".!?") for part in typed_sentences(text)}
             own = nodes.get(row["amr"], ())
-            # Use only nouns in sentences that do not depend on their context. A node is a list: its number
-            # [0], the number of the top node of its sentence [1], the noun [2], the noun's class [3], the
-            # class that can replace the noun [4], and whether the node is the top of a sentence that does not
-            # depend on its context [5].
+            # Use only nouns in sentences that do not depend on their context. The columns of a node are: 0
+            # the node's index, 1 the index of the top node of its sentence, 2 the noun, 3 the noun's class,
+            # 4 the class that can replace the noun, 5 whether the node is the top of a sentence that does not
+            # depend on its context.
             tops = {node[0] for node in own if node[5]}
             within = [node for node in own if node[1] in tops and node[3]]
             if within and known.isdisjoint(keys):
@@ -353,7 +353,7 @@ class _Donor:
     """An utterance to copy from, and the dialogues to which it is best offered (its takers)."""
 
     def __init__(self, dialogue: str, amr: str, nouns: set[str], fits: set[str]) -> None:
-        """Initialize the donor without takers, that is, without dialogues that may copy from it."""
+        """Initialize an utterance that other dialogues may copy. No such dialogue is known yet."""
         self.dialogue, self.amr, self.nouns, self.fits = dialogue, amr, nouns, fits
         # Each donor hashes the dialogues with a different salt, and so ranks them in a different order. With
         # equal salts, all donors would prefer the same dialogues.
@@ -400,7 +400,7 @@ class UnknownFrameCounter:
         self._found.clear()
 
     def count(self, edits: Iterable[Edit]) -> None:
-        """Add the unknown frames that edits introduce to the counts.
+        """Count the unknown PropBank frames that edits introduce.
 
         Args:
             edits: Edits to check.
@@ -565,8 +565,8 @@ def propose(
             raise TransformError(f"{transform.place}: {id!r} is not one of the requested dialogues")
         sites = found.setdefault(id, {})
         for site, proposal in _grouped(transform, cast("list[Any]", edits), of, sources[id]).items():
-            # Edits of a site are applied in order. If the edits were in two records, their order would be
-            # unknown, because the server returns records in any order.
+            # Edits of a site are applied in order. If they were in two rows of the result, their order would
+            # be unknown, because the server returns rows in any order.
             if site in sites:
                 raise TransformError(
                     f"{transform.place}: two records of the dialogue {id!r} have edits of the site {site!r}; "
@@ -584,8 +584,7 @@ def _answer(store: Store, transform: Transform, parameters: Sequence[Mapping[str
     # sent with their header, because `query_read` recognises them by their whole text.
     header = "" if query in shipped_texts() else leading_comments(query)
     try:
-        # Shipped transforms run with read-only access, too, so that this function need not distinguish them
-        # from transforms of users.
+        # Run all transforms with read-only access, both those of graphneg and those of users.
         return store.query_read(query.removeprefix(header), {"dialogues": parameters}).records
     except StoreError as error:
         refusal = error.__cause__

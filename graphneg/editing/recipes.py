@@ -62,7 +62,7 @@ class Recipe:
 
     @property
     def transforms(self) -> tuple[str, ...]:
-        """The names of the transforms of all groups."""
+        """The names of all transforms of the recipe."""
         return tuple(name for group in self.groups for name in group)
 
     def group_order(self, seed: int, *names: str) -> list[tuple[str, ...]]:

@@ -177,7 +177,7 @@ def _write(store: Store, settings: EditSettings, plans: Sequence[EditPlan]) -> N
         edits[plan.id] = []
         for step, edit in enumerate(plan.edits):
             # The node to which the edit is linked in the store. If the edit changes a copied subtree, its
-            # node number refers to the graph from which the subtree was copied.
+            # node index refers to the graph from which the subtree was copied.
             tie: Row = {
                 "variant": plan.id,
                 "step": step,
@@ -364,14 +364,14 @@ def edit_records(dialogue: StoredDialogue, variant: Variant) -> Iterator[EditRec
     turns = {turn.graph_id: turn.turn for turn in dialogue.turns if turn.graph_id is not None}
     for amr in sorted(variant.graphs, key=turns.__getitem__):
         edited = variant.graphs[amr]
-        # Map each original or copied node to its number in the edited graph.
+        # Map each original or copied node to its index in the edited graph.
         places = apply_edits_unchecked(edited.before, edited.edits, variant.sources)[1]
         sites: dict[tuple[str, str], list[Edit]] = {}
         for edit in edited.edits:
             sites.setdefault((edit.transform, edit.site), []).append(edit)
         for (transform, _), group in sites.items():
-            # Edits that change a copied subtree are not shown separately: the graft shows the copied subtree
-            # with these changes.
+            # Do not list edits that change a copied subtree: the edit that copies it (graft) already shows
+            # the changed copy.
             shown = [_shown(edited, edit, places) for edit in group if edit.copy_of is None]
             yield EditRecord(
                 turn=turns[amr],
@@ -388,7 +388,7 @@ def address(graph: AmrGraph, k: int) -> str:
 
     Args:
         graph: The graph that contains the node.
-        k: The number of the node in the graph, from 0.
+        k: The index of the node in the graph, from 0.
 
     Returns:
         The numbers of the branches from the top to the node, separated by dots.
@@ -406,7 +406,7 @@ def describe(graph: AmrGraph, k: int) -> str:
 
     Args:
         graph: The graph that contains the node.
-        k: The number of the node in the graph, from 0.
+        k: The index of the node in the graph, from 0.
 
     Returns:
         A text such as ``(like-01 :ARG0 i :polarity -)``, with at most `SHOWN_BRANCHES` branches. For a

@@ -127,8 +127,8 @@ class Lexicon:
             elif table == "move":
                 moves.setdefault(cells[1], {})[cells[0]] = cells[2]
             else:
-                # A pair is looked up in both orders. An old entry in the other order would be found before
-                # the new entry, so it is removed.
+                # Opposites are looked up in both orders. Remove an earlier entry for the same pair in reverse
+                # order, because it would be found before this one.
                 opposites.pop((cells[1], cells[0]), None)
                 opposites[cells[0], cells[1]] = () if cells[2] == "-" else tuple(cells[2].split())
         return Lexicon(

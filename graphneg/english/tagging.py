@@ -113,7 +113,7 @@ def tag(tokens: Sequence[str], frames: Mapping[int, str]) -> list[str]:
 
 
 def _emissions_at(tokens: Sequence[str], index: int, frame: str | None) -> Costs:
-    """Return the tag costs of a token, given the token before it and the evidence from the graph."""
+    """Return the cost of each possible tag of a token, given the token before it and the graph."""
     before = tokens[index - 1] if index else "."
     if tokens[index].lower() in ("'s", "’s") and index:
         # In "let's go", 's is the pronoun "us", so it is tagged as an object pronoun.

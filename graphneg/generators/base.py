@@ -268,7 +268,7 @@ class Generator(ABC):
         return None
 
     def drafts(self, contexts: Sequence[Context], per_context: int, seed: int) -> Sequence[Draft]:
-        """Return all usable candidates for each context. When shards are merged, some of them are chosen.
+        """Return all usable candidates for each context. The final choice is made when shards are merged.
 
         This method is called only if `choice` returns settings.
 
@@ -278,7 +278,7 @@ class Generator(ABC):
             seed: Seed for all random choices.
 
         Returns:
-            One draft per context, in the order of ``contexts``.
+            One `Draft` per context, which contains its candidates, in the order of ``contexts``.
 
         Raises:
             NotImplementedError: The generator makes no drafts.

@@ -185,9 +185,10 @@ class CounterfactualGenerator(WritingGenerator):
         return asked
 
     def _replies(self, questions: Sequence[Question], seed: int) -> Sequence[CounterfactualReply]:
-        """Return the reply that the model writes for each question.
+        """Return the reply that the model writes for each context with the substitute keyword.
 
-        A served model does not return logits, so only the replies of a local model are counterfactual.
+        Counterfactual replies require the logits of the model. A served model does not return logits, so it
+        is only prompted to write another reply.
         """
         writer, temperature = self.writer, self._options.temperature
         if not isinstance(writer, LocalWriter):
@@ -252,7 +253,7 @@ class CounterfactualGenerator(WritingGenerator):
     def _likeliest(
         self, replies: Sequence[tuple[_Asked, Question, CounterfactualReply]]
     ) -> Sequence[tuple[_Asked, Question, CounterfactualReply]]:
-        """Return the replies that the judge accepts, sorted by mean loss, lowest first."""
+        """Return the replies that the judge (a language model) accepts, sorted by mean loss, lowest first."""
         if self.judge is None:
             return replies
         histories = [asked.context.turns for asked, _, _ in replies]

@@ -128,8 +128,8 @@ class SentenceChooser:
 
         def either(listed: Iterable[Listed]) -> Iterable[Listed]:
             yield from listed
-            # Then try the sentences of all shortlists. Those of the other shortlists suit the context, but
-            # match the target profile of this shortlist less well.
+            # If no sentence of this shortlist is left, try the other shortlists of the context. Their
+            # sentences fit the context as well, but match the target profile of this negative less well.
             yield from others()
 
         for at, listed in enumerate(lists):
@@ -266,8 +266,8 @@ def pack_draft(records: Sequence[Record], facts: Mapping[str, Any]) -> Record:
         {'whole': {'id': 'd~a.0', 'seed': 0}, 'others': [{'id': 'd~a.1'}], 'facts': {}}
     """
     whole, *rest = records
-    # The records of one context have the same values in most fields, for example in the field `context`.
-    # Leaving these fields out makes the file much smaller.
+    # All records of a context have the same values in most fields, for example in the field `context`. Write
+    # such a field for the first record only, which makes the file much smaller.
     others = [{name: one[name] for name in one if one[name] != whole[name]} for one in rest]
     return {"whole": whole, "others": others, "facts": facts}
 

@@ -440,7 +440,7 @@ def negative_from_candidate(
         decoder="",
         edits=tuple(
             EditRecord(edit.turn, name, category, edit.source, edit.before, edit.after)
-            # An edit in a record has exactly one category, so an edit is listed once for each category.
+            # An `EditRecord` has exactly one error category, so list each edit once per category.
             for category in candidate.categories
             for edit in candidate.turn_edits or (whole,)
         ),

@@ -365,7 +365,11 @@ class WritingGenerator(Generator):
         return [Draft(given[context.id]) for context in contexts]
 
     def _wrong(self, contexts: Sequence[Context], per_context: int, seed: int) -> Sequence[Gap]:
-        """Return the gaps for contexts, without candidates that the ranker rates as correct answers."""
+        """Write candidates for the contexts, and drop those that the ranker rates as correct answers.
+
+        Returns:
+            The requests for negatives (gaps), each with the candidates that are left.
+        """
         gaps = self.written(contexts, per_context, seed)
         if self._ranker is None:
             return gaps

@@ -213,7 +213,7 @@ class BankGenerator(Generator):
         """Initialize the generator.
 
         Args:
-            store: Store from which the bank is read.
+            store: Store from which the bank, that is, the responses to choose from, is read.
             most: Maximum number of responses in the bank.
             corpora: Names of the corpora to read; empty for all corpora.
         """
@@ -228,7 +228,7 @@ class BankGenerator(Generator):
         """Read the responses to search, and return a function that yields candidates, best first."""
 
     def bank(self) -> list[BankEntry]:
-        """Read the bank from the store, with the options ``most`` and ``corpora`` of the generator."""
+        """Read the bank (the responses to search) from the store, with the generator's options."""
         return read_bank(self._store, self._most, self._corpora)
 
     def settings(self) -> Mapping[str, object]:
@@ -236,7 +236,7 @@ class BankGenerator(Generator):
         return {"most": self._most, "corpora": list(self._corpora)}
 
     def begin(self, given: Iterable[Negative] = (), progress: Progress | None = None) -> None:
-        """Prepare a run by reading the bank from the store again.
+        """Prepare a run by reading the bank (the responses to choose from) from the store again.
 
         Args:
             given: Not used.
@@ -481,10 +481,10 @@ def _candidate(entry: BankEntry, **scores: float) -> Candidate:
 
 
 def _query(context: Context, by: str) -> str | None:
-    """Return the text with which responses are compared.
+    """Return the query text of a context, for which similar responses are retrieved.
 
-    This is the context or its correct response; None if ``by`` is ``response`` and the context has no correct
-    response.
+    If ``by`` is ``context``, the query is the context itself. If ``by`` is ``response``, it is the first
+    correct response to the context, or None if there is no correct response.
     """
     if by == "context":
         return context.text

@@ -146,7 +146,7 @@ class BulkIndex:
             "read/graph_ids": self._none,
             "lexicon/graphs_of_words": self._none,
         }
-        # A load sends the text of a statement, so the methods are looked up by text instead of by name.
+        # `graphneg load` sends the text of a Cypher statement, not its name, so use the texts as keys.
         self._statements = {cypher_text(name): answer for name, answer in answered.items()}
 
     def read(self, query: str, /, **parameters: Any) -> list[Record]:
@@ -182,10 +182,10 @@ class BulkIndex:
             return done
 
     def run(self, text: str, parameters: dict[str, Any]) -> _Answer:
-        """Run the method for a statement that graphneg ships.
+        """Run the Python method that replaces one of graphneg's Cypher statements.
 
         Args:
-            text: The text of the statement.
+            text: The text of the Cypher statement.
             parameters: Values of the statement's parameters.
 
         Returns:
@@ -260,7 +260,7 @@ class BulkIndex:
         return found
 
     def _found(self, table: str, column: str, ids: Iterable[str]) -> Iterator[tuple[str, Any]]:
-        """Yield each id that occurs in a table, with the value of a column."""
+        """Look up ids in a table. Yield each id that the table contains, with its value in a column."""
         query = f"SELECT {column} FROM {table} WHERE id = ?"
         for id in ids:
             row = self._tables.execute(query, (id,)).fetchone()
@@ -345,8 +345,8 @@ class BulkIndex:
             of.setdefault(row["amr"], {"nodes": [], "roles": [], "lexemes": []})["nodes"].append(row)
         for row in roles:
             at, to = nodes[row["from"]], nodes[row["to"]]
-            # The rows of edges contain the indices of nodes in the batch. Replace them with the positions of
-            # the nodes in their graph.
+            # The row of an edge contains the indices of two nodes among all nodes of the batch. Replace them
+            # with the positions of the nodes in their graph.
             of[at["amr"]]["roles"].append(row | {"from": at["position"], "to": to["position"]})
         for row in lexemes:
             self._tables.execute(
@@ -566,8 +566,8 @@ class BulkIndex:
         return _Answer({"table": name, "cells": json.loads(cells)} for name, cells in found)
 
     def _write_entries(self, entries: Rows) -> _Answer:
-        # Facts about a graph depend on the lexicon and were computed when the graph was added. They would be
-        # wrong if the lexicon changed afterwards, so an entry after the first graph is refused.
+        # When a graph is added, properties of its nodes are computed with the lexicon. A later lexicon entry
+        # would make them outdated, so refuse lexicon entries once a graph has been added.
         if self.amount("graphs"):
             raise InputError(_LATE_WORDS)
         before = self.amount("entries")

@@ -169,7 +169,8 @@ def reverse_if_newest_first(
         reversed, too.
     """
     rest = iter(messages)
-    # Judge the first messages only, so that files in the usual order are not held in memory.
+    # Decide by the first messages whether the newest messages come first. Only then must the whole file be
+    # read before the first message is returned.
     judged = list(islice(rest, _JUDGED))
     times = [item.value.seconds for item in judged if isinstance(item, Item)]
     falls = sum(later < before for before, later in pairwise(times))

@@ -47,9 +47,9 @@ def write_echoes(tx: ManagedTransaction, dialogues: Iterable[str], said: Said, l
     Args:
         tx: The open transaction.
         dialogues: The ids of the dialogues.
-        said: Known statements of graphs, keyed by graph id. If the statements of a graph are missing, the
-            graph is read from the store to compute them.
-        lexicon: The lexicon, which is used to compute facts about graphs.
+        said: The statements (words with their arguments) in the graphs, keyed by graph id. For a graph that
+            is missing here, the statements are computed from the graph in the store.
+        lexicon: The lexicon with which the statements are computed.
     """
     reader = _Reader(tx)
     found = read_dialogues(reader, sorted(set(dialogues)))

@@ -521,7 +521,7 @@ def _has_bytes(kind: Any) -> bool:
 
 
 def _rows(path: Path, opened: Callable[[], tuple[int | None, Iterator[Any]]], progress: Progress) -> Entries:
-    """Yield the rows of record batches, and stop at a batch that cannot be read."""
+    """Yield the rows of Arrow record batches, and stop at a batch that cannot be read."""
     number = 0
     try:
         with _arrow_faults():
@@ -623,7 +623,7 @@ def _as_json(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_as_json(one) for one in cast("Sequence[Any]", value)]
     if isinstance(value, date | time):
-        # Only `pandas.NaT`, which is a datetime, does not equal itself.
+        # A missing time, `pandas.NaT`, is the only datetime that does not equal itself.
         return None if value != value else value.isoformat()
     if isinstance(value, Decimal | timedelta):
         return str(value)

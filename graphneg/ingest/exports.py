@@ -315,7 +315,7 @@ def _text_of(value: Any, *keys: str) -> str:
 
 
 def _is_contained(text: str, others: Iterable[str]) -> bool:
-    """Return whether one of ``others`` contains the words of ``text`` in sequence. HTML tags are ignored."""
+    """Return whether another text contains all words of ``text`` one after the other. Ignore HTML tags."""
     words = _words(text)
     return not words.strip() or any(words in _words(plain_text(other)) for other in others)
 

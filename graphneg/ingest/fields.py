@@ -157,7 +157,7 @@ class Fields:
         self._clocks: dict[tuple[str, ...], tuple[str | None, str | None]] = {}
 
     def of(self, keys: Iterable[str]) -> Mapping[str, str]:
-        """Find the key that contains each field.
+        """Find the key that contains each field, such as the key ``utterance`` for the field ``text``.
 
         Args:
             keys: The keys of an entry, or the columns of a table.
@@ -278,7 +278,8 @@ class Fields:
         plain, speaker = plain_names(keys), self.of(keys).get("speaker")
         if speaker is None:
             return None
-        # The id of "author" and "author_name" is "author_id". Other ids may belong to another person.
+        # If the speaker's name is in the column "author" or "author_name", the speaker's id is in the column
+        # "author_id". Another id column may belong to another person.
         [own] = plain_names([speaker]) or [""]
         stem = re.sub(r"(?:display|nick|screen|full)?name$", "", own)
         found = plain.get(f"{stem}id") if stem else None

@@ -501,7 +501,7 @@ def _fitting(start: bytes) -> list[str]:
 
 def _transcript_hint(start: bytes) -> str:
     """Return a sentence that names the loader for transcripts if many lines look like "Name: text"."""
-    # The last line may be cut off.
+    # `start` contains only the beginning of the file, so its last line may be cut off.
     lines = [line for line in start.decode("utf-8", "replace").splitlines()[:200] if line.strip()]
     named = sum(_NAMED_LINE.match(line) is not None for line in lines)
     if len(lines) < 2 or named * 2 < len(lines):

@@ -478,7 +478,7 @@ def json_items(path: Path, progress: Progress, encoding: str = "") -> Iterator[I
 
 
 def _items(window: JsonCursor, path: Path, key: str) -> Iterator[Item | Rejected]:
-    """Yield the elements or members of the array or object that begins at the current position."""
+    """Yield the elements of the JSON array, or the members of the object, at the current position."""
     is_object = window.peek() == "{"
     opening, closing = "{}" if is_object else "[]"
     window.take(opening)

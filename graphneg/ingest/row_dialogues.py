@@ -144,7 +144,7 @@ class RowReader:
         self._speakers.report()
 
     def _report_columns(self) -> None:
-        """Report which column was read as which field, and which unused columns look like times."""
+        """Tell the user which column was read as which field, and which unused columns look like times."""
         # The id of a row matters only if replies refer to it.
         others = [
             *(["id"] if self._is_threaded else []),
@@ -199,7 +199,7 @@ class RowReader:
     def _parts(
         self, entries: Entries, threads: Threads | None, unread_before: Rejected | None
     ) -> Iterator[DialogueRow | Rejected]:
-        """Yield each row with its dialogue. If a row cannot be read, mark its dialogue as invalid."""
+        """Yield each row with the id of its dialogue. Mark dialogues next to an unreadable row as invalid."""
         last: DialogueRow | None = None
         for entry in entries:
             try:
@@ -372,7 +372,7 @@ class RowReader:
         replies: dict[str, list[int]] = {}
         for at, (_, answered) in enumerate(names):
             replies.setdefault(answered or "", []).append(at)
-        # The messages that are reached from the first message do not form a cycle, so the loop ends.
+        # The loop ends, because no message in a cycle of replies can be reached from a first message.
         whole = [*firsts]
         for at in whole:
             whole.extend(replies.get(names[at][0] or "", ()))
@@ -432,8 +432,8 @@ class RowReader:
                 this = pending.pop(0)
                 order.append(this)
                 placed.add(this)
-                # Now place the answers that precede this row in the file. Answers that follow it are placed
-                # by the outer loop.
+                # Next, place the answers to this row that precede it in the file. The outer loop places the
+                # answers that follow it.
                 pending.extend(answer for answer in answers.get(this, ()) if answer < at)
         # If replies form a cycle, the rows of the cycle were never placed.
         if len(order) < len(rows):

@@ -314,7 +314,7 @@ class GraphRows:
                     row["kind"] = kind_of(node.concept)
                 term = term_of(node.concept)
                 if term is not None:
-                    # `lexemes` has indices in the batch, whereas `node.position` is the number in the graph.
+                    # `lexemes` has indices in the batch, whereas `node.position` is the index in the graph.
                     self.lexemes.setdefault(term, []).append(first + node.position)
             else:
                 row["value"] = node.value
@@ -473,7 +473,7 @@ def sentence_row(sentence: Sentence) -> dict[str, Any]:
         "content": len(terms),
         "mood": mood_of(text),
         "person": _person(words),
-        # The opening is the first word, or both words of "I see, ..." or "You're right, ...".
+        # The opening of a sentence is its first word, or two words in "I see, ..." or "You're right, ...".
         "opening": aside[1].lower().replace("’", "'") if aside else words[0] if words else "",
         "finite": sentence.clause or _is_finite(words),
         "plain": _PLAIN.fullmatch(text) is not None and _is_careful(text, words),
@@ -487,7 +487,7 @@ def _words(text: str) -> list[str]:
 
 
 def _is_careful(text: str, words: Sequence[str]) -> bool:
-    """Return whether a text is free of missing apostrophes, spaced dashes and doubled words."""
+    """Return whether a text is carefully written: no "dont", no " - " between words, and no "the the"."""
     if " - " in text or not word_class("careless").isdisjoint(words):
         return False
     return not any(a == b and a not in word_class("said-twice") for a, b in pairwise(words))

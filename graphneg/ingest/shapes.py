@@ -253,7 +253,7 @@ class _ObjectReader:
         self._speakers.report()
 
     def _report_time(self, entry: Item) -> None:
-        """Report keys of the first turn that look like its time, if no key is known to contain the time."""
+        """If no known key contains the time of a turn, report the keys whose values look like a time."""
         is_own = isinstance(entry.value, dict) and self._fields.turns_of(entry.value) == "turns"
         first = next(_messages(entry, self._fields), None)
         if first is not None and not is_own:
@@ -327,7 +327,7 @@ class _ObjectReader:
             turns.append(others | utterance_fields(cells, known) | note)
             self._speakers.count(cells, self._notes.columns(cells))
         order = self._order(given, name)
-        # The first person in the order of the turns keeps a name that several people have.
+        # If several people have the same name, the person who speaks first keeps the name.
         objects = [at for at in order if isinstance(given[at], dict)]
         tell_apart([turns[at] for at in objects], [given[at] for at in objects], self._fields, self._notices)
         return [turns[at] for at in order], found

@@ -133,7 +133,7 @@ def _roles(said: Sequence[Utterance]) -> frozenset[str]:
 
 
 def _answering(responses: Sequence[Response], kept: Sequence[int], notices: Notices) -> list[Response]:
-    """Return the responses, with the new numbers of the turns that they answer."""
+    """Drop invalid responses. In the others, set the number of the answered turn among the kept turns."""
     found: list[Response] = []
     for one in responses:
         before = sum(turn <= one.turn for turn in kept)

@@ -515,7 +515,8 @@ def assign_graphs(
     Yields:
         The id of an utterance with its graph, or a new dialogue.
     """
-    # Other ids, such as those in the AMR corpora, name no utterance, so they are not looked up.
+    # The id of a stored utterance contains "#": "chats/all/1#0". Do not look up other ids, such as those in
+    # the AMR corpora.
     possible = sorted({text.id for text in texts if text.id is not None and "#" in text.id})
     said = {row["id"]: row["text"] for row in store.read(cypher_text("load/utterances_by_id"), ids=possible)}
     keys = sorted({text_key(text.text) for text in texts if text.text and text.id not in said})

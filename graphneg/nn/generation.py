@@ -150,7 +150,7 @@ class Nucleus:
     """
 
     def __init__(self, top_p: float) -> None:
-        """Initialize the processor with the total probability of the tokens to keep."""
+        """Initialize the logits processor with the total probability of the tokens to keep."""
         self._top_p = top_p
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:

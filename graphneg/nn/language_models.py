@@ -266,7 +266,7 @@ class LanguageModel(ABC):
         run: Callable[[Sequence[TokenPair]], Sequence[Result]],
         nothing: Result,
     ) -> list[Result]:
-        """Apply ``run`` to batches of texts with sources. The result for an empty text is ``nothing``."""
+        """Apply ``run`` to batches of texts with the text before each; ``nothing`` for an empty text."""
         sources = given if given is not None else [""] * len(texts)
         if len(sources) != len(texts):
             raise InputError(
@@ -492,7 +492,7 @@ class Seq2SeqLM(LanguageModel):
             The tokens of the source, at least one token.
         """
         tokens = self.tokenizer(text, verbose=False)["input_ids"]
-        # The encoder needs at least one token.
+        # The encoder needs at least one token, so an empty text is represented by the end token.
         return tokens or [self.tokenizer.eos_token_id]
 
     def target_tokens(self, text: str) -> list[int]:

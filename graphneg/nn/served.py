@@ -241,8 +241,8 @@ class ServedWriter:
                 # The user's parameters come last, so that they override all other parameters, even the seed.
                 own = {"seed": item_seed(seed, prompt.id or prompt.text, draw), **self.serving.parameters}
                 body = {"model": self.name, **said, **asked, **own}
-                # The address is part of the key, because different servers may use the same name for
-                # different models.
+                # The server's address is part of the cache key, because different servers may use the same
+                # name for different models.
                 depends_on = json.dumps([self.serving.url, self.route, body], sort_keys=True)
                 key = hashlib.sha256(depends_on.encode()).digest()
                 tokens = tokens_of(text), limit_of(body) or settings.max_new_tokens

@@ -116,13 +116,13 @@ class Constraints:
         )
 
     def cut(self, text: str) -> tuple[str, bool]:
-        """Cut off a text after the first sentence at which it may end; see `complete`.
+        """Cut off a text after the first sentence with which it meets all constraints; see `complete`.
 
         Args:
             text: The whole generated text.
 
         Returns:
-            The text up to the end of this sentence, and True. If the text has no such sentence, the whole
+            The text up to the end of that sentence, and True. If the text has no such sentence, the whole
             text and False.
 
         >>> Constraints(("tea",), min_words=2).cut("Hello there. I like tea. And you?")
@@ -432,8 +432,8 @@ class LocalWriter:
         watched = beams == 1 and any(over.is_over)
         sequences = model.generated(
             sources,
-            # The constraints change the probabilities from which a token is sampled, so they come before
-            # temperature and noise.
+            # Apply the constraints first, because temperature and noise must act on the constrained
+            # probabilities.
             [*self._held(held, start, asked.ends), *processors(search, [draw.seed for draw in batch])],
             shown=asked.shown,
             stops=[over] if watched else [],
@@ -475,7 +475,7 @@ class LocalWriter:
         return chain
 
     def _weighted(self, weights: Mapping[str, float]) -> list[tuple[Tokens, float]]:
-        """Return token sequences with weights: for each word, one inside and one at the start of a text."""
+        """Return weighted token sequences for the forms of each word: "tea", " tea", "Tea" and " Tea"."""
         tokenizer = self.model.tokenizer
         return [
             (tokens, weight)

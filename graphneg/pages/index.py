@@ -321,8 +321,8 @@ class NegativesIndex:
 
     def _numbered(self, query: str, values: Sequence[Any]) -> list[IndexedNegative]:
         """Return the records whose numbers a query selects, in the order of the query."""
-        # First select and sort only the numbers of the records, then read the records. Sorting whole records
-        # would be slow, because SQLite would have to copy many megabytes.
+        # First select and sort only the positions of the records, then read the records. Sorting whole
+        # records would be slow, because SQLite would have to copy many megabytes.
         numbers = [n for (n,) in self._rows(query, values)]
         among = ", ".join("?" * len(numbers))
         records = dict(self._rows(f"SELECT n, record FROM negatives WHERE n IN ({among})", numbers))

@@ -76,7 +76,7 @@ class ReviewView:
 
     @property
     def is_empty(self) -> bool:
-        """Always False, because a review always has items."""
+        """Whether there is nothing to show; always False, because a review always has items."""
         return False
 
     @property

@@ -223,7 +223,7 @@ def _is_marked(lock: BinaryIO) -> bool:
 def _noted_token(lock: BinaryIO) -> str:
     """Return the token of the run that wrote a lock file; an empty string if the file has no token."""
     lock.seek(len(_MARK))
-    # Accept the token only if it is the only content after the mark.
+    # Accept the token only if the lock file contains nothing else after its first bytes (`_MARK`).
     found = _TOKEN.fullmatch(lock.read(100))
     return found[0].decode() if found else ""
 

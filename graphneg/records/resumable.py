@@ -202,7 +202,8 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             # the note tells the next run that graphneg wrote the part file.
             if not (self.resumed.is_complete or self.resumed.dialogues):
                 self.checkpoint(0)
-            # Nothing has failed, so do not release the lock at the end of this block, but in `close`.
+            # The file was opened without an error, so keep its lock until `close` is called. After an error,
+            # the end of this block would have released the lock.
             self._held = stack.pop_all()
 
     def __exit__(self, *_: object) -> None:
@@ -454,7 +455,7 @@ class NegativeStream(ABC):
 
     @property
     def description(self) -> str:
-        """A description of the request: how many negatives, of which kind, from which dialogues."""
+        """A description of the negatives to be made: how many, of which kind, and from which dialogues."""
         return "negatives to be made"
 
     def __repr__(self) -> str:

@@ -368,7 +368,7 @@ class RunNote:
 
     @property
     def state(self) -> Literal["none", "same", "other"]:
-        """Whether the file does not exist ("none"), has the same fingerprint ("same") or not ("other")."""
+        """``none`` if no run note exists, ``same`` if its fingerprint is that of this run, else ``other``."""
         if not self.path.is_file():
             return "none"
         return "same" if noted_fingerprint(self.path) == self.fingerprint else "other"
@@ -419,9 +419,9 @@ def read_own_note(path: Path) -> dict[str, Any]:
         raise foreign_file_error(path)
     facts = cast("dict[str, Any]", noted)
     seal = facts.pop(_SEAL, None)
-    # If the digest is wrong, somebody has edited the note, so it cannot be trusted. For example, if the
-    # number of finished dialogues was changed, a resumed run would skip dialogues or process them twice.
-    # Return an empty fingerprint, which matches no run, so that nothing is resumed.
+    # If the digest is wrong, somebody has edited the run note (the JSON file that describes the run). If, for
+    # example, the number of finished dialogues was changed, a resumed run would skip dialogues or process
+    # them twice. Return an empty fingerprint, which matches no run, so that nothing is resumed.
     return facts if seal == _seal(facts) else {"fingerprint": ""}
 
 

@@ -59,7 +59,13 @@ def place_order(place: Place) -> tuple[bool, Place]:
 
 
 class _End(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The last line of a shard's file: the numbers of places and items, and a SHA-256 of all other lines."""
+    """The last line of a shard's file, with counts and a checksum.
+
+    Attributes:
+        places: Number of lines with items; each has the items with one sort key (place).
+        items: Number of items in these lines.
+        digest: SHA-256 of all lines before the last line.
+    """
 
     places: int
     items: int
@@ -106,7 +112,7 @@ class ShardBatch(NamedTuple):
 
     Attributes:
         dialogues: Number of dialogues that are done after this batch, counted from the start of the run.
-        items: Pairs of a place and an item, sorted by place.
+        items: Pairs of a sort key and an item, sorted by key. The key is that of a dialogue, or a number.
         last: The sort key of the last dialogue of the batch.
         notes: The counts of the run so far. A resumed run continues with them.
     """
@@ -149,7 +155,7 @@ def write_batches(writer: ResumableWriter, batches: Iterable[ShardBatch]) -> int
     Returns:
         The number of items in the file.
     """
-    # If the run is resumed, continue counting from the counts of the last checkpoint.
+    # A resumed run starts with the counts that were stored at the last checkpoint.
     done: dict[str, int] = {"places": 0, "items": 0, **writer.resumed.notes.get("shard", {})}
     if not writer.resumed.is_complete:
         for batch in batches:
@@ -182,7 +188,7 @@ def numbered(
     Returns:
         Pairs of an index and a group. The indices also count the groups of other shards.
     """
-    # Number the groups before the selection, so that the numbers are unique across all shards.
+    # Count the groups of all shards, so that no two shards use the same index.
     return (
         (place, group)
         for place, group in enumerate(groups)
@@ -211,7 +217,8 @@ class ShardFile:
         # none.
         if self.path.is_dir():
             raise InputError(f"{self.path} is a folder, not the file of a shard")
-        # The user may have named the part file of an unfinished run, or the file that this run will write.
+        # While the run that writes the shard's file is unfinished, only a part file exists. The user may pass
+        # the path of the part file or of the final file. Refuse both.
         if self.path.suffix == ".part" or (part_note(self.path).exists() and not self.path.exists()):
             raise InputError(f"{self.path}: this shard is unfinished; run the command of the shard again")
         with open_input(self.path, pipes=False) as file:
@@ -250,12 +257,12 @@ class ShardFile:
         return end.digest
 
     def lines(self) -> Iterator[_Line]:
-        """Read the places and their items, in the order of the file.
+        """Read the items and the sort key (place) of each line, in the order of the file.
 
         Raises `InputError` if a line cannot be read or the last line is missing.
 
         Yields:
-            A place, and the list of its items.
+            The sort key by which the shards are merged, such as a dialogue id, and the items with this key.
         """
         places = items = 0
         last: tuple[bool, Place] | None = None

@@ -108,7 +108,7 @@ class SelectionCriteria:
 
     @property
     def compares(self) -> bool:
-        """Whether the criteria compare the judge's scores of negatives and of correct responses."""
+        """Whether a criterion limits the margin between the scores of a negative and a correct response."""
         return self.absolute_margin is not None or self.relative_margin is not None
 
     def refusal(self, scores: Mapping[str, float], right: float | None) -> str | None:

@@ -210,7 +210,7 @@ def respell(text: str) -> str:
 
 
 def _contradictions(negative: Negative) -> Iterator[Contradiction]:
-    """Yield the contradictions that the edits of a negative created."""
+    """Yield the contradictory sentences in the edited turns, each with the sentence that it contradicts."""
     after = _turns(negative, negative.context, negative.response)
     original = negative.original
     before = _turns(negative, original.context or negative.context, original.response)
@@ -365,7 +365,7 @@ def _balancing(text: str, spoken: Sequence[str]) -> str:
 
 
 def _of_another_dialogue(claim: _Claim, claims: Sequence[_Claim], seed: int) -> _Claim:
-    """Return a random `_Claim` of another dialogue. If there is only one dialogue, return the next claim."""
+    """Return a random claim from another dialogue; without other dialogues, the next claim in the list."""
     start = number(seed, "elsewhere", claim.source.id) % len(claims)
     rotated = chain(islice(claims, start, None), islice(claims, start))
     others = (item for item in rotated if item.source.dialogue != claim.source.dialogue)

@@ -386,7 +386,7 @@ def _forget(store: Store, method: Mapping[str, str], progress: Progress) -> None
     me = uuid4().hex
 
     def removed(tx: ManagedTransaction, name: str) -> int:
-        """Delete a part of the shift graph, unless another run has started to delete it."""
+        """Delete some nodes or edges of the shift graph, unless another run has begun to delete the graph."""
         # The check and the deletion are in the same transaction. Otherwise data that a later run wrote might
         # be deleted.
         if not run(tx, "shift/forgetting", run=me):

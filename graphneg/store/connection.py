@@ -563,8 +563,8 @@ class Store(AbstractContextManager["Store"]):
         Returns:
             The records, the summary and the column names.
         """
-        # `check_facts` is not called: the user's query does not compute facts, so it does not matter which
-        # version of graphneg computed the stored facts.
+        # `check_facts` is not called: a user's query does not recompute the properties of graph nodes, so it
+        # may run even if another version of graphneg computed the stored properties.
         work = partial(self._raising_version, partial(_run_eagerly, text=text, parameters=parameters))
         return self._in_transaction(WRITE_ACCESS, work)
 

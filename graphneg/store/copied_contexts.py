@@ -241,7 +241,7 @@ def _answered(store: Store, ids: Iterator[str]) -> Iterator[tuple[StoredDialogue
 
 
 def _right(dialogue: StoredDialogue, responses: Iterable[StoredResponse]) -> dict[int, list[str]]:
-    """Return the correct replies, keyed by turn index: turns after the first, and responses with label 1."""
+    """Return the texts of all turns but the first, and of responses with label 1, keyed by turn index."""
     answers: defaultdict[int, list[str]] = defaultdict(list)
     for turn in dialogue.turns[1:]:
         answers[turn.turn].append(turn.text)
@@ -254,7 +254,7 @@ def _right(dialogue: StoredDialogue, responses: Iterable[StoredResponse]) -> dic
 def _growing(
     dialogue: StoredDialogue, answers: Mapping[int, Sequence[str]]
 ) -> Iterator[tuple[int, _Growing]]:
-    """Yield the turn index of each reply, and the context before it. The context object is reused."""
+    """Yield the turn index of each reply and the context before it, always as the same (growing) object."""
     context, said = _Growing(), iter(dialogue.turns)
     held = next(said, None)
     for turn in sorted(answers):
@@ -277,7 +277,8 @@ def _link(classes: Mapping[tuple[int, int], _Class]) -> None:
         keys.sort()
         for at, key in enumerate(keys):
             for other in keys[at + 1 : at + 1 + _COMPARED]:
-                # Compare two classes only once, even if they share several bands.
+                # Compare two groups of contexts only once, even if their MinHash signatures agree in several
+                # bands.
                 if (key, other) in linked:
                     continue
                 linked.add((key, other))

@@ -296,7 +296,7 @@ def next_speaker(turns: Sequence[HasSpeaker]) -> str:
     others = [turn.speaker for turn in turns if turn.speaker != last]
     if others:
         return others[-1]
-    # Only one speaker has spoken, so the name of the other speaker is not known.
+    # Only one speaker has spoken, so the name of the other speaker is not known. Use the name B or A.
     return "B" if last == "A" else "A"
 
 

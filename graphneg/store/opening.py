@@ -126,7 +126,7 @@ _IMPORTED_AT_ONCE = 1_000
 
 
 def _finish_import(store: Store) -> None:
-    """Create constraints and indexes after a bulk import, and replace placeholders with empty lists."""
+    """Create constraints and indexes after a bulk import, and replace the placeholders for empty lists."""
     apply_schema(store)
     # Wait for the indexes, which the server builds in the background, because the queries below need them.
     store.read(cypher_text("read/await_indexes"))

@@ -452,5 +452,5 @@ def _add(graph: networkx.MultiDiGraph[str], value: Any) -> None:
 
 
 def _key(node: Node) -> str:
-    """Return a node's ``id`` or ``text``; without them, the server's id for it, valid in this result only."""
+    """Return a node's ``id`` or ``text``; if it has neither, the id that the server uses in this result."""
     return str(node.get("id") or node.get("text") or node.element_id)

@@ -90,7 +90,8 @@ class EarlyStopping:
             groups: The contexts with their responses.
 
         Raises:
-            InputError: With this fraction, no context or every context would be held back.
+            InputError: The fraction of contexts to hold back is so small or large that no context or every
+                context would be held back.
         """
         held_back = sum(map(self.holds_back, groups))
         if not 0 < held_back < len(groups):

@@ -66,7 +66,7 @@ class Sources:
     Attributes:
         graphs: The graphs, keyed by id.
         texts: The text of each graph, keyed by graph id.
-        readings: Cache of texts that are tokenized, tagged and aligned with their graphs.
+        readings: Cache of the tokenized and tagged texts, with their alignments to the graphs.
         opened: Number of calls of `open` so far. It distinguishes two copies of the same text.
     """
 

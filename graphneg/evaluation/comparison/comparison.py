@@ -90,7 +90,7 @@ class BootstrapEstimate(NamedTuple):
     drawn: NDArray[Any]
 
     def figure(self) -> Estimate:
-        """Return the measure with its 95% confidence interval."""
+        """Return the value of the measure on all test contexts, with its 95% confidence interval."""
         return Estimate(self.whole, *interval(self.drawn))
 
 

@@ -235,7 +235,7 @@ def groups_of_file(train: Sequence[LabelledContext], source: NegativeSource, pat
     """
     wrong: dict[tuple[str, ...], list[Answer]] = {}
     for given in read_groups([path]):
-        # Collect the negatives for each context. The key of a context consists of the texts of its turns.
+        # Collect the negatives of each context, keyed by the texts of the context's turns.
         wrong.setdefault(context_key(given.context), []).extend(given.negatives)
     groups = _right_groups(train)
     for group in groups:
@@ -374,13 +374,14 @@ class NegativeCache:
         return self._loaded if kind == "generator" else fingerprint([self._loaded, kind])
 
     def _opened(self, kind: SourceKind) -> Any:
-        """Return the dialogue graph for a kind of source. The first call opens the graph and loads the data.
+        """Return the graph with the data for generators or recipes. The first call opens and fills it.
 
         Args:
             kind: ``generator`` or ``recipe``.
 
         Returns:
-            The dialogue graph, with the training contexts and the banks.
+            The dialogue graph. It contains the training contexts and the corpora from which negatives are
+            retrieved.
 
         Raises:
             InputError: ``open_graph`` is None.
@@ -404,7 +405,7 @@ class NegativeCache:
                         GraphDialogues(bank.path.stem, "all", 8),
                     )
                     write_records(graph.store, records, LoadReport(bank.loader), grouping)
-                # Write how many texts of the banks were left out. This file is written last, so it also shows
-                # that the store is complete.
+                # Write how many texts and dialogues the leakage filter has left out. This file is written
+                # last, so it also shows that the store is complete.
                 (folder / "loaded.json").write_text(json.dumps(leakage.left_out), encoding="utf-8")
         return self._graphs[kind]

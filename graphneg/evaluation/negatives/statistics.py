@@ -267,7 +267,7 @@ class CategoryLine:
 
     @property
     def compared_with(self) -> str:
-        """The name of the right texts with which the row is compared, for use in sentences."""
+        """What the negatives are compared with, in words: correct responses, or the original turns."""
         return "correct responses" if self.target == RESPONSE else "the original turns"
 
 
@@ -383,8 +383,8 @@ def words_cue_auc(wrong: Sequence[Text], right: Sequence[Text], seed: int = 0) -
     for held, learned in ((0, 1), (1, 0)):
         ours, theirs = (Counter(chain.from_iterable(halves[learned])) for halves in sides)
         n, m = (len(halves[learned]) + 1 for halves in sides)
-        # Compute for each word the log odds that a text with this word is wrong and not right. Each count is
-        # smoothed by adding 0.5. The empty string stands for words that do not occur in the training half.
+        # Compute for each word the log odds that a text with this word is wrong. Add 0.5 to each count, so
+        # that no count is 0. The empty string stands for words that do not occur in the training half.
         odds = {
             word: log((ours[word] + 0.5) / n) - log((theirs[word] + 0.5) / m) for word in ("", *ours, *theirs)
         }

@@ -232,7 +232,8 @@ class MaskAndFillGenerator(WritingGenerator):
         passing = [draft for draft in drafts if self.passes(draft.asked, self._refusal(draft))]
         for draft, scores in self._judged(passing):
             own = [other.text for other in draft.asked.texts]
-            # Two versions of a text may give nearly the same filled text. Reject such duplicates.
+            # A text is blanked in several ways, and two of them may be filled with nearly the same result.
+            # Reject such near-duplicates.
             nearly = any(alike(words_of(draft.text), words_of(other)) for other in own)
             if self.passes(draft.asked, "like-another" if nearly else None):
                 draft.asked.texts.append(draft)
@@ -371,8 +372,8 @@ class MaskAndFillGenerator(WritingGenerator):
         now = judge.after([one.text for one, _ in rights], turns)
         before = judge.after([one.original.text for one, _ in rights], turns)
         pairs = zip(rights, now, before, strict=True)
-        # If filling the blanks hardly increased the loss after the context, the response is probably still
-        # correct.
+        # Compare the language model's loss on the filled response with its loss on the original response,
+        # both after the context. If the loss hardly increased, the response is probably still correct.
         risen = {id(one): after.mean - was.mean for (one, _), after, was in pairs}
         for one, scores in found:
             apart = risen.get(id(one))

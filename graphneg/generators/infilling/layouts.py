@@ -159,7 +159,7 @@ class OneByOne(Layout):
         # text after the blank.
         behind = _NEXT_WORDS.match(masked.parts[nth + 1])
         ends = [] if behind is None else [rf"\b{re.escape(behind[1])}\b"]
-        # An answer for a word or a phrase cannot extend beyond the end of a sentence.
+        # If the blank stands for a word or a phrase, cut off the model's text after its first sentence.
         if masked.kinds[nth] != "sentence":
             ends.append(_SENTENCE_END)
         for end in ends:

@@ -225,8 +225,8 @@ class KeywordGenerator(WritingGenerator):
             if not keywords:
                 self.leave_out("no-keywords", context.id, per_context)
                 continue
-            # Each negative has an id, which determines its keywords and its history together with the seed.
-            # They thus do not depend on the other contexts in the batch.
+            # The keywords and the history of a negative are drawn at random from the seed and the negative's
+            # id. They therefore do not depend on the other contexts in the batch.
             ids = [f"{context.id}/{n:03}" for n in range(per_context)]
             slots += [_Slot(context, id=id, at=at, keywords=keywords) for id in ids]
         if self._histories is None:

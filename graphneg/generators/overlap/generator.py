@@ -309,7 +309,9 @@ class OverlapGenerator(Generator):
         return {"by": BY_SENTENCES, **limits}
 
     def drafts(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[Draft]:
-        """Return a draft with the shortlists for each context. A draft does not depend on other contexts.
+        """Return a draft for each context, with a shortlist of sentences for each negative that is needed.
+
+        A draft does not depend on other contexts.
 
         Args:
             contexts: Contexts that need wrong responses.
@@ -338,7 +340,7 @@ class OverlapGenerator(Generator):
         ]
 
     def _asked(self, contexts: Sequence[Context], per_context: int, seed: int) -> Iterator[_Asked]:
-        """Yield each context with its target profiles and shortlists, in the order of ``contexts``."""
+        """Yield each context with the properties and the candidates for its negatives, in the given order."""
         if not self._begun:
             self.begin(())
         if self._pool is None or self._seed != seed:
@@ -372,7 +374,7 @@ class OverlapGenerator(Generator):
                 part.apply(contexts, given, seed)
 
     def _new_chooser(self) -> SentenceChooser:
-        """Return a new chooser with the limits from the options, which has counted no sentence yet."""
+        """Return a new chooser of sentences, with the limits from the options and with all counts at 0."""
         return SentenceChooser(self.options.max_uses, self.options.max_word_share)
 
     def _parts(
@@ -514,8 +516,8 @@ class Similarity:
         for query, meant in zip(asked, self._embed([query.context.text for query in asked]), strict=True):
             ordered: list[list[ScoredCandidate]] = []
             for profile, listed in zip(query.profiles, query.lists, strict=True):
-                # The random number in the target profile selects one of the sorted cosines of correct
-                # responses.
+                # The random number `profile.draw` selects the target cosine from the sorted cosines between
+                # contexts and their correct responses.
                 target = usual[int(profile.draw * len(usual))] if len(usual) >= FEWEST else None
                 kept: list[ScoredCandidate] = []
                 for item in listed:

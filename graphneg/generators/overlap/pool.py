@@ -164,7 +164,8 @@ class Pool:
         # The interval of ranks begins at a hash of the term. If it extends beyond the highest rank, it
         # continues at rank 0.
         for term in terms:
-            # The width of the interval depends on how many sentences with the term can be responses.
+            # Make the interval so wide that it contains about `sentences_per_term` usable sentences with the
+            # term.
             fitting = self._frequencies.get(term, 1) * self.size.fit / self.size.sentences
             first = number(self._seed, "window", term) % RANKS
             last = first + min(RANKS, int(RANKS * self._conditions.sentences_per_term / max(fitting, 1)))

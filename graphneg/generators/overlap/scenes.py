@@ -151,7 +151,7 @@ class Scenes:
         return sum(map(self._weight, terms)) >= min(_LEAST_TOLD, _OF_ALL * log(1 + len(self._said)))
 
     def is_alike(self, one: NDArray[float32], other: NDArray[float32]) -> bool:
-        """Return whether two scenes count as the same.
+        """Return whether two scenes (the situations that dialogues are about) count as the same.
 
         Args:
             one: Vector of a scene, shape (dimensions,).
@@ -243,7 +243,7 @@ class TopicFilter:
             shared: Terms that the sentence shares with the context.
 
         Returns:
-            True if the sentence is accepted.
+            True if the sentence is about a different scene, so that it can be used as a wrong response.
         """
         dialogue = sentence.dialogue
         # A dialogue may have many sentences in the pool, so cache the result of the check for each dialogue.

@@ -41,7 +41,7 @@ MOST_WORDS = 400
 
 
 class Reviser(Protocol):
-    """The interface of a model that revises drafts in place, after the rules and before the assembly.
+    """The interface of a trained model that corrects the graph that the rules of the parser have built.
 
     Attributes:
         version: Version of the model. It becomes part of the parser's version, so it must change whenever
@@ -137,7 +137,8 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
     asked = {node.sentence for node in nodes if node.concept == _UNKNOWN and not node.deleted}
     for arc in kept.get("marks", ()):
         node, head = nodes[arc.dep], _living(draft, arc.head)
-        # A question needs only one amr-unknown. If the models wrote one, the node of the rules stays deleted.
+        # A question needs only one amr-unknown. If a model has added one, do not restore the one that the
+        # rules had added.
         lost = node.deleted and (node.concept != _UNKNOWN or node.sentence not in asked)
         if (lost or _always(arc)) and head is not None:
             _restore_arc(draft, arc, head)
@@ -163,7 +164,8 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
     for arc in kept.get("persons", ()):
         _restore_person(draft, arc)
     for k, node in enumerate(nodes):
-        # In "Yes, I do", the models delete "yes", which captions never contain. Attach "yes" to the top.
+        # The models delete "yes" in "Yes, I do", because many of their training sentences are image captions,
+        # which never contain "yes". Attach "yes" to the top node again.
         answers = node.rule in {"interjection", "no"} and node.concept in word_class("answer")
         if node.deleted and answers and draft.tops.get(node.sentence, k) != k:
             node.deleted = False

@@ -40,7 +40,7 @@ class AlignedText:
         graph: The AMR graph of the text.
         words: The tokens with their character positions in the text.
         tags: The part-of-speech tag of each token.
-        words_of: The indices of the tokens that express each node, keyed by node number.
+        words_of: The indices of the tokens that express each node, keyed by node index.
     """
 
     text: str
@@ -53,7 +53,7 @@ class AlignedText:
         """Create tokens that can be edited without changing this object.
 
         Returns:
-            All tokens of the text, and the tokens that express each node, keyed by node number.
+            All tokens of the text, and the tokens that express each node, keyed by node index.
         """
         tokens, end = Tokens(), 0
         for index, (word, tagged) in enumerate(zip(self.words, self.tags, strict=True)):
@@ -127,7 +127,7 @@ def _evidence(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict
 
 
 def _words_of_nodes(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict[int, tuple[int, ...]]:
-    """Return the indices of the tokens that express each node, keyed by node number.
+    """Return the indices of the tokens that express each node, keyed by node index.
 
     All forms of a pronoun express its node, for example both *I* and *my* in "I love my dog". If several
     nodes have the same person, each form expresses the nearest of these nodes.

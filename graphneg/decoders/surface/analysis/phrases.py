@@ -63,7 +63,7 @@ def phrase(sentence: SentenceDraft, k: int) -> Phrase:
 
     Args:
         sentence: The sentence being edited.
-        k: The number of the top node of the subtree.
+        k: The index of the top node of the subtree.
 
     Returns:
         The bounds, the kind and the head of the phrase.
@@ -158,7 +158,7 @@ def _window(sentence: SentenceDraft, k: int, head: int) -> tuple[int, int]:
 
     Args:
         sentence: The sentence being edited.
-        k: The number of the top node of the subtree.
+        k: The index of the top node of the subtree.
         head: The index of the head word.
 
     Returns:
@@ -207,7 +207,7 @@ def _has_mark(tokens: Sequence[Token]) -> bool:
 
 
 def _listed(sentence: SentenceDraft, k: int, index: int) -> bool:
-    """Return whether a word belongs to a conjunct in the subtree, so that it may follow a comma."""
+    """Return whether a word may follow a comma because it is in a list: "pears" in "apples, pears"."""
     token = sentence.tokens[index]
     for inner in range(k + 1, sentence.node(k).subtree_last + 1):
         at: int | None = inner if token in sentence.tokens_of_node.get(inner, ()) else None

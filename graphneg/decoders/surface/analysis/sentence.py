@@ -47,7 +47,7 @@ class SentenceDraft(Draft):
 
     Attributes:
         graph: The AMR graph of the original text.
-        tokens_of_node: The tokens that express each node, keyed by node number.
+        tokens_of_node: The tokens that express each node, keyed by node index.
     """
 
     def __init__(self, reading: AlignedText) -> None:
@@ -72,7 +72,7 @@ class SentenceDraft(Draft):
         """Return a node of the graph.
 
         Args:
-            k: The number of the node in the graph.
+            k: The index of the node in the graph.
 
         Returns:
             The node with this number.
@@ -88,7 +88,7 @@ class SentenceDraft(Draft):
         """Return the current indices of the tokens that express a node.
 
         Args:
-            k: The number of the node in the graph.
+            k: The index of the node in the graph.
 
         Returns:
             The indices in ascending order; empty if no token expresses the node.
@@ -101,10 +101,10 @@ class SentenceDraft(Draft):
         """Return the current indices of the tokens that express the nodes of a subtree.
 
         Args:
-            k: The number of the top node of the subtree.
+            k: The index of the top node of the subtree.
 
         Returns:
-            The indices, grouped by node in the order of the node numbers.
+            The indices, grouped by node in the order of the node indices.
         """
         return [index for inner in range(k, self.node(k).subtree_last + 1) for index in self.indices(inner)]
 
@@ -112,7 +112,7 @@ class SentenceDraft(Draft):
         """Return the index of the first token that expresses a node.
 
         Args:
-            k: The number of the node in the graph.
+            k: The index of the node in the graph.
 
         Returns:
             The index of the token in the current text.
@@ -129,7 +129,7 @@ class SentenceDraft(Draft):
         """Return the verb group whose predicate is a node.
 
         Args:
-            k: The number of the node in the graph.
+            k: The index of the node in the graph.
 
         Returns:
             The group that contains the verb of the node. If the word of the node is not a verb, the group of
@@ -284,7 +284,7 @@ class SentenceDraft(Draft):
         return None
 
     def _owner(self, token: Token) -> int | None:
-        """Return the number of the first node that a token expresses, or None if it expresses no node."""
+        """Return the index of the first node that a token expresses, or None if it expresses no node."""
         return next((k for k, tokens in self.tokens_of_node.items() if token in tokens), None)
 
     def _between_arguments(self, k: int, known: Sequence[VerbGroup]) -> VerbGroup | None:
@@ -309,7 +309,7 @@ class SentenceDraft(Draft):
         """Return, for each token that expresses a node, the number of this node.
 
         Returns:
-            The node numbers, keyed by token index. If a token expresses several nodes, the lowest of their
+            The node indices, keyed by token index. If a token expresses several nodes, the lowest of their
             numbers.
         """
         return {index: k for k in sorted(self.tokens_of_node, reverse=True) for index in self.indices(k)}

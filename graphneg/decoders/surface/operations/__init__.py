@@ -1,6 +1,6 @@
 """The operations that express graph edits in words, with one module for each kind of edit.
 
-Each operation receives the sentence and the number of the edited node, and edits the sentence in place.
+Each operation receives the sentence and the index of the edited node, and edits the sentence in place.
 It raises `RealisationError` if the edit cannot be expressed in words.
 
 | edit | module | example |

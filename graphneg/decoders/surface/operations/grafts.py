@@ -183,9 +183,9 @@ def graft(sentence: SentenceDraft, k: int, source: SentenceDraft, from_position:
 
     Args:
         sentence: The sentence, edited in place.
-        k: The number of the top node of the subtree to replace.
+        k: The index of the top node of the subtree to replace.
         source: The sentence from which the words are copied.
-        from_position: The number of the top node of the subtree to copy.
+        from_position: The index of the top node of the subtree to copy.
         serial: A number that distinguishes this copy from other copies in the same text.
 
     Raises:

@@ -37,7 +37,7 @@ def assertion(sentence: SentenceDraft, k: int) -> VerbGroup:
 
     Args:
         sentence: The sentence being edited.
-        k: The number of the node in the graph. For node 0, the first main clause of the text is used if no
+        k: The index of the node in the graph. For node 0, the first main clause of the text is used if no
             other clause is found.
 
     Returns:
@@ -67,7 +67,7 @@ def to_question(sentence: SentenceDraft, k: int) -> None:
 
     Args:
         sentence: The sentence, edited in place.
-        k: The number of the node that heads the clause.
+        k: The index of the node that heads the clause.
 
     Raises:
         RealisationError: The clause is already a question, or cannot be turned into a question
@@ -222,7 +222,7 @@ def to_statement(sentence: SentenceDraft, k: int) -> None:
 
     Args:
         sentence: The sentence, edited in place.
-        k: The number of the node that heads the clause.
+        k: The index of the node that heads the clause.
 
     Raises:
         RealisationError: The clause is not a question or has a question word (``unsupported-edit``), or its
@@ -290,7 +290,7 @@ def to_imperative(sentence: SentenceDraft, k: int) -> None:
 
     Args:
         sentence: The sentence, edited in place.
-        k: The number of the node that heads the clause.
+        k: The index of the node that heads the clause.
 
     Raises:
         RealisationError: The clause has no subject that can be given an order (``unclear-clause``), or it is
@@ -341,7 +341,7 @@ def to_imperative(sentence: SentenceDraft, k: int) -> None:
 
 
 def _opens_clause(sentence: SentenceDraft, group: VerbGroup) -> bool:
-    """Return whether the subject of a verb group begins its clause and is not inside another clause."""
+    """Return whether the subject of a verb group is the first part of the sentence or of a main clause."""
     tokens, index = sentence.tokens, group.start
     start, _ = sentence.sentence_bounds(index)
     while index > start and not (tokens[index - 1].is_quote or tokens[index - 1].tag == "PU"):
@@ -395,7 +395,7 @@ def from_imperative(sentence: SentenceDraft, k: int) -> None:
 
     Args:
         sentence: The sentence, edited in place.
-        k: The number of the node that heads the order.
+        k: The index of the node that heads the order.
 
     Raises:
         RealisationError: The sentence contains no order (``unclear-clause``).

@@ -67,7 +67,7 @@ def negate(sentence: SentenceDraft, k: int) -> None:
 
     Args:
         sentence: The sentence, edited in place.
-        k: The number of the node that heads the clause.
+        k: The index of the node that heads the clause.
 
     Raises:
         RealisationError: No clause was found, or the clause cannot be negated (``unclear-clause``,
@@ -377,7 +377,7 @@ def affirm(sentence: SentenceDraft, k: int) -> None:
 
     Args:
         sentence: The sentence, edited in place.
-        k: The number of the node of the polarity constant.
+        k: The index of the node of the polarity constant.
 
     Raises:
         RealisationError: No negative word was found in the clause (``no-alignment``).
@@ -613,7 +613,7 @@ def _join_objects_by_or(sentence: SentenceDraft, group: VerbGroup, k: int) -> No
     Args:
         sentence: The sentence, edited in place.
         group: The verb group of the clause.
-        k: The number of the node that is negated.
+        k: The index of the node that is negated.
     """
     tokens = sentence.tokens
     # Keep *and* in "Don't you like tea and coffee?", because with *or*, the question would ask for a choice.
@@ -633,7 +633,7 @@ def _denies_each(sentence: SentenceDraft, group: VerbGroup, k: int, joint: int) 
     Args:
         sentence: The sentence being edited.
         group: The verb group of the clause.
-        k: The number of the ``and`` node in the graph.
+        k: The index of the ``and`` node in the graph.
         joint: The index of the token *and*.
 
     Returns:

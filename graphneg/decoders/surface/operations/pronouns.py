@@ -28,14 +28,14 @@ def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
 
     Args:
         sentence: The sentence, edited in place.
-        persons: The new person of each node, keyed by node number.
+        persons: The new person of each node, keyed by node index.
 
     Raises:
         RealisationError: No word expresses any of the nodes, or another word for one of the persons would not
             change (``no-alignment``).
 
     Example:
-        If ``k`` is the number of the node ``i``, ``{k: "you"}`` changes "I love my dog." into "You love your
+        If ``k`` is the index of the node ``i``, ``{k: "you"}`` changes "I love my dog." into "You love your
         dog."
     """
     tokens = sentence.tokens

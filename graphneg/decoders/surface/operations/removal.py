@@ -28,7 +28,7 @@ def drop(sentence: SentenceDraft, k: int) -> None:
 
     Args:
         sentence: The sentence, edited in place.
-        k: The number of the top node of the subtree to remove.
+        k: The index of the top node of the subtree to remove.
 
     Raises:
         RealisationError: No word expresses the subtree (``no-alignment``), or the remaining sentence would be

@@ -35,7 +35,7 @@ def set_time(sentence: SentenceDraft, k: int, concept: str) -> None:
 
     Args:
         sentence: The sentence, edited in place.
-        k: The number of the node that the time word expresses.
+        k: The index of the node that the time word expresses.
         concept: The concept of the new time.
 
     Example:
@@ -66,7 +66,7 @@ def add_time(sentence: SentenceDraft, k: int, concept: str) -> None:
 
     Args:
         sentence: The sentence, edited in place.
-        k: The number of the node that heads the clause.
+        k: The index of the node that heads the clause.
         concept: The concept of the time word, for example ``yesterday``.
 
     Raises:

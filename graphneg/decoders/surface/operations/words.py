@@ -62,7 +62,7 @@ def set_concept(sentence: SentenceDraft, k: int, concept: str) -> None:
 
     Args:
         sentence: The sentence, edited in place.
-        k: The number of the node in the graph.
+        k: The index of the node in the graph.
         concept: The new concept.
 
     Raises:
@@ -393,7 +393,7 @@ def set_value(sentence: SentenceDraft, k: int, value: str) -> None:
 
     Args:
         sentence: The sentence, edited in place.
-        k: The number of the constant's node.
+        k: The index of the constant's node.
         value: The new constant, with or without quotation marks.
 
     Raises:

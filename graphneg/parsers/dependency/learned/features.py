@@ -313,7 +313,7 @@ class DraftFeatures:
             ("dep", role, back, ds),
         ]
         single = [f"HD={hs},{ds}"]
-        # If no arc of the rules links the nodes, common neighbours show whether the nodes are related.
+        # If the rules have not linked the two nodes, their common neighbours show whether they are related.
         if not role and not back:
             from_head, from_dep = self.steps[h], self.steps[d]
             groups.append(("steps", min(len(from_head), 5), min(len(from_dep), 3), hk, dk))
@@ -367,7 +367,7 @@ class DraftFeatures:
 
 
 def _is_settled(head: str, dep: str, role: str) -> bool:
-    """Return whether an arc of the rules must be kept: it is in a name or a date, or leads to a vocative."""
+    """Return whether the models must keep this arc: it is in a name or a date, or leads to a vocative."""
     if head == "date-interval":
         return role.startswith("op")
     return dep[:1] == '"' or role in _SETTLED_ROLES or (head.endswith("-entity") and role in _ENTITY_ROLES)

@@ -243,7 +243,8 @@ def put_fragment(draft: GraphDraft, token: int, text: str, group: Sequence[int])
         if nodes[-1] >= 0:
             left.remove(nodes[-1])
     for n, label in enumerate(labels):
-        # A concept reuses an old node, so that the arcs of the node to other words are kept.
+        # Write a new concept into one of the word's old nodes, so that the arcs between this node and the
+        # nodes of other words are kept.
         if nodes[n] < 0 and left and label[0] != "=":
             nodes[n] = left.pop(0)
             draft.nodes[nodes[n]].concept, draft.nodes[nodes[n]].value = label, None
@@ -300,9 +301,10 @@ class Model:
 
 
 class GroupSums:
-    """A cache of the weight sums of feature groups, so that each group is summed only once.
+    """A cache for a network whose input is sparse: the sum of the weights of each group of features.
 
-    The sums for a bag do not depend on the contents of the cache.
+    The same group of features occurs in many inputs, but its weights are summed only once.
+    The results are the same whether or not a group is in the cache.
     """
 
     def __init__(self, model: Model, table: str, expand: Callable[[Any], Sequence[str]]) -> None:

@@ -372,7 +372,7 @@ def _adverb_stem(word: str) -> str:
 
 
 def _write_number(state: RuleState, word: Word) -> None:
-    """Add a number as a constant. If it does not name an exact value, add it as a concept."""
+    """Add a number as a constant (*two*), or as a concept if it has no exact value (*dozens*)."""
     value = number_value(word.lower)
     # "One day he left" means "some day", so "one" does not count days here.
     days = {"day", "morning", "evening", "afternoon", "night"}

@@ -108,8 +108,8 @@ def _form(state: RuleState, through: Word, preposition: Word | None, below: Word
         return state.relations[through.i]
     if preposition is not None:
         return "agent" if preposition.dep == "agent" else f"prep_{preposition.lower}"
-    # If there are words without nodes between the two words, use the relation of the uppermost of these
-    # words.
+    # If there are words without nodes between the word and its governor, use the relation of the uppermost of
+    # these words.
     if through.i != below.i:
         return below.dep if below.dep not in {"punct", "ROOT"} else through.dep
     # In "She is tall", "she" is the subject of an adjective, so its signature is `cop_subj`.
@@ -538,8 +538,8 @@ def best_role(state: RuleState, concept: str, scores: dict[str, float], used: se
 
 
 def _is_allowed(state: RuleState, concept: str, role: str) -> bool:
-    """Return whether a role may be chosen by weight for a concept."""
-    # Special rules add these roles, for example ``:polarity`` for "not", so their weights are ignored here.
+    """Return whether a dependent of a concept may get a role because this role has the highest score."""
+    # Only other rules add these roles, so they are never chosen by their scores.
     if role in {"polarity", "mode", "wiki", "name", "value", "unit", "ord", "op2", "op3"}:
         return False
     if role.startswith(("snt", "op")) and not (role == "op1" and not is_frame(concept)):

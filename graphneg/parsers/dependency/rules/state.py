@@ -227,13 +227,13 @@ class RuleState:
         return self.top_nodes.get(self.proxy(word.i))
 
     def concept_of(self, word: int) -> str:
-        """Return the concept of a word's core node.
+        """Return the concept of a word's core node, which is the node that takes the word's arguments.
 
         Args:
             word: Index of the word.
 
         Returns:
-            The concept of the word's core node; empty if the word has no node or the node is a constant.
+            The concept, such as ``sleep-01``; empty if the word has no node or the node is a constant.
         """
         node = self.head_nodes.get(word)
         return "" if node is None else self.draft.nodes[node].concept or ""
