@@ -304,7 +304,7 @@ def _pool(actors: Actors, arguments: tuple[Any, ...], most: int) -> dict[str, An
 
 
 class _ParseActor:
-    """Actor that runs the first stage of a pipeline, `Reader`. Each batch contains one block."""
+    """Ray actor that runs `Reader`, the first stage of a pipeline. Each batch contains one block of input."""
 
     def __init__(self, pipeline: bytes, folder: Path | None, signing_in: dict[str, str]) -> None:
         """Initialize the stage on the node that runs the actor."""

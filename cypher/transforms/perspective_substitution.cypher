@@ -83,7 +83,7 @@ WITH reply.dialogue AS dialogue, reply.amr AS amr, perspective.text AS perspecti
 UNWIND [keyword IN keywords WHERE
   // The reply to "You should write her a letter" is about "write". Substitutes of "letter" make it wrong.
   NOT keyword.is_focus
-  // If no other keyword gives a substitute, use the substitutes of the focus.
+  // If only the focus ("write") has substitutes, use its substitutes.
   OR all(other IN keywords WHERE other.is_focus OR size(other.substitutes) = 0)] AS keyword
 UNWIND keyword.substitutes AS substitute
 // DISTINCT is needed, because two keywords can have the same substitute.

@@ -108,7 +108,7 @@ WITH dialogue, predicate, context_free, top, way.append AS append, way.antonym A
 
 // Step 4: make the edits.
 WITH dialogue, top, site, target,
-     // The score makes the engine prefer statements that can be repeated anywhere.
+     // The score makes the engine prefer sentences that can be understood without their context.
      CASE WHEN context_free THEN 1 ELSE 0 END AS score,
      // A copy can be appended only to a multi-sentence. A turn with one sentence first becomes :snt1 of a
      // multi-sentence.

@@ -143,7 +143,11 @@ class Nouns:
         return not (nominal and reading.is_a(reading.nodes[up].parent, "holder"))
 
     def _is_light(self, k: int) -> bool:
-        """Return whether a subtree contains no question and, below a noun, no clause or long modifier."""
+        """Return whether a subtree is simple enough to be replaced as a whole.
+
+        It must contain no question. Below a noun other than a person, it must contain no clause and no long
+        modifier.
+        """
         reading = self._of
         if any(reading.labels[at] in ("amr-unknown", "truth-value") for at in reading.whole(k)):
             return False
@@ -338,7 +342,7 @@ class Nouns:
         return "modifier" if role in _MODIFYING or role.endswith("-of") else "noun"
 
     def said_of(self, k: int) -> list[str]:
-        """Return the kinds of the things that a word describes: the noun that it modifies, or its subject.
+        """Return the kinds of the nouns that a word describes, as *tall* in "the tall man, who is tall".
 
         Args:
             k: Number of the node in the graph.

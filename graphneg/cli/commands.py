@@ -240,7 +240,7 @@ def with_expanded_options(function: Callable[..., None], input_status: int = 1) 
 
     @wraps(function)
     def run(**options: Any) -> None:
-        # Typer passes the values of the fields one by one. Create the dataclass objects from these values.
+        # Typer passes each field of an options dataclass as a separate argument. Create the dataclasses.
         for name, kind in objects.items():
             options[name] = kind(**{field.name: options.pop(field.name) for field in fields(kind)})
         try:

@@ -92,7 +92,7 @@ class Mix:
     weights: Mapping[str, float] = field(default_factory=dict[str, float])
 
     def __post_init__(self) -> None:
-        """Check that the numbers of responses and the weights are in range."""
+        """Check that each number of responses is at least 1, and that no weight is negative."""
         if self.positives < 1 or not self.negatives:
             raise InputError("a mix needs at least one correct and one wrong response of each context")
         for name, amount in self.negatives.items():
@@ -592,14 +592,15 @@ of missing responses."""
 
 
 class Epochs:
-    """The pairs of all epochs in the order for training. An epoch is drawn when its first pair is accessed.
+    """The pairs of all epochs, in the order in which they are used for training.
 
-    Within windows of `_WINDOW` batches, contexts are sorted by length, so that a batch needs little padding.
-    Memory contains only the draws of one epoch and the pairs of one window at a time.
+    The pairs of an epoch are drawn when its first pair is accessed. Within windows of `_WINDOW` batches,
+    contexts are sorted by length, so that a batch needs little padding. Memory contains only the draws of one
+    epoch and the pairs of one window at a time.
 
     Attributes:
-        sources: Number of pairs in all epochs, keyed by source.
-        shortfall: Numbers of responses that are missing in the first epoch.
+        sources: Number of pairs in all epochs, keyed by the source of the response.
+        shortfall: Counts of the responses that the first epoch lacks or does not use.
         first: Number of pairs in the first epoch.
         balance: Number of wrong responses per correct response in the first epoch.
     """

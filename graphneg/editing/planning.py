@@ -109,8 +109,9 @@ class _Slot:
     def leave(self, sites: int) -> None:
         """Remove the transform that was just tried from the transforms that are left to try.
 
-        If the transform was applied (``sites`` is not 0), its whole group is removed, because only one
-        transform of each group is applied. Otherwise the next transform of the same group is tried.
+        ``sites`` is the number of places where the transform was applied. If it is not 0, the whole group of
+        the transform is removed, because only one transform of each group is applied. Otherwise the next
+        transform of the same group is tried.
         """
         self.groups[0].pop(0)
         if sites:

@@ -102,7 +102,9 @@ class UtteranceSamples:
         self._samples: dict[tuple[str, str, int], Sequence[SampleRow]] = {}
 
     def draw(self, corpus: str, split: str, seed: int, *names: str) -> Sequence[SampleRow]:
-        """Return one of the samples of a corpus, chosen by the seed and the names.
+        """Return a random sample of the utterances in a corpus split.
+
+        A split has only a few different samples. The seed and the names determine which one is returned.
 
         Args:
             corpus: Name of the corpus.
@@ -267,7 +269,7 @@ class Donors:
         return [row for row in rows if row["corpus"] == corpus and row["split"] == split]
 
     def _assigned(self, corpus: str, split: str) -> list[Row]:
-        """Compute which donors are offered to which dialogues of a corpus and split. See `offers`."""
+        """Compute which utterances each dialogue of a corpus and split may copy from. See `offers`."""
         donors = self._donors(corpus, split)
         fitting: defaultdict[str, list[_Donor]] = defaultdict(list)
         for donor in donors:

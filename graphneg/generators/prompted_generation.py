@@ -307,8 +307,8 @@ class WritingGenerator(Generator):
             seed: Seed for all random choices.
 
         Returns:
-            Gaps in the order of ``contexts``: one gap per context, or one per candidate that is needed. The
-            candidates of each gap are sorted with the best first.
+            `Gap` objects in the order of ``contexts``: one per context, or one per candidate that is needed.
+            The candidates in each object are sorted from best to worst.
         """
 
     def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:

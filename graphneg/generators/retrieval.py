@@ -207,7 +207,7 @@ def check_amount(name: str, value: object) -> None:
 
 
 class BankGenerator(Generator):
-    """Base class of generators whose candidates are responses from a bank."""
+    """Base class of generators that take their candidates from a bank, the responses in a store."""
 
     def __init__(self, store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> None:
         """Initialize the generator.

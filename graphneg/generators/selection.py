@@ -428,7 +428,7 @@ class Selected(NegativeStream):
         return f"{self._selection.keep} of {self._path}"
 
     def _kept(self, contexts: Sequence[Sequence[Negative]]) -> Iterator[Negative]:
-        """Yield the records to keep, with their scores.
+        """Yield the records to keep, and add the forward and backward perplexity to the scores of each.
 
         ``contexts`` has one list of records per context. The records of a context are yielded in ascending
         order of their backward perplexity.

@@ -262,7 +262,7 @@ class _ObjectReader:
     def _dialogue(self, entry: Item) -> tuple[Any, str]:
         """Convert an object or a list of turns into a dialogue. Also return how its keys were interpreted."""
         fields, names = self._fields, self._names
-        # If the entry is only a list of turns, it has no other keys.
+        # A dialogue may be a plain list of turns, without other keys such as an id.
         value = {"turns": entry.value} if isinstance(entry.value, list) else entry.value
         if not isinstance(value, dict):
             return value, ""
@@ -436,7 +436,7 @@ class _Names:
     """
 
     def __init__(self, fields: Fields, again: Callable[[], Entries]) -> None:
-        """Initialize the object; no name is taken yet."""
+        """Initialize the object. No dialogue has a name yet."""
         self._fields, self._again = fields, again
         self._ids_are_given: bool | None = None
         self._keys = set[str]()

@@ -422,9 +422,10 @@ class NegativeBatch:
     Attributes:
         dialogues: Number of dialogues that are done after this batch, counted from the start of the run.
         negatives: The negatives of the batch.
-        last: The sort key of the last dialogue of the batch. A resumed run finds it in ``resumed.last``.
-        places: The position of each negative in the result of a run over all dialogues; empty if the result
-            is sorted by dialogue.
+        last: The sort key of the last dialogue of the batch. If the run is interrupted, it resumes after this
+            dialogue (`Resumed.last`).
+        places: The index of each negative in the output of a run over all dialogues; empty if the output is
+            sorted by dialogue.
     """
 
     dialogues: int

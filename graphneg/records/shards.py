@@ -356,7 +356,7 @@ def _short(value: Any, most: int = 60) -> str:
 
 
 def _apart(reason: str) -> InputError:
-    """Return the error to raise if shards do not belong together, with exit status 2."""
+    """Return an `InputError` with exit status 2, for shards that cannot be parts of the same run."""
     error = InputError(reason)
     error.status = 2
     return error

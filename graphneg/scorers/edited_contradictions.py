@@ -289,7 +289,7 @@ class _Claim:
 
 
 def _claim(item: Contradiction, others: DenialWordings | None, seed: int) -> _Claim:
-    """Collect the wordings of a statement and its contradiction. Exchange the two in a tenth of the cases."""
+    """Collect wordings of a statement and of its contradiction. Exchange the two in a tenth of the cases."""
     # The templates reword only denials. Either the contradiction or the statement is a denial, so try both.
     if wordings := reword_denial(item.contradiction):
         said, contrary = wordings.affirmed, wordings.denied
@@ -348,7 +348,7 @@ def _responses(
     # In two thirds of the cases, add another turn of the speaker to the wrong and to the right response.
     if kind != "later" and number(seed, "alone", id) % 3:
         wrong, right = beside(wrong, source.other, id), beside(right, source.other, id)
-    # In half of the cases, a turn of another dialogue is added to the earlier utterance.
+    # Make half of the earlier utterances longer by adding a turn of another dialogue.
     if number(seed, "longer", id) % 2 == 0:
         longer = f"{id} longer"
         earlier = beside(earlier, other.source.other, longer)

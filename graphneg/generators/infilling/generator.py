@@ -153,7 +153,7 @@ class Original(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class _Draft(Filling):
-    """A blanked text, which the model fills once as a reply to the history of another dialogue."""
+    """One attempt to fill the blanks of a text. The prompt shows the text as a reply in another dialogue."""
 
     asked: _Asked
     original: Original
@@ -289,7 +289,7 @@ class MaskAndFillGenerator(WritingGenerator):
             yield list({match_key(one.text): one for one in reversed(texts)}.values())[::-1]
 
     def _held(self, draft: Filling) -> Constraints:
-        """Return the constraints on the texts that the model writes into the next blanks of a text."""
+        """Return the words that the model must not write, or should rarely write, into the next blanks."""
         masked, first = draft.masked, len(draft.given)
         at_once = self._layout.at_once
         taken = masked.answers[first:] if at_once is None else masked.answers[first : first + at_once]

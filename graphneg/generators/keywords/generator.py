@@ -293,7 +293,7 @@ class KeywordGenerator(WritingGenerator):
         return self.judge.read([text for _, text in texts], histories)
 
     def _fill(self, unfilled: Sequence[_Slot], slots: Sequence[_Slot]) -> None:
-        """Add to each unfilled gap the most likely of its texts that is a wrong response to its context.
+        """Fill each missing candidate with its most likely text that is a wrong response to the context.
 
         A text is rejected if its loss after the context is not much higher than its loss after the history in
         its prompt, if it is nonsense after the context, or if it nearly equals another candidate for the

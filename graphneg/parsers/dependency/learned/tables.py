@@ -198,13 +198,14 @@ def marked(concept: str | None, value: str | None) -> str:
 
 
 def draft_fragments(draft: GraphDraft) -> dict[int, tuple[str, list[int]]]:
-    """Return the graph fragment of each word that has a node in a draft.
+    """Return the nodes and arcs that express each word, as a graph fragment per word.
 
     Args:
         draft: The graph under construction.
 
     Returns:
-        Pairs of the text of a fragment and the indices of its nodes, keyed by the index of the word.
+        For each word with a node, keyed by its token index: the fragment as text, and the indices of its
+        nodes in the graph.
     """
     members: dict[int, list[int]] = {}
     for i, node in enumerate(draft.nodes):
