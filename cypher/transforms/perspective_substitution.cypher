@@ -55,7 +55,7 @@ WITH replies,
            // If the list is full and the new candidate comes after the last candidate, the list stays as it is.
            WHEN top[11].count > new.count OR top[11].count = new.count AND top[11].text < new.text THEN top
            ELSE (
-             // The candidates that come before the new candidate, the new candidate, and the candidates after it.
+             // Insert the new candidate at its place in the sorted list, and keep the first 12 candidates.
              [old IN top WHERE old.count > new.count OR old.count = new.count AND old.text < new.text]
              + [new]
              + [old IN top WHERE old.count < new.count OR old.count = new.count AND old.text > new.text])[..12]

@@ -454,8 +454,8 @@ class Nouns:
         node, reading = self._of.nodes[k], self._of
         if node.value is not None:
             return self._number(k)
-        # If an entity has a ``:wiki`` link, its name is not swapped alone, because the link must fit the
-        # name. The entity is swapped together with both (see below).
+        # The ``:wiki`` link of an entity must fit its name. So the name of an entity with a link is not
+        # swapped alone; the whole entity, with name and link, is swapped instead (see below).
         if node.role == "name" and node.concept == "name" and node.parent is not None:
             return (
                 self._name(k, f"name {reading.labels[node.parent]}") if not self._wiki(node.parent) else None

@@ -110,7 +110,7 @@ def contexts(
 )
 def responses(
     *,
-    file: Path = argument(..., "The file that graphneg contradictions contexts wrote.", "CONTEXTS"),
+    file: Path = argument(..., "Output file of the command 'graphneg contradictions contexts'.", "CONTEXTS"),
     out: OutFile,
     generator: list[str] | None = option(
         None, "A generator that makes responses with data from the store. Repeatable.", "NAME"

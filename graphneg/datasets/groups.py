@@ -364,7 +364,8 @@ class ContextWriter:
                 given = self._given.pop(utterance_id(dialogue.id, at), ())
                 found[at] += [(entry.response, entry.label, entry.source) for entry in given]
             for at in sorted(at for at, answers in found.items() if answers):
-                # The context consists of the turns before the place of the responses.
+                # All responses in this iteration are alternatives to turn `at`. The earlier turns are the
+                # context.
                 turns = tuple(text for turn, text in said.items() if turn < at)
                 right = dict.fromkeys([said[at]] if at in said else [])
                 wrong: defaultdict[str, dict[str, None]] = defaultdict(dict)
@@ -446,9 +447,8 @@ def transforms_of(record: Negative) -> tuple[str, ...]:
         have the name of the generator instead of the name of a transform.
     """
     made = dict.fromkeys(str(edit.transform) for edit in record.edits)
-    # An edit may have the same name as the recipe of its record. If the record has no graphs, this name is
-    # the name of a generator, so leave it out. If the record has graphs, it is the name of a transform that
-    # is used as a recipe.
+    # If `edit.transform` equals `record.recipe`, it names a generator, or a transform that is used as a
+    # recipe. A record without graphs comes from a generator, so leave out its name.
     return tuple(one for one in made if one != record.recipe or record.amr)
 
 

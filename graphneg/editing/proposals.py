@@ -171,7 +171,10 @@ class UtteranceSamples:
         return has_whole_corpus(self._store)
 
     def _share(self, corpus: str, split: str) -> float:
-        """Return how large a share of all possible digests one sample of a corpus and split must cover."""
+        """Return the width of the interval of text digests that contains enough utterances for one sample.
+
+        The width is a fraction of all possible digests, above 0 and at most 1.
+        """
         size = corpus_size(self._store, corpus, split)
         # The index contains the digests of all corpora. The smaller a corpus is in comparison with the store,
         # the wider the interval of digests must be to contain enough utterances of this corpus.
@@ -619,7 +622,7 @@ def paired(proposal: Proposal, partner: Proposal) -> tuple[Edit, ...]:
 
 
 def _given(edit: Edit, giver: Proposal) -> Edit:
-    """Return a copy of an edit that gives its node the content of the proposal ``giver``."""
+    """Copy an edit, and replace what it inserts by the subtree, value or concept of the site ``giver``."""
     gift = giver.edits[0]
     if edit.op == "graft":
         return edit._replace(from_amr=gift.amr, from_position=gift.position)

@@ -464,8 +464,9 @@ class WritingGenerator(Generator):
             seed: Seed for all random choices of the run.
         """
         if isinstance(self.writer, ServedWriter):
-            # Further requests depend on the answers to the first requests, so only the first requests can be
-            # sent in advance. When these are answered, `_Drafts` raises an exception, which ends `generate`.
+            # Later requests depend on the answers to the first requests, so only the first requests can be
+            # sent in advance. When their answers are in the cache, `_Drafts` raises `_Fetched` to end
+            # `generate`.
             with suppress(_Fetched):
                 self._with(_Drafts(self.writer)).generate(contexts, per_context, seed)
 

@@ -566,8 +566,8 @@ def _of_object(given: Any) -> Iterator[Source]:
     """Yield the source for a list of dicts, a DataFrame or a data set; or one source for each split."""
     if isinstance(given, Mapping):
         parts = cast("Mapping[Any, Any]", given)
-        # If the values are data sets, the keys are the names of splits.
-        # If any value is a string, number or list, the mapping is a single entry instead.
+        # {"train": data set, "test": data set}: the keys are names of splits. A mapping with any string,
+        # number or list as a value is a single dialogue instead.
         if parts and not any(isinstance(part, str | int | float | list | None) for part in parts.values()):
             for split, part in parts.items():
                 yield from (source._replace(split=str(split)) for source in _of_object(part))

@@ -245,7 +245,8 @@ def refresh(store: Target, entries: Sequence[LexiconEntry]) -> None:
     lexicon, terms, words = stored_lexicon(store), set[str | None](), set[str]()
     pairs = {entry.cells[:2] for entry in entries if entry.table == "opposite"}
     for entry in entries:
-        # "class" has a name and concepts as cells, "move" a scale and two words, and "opposite" two words.
+        # The cells of an entry depend on its table. "class": name of the class, concepts; "move": scale,
+        # word, word; "opposite": word, word.
         if entry.table == "class":
             terms.update(map(term_of, entry.cells[1].split()))
         else:

@@ -210,7 +210,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         self.close()
 
     def write(self, negative: Negative) -> None:
-        """Write a negative. After an interruption, it is kept only if a checkpoint followed.
+        """Write a negative. A resumed run keeps it only if a checkpoint was made after it was written.
 
         Args:
             negative: The negative to write.
@@ -218,7 +218,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         self.write_line(negative_to_json(negative))
 
     def write_line(self, line: str) -> None:
-        """Write a line of any JSON. After an interruption, it is kept only if a checkpoint followed.
+        """Write a line of JSON. A resumed run keeps it only if a checkpoint was made after it was written.
 
         Args:
             line: The line, without a line end.

@@ -153,7 +153,7 @@ def write_batches(writer: ResumableWriter, batches: Iterable[ShardBatch]) -> int
     done: dict[str, int] = {"places": 0, "items": 0, **writer.resumed.notes.get("shard", {})}
     if not writer.resumed.is_complete:
         for batch in batches:
-            # All items with the same place, that is, all items of one dialogue, are written as one line.
+            # Write one line per place (the sort key of a dialogue), with all items of the dialogue.
             for place, items in groupby(batch.items, itemgetter(0)):
                 given = [item for _, item in items]
                 writer.write_line(_json([place, given]))
@@ -306,7 +306,7 @@ def read_shards(paths: Sequence[str | Path]) -> list[ShardFile]:
         raise _apart("no shards to merge; give the files of the shards")
     files = sorted(map(ShardFile, map(Path, paths)), key=lambda file: file.header.part.index)
     first = files[0]
-    # Comparing each shard with the first one is enough to ensure that all shards are alike.
+    # If each shard has the same settings as the first one, all shards have the same settings.
     for other in files[1:]:
         _check_alike(first, other)
     amount = first.header.part.amount

@@ -382,7 +382,7 @@ def _is_being_removed(state: Record, method: Mapping[str, str]) -> bool:
 
 
 def _forget(store: Store, method: Mapping[str, str], progress: Progress) -> None:
-    """Delete the shift graph in several steps. Raise an error if another run starts to delete it, too."""
+    """Delete the shift graph in several transactions. Raise an error if another run also starts to do so."""
     me = uuid4().hex
 
     def removed(tx: ManagedTransaction, name: str) -> int:

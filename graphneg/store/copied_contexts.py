@@ -171,7 +171,7 @@ class _Growing:
         return self._sum & _MASK, _sum_of(self.last) & _MASK
 
     def bands(self) -> list[int]:
-        """Return one hash for each signature band, of the context's band and its last turn's band."""
+        """Return one hash for each signature band. It combines the bands of the context and its last turn."""
         last = Signature()
         last.add(self.last)
         # Hash each pair of bands into one number, so that contexts collide only if both bands are equal.

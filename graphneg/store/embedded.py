@@ -738,7 +738,7 @@ def served_directories() -> list[Path]:
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if supervisor.__file__.encode() in (process / "cmdline").read_bytes().split(b"\0"):
-                # Each supervisor has the store directory as its working directory.
+                # The working directory of a supervisor process is its store directory.
                 found.append((process / "cwd").readlink())
     return sorted(found)
 

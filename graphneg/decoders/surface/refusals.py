@@ -419,7 +419,7 @@ def _takes(complement: str, frame: FrameEntry, taken: frozenset[str], before: fr
 
 @lru_cache(maxsize=4096)
 def _signatures(lemma: str) -> frozenset[str]:
-    """Return the dependency relations in PropBank's annotated examples of all frames of a verb."""
+    """Return the dependency relations that a verb has in PropBank's examples, such as ``prep_to``."""
     table = load_frames()
     frames = (table.frames[id] for id in table.candidates(lemma, "v"))
     return frozenset(form for frame in frames for form in frame.seen)

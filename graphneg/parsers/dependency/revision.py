@@ -170,8 +170,8 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
 def _restore_arc(draft: GraphDraft, arc: DraftArc, head: int) -> None:
     """Link an argument to its head again, as the rules did, and remove all other arcs to this argument."""
     node = draft.nodes[arc.dep]
-    # Do not restore the arc if the models have made its argument the top of the sentence, or if the argument
-    # is a vocative that the models have deleted.
+    # The models may have made the argument the top of the sentence, or may have deleted it because it is a
+    # vocative. In these two cases, keep their decision.
     stands = head == arc.dep or draft.tops.get(node.sentence) == arc.dep
     if not stands and not (node.deleted and arc.role == "vocative"):
         node.deleted, back = False, (arc.dep, head)

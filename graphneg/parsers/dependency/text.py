@@ -136,8 +136,8 @@ def read_words(doc: Any, offset: int = 0, places: Sequence[int] | None = None) -
     Args:
         doc: A piece of text that spaCy has parsed.
         offset: Offset of this piece in the whole text.
-        places: For each character of the document, its offset in the original piece; ``None`` if `tightened`
-            removed no characters.
+        places: For each character of ``doc``, its offset in the piece before `tightened` removed spaces from
+            it; ``None`` if nothing was removed.
 
     Returns:
         The words, each with its head and its dependents.

@@ -156,7 +156,7 @@ def _location(be: Word) -> Word | None:
 
 
 def _other(be: Word) -> Word | None:
-    """Return the word that represents a *be* with neither a predicate nor a place, or ``None``."""
+    """Return the word that represents a *be* without a predicate or place: "trees" in "It's about trees"."""
     # "be" is represented by the noun "trees" in "It is about trees", and by the adverb in "The game is over".
     # In "I think, so I am", only the subject is left to represent "be".
     for preposition in be.children("prep"):
