@@ -209,7 +209,8 @@ class _Facts:
             {
                 "top_branches": [child.position for child in self.reading.children[0]] or None,
                 "question_sentences": (questions if len(questions) < len(sentences) else []) or None,
-                # Short graphs of up to three nodes, such as "Why?", do not get ``only_questions``.
+                # A graph of up to three nodes, such as that of "Why?", does not count as consisting only of
+                # questions.
                 "only_questions": all_ask and self.reading.size > 3,
                 "depth": self.reading.graph.depth,
                 "reentrant_top": tied,

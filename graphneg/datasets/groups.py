@@ -380,7 +380,7 @@ class ContextWriter:
                     for kind, some in wrong.items()
                 }
                 self.unusable += sum(map(len, wrong.values())) - sum(map(len, texts.values()))
-                # In this format, each context must have both correct and wrong responses.
+                # In the format of DailyDialog++, each context has both correct and wrong responses.
                 if turns and right and any(texts.values()):
                     yield LabelledContext(utterance_id(dialogue.id, at), turns, tuple(right), texts)
                 else:

@@ -221,7 +221,7 @@ def plan_edits(
             while (name := slot.next) is not None and slot.dialogue.id in known.get(name, {}):
                 _try(settings, slot, name, known[name][slot.dialogue.id], own)
                 moved = True
-            # Mark the sites of this slot as used, so that the next slots of the dialogue avoid them.
+            # Mark the edited sites as used, so that the next negatives of the dialogue avoid them.
             own.update((one.transform, one.site) for one in slot.proposals)
         if not moved:
             return [_planned(settings, slot) for slot in open_slots]

@@ -350,7 +350,7 @@ class Donors:
 
 
 class _Donor:
-    """An utterance to copy from, and the dialogues to which it is best offered (its takers)."""
+    """An utterance to copy from (a donor), and the dialogues that may copy from it (its takers)."""
 
     def __init__(self, dialogue: str, amr: str, nouns: set[str], fits: set[str]) -> None:
         """Initialize the donor without takers, that is, without dialogues that may copy from it."""

@@ -563,7 +563,7 @@ def _row(place: str, number: int, cells: Callable[[], Any]) -> Item | Rejected:
 
 
 def _of_object(given: Any) -> Iterator[Source]:
-    """Yield the source for a list of dicts, a DataFrame or a data set; or one source for each split."""
+    """Yield a `Source` for a list of dicts, a DataFrame or a data set, or for each split of a mapping."""
     if isinstance(given, Mapping):
         parts = cast("Mapping[Any, Any]", given)
         # {"train": data set, "test": data set}: the keys are names of splits. A mapping with any string,

@@ -151,7 +151,7 @@ class _Class:
 
 
 class _Growing:
-    """A context to which turns are appended, with the words of the context and of its last turn."""
+    """A context that grows turn by turn, with the words of the whole context and of its last turn."""
 
     def __init__(self) -> None:
         """Initialize an empty context."""

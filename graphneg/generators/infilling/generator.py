@@ -266,7 +266,7 @@ class MaskAndFillGenerator(WritingGenerator):
         return drafts
 
     def _originals(self, contexts: Sequence[Context], seed: int) -> Iterator[list[Original]]:
-        """Yield the texts to blank for each context, without duplicates."""
+        """Yield a list of texts for each context, without duplicates. Blanks are made in these texts."""
         kinds, most = self._options.kinds, self._options.texts
         retrieved: Sequence[Sequence[Candidate]] = [()] * len(contexts)
         if self._bank is not None:

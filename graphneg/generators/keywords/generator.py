@@ -276,16 +276,15 @@ class KeywordGenerator(WritingGenerator):
             slot.texts.sort(key=lambda draft: draft[1].mean if draft[1] else 0.0)
 
     def _losses(self, texts: Mapping[tuple[int, str], _Slot]) -> Sequence[TextLosses | None]:
-        """Return the losses of each text alone and after the history in its prompt.
-
-        ``texts`` maps pairs of an index and a text to gaps. The result has None for each rejected text, and
-        for all texts if there is no judge.
+        """Return the losses of each text, both alone and after the history in its prompt.
 
         Args:
-            texts: The texts to score, as the second parts of the keys.
+            texts: The texts to score. A key is a pair of an index and a text; its value is the candidate that
+                the text may fill.
 
         Returns:
-            One item per text, in the order of ``texts``.
+            The losses of each text, in the order of ``texts``. None for each text that the judge rejects, and
+            for all texts if there is no judge.
         """
         if self.judge is None:
             return [None] * len(texts)

@@ -225,10 +225,10 @@ def draft_fragments(draft: GraphDraft) -> dict[int, tuple[str, list[int]]]:
 
 
 def put_fragment(draft: GraphDraft, token: int, text: str, group: Sequence[int]) -> None:
-    """Replace the nodes of a word with a new fragment, and keep their arcs to the nodes of other words.
+    """Replace the nodes of a word with a new fragment, and keep the arcs that link them to other words.
 
-    A new label reuses the old node with the same label. If no old node has the label, a concept reuses the
-    first old node that is left.
+    If an old node has the same label as a node of the fragment, it is reused. Otherwise a concept of the
+    fragment reuses the first old node that is left.
 
     Args:
         draft: The graph under construction; it is changed in place.
