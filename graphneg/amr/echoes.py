@@ -139,7 +139,8 @@ def repetitions(turns: Sequence[tuple[str, Sequence[Statement]]]) -> list[Echoes
     """Find the nodes that repeat something that was said before in a dialogue.
 
     Args:
-        turns: The turns of the dialogue, in order: the speaker, and the statements of the nodes of its graph.
+        turns: The turns of the dialogue, in order. Each turn is a pair of the speaker and a list of what the
+            nodes of its graph state (`Statement`).
 
     Returns:
         For each turn, a dictionary from the number of each repeated node to the places where it was said

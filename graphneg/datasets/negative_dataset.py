@@ -125,7 +125,8 @@ class NegativeDataset:
             # The name of the folder is a digest of the files. If a file changes, a new folder is made.
             folder = self._cache / self._digest() if self._cache and cached else self.folder / "all"
             return self._stored(folder, self._read())
-        # Files and iterables are read only once. Each epoch adds the negatives that the functions make.
+        # Sources that are files or iterables are read only once. Sources that are functions are called in
+        # each epoch, and their negatives are added.
         fixed = self.folder / "fixed.jsonl"
         if not fixed.exists():
             with open(unfinished := fixed.with_suffix(".tmp"), "wb") as file:

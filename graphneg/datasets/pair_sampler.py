@@ -178,9 +178,10 @@ class PairSampler:
             seed: Seed for drawing responses.
             wanted: Function that returns whether to use a group; None to use all groups. Random negatives are
                 also drawn only from the groups that are used.
-            left_out: Number of responses that were held out before. This number is only copied into reports.
-            unusable: Number of responses that were dropped before because they are useless for training. This
-                number is only copied into reports and error messages.
+            left_out: Number of held-out responses that were removed from ``groups``. It is only copied into
+                reports.
+            unusable: Number of responses that were removed from ``groups`` because they are useless for
+                training. It is only copied into reports and error messages.
 
         Raises:
             InputError: No group has a correct response, or a name in the mix does not occur in the groups.
@@ -573,8 +574,8 @@ def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = 
         got = asked - shortfall.responses[name]
         rows.append(Shortage(name, "", sampler.contexts, short, asked, got, spread))
         for (other, category), part in sorted(similarities.items()):
-            # If a name in the mix is itself a category, its own row already counts the responses of this
-            # category.
+            # A name in the mix may itself be an error category, such as "C-ent". Its total, which was added
+            # above, already counts this category.
             if other == name and category not in ("", name):
                 size = len(contexts[other, category])
                 rows.append(Shortage(name, category, size, 0, len(part), len(part), _spread(part)))

@@ -36,7 +36,9 @@ kinds of edits on the training part of SICK: with it, the chosen text equals the
 
 
 class RescoringDecoder:
-    """Choose the best text from that of ``surface`` and the ``num_beams`` most likely texts of a model.
+    """Choose the best of several texts: the text of the decoder ``surface`` and the texts of a model.
+
+    The model proposes its ``num_beams`` most likely texts.
 
     The score of a text is the Smatch F1 between the edited graph and the graph that ``parser`` produces for
     the text, minus ``loss_weight`` times the mean negative log-likelihood of the text under the model. For

@@ -185,7 +185,8 @@ def layout(around: Neighbourhood) -> list[Curve]:
     Returns:
         The curves: the loop (if there is one), the curves on the right, and the curves on the left.
     """
-    # Widths are relative to the count of the most frequent shift on the page, or to FREQUENT if it is higher.
+    # The width of a curve is proportional to its count. The widest curve has the highest count on the page,
+    # or the count `FREQUENT` if all counts are lower.
     most = max([FREQUENT, *(shift.count for shift in (*around.moves_to, *around.comes_from))])
     parts = [i / POINTS for i in range(POINTS + 1)]
     sides: dict[int, list[CountedShift]] = {0: [], 1: [], -1: [*around.comes_from]}

@@ -340,7 +340,7 @@ def diagnose(membership: Membership) -> str | None:
         if membership.alive():
             return None
     except OSError as error:
-        # The error shows that the directory or its disk is gone.
+        # The store directory or its disk cannot be accessed any more.
         return f"its directory can't be read any more ({error.strerror}); {KEPT}"
     try:
         log = membership.log.read_text(encoding="utf-8", errors="replace")
