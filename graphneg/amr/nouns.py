@@ -35,7 +35,7 @@ _ASIDE = frozenset({"mod", "time", "unit", "quant", "name"})
 # Kinds of nouns that a noun of another dialogue never replaces. The exception is the object of a verb of
 # liking.
 _NO_THINGS = frozenset({"act", "state", "time"})
-# Roles of words that modify another word, or that are the predicate of their sentence (the empty role).
+# Roles of words that modify another word. The empty role is that of the top, the predicate of the sentence.
 _MODIFYING = frozenset(
     {"", "mod", "manner", "degree", "extent", "frequency", "time", "location", "direction", "domain"}
 )

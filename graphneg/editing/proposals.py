@@ -640,7 +640,7 @@ def _grouped(
         if (fault := _fault(row, graphs, sources)) is not None:
             raise TransformError(f"{transform.place}: not a valid edit: {fault}; see docs/transforms.md")
         site = row.get("site")
-        # If a row names no site, its node becomes a separate site, which is named after the node.
+        # An edit without a site is a site by itself, which is named after the edited node.
         site = f"{row['amr']}.{row['position']}" if site is None else str(site)
         if site not in sites:
             sites[site] = Proposal(transform, site)

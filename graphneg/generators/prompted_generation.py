@@ -456,7 +456,7 @@ class WritingGenerator(Generator):
         return counting
 
     def prefetch(self, contexts: Sequence[Context], per_context: int, seed: int) -> None:
-        """Send the first requests for later contexts, so that `generate` finds their answers in the cache.
+        """Prefetch answers for later contexts: send the first requests, and put the answers into the cache.
 
         Args:
             contexts: Contexts that a later call of `generate` will get.
@@ -475,7 +475,7 @@ class WritingGenerator(Generator):
         other = copy.copy(self)
         # The copy only counts requests or sends them in advance, so it needs no ranker.
         other.writer, other.refused, other._said, other._ranker = writer, Counter(), NearDuplicates(), None
-        # The list of missing candidates was copied with the generator. `missing` clears the copied list.
+        # The copy also has a list of the missing candidates. `missing` returns and clears this list.
         other.missing()
         return other
 

@@ -244,7 +244,7 @@ def _without_scalars(path: Path, items: Entries, options: LoadOptions) -> Entrie
 
 
 def _is_schema(member: Member) -> bool:
-    """Return whether a member describes the columns of a table that pandas wrote with ``orient="table"``."""
+    """Return whether a member of a JSON object is the schema that pandas writes with ``orient="table"``."""
     value = member.value
     return member.key == "schema" and isinstance(value, dict) and "pandas_version" in value
 

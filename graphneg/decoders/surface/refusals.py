@@ -47,7 +47,7 @@ miss what was changed."""
 # Pattern for concepts that no word expresses, because they only build the structure of a graph:
 # ``amr-unknown``, ``have-rel-role-91``, ``date-entity``.
 _WORDLESS = re.compile(r"amr-.*|.*-91|.*-(?:entity|quantity)|have-.*-92")
-# Constants of the role ``:mode``, which no word expresses.
+# Values of the role ``:mode``. They are expressed by the form of the clause, not by a word.
 _STRUCTURAL_VALUES = frozenset({"interrogative", "imperative", "expressive"})
 # Tags of words that may occur between a subject and *be*: "it *might not* be".
 _AUXILIARIES = frozenset({"MD", "AX", "NEG", "RB"})

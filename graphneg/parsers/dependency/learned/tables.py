@@ -312,7 +312,7 @@ class GroupSums:
         Args:
             model: The network whose weights are summed.
             table: Name of the feature table and of the array of weights.
-            expand: Function that returns the features of a group.
+            expand: Function that takes a group and returns its features.
         """
         self._model, self._table, self._expand = model, table, expand
         self._places: dict[Any, int] = {}

@@ -44,7 +44,7 @@ _EVENT_ENDINGS = ("tion", "sion", "ment", "ance", "ence", "al", "ing", "ure")
 
 
 def resolve_light_verbs(state: RuleState) -> None:
-    """Let the object of a light verb represent the verb: *take a look* is ``look-01``.
+    """Give a light verb and its object a single node: *take a look* is ``look-01``.
 
     Args:
         state: Words, nodes and unfinished graph of this piece of text; changed in place.

@@ -235,7 +235,11 @@ def _write_near(state: RuleState, edge: Dependency, head: int, dep: int) -> bool
 
 
 def _write_adjective(state: RuleState, edge: Dependency, head: int, dep: int) -> bool:
-    """Link an adjective as an ordinal, as a degree or by its frame. Return False if none of these applies."""
+    """Link an adjective to its noun if it is an ordinal, expresses a degree or has a frame.
+
+    Returns:
+        Whether the adjective was linked.
+    """
     draft, kid = state.draft, state.words[edge.dependent]
     # "the second book" becomes (b / book :ord (o / ordinal-entity :value 2)).
     number = ordinal_value(kid.lower)
