@@ -17,8 +17,8 @@ WITH amr, n.position AS position, [
          // A statement is copied into dialogues that mention its noun. If no other noun can replace the noun, the
          // dialogue must mention exactly this noun.
          WHEN n.substitutable_kind IS NULL OR NOT n.noun_class IN n.selectional_preferences THEN n.concept
-         // Otherwise the dialogue may mention any noun of the same class: "I sold the boat" can become "I sold the
-         // car".
+         // Otherwise the dialogue may mention any noun of the same class, because "I sold the boat" can become "I sold
+         // the car".
          ELSE n.noun_class
        END,
        coalesce(n.context_free, false)] AS node

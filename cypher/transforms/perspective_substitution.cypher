@@ -38,8 +38,8 @@ UNWIND d.turns AS t
 MATCH (:Amr {id: t.amr})<-[:MEANS]-(reply:Utterance)-[:PERSPECTIVE]->(perspective:Term)
 MATCH (reply)-[:FOCUS]->(focus:Term)
 MATCH (reply)<-[:NEXT]-(:Utterance)-[:MENTIONS]->(keyword:Term)
-// Collect the replies to posts with each keyword, so that the shifts from a keyword are sorted only once and not for
-// each reply.
+// Collect the replies to all posts that contain a keyword. The shifts from the keyword then need to be sorted only
+// once, not for each reply.
 WITH keyword, collect({
        dialogue: d.id, amr: t.amr, dialogue_words: dialogue_words, perspective: perspective,
        is_focus: keyword.text = focus.text}) AS replies

@@ -195,7 +195,7 @@ class _Facts:
         return drop_false({"asked_roles": roles or None, "context_free": self._clauses.is_portable(k)})
 
     def _graph(self) -> Facts:
-        """Return the properties of the whole graph, which its top node gets."""
+        """Return the properties that describe the whole graph. They are stored in its top node."""
         mentions = self.reading.graph.mentions
         # If the top has a reentrancy, ``subtree_deletion`` must not delete all of its branches: the second
         # mention of the reentrant node would be lost.

@@ -328,7 +328,7 @@ def named_values(given: Iterable[str] | None, hint: str) -> dict[str, Any]:
             # A value that is not JSON is a string, so that the user can write word=tea instead of
             # word='"tea"'.
             values[name] = value
-        except (ValueError, RecursionError) as error:  # The value has thousands of digits or nested brackets.
+        except (ValueError, RecursionError) as error:  # A number with thousands of digits, or deep nesting.
             raise BadParameter(
                 f"{name} has a value that is too long or too deeply nested", param_hint=hint
             ) from error

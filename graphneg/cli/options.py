@@ -500,7 +500,7 @@ class Training:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The options as keyword arguments for a training function. ``--option`` overrides all others."""
+        """The options as keyword arguments for a training function. ``--option`` overrides other options."""
         # `training_arguments` returns, among others, the values of --option. Put them last, so that they
         # override the other arguments.
         own = {"seed": self.seed, "overwrite": self.overwrite}

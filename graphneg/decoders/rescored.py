@@ -94,9 +94,9 @@ class RescoringDecoder:
             batch: Utterances with their graphs before and after the edits.
 
         Returns:
-            One result for each utterance, in the order of the batch: the text with the highest score. If no
-            text has other words than the original utterance, the result of ``surface``, which usually
-            contains a reason.
+            One result for each utterance, in the order of the batch: the text with the highest score. Texts
+            with the same words as the original utterance are not used. If no other text is left, the result
+            is that of ``surface``, which usually contains the reason why it has no text.
         """
         surface = self._surface.decode(batch)
         written = self._model.n_best([item.after for item in batch])

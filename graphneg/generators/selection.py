@@ -487,8 +487,7 @@ def contexts_of(records: Iterable[Negative]) -> Iterator[list[Negative]]:
     """Group consecutive records of the same context.
 
     Args:
-        records: Records in which those of the same context, that is, of the same dialogue and turn, follow
-            each other.
+        records: Records in which all records of a context (a dialogue and a turn) are consecutive.
 
     Returns:
         An iterator over lists of records. All records in a list have the same context.

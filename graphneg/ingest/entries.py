@@ -225,7 +225,7 @@ def _document(path: Path, fields: Fields, options: LoadOptions, progress: Progre
 
 
 def _without_scalars(path: Path, items: Entries, options: LoadOptions) -> Entries:
-    """Leave out members of a document that are single values, such as its version, and report their keys."""
+    """Leave out members of a JSON object that are single values, such as a version, and report their keys."""
     left_out: list[str] = []
     others = False
     for item in items:

@@ -236,8 +236,8 @@ class ShardFile:
         digest, last = hashlib.sha256(), b""
         with open_input(self.path, pipes=False) as file:
             for _, line in numbered_lines(file, self.path):
-                # The digest covers all lines except the last one. So add a line to it only when another line
-                # has been read.
+                # The digest covers all lines except the last one. So add the previous line only when another
+                # line has been read.
                 digest.update(last)
                 last = line
         try:

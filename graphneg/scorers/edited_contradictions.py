@@ -358,8 +358,8 @@ def _responses(
 
 def _balancing(text: str, spoken: Sequence[str]) -> str:
     """Return a sentence of another speaker: an affirmation if ``text`` is a denial, otherwise a denial."""
-    # Together with this sentence, each response contains one denial and one affirmation, so the word "not"
-    # does not reveal the class.
+    # The sentence is added to the response `text`. Each response then contains one denial and one
+    # affirmation, so the word "not" does not reveal whether the response is contradictory.
     return min(spoken, key=lambda other: denies(other) is denies(text))
 
 

@@ -143,7 +143,7 @@ class _Class:
     """All contexts with the same words. ``near`` lists other `_Class` objects with nearly the same words."""
 
     def __init__(self, words: frozenset[int], last: frozenset[int], bands: Sequence[int]) -> None:
-        """Initialize the class without contexts."""
+        """Initialize the class; the places of its contexts are added later."""
         self.words, self.last, self.bands = words, last, bands
         self.replies: set[str] = set()
         self.places: list[Place] = []
@@ -261,7 +261,7 @@ def _growing(
 
 
 def _link(classes: Mapping[tuple[int, int], _Class]) -> None:
-    """Link each class of contexts to the classes with nearly the same words."""
+    """Link each class (contexts with the same words) to the classes with nearly the same words."""
     buckets: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     for key, same in classes.items():
         for band in enumerate(same.bands):

@@ -188,7 +188,7 @@ def source_of(text: str) -> NegativeSource:
 
 
 def existing_groups(train: Sequence[LabelledContext], source: NegativeSource) -> list[Group] | None:
-    """Return the training groups of a source whose negatives need not be made.
+    """Return the training groups of a source whose negatives already exist: random, human or from a file.
 
     Raises `InputError` if a file of negatives cannot be used; see `groups_of_file`.
 

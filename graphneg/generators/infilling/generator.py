@@ -242,7 +242,7 @@ class MaskAndFillGenerator(WritingGenerator):
         return asked
 
     def _masked(self, asked: Sequence[_Asked], seed: int) -> list[_Draft]:
-        """Return the blanked texts for all contexts, each with the history of another dialogue."""
+        """Return texts with blanks for all contexts, each with turns of another dialogue as its history."""
         found: list[tuple[_Asked, Original, MaskedText, str]] = []
         for each, originals in zip(asked, self._originals([one.context for one in asked], seed), strict=True):
             for nth, original in enumerate(originals):

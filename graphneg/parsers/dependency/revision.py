@@ -79,7 +79,7 @@ def revise(draft: GraphDraft, revisers: Sequence[Reviser]) -> GraphDraft:
 
 
 def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
-    """Return copies of the arcs that may have to be restored, keyed by the reason for keeping them."""
+    """Return copies of the arcs that the models must not remove, keyed by the reason for keeping them."""
     nodes, spoken = draft.nodes, quoted_words(draft.words)
     times = Counter((arc.head, arc.dep) for arc in draft.arcs if arc.role.startswith("ARG"))
     # In "let's go", the node of "us" (concept "we") is the subject of "go".

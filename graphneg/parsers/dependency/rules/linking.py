@@ -1,7 +1,7 @@
 """Link clauses and mentions: coordination, shared subjects, direct speech and coreference.
 
-- *eggs and ham* becomes ``(a / and :op1 (e / egg) :op2 (h / ham))``. For the rules that follow, the
-  conjunction represents its conjuncts.
+- *eggs and ham* becomes ``(a / and :op1 (e / egg) :op2 (h / ham))``. Later rules link this ``and`` to the rest
+  of the graph, instead of its conjuncts.
 - *But it rained* becomes ``(c / contrast-01 :ARG2 (r / rain-01))``. Likewise for *And*, *So* and *Because* at
   the start of a sentence.
 - *She wants to go* becomes ``(w / want-01 :ARG0 (s / she) :ARG1 (g / go-02 :ARG0 s))``. The shared subject is
