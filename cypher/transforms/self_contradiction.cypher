@@ -68,8 +68,8 @@ WHERE
   AND (
     // The antonym edge is for this frame: "love-01" -> "hate-01".
     a.used_as = predicate.opposable_as
-    // Or the antonym edge is for frames of the word that were not loaded from PropBank. The property known lists the
-    // loaded frames, which have separate antonym edges.
+    // PropBank does not list the frame of this node, so there is no antonym edge for it. Use the edge for all unlisted
+    // frames of the word. Its property "known" contains the listed frames.
     OR a.used_as = 'frame'
       AND predicate.frame
       AND NOT predicate.opposable_as IN a.known)

@@ -189,7 +189,8 @@ class StoreOptions:
         try:
             return "://" in self.name or Path(self.name).expanduser().exists()
         except (OSError, RuntimeError):
-            # The path cannot be checked. Return True, so that opening the store reports what is wrong.
+            # It cannot be checked whether the path exists. Return True: the error is reported when the store
+            # is opened.
             return True
 
     @property

@@ -265,7 +265,7 @@ class Negatives(NegativeStream):
         )
 
     def _begin(self, ids: Sequence[str]) -> tuple[_Batch, _Wave]:
-        """Read the dialogues of a batch and run its first planning round."""
+        """Read the dialogues of a batch, and start to plan their edits."""
         dialogues = read_dialogues(self._store, ids)
         batch = _Batch(ids, dialogues, self._request, self._right_replies(dialogues))
         return batch, self._wave(batch)

@@ -149,7 +149,7 @@ class UtteranceSamples:
         return min(self._most, max(1, int(1 / share)))
 
     def _read(self, corpus: str, split: str, share: float, drawn: int) -> Sequence[SampleRow]:
-        """Return the rows of the sample with the number ``drawn``."""
+        """Return the rows of the sample with the index ``drawn``, from 0."""
         amount = self._amount(share)
         low, high = _digest_at(drawn / amount), _digest_at(drawn / amount + share)
         if self._whole:

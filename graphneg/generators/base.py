@@ -256,7 +256,9 @@ class Generator(ABC):
         return None
 
     def choice(self, per_context: int) -> Mapping[str, Any] | None:
-        """Return the settings for choosing candidates from drafts when the shards of a run are merged.
+        """Return the settings for choosing candidates when the shards of a run are merged.
+
+        A shard of such a run contains drafts, that is, lists of all usable candidates for each context.
 
         Args:
             per_context: Maximum number of candidates per context.

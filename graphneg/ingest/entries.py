@@ -398,7 +398,8 @@ def _quotes(path: Path, encoding: str) -> bool:
     while at < len(start):
         cell = _QUOTED.match(start, at)
         if cell is None:
-            # The part that was read may end inside a quoted cell. Accept that only after many valid cells.
+            # `start` is only the beginning of the file, so it may end inside a quoted cell. Accept such an
+            # end only in a long text, that is, after many valid cells.
             is_cut_off = re.compile(r'"(?:[^"]|"")*\Z').match(start, at) is not None
             return is_cut_off and len(start) > 1 << 15
         at = cell.end()

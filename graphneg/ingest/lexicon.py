@@ -194,9 +194,9 @@ def finish(sent: Iterable[RunningStatement]) -> None:
 
 
 def judge_antonyms(tx: ManagedTransaction, terms: Iterable[str], lexicon: Lexicon) -> None:
-    """Decide again which antonyms of a term can replace the term in a graph.
+    """Compute which antonyms of a term can replace the term in a graph, after its antonym edges changed.
 
-    The antonyms of the neighbouring words are judged again as well, because they depend on the same edges.
+    This is also computed for the words at the other ends of these edges, because they have the same edges.
 
     Args:
         tx: The open transaction.

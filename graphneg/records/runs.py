@@ -102,8 +102,8 @@ def check_replaceable(path: Path, overwrite: bool) -> dict[str, Any]:
     noted = read_own_note(_finished_note(path, "").path)
     if overwrite or not path.exists():
         return {}
-    # If there is no note, the file was not written by a run. If the digest differs, the file was changed
-    # after the run.
+    # If there is no run note, the file was not written by a run. If the digest in the note is not that of the
+    # file, the file was changed after the run.
     if "digest" not in noted or noted["digest"] != file_digest(path):
         raise _taken(path, ", and it is not the unchanged output of a run")
     return noted

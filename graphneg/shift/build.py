@@ -369,7 +369,7 @@ def _write(
 
 
 def _is_being_removed(state: Record, method: Mapping[str, str]) -> bool:
-    """Return whether an old shift graph is being deleted. Raise an error if extractor or embedder differ."""
+    """Return whether the shift graph is being deleted. Refuse a different keyword extractor or embedder."""
     before = {name: state[name] for name in method}
     if before != method:
         raise InputError(

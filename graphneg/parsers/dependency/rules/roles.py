@@ -146,7 +146,8 @@ def _write_group(state: RuleState, governor: int, edges: list[Dependency]) -> No
         if role in CORE_ROLES:
             used.add(role)
         head, dep = state.head(governor, edge.form), state.top_nodes[edge.dependent]
-        # A constant cannot have arguments, so make the constant a modifier of the dependent instead.
+        # If the head is a constant, such as a number, it cannot have arguments. Link it to the dependent by
+        # the role :mod instead.
         if nodes[head].concept is None:
             if nodes[dep].concept is not None:
                 link(dep, "mod", head, "constant")

@@ -111,7 +111,7 @@ class RuleState:
         return head
 
     def defer(self, run: Iterable[Word], head: Word) -> None:
-        """Let one word represent several other words, and mark all of them as done.
+        """Let several words share the node of one word, and mark all of them as done.
 
         Args:
             run: The words; they may include ``head``.
