@@ -425,8 +425,8 @@ def export_contexts(
         out: File to write.
         selection: Dialogues to write.
         progress: Progress display, which is advanced by the number of dialogues.
-        write: Object that has the paths of the files of negatives, and counts the contexts, records and
-            responses that are skipped.
+        write: Writer that adds the negatives of its files, and counts the contexts, records and responses
+            that it skips.
         overwrite: Whether to replace an existing file.
 
     Returns:

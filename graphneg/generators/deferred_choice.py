@@ -161,7 +161,7 @@ class SentenceChooser:
 
 
 class _Drafted(NamedTuple):
-    """A sentence that is read from a draft. ``place`` is the index of its candidate in the draft."""
+    """A sentence that is read from a `Draft`. ``place`` is the index of its candidate in the draft."""
 
     place: int
     distance: float
@@ -172,7 +172,7 @@ class _Drafted(NamedTuple):
 
 
 def sentence_draft(candidates: Sequence[Candidate], lists: Sequence[Sequence[tuple[int, Sentence]]]) -> Draft:
-    """Create a `Draft`: candidates of which `SentenceChooser` chooses some later, when shards are merged.
+    """Create a `Draft`: candidates for one context, of which `SentenceChooser` chooses some later.
 
     Args:
         candidates: Candidates for one context.

@@ -188,7 +188,7 @@ class AnswerCache:
             )
 
     def close(self) -> None:
-        """Close the SQLite file, which deletes the unusable answers."""
+        """Close the SQLite file. This deletes the unusable answers."""
         self._file.close()
 
     @contextmanager

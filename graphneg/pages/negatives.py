@@ -139,7 +139,7 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of the table, which shows one negative.
+    """A row of the table of negatives. It shows one negative.
 
     Attributes:
         n: The position of the record in the file, starting at 1.

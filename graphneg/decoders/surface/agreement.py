@@ -125,7 +125,7 @@ def inflect_finite(sentence: SentenceDraft, group: VerbGroup, person: str) -> No
     """
     verb, low = group.verb, group.verb.lower
     # Modals do not agree with their subject ("I can", "He can"). Of the past forms, only *was* and *were*
-    # agree with their subject. For all other past forms, the last branch below returns without a change.
+    # agree with their subject. The last branch below leaves all other past forms unchanged.
     if verb.tag == "MD" or low in word_class("uninflected"):
         return
     if low == "'s":

@@ -479,7 +479,7 @@ class Similarity:
     """
 
     def __init__(self, embedder: Embedder, store: Store, most: float | None) -> None:
-        """Initialize the condition, and compute the cosines between correct responses and their contexts.
+        """Compute the cosines between the store's correct responses and their contexts.
 
         Args:
             embedder: Embedder that computes the vectors of contexts, responses and sentences.

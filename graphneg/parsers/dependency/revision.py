@@ -124,7 +124,7 @@ def _is_person(node: DraftNode) -> bool:
 
 
 def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Mapping[int, int]) -> None:
-    """Restore arcs of the rules that the models removed, and the top of each sentence that lost all nodes."""
+    """Restore arcs that the models removed from a draft, and the top of each sentence without any nodes."""
     nodes = draft.nodes
     alive = {node.sentence for node in nodes if not node.deleted and node.concept is not None}
     for sentence, top in tops.items():

@@ -1,4 +1,4 @@
-"""Rules that add the concept of each single word to a draft.
+"""Rules that add the concept of each single word to the unfinished graph (draft).
 
 Closed-class words get their concepts from lists. Open-class words get their concepts from counts in annotated
 graphs and from PropBank frames. Words that earlier rules have handled (names, expressions, copulas) are

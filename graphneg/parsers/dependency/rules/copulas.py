@@ -21,7 +21,7 @@ _LOCATIVE = word_class("locative") | {"like"}
 
 
 def resolve_copulas(state: RuleState) -> None:
-    """Find the word or frame that represents each *be* that is not an auxiliary.
+    """For each *be* that is not an auxiliary, find the word or frame whose node stands for it in the graph.
 
     Args:
         state: Words, nodes and unfinished graph of this piece of text; changed in place.

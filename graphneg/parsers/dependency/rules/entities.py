@@ -1,4 +1,4 @@
-"""Rules that add names, dates, amounts, multiword expressions, quantities, kinship and degrees to a draft.
+"""Rules for names, dates, amounts, multiword expressions, quantities, kinship and degrees.
 
 `write_entities` and `write_multiwords` run before all other rules that add concepts, since they turn several
 words into one node:
