@@ -555,7 +555,7 @@ def _is_allowed(state: RuleState, concept: str, role: str) -> bool:
 
 
 def _lowest_role(state: RuleState, concept: str, default: str) -> str:
-    """Return ``default`` if the frame has this role, otherwise the role of the frame with the lowest number."""
+    """Return ``default`` if the frame has this role, otherwise the frame's role with the lowest number."""
     entry = state.lexicon.frames.get(concept)
     if entry is None or not entry.functions or default[3:] in entry.functions:
         return default
