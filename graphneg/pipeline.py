@@ -548,7 +548,7 @@ class Maker:
             own.close()
 
     def _filled(self, shard: Shard, parsed: Parses | None, refused: list[Rejected]) -> DialogueGraph:
-        """Load a block into the embedded store: its dialogues, resources, graphs, and the snapshot."""
+        """Load a block into the embedded store: dialogues, graphs, lexical resources, and the snapshot."""
         records = block_records(self._folder / "records", shard)
         if self._own is None:
             self._own, self._held = DialogueGraph(open_temporary()), 0

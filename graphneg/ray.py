@@ -181,7 +181,7 @@ def _connect(address: str) -> None:
         raise _no_cluster(address, error) from error
     try:
         ray.init(address=address, **quiet)
-    except Exception as error:  # The class of the exception depends on the version of Ray.
+    except Exception as error:  # The exception's class depends on the version of Ray, so catch any class.
         raise _no_cluster(address, error) from error
 
 

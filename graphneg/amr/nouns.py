@@ -342,7 +342,7 @@ class Nouns:
         return "modifier" if role in _MODIFYING or role.endswith("-of") else "noun"
 
     def said_of(self, k: int) -> list[str]:
-        """Return the kinds of the nouns to which a word applies: in "The man is tall", *tall* applies to *man*.
+        """Return the kinds of the nouns to which a word applies, as *tall* applies to *man* in "a tall man".
 
         Args:
             k: Number of the node in the graph.

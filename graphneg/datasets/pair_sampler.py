@@ -468,7 +468,7 @@ class EpochPairs(Sequence[Pair]):
         return replace(self, table=self.table[order])
 
     def __len__(self) -> int:
-        """Return the number of pairs."""
+        """Return the number of pairs in the epoch."""
         return len(self.table)
 
     def __repr__(self) -> str:

@@ -59,7 +59,7 @@ class Sentence(Protocol):
 
     @property
     def key(self) -> str:
-        """The normalised words of the sentence as one string, equal for two spellings of a sentence."""
+        """The normalised words of the sentence as one string, the same for all spellings of a sentence."""
         ...
 
     @property

@@ -339,8 +339,8 @@ def table_rows(path: Path, separator: str, fields: Fields, progress: Progress, e
                 columns = _header(row, fields)
         elif row.fault or len(row.cells) != len(columns):
             fault = row.fault or f"{len(row.cells)} cells, but the header has {len(columns)}"
-            # A separator in the text that is not quoted shifts all later cells.
-            # Only the cells before the text column are reliable.
+            # The text of the turn may contain an unquoted separator, which shifts all later cells. So only
+            # the cells before the text column are reliable.
             certain = columns[: columns.index(fields.of(columns)["text"])]
             yield UnreadRow(row.place, fault, _named(certain, row.cells))
         else:

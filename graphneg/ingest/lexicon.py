@@ -275,7 +275,7 @@ def _graph_pages(store: QueryRunner) -> Iterator[list[str]]:
 
 
 def _write_facts(store: Target, ids: Sequence[str], lexicon: Lexicon) -> None:
-    """Recompute the facts about graphs, and write them as properties of their nodes."""
+    """Recompute the facts about graphs (such as tenses), and write them as properties of their nodes."""
     texts = {row["id"]: row["text"] or "" for row in store.read(cypher_text("lexicon/texts"), ids=list(ids))}
     rows: list[Row] = [
         {

@@ -339,7 +339,7 @@ class RowReader:
         return self._fields.of(cast("Value", row.cells))
 
     def _order_column(self, rows: list[DialogueRow]) -> str:
-        """Return the names of the columns that decide the order of the turns, for a notice."""
+        """Return the names of the columns that decide the order of the turns, to report them to the user."""
         fields = ["turn"] if "turn" in self._known else ["time", "reply_to"]
         known = {**self._of(rows[0]), **self._known}
         return " and ".join(repr(known[field]) for field in fields if field in known)

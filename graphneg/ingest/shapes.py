@@ -346,7 +346,7 @@ class _ObjectReader:
             order = sorted(places, key=cast("list[int]", numbers).__getitem__)
             whole = any([numbers[at] for at in order] == [at + begin for at in places] for begin in (0, 1))
             return order if whole else places
-        # The turns of graphneg's own format are in order.
+        # graphneg's own format lists the turns in order, so do not sort them by time.
         if name == "turns" or any(number is not None for number in numbers):
             return places
         order = self._dates.order_of([self._fields.time_of(one) for one in cells])

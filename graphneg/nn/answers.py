@@ -88,7 +88,7 @@ class AnswerCache:
     """
 
     def __init__(self, path: Path) -> None:
-        """Initialize by opening the file."""
+        """Open the file of cached answers."""
         self.path = path
         self._lock = Lock()
         self._reads = msgspec.json.Decoder(Answer)

@@ -387,8 +387,8 @@ def _forget(store: Store, method: Mapping[str, str], progress: Progress) -> None
 
     def removed(tx: ManagedTransaction, name: str) -> int:
         """Delete a part of the shift graph, unless another run has started to delete it."""
-        # The check and the deletion are in the same transaction. Otherwise data that a later run wrote might
-        # be deleted.
+        # Check in the same transaction that no other run has started to delete the graph. Otherwise this run
+        # might delete what the other run has written since then.
         if not run(tx, "shift/forgetting", run=me):
             raise InputError(_TAKEN)
         return run(tx, f"shift/forget_{name}", limit=MAX_ROWS)[0]["gone"]

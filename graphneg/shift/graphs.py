@@ -159,7 +159,7 @@ class ShiftGraph:
     """The shift graph of a store. Its parts are read when they are needed, and cached."""
 
     def __init__(self, store: Store) -> None:
-        """Initialize an empty cache.
+        """Initialize the object without reading the shift graph.
 
         Args:
             store: Store with a shift graph.

@@ -204,7 +204,7 @@ class Histories:
     """Draws histories, that is, the first turns of dialogues in a store."""
 
     def __init__(self, store: Store) -> None:
-        """Initialize the object without reading the store, which is read when a history is drawn.
+        """Initialize the object. The store is not read before a history is drawn.
 
         Args:
             store: Store that contains the dialogues.

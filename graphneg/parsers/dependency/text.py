@@ -278,7 +278,7 @@ def resolve_model(model: str | None) -> str:
 
 @lru_cache(maxsize=4)
 def _load(name: str) -> Any:
-    """Load a pipeline, and check that it has a tagger and a parser."""
+    """Load a spaCy pipeline, and check that it has a tagger and a parser."""
     nlp = load_pipeline(name, ["ner", "lemmatizer", "attribute_ruler"], ParserError)
     missing = {"tagger", "parser"} - set(nlp.pipe_names)
     if missing:

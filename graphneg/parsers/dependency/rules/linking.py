@@ -185,7 +185,7 @@ def write_shared(state: RuleState, written: dict[int, list[int]]) -> None:
 
 
 def _subject(state: RuleState, verb: Word) -> Word | None:
-    """Return the subject of a verb. If the word represents a copula, return the subject of the copula."""
+    """Return the subject of a verb. For *tall* in "She is tall", return *she*, the subject of the copula."""
     own = verb.child(*SUBJECTS)
     # In "She is tall", the subject depends on "is". "Is" has no node of its own, so use the node of "tall".
     if own is None and state.representatives.get(verb.head) == verb.i:
