@@ -226,7 +226,7 @@ class NewGraph:
 
     @property
     def bytes(self) -> int:
-        """The approximate size in bytes of the data to write."""
+        """The approximate number of bytes that are sent to the server to write the graph."""
         return 3 * len(self.parsed.penman or "") + _NODE_BYTES * self.rows
 
     @property

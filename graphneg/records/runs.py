@@ -211,7 +211,7 @@ def unwritable(path: str | Path, error: BaseException, kept: str) -> InputError:
     Returns:
         An error with the reason, and with advice if the disk is full or the user may not write there.
     """
-    # The error may already have been converted into an `InputError`, whose cause is the original error.
+    # `error` may be an `InputError` that was raised from an `OSError`. In this case, report the `OSError`.
     cause = error if isinstance(error, OSError) else error.__cause__ or error
     reason = (isinstance(cause, OSError) and cause.strerror) or first_line(cause)
     number, advice = cause.errno if isinstance(cause, OSError) else None, ""

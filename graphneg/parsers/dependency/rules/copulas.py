@@ -54,9 +54,9 @@ def resolve_futures(state: RuleState) -> None:
             verb = clause if us is not None and us.lower in {"'s", "us"} else None
         elif word.lemma == "go" and word.tag in {"VBG", "VB"} and word.child("dobj", "prep", "prt") is None:
             clause = word.child("xcomp")
-            # "He is going to sleep" is a future, so "sleep" represents "going to". "Going to sleep is nice"
-            # is not a future, since "going" has no auxiliary. "go to Rome" is not a future, since no verb
-            # follows "to".
+            # "He is going to sleep" is a future, so "going" gets no node and is represented by "sleep".
+            # "Going to sleep is nice" is not a future, since "going" has no auxiliary. "go to Rome" is not a
+            # future, since no verb follows "to".
             future = clause is not None and clause.is_infinitive and word.child("aux") is not None
             verb = clause if future else None
         if verb is not None:
