@@ -169,7 +169,7 @@ def checked(pipeline: Pipeline) -> Pipeline:
         InputError: A setting is missing, out of range or contradicts another one, or the output cannot be
             written.
     """  # noqa: DOC501, DOC502
-    # A pipeline must have exactly one of `negatives` and `generate`.
+    # A pipeline makes negatives either by edits (`negatives`) or with a generator (`generate`).
     if (pipeline.negatives is None) == (pipeline.generate is None):
         raise _wrong("give exactly one of negatives and generate")
     if pipeline.blocks < 1 or min(pipeline.parsers.amount, pipeline.makers.amount) < 1:
@@ -548,7 +548,7 @@ class Maker:
             own.close()
 
     def _filled(self, shard: Shard, parsed: Parses | None, refused: list[Rejected]) -> DialogueGraph:
-        """Load a block into the embedded store: its dialogues, resources, graphs, and the snapshot."""
+        """Load a block into the embedded store: dialogues, graphs, lexical resources, and the snapshot."""
         records = block_records(self._folder / "records", shard)
         if self._own is None:
             self._own, self._held = DialogueGraph(open_temporary()), 0

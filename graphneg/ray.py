@@ -181,7 +181,7 @@ def _connect(address: str) -> None:
         raise _no_cluster(address, error) from error
     try:
         ray.init(address=address, **quiet)
-    except Exception as error:  # The class of the exception depends on the version of Ray.
+    except Exception as error:  # The exception's class depends on the version of Ray, so catch any class.
         raise _no_cluster(address, error) from error
 
 
@@ -303,7 +303,7 @@ def _pool(actors: Actors, arguments: tuple[Any, ...], most: int) -> dict[str, An
 
 
 class _ParseActor:
-    """Actor that runs the first stage of a pipeline, `Reader`. Each batch contains one block."""
+    """Ray actor that runs `Reader`, the first stage of a pipeline. Each batch contains one block of input."""
 
     def __init__(self, pipeline: bytes, folder: Path | None, signing_in: dict[str, str]) -> None:
         """Create the pipeline stage on the Ray node that runs the actor."""

@@ -132,7 +132,7 @@ def _dialogues(
 def _flow(
     days: Sequence[Path], options: LoadOptions, names: Mapping[str, str], threads: sqlite3.Connection
 ) -> Iterator[Item | Rejected]:
-    """Yield messages outside of threads. Store messages in threads, to which replies may come days later."""
+    """Yield messages that belong to no thread, and store the others: a thread may continue on a later day."""
     for day in days:
         for item in reverse_if_newest_first(_messages(day, options, names), options.notices):
             if isinstance(item, Rejected) or not item.value.thread:

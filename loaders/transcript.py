@@ -246,7 +246,7 @@ def _times(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _in_order(turns: list[_Turn], dates: Dates, notices: Notices) -> list[_Turn]:
-    """Return turns sorted by time. If the times have no dates, only reverse turns that are newest first."""
+    """Return turns sorted by time. If no time has a date, only reverse turns that are listed newest first."""
     times = [turn.time for turn in turns]
     places = list(range(len(turns)))
     order: list[int] | None = None

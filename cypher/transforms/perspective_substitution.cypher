@@ -38,8 +38,8 @@ UNWIND d.turns AS t
 MATCH (:Amr {id: t.amr})<-[:MEANS]-(reply:Utterance)-[:PERSPECTIVE]->(perspective:Term)
 MATCH (reply)-[:FOCUS]->(focus:Term)
 MATCH (reply)<-[:NEXT]-(:Utterance)-[:MENTIONS]->(keyword:Term)
-// Collect the replies to posts with each keyword, so that the shifts from a keyword are sorted only once and not for
-// each reply.
+// Collect the replies to all posts that contain a keyword. The shifts from the keyword then need to be sorted only
+// once, not for each reply.
 WITH keyword, collect({
        dialogue: d.id, amr: t.amr, dialogue_words: dialogue_words, perspective: perspective,
        is_focus: keyword.text = focus.text}) AS replies
@@ -55,7 +55,7 @@ WITH replies,
            // top is a sorted list of the 12 best candidates. Ignore a candidate that is worse than the twelfth.
            WHEN top[11].count > new.count OR top[11].count = new.count AND top[11].text < new.text THEN top
            ELSE (
-             // The candidates that come before the new candidate, the new candidate, and the candidates after it.
+             // Insert the new candidate at its place in the sorted list, and keep the first 12 candidates.
              [old IN top WHERE old.count > new.count OR old.count = new.count AND old.text < new.text]
              + [new]
              + [old IN top WHERE old.count < new.count OR old.count = new.count AND old.text > new.text])[..12]
@@ -83,7 +83,7 @@ WITH reply.dialogue AS dialogue, reply.amr AS amr, perspective.text AS perspecti
 UNWIND [keyword IN keywords WHERE
   // The reply to "You should write her a letter" is about "write". Substitutes of "letter" make it wrong.
   NOT keyword.is_focus
-  // If no other keyword gives a substitute, use the substitutes of the focus.
+  // If only the focus ("write") has substitutes, use its substitutes.
   OR all(other IN keywords WHERE other.is_focus OR size(other.substitutes) = 0)] AS keyword
 UNWIND keyword.substitutes AS substitute
 // DISTINCT is needed, because two keywords can have the same substitute.

@@ -68,8 +68,8 @@ WHERE
   AND (
     // The antonym edge is for this frame: "love-01" -> "hate-01".
     a.used_as = predicate.opposable_as
-    // Or the antonym edge is for frames of the word that were not loaded from PropBank. The property known lists the
-    // loaded frames, which have separate antonym edges.
+    // PropBank does not list the frame of this node, so there is no antonym edge for it. Use the edge for all unlisted
+    // frames of the word. Its property "known" contains the listed frames.
     OR a.used_as = 'frame'
       AND predicate.frame
       AND NOT predicate.opposable_as IN a.known)
@@ -108,7 +108,7 @@ WITH dialogue, predicate, context_free, top, way.append AS append, way.antonym A
 
 // Step 4: make the edits.
 WITH dialogue, top, site, target,
-     // The score makes the engine prefer statements that can be repeated anywhere.
+     // The score makes the engine prefer sentences that can be understood without their context.
      CASE WHEN context_free THEN 1 ELSE 0 END AS score,
      // A copy can be appended only to a multi-sentence. A turn with one sentence first becomes :snt1 of a
      // multi-sentence.

@@ -91,7 +91,8 @@ WITH dialogue,
      // Prune a detail that was asked for, or a condition: "if it rains". Each detail is a separate site.
      [detail IN g.details WHERE detail.role IN g.asked_roles + ['condition']
        | {amr: amr, position: detail.position, op: 'drop'}] AS prune_details,
-     // Empty the utterance: drop all branches of the top, then change its concept. These edits are one site.
+     // Empty the utterance: drop all branches of the top, then change its concept. The edits have the same site, so
+     // that they are applied together.
      CASE WHEN emptied
        THEN [position IN coalesce(top.top_branches, [])
              | {amr: amr, position: position, op: 'drop', site: amr + '>' + word}]

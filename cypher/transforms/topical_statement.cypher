@@ -86,7 +86,7 @@ WITH dialogue, amr, statement, noun,
      // The score makes the engine prefer statements whose noun has many counterparts in the context.
      size(counterparts) AS score,
      CASE
-       // "Window" occurs in the context, so it stays.
+       // If the context also mentions the noun of the statement ("window"), keep the noun.
        WHEN noun.word IN counterparts THEN noun.word
        // "Boat" is replaced by a noun of the context. The turn number and the position of the node select this noun,
        // because Cypher has no seeded random function.

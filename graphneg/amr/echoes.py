@@ -143,7 +143,8 @@ def repetitions(turns: Sequence[tuple[str, Sequence[Statement]]]) -> list[Echoes
     """Find the nodes that repeat something that was said before in a dialogue.
 
     Args:
-        turns: The turns of the dialogue, in order: the speaker, and the statements of the nodes of its graph.
+        turns: The turns of the dialogue, in order. Each turn is a pair of the speaker and a list of what the
+            nodes of its graph state (`Statement`).
 
     Returns:
         For each turn, a dictionary from the index of each repeated node to the places where it was said
@@ -214,7 +215,7 @@ def repeats(one: Statement, earlier: Statement) -> bool:
 
 
 def _resolved(one: Statement, speaker: str, speakers: Sequence[str]) -> Statement:
-    """Replace *i* with the speaker, and *you* with the other speaker (``*`` if there are several)."""
+    """Replace *i* with the speaker, and *you* with the other speaker, or with ``*`` if there are several."""
     if not one.arguments:
         return one
     others = [other for other in speakers if other != speaker]

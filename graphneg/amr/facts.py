@@ -195,7 +195,7 @@ class _Facts:
         return drop_false({"asked_roles": roles or None, "context_free": self._clauses.is_portable(k)})
 
     def _graph(self) -> Facts:
-        """Return the properties of the whole graph, which its top node gets."""
+        """Return the properties that describe the whole graph. They are stored in its top node."""
         mentions = self.reading.graph.mentions
         # If the top has a reentrancy, ``subtree_deletion`` must not delete all of its branches: the second
         # mention of the reentrant node would be lost.
@@ -209,7 +209,8 @@ class _Facts:
             {
                 "top_branches": [child.position for child in self.reading.children[0]] or None,
                 "question_sentences": (questions if len(questions) < len(sentences) else []) or None,
-                # Short graphs of up to three nodes, such as "Why?", do not get ``only_questions``.
+                # A graph of up to three nodes, such as that of "Why?", does not count as consisting only of
+                # questions.
                 "only_questions": all_ask and self.reading.size > 3,
                 "depth": self.reading.graph.depth,
                 "reentrant_top": tied,

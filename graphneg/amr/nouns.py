@@ -34,7 +34,7 @@ _OPEN = _ARGUMENTS | {"ARG3", "ARG4", "domain", "op1", "op2", "accompanier", "in
 _ASIDE = frozenset({"mod", "time", "unit", "quant", "name"})
 # Kinds of nouns that are not replaced by nouns of other dialogues, except as the object of a verb of liking.
 _NO_THINGS = frozenset({"act", "state", "time"})
-# Roles of words that modify another word, or that are the predicate of their sentence (the empty role).
+# Roles of words that modify another word. The empty role is that of the top, the predicate of the sentence.
 _MODIFYING = frozenset(
     {"", "mod", "manner", "degree", "extent", "frequency", "time", "location", "direction", "domain"}
 )
@@ -143,7 +143,11 @@ class Nouns:
         return not (nominal and reading.is_a(reading.nodes[up].parent, "holder"))
 
     def _is_light(self, k: int) -> bool:
-        """Return whether a subtree contains no question and, below a noun, no clause or long modifier."""
+        """Return whether a subtree is simple enough to be replaced as a whole.
+
+        It must contain no question. Below a noun other than a person, it must contain no clause and no long
+        modifier.
+        """
         reading = self._of
         if any(reading.labels[at] in ("amr-unknown", "truth-value") for at in reading.whole(k)):
             return False
@@ -339,7 +343,7 @@ class Nouns:
         return "modifier" if role in _MODIFYING or role.endswith("-of") else "noun"
 
     def said_of(self, k: int) -> list[str]:
-        """Return the kinds of the things that a word describes: the noun that it modifies, or its subject.
+        """Return the kinds of the nouns to which a word applies, as *tall* applies to *man* in "a tall man".
 
         Args:
             k: Index of the node in the graph.
@@ -451,8 +455,8 @@ class Nouns:
         node, reading = self._of.nodes[k], self._of
         if node.value is not None:
             return self._number(k)
-        # If an entity has a ``:wiki`` link, its name is not swapped alone, because the link must fit the
-        # name. The entity is swapped together with both (see below).
+        # The ``:wiki`` link of an entity must fit its name. So the name of an entity with a link is not
+        # swapped alone; the whole entity, with name and link, is swapped instead (see below).
         if node.role == "name" and node.concept == "name" and node.parent is not None:
             return (
                 self._name(k, f"name {reading.labels[node.parent]}") if not self._wiki(node.parent) else None

@@ -400,8 +400,8 @@ class _Tree:
                 break
             kept, parent = mention.target, mention.parent
             assert kept is not None and parent is not None
-            # Leave a mention at the old place of the moved node: a node above that place may be moved back to
-            # the graph as well, and it must keep this argument.
+            # `kept` moves out of the removed subtree. Leave a mention of it at its old place, because its old
+            # parent may be moved out of the removed subtree later, and must then still have this argument.
             if kept is not gone:
                 assert kept.parent is not None
                 kept.parent.attach(MutableNode(kept.role, target=kept), kept.detach())

@@ -2,8 +2,8 @@
 
 The notation is that of the ``penman`` package (Goodman 2020, "Penman: An Open-Source Library and Tool for
 AMR Graphs", ACL demos), which also formats the output. graphneg has its own parser, because error messages
-must name a line and a column. ``penman`` has already discarded this information when it builds the graph,
-which is when an error such as a variable that is introduced twice could be noticed. Comment lines, alignment
+must name a line and a column. ``penman`` discards the positions of tokens before it builds the graph, so it
+could not report the position of, for example, a variable that is introduced twice. Comment lines, alignment
 marks and the order of branches are kept, so that reading and writing a graph loses nothing.
 
 >>> graph = parse_graph("(l / like-01 :ARG0 (i / i) :polarity -)")

@@ -192,7 +192,7 @@ class _Package:
     """Wrapper around the module ``smatch`` that makes its results reproducible and hides its messages."""
 
     def __init__(self, seed: int, measures: Sequence[str]) -> None:
-        """Import the package and replace its random generator and its log.
+        """Import the package ``smatch``, and replace the random generator and the log that it uses.
 
         Raises:
             InputError: The package is not installed.

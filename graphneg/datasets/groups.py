@@ -366,7 +366,8 @@ class ContextWriter:
                 given = self._given.pop(utterance_id(dialogue.id, at), ())
                 found[at] += [(entry.response, entry.label, entry.source) for entry in given]
             for at in sorted(at for at, answers in found.items() if answers):
-                # The context consists of the turns before the place of the responses.
+                # All responses in this iteration are alternatives to turn `at`. The earlier turns are the
+                # context.
                 turns = tuple(text for turn, text in said.items() if turn < at)
                 right = dict.fromkeys([said[at]] if at in said else [])
                 wrong: defaultdict[str, dict[str, None]] = defaultdict(dict)
@@ -381,7 +382,7 @@ class ContextWriter:
                     for kind, some in wrong.items()
                 }
                 self.unusable += sum(map(len, wrong.values())) - sum(map(len, texts.values()))
-                # In this format, each context must have both correct and wrong responses.
+                # In the format of DailyDialog++, each context has both correct and wrong responses.
                 if turns and right and any(texts.values()):
                     yield LabelledContext(utterance_id(dialogue.id, at), turns, tuple(right), texts)
                 else:
@@ -426,8 +427,8 @@ def export_contexts(
         out: File to write.
         selection: Dialogues to write.
         progress: Progress display, which is advanced by the number of dialogues.
-        write: Object that has the paths of the files of negatives, and counts the contexts, records and
-            responses that are skipped.
+        write: Writer that adds the negatives of its files, and counts the contexts, records and responses
+            that it skips.
         overwrite: Whether to replace an existing file.
 
     Returns:
@@ -448,9 +449,8 @@ def transforms_of(record: Negative) -> tuple[str, ...]:
         have the name of the generator instead of the name of a transform.
     """
     made = dict.fromkeys(str(edit.transform) for edit in record.edits)
-    # An edit may have the same name as the recipe of its record. If the record has no graphs, this name is
-    # the name of a generator, so leave it out. If the record has graphs, it is the name of a transform that
-    # is used as a recipe.
+    # If `edit.transform` equals `record.recipe`, it names a generator, or a transform that is used as a
+    # recipe. A record without graphs comes from a generator, so leave out its name.
     return tuple(one for one in made if one != record.recipe or record.amr)
 
 

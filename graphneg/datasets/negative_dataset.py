@@ -123,10 +123,11 @@ class NegativeDataset:
         """Return the groups of an epoch. If they are not on disk yet, make and store them first."""
         if not self._makers:
             cached = self._cache is not None and all(isinstance(item, str | Path) for item in self._fixed)
-            # The folder has a digest of the files as its name, so that changed files are grouped again.
+            # The name of the folder is a digest of the files. If a file changes, a new folder is made.
             folder = self._cache / self._digest() if self._cache and cached else self.folder / "all"
             return self._stored(folder, self._read())
-        # Files and iterables are read only once. Each epoch adds the negatives that the functions make.
+        # Sources that are files or iterables are read only once. Sources that are functions are called in
+        # each epoch, and their negatives are added.
         fixed = self.folder / "fixed.jsonl"
         if not fixed.exists():
             with open(unfinished := fixed.with_suffix(".tmp"), "wb") as file:

@@ -92,7 +92,7 @@ class Mix:
     weights: Mapping[str, float] = field(default_factory=dict[str, float])
 
     def __post_init__(self) -> None:
-        """Check that the numbers of responses and the weights are in range."""
+        """Check that each number of responses is at least 1, and that no weight is negative."""
         if self.positives < 1 or not self.negatives:
             raise InputError("a mix needs at least one correct and one wrong response of each context")
         for name, amount in self.negatives.items():
@@ -178,9 +178,10 @@ class PairSampler:
             seed: Seed for drawing responses.
             wanted: Function that returns whether to use a group; None to use all groups. Random negatives are
                 also drawn only from the groups that are used.
-            left_out: Number of responses that were held out before. This number is only copied into reports.
-            unusable: Number of responses that were dropped before because they are useless for training. This
-                number is only copied into reports and error messages.
+            left_out: Number of held-out responses that were removed from ``groups``. It is only copied into
+                reports.
+            unusable: Number of responses that were removed from ``groups`` because they are useless for
+                training. It is only copied into reports and error messages.
 
         Raises:
             InputError: No group has a correct response, or a name in the mix does not occur in the groups.
@@ -472,7 +473,7 @@ class EpochPairs(Sequence[Pair]):
         return replace(self, table=self.table[order])
 
     def __len__(self) -> int:
-        """Return the number of pairs."""
+        """Return the number of pairs in the epoch."""
         return len(self.table)
 
     def __repr__(self) -> str:
@@ -578,8 +579,8 @@ def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = 
         got = asked - shortfall.responses[name]
         rows.append(Shortage(name, "", sampler.contexts, short, asked, got, spread))
         for (other, category), part in sorted(similarities.items()):
-            # If a name in the mix is itself a category, its own row already counts the responses of this
-            # category.
+            # A name in the mix may itself be an error category, such as "C-ent". Its total, which was added
+            # above, already counts this category.
             if other == name and category not in ("", name):
                 size = len(contexts[other, category])
                 rows.append(Shortage(name, category, size, 0, len(part), len(part), _spread(part)))
@@ -597,14 +598,15 @@ of missing responses."""
 
 
 class Epochs:
-    """The pairs of all epochs in the order for training. An epoch is drawn when its first pair is accessed.
+    """The pairs of all epochs, in the order in which they are used for training.
 
-    Within windows of `_WINDOW` batches, contexts are sorted by length, so that a batch needs little padding.
-    Memory contains only the draws of one epoch and the pairs of one window at a time.
+    The pairs of an epoch are drawn when its first pair is accessed. Within windows of `_WINDOW` batches,
+    contexts are sorted by length, so that a batch needs little padding. Memory contains only the draws of one
+    epoch and the pairs of one window at a time.
 
     Attributes:
-        sources: Number of pairs in all epochs, keyed by source.
-        shortfall: Numbers of responses that are missing in the first epoch.
+        sources: Number of pairs in all epochs, keyed by the source of the response.
+        shortfall: Counts of the responses that the first epoch lacks or does not use.
         first: Number of pairs in the first epoch.
         balance: Number of wrong responses per correct response in the first epoch.
     """

@@ -181,8 +181,7 @@ class Pairs:
             The sampler. All epochs share one sampler if the negatives are the same in all epochs.
         """
         groups = self._dataset.groups(epoch)
-        # A new sampler is needed if the groups have changed, which happens in each epoch if a source is a
-        # function.
+        # If a source is a function, the groups change in each epoch. Changed groups need a new sampler.
         if self._sampler is None or self._sampler.groups is not groups:
             mix = self._mix
             if mix is None:

@@ -265,13 +265,13 @@ class Negatives(NegativeStream):
         )
 
     def _begin(self, ids: Sequence[str]) -> tuple[_Batch, _Wave]:
-        """Read the dialogues of a batch and run its first planning round."""
+        """Read the dialogues of a batch, and start to plan their edits."""
         dialogues = read_dialogues(self._store, ids)
         batch = _Batch(ids, dialogues, self._request, self._right_replies(dialogues))
         return batch, self._wave(batch)
 
     def _right_replies(self, dialogues: Sequence[StoredDialogue]) -> dict[tuple[str, int], NearTexts]:
-        """Return the correct replies in place of each turn, keyed by dialogue id and turn number."""
+        """Return all correct replies that could stand at each turn, keyed by dialogue id and turn number."""
         responses = read_responses(self._store, [dialogue.id for dialogue in dialogues])
         found: dict[tuple[str, int], NearTexts] = {}
         for dialogue in dialogues:

@@ -109,8 +109,9 @@ class _Slot:
     def leave(self, sites: int) -> None:
         """Remove the transform that was just tried from the transforms that are left to try.
 
-        If the transform was applied (``sites`` is not 0), its whole group is removed, because only one
-        transform of each group is applied. Otherwise the next transform of the same group is tried.
+        ``sites`` is the number of places where the transform was applied. If it is not 0, the whole group of
+        the transform is removed, because only one transform of each group is applied. Otherwise the next
+        transform of the same group is tried.
         """
         self.groups[0].pop(0)
         if sites:
@@ -220,7 +221,7 @@ def plan_edits(
             while (name := slot.next) is not None and slot.dialogue.id in known.get(name, {}):
                 _try(settings, slot, name, known[name][slot.dialogue.id], own)
                 moved = True
-            # Mark the sites of this slot as used, so that the next slots of the dialogue avoid them.
+            # Mark the edited sites as used, so that the next negatives of the dialogue avoid them.
             own.update((one.transform, one.site) for one in slot.proposals)
         if not moved:
             return [_planned(settings, slot) for slot in open_slots]

@@ -102,7 +102,9 @@ class UtteranceSamples:
         self._samples: dict[tuple[str, str, int], Sequence[SampleRow]] = {}
 
     def draw(self, corpus: str, split: str, seed: int, *names: str) -> Sequence[SampleRow]:
-        """Return one of the samples of a corpus, chosen by the seed and the names.
+        """Return a random sample of the utterances in a corpus split.
+
+        A split has only a few different samples. The seed and the names determine which one is returned.
 
         Args:
             corpus: Name of the corpus.
@@ -147,7 +149,7 @@ class UtteranceSamples:
         return min(self._most, max(1, int(1 / share)))
 
     def _read(self, corpus: str, split: str, share: float, drawn: int) -> Sequence[SampleRow]:
-        """Return the rows of the sample with the index ``drawn``."""
+        """Return the rows of the sample with the index ``drawn``, from 0."""
         amount = self._amount(share)
         low, high = _digest_at(drawn / amount), _digest_at(drawn / amount + share)
         if self._whole:
@@ -169,7 +171,10 @@ class UtteranceSamples:
         return has_whole_corpus(self._store)
 
     def _share(self, corpus: str, split: str) -> float:
-        """Return how large a share of all possible digests one sample of a corpus and split must cover."""
+        """Return the width of the interval of text digests that contains enough utterances for one sample.
+
+        The width is a fraction of all possible digests, above 0 and at most 1.
+        """
         size = corpus_size(self._store, corpus, split)
         # A sample consists of the utterances whose digests are in an interval. The digests of all corpora are
         # mixed, so a corpus that is small in comparison with the store needs a wider interval.
@@ -266,7 +271,7 @@ class Donors:
         return [row for row in rows if row["corpus"] == corpus and row["split"] == split]
 
     def _assigned(self, corpus: str, split: str) -> list[Row]:
-        """Compute which donors are offered to which dialogues of a corpus and split. See `offers`."""
+        """Compute which utterances each dialogue of a corpus and split may copy from. See `offers`."""
         donors = self._donors(corpus, split)
         fitting: defaultdict[str, list[_Donor]] = defaultdict(list)
         for donor in donors:
@@ -350,7 +355,7 @@ class Donors:
 
 
 class _Donor:
-    """An utterance to copy from, and the dialogues to which it is best offered (its takers)."""
+    """An utterance to copy from (a donor), and the dialogues that may copy from it (its takers)."""
 
     def __init__(self, dialogue: str, amr: str, nouns: set[str], fits: set[str]) -> None:
         """Initialize an utterance that other dialogues may copy. No such dialogue is known yet."""
@@ -629,7 +634,7 @@ def paired(proposal: Proposal, partner: Proposal) -> tuple[Edit, ...]:
 
 
 def _given(edit: Edit, giver: Proposal) -> Edit:
-    """Return a copy of an edit that gives its node the content of the proposal ``giver``."""
+    """Copy an edit, and replace what it inserts by the subtree, value or concept of the site ``giver``."""
     gift = giver.edits[0]
     if edit.op == "graft":
         return edit._replace(from_amr=gift.amr, from_position=gift.position)
@@ -647,7 +652,7 @@ def _grouped(
         if (fault := _fault(row, graphs, sources)) is not None:
             raise TransformError(f"{transform.place}: not a valid edit: {fault}; see docs/transforms.md")
         site = row.get("site")
-        # If a row names no site, its node becomes a separate site, which is named after the node.
+        # An edit without a site is a site by itself, which is named after the edited node.
         site = f"{row['amr']}.{row['position']}" if site is None else str(site)
         if site not in sites:
             sites[site] = Proposal(transform, site)

@@ -59,7 +59,7 @@ class Sentence(Protocol):
 
     @property
     def key(self) -> str:
-        """The normalised words of the sentence as one string, equal for two spellings of a sentence."""
+        """The normalised words of the sentence as one string, the same for all spellings of a sentence."""
         ...
 
     @property
@@ -154,8 +154,8 @@ class SentenceChooser:
         """Return whether a sentence has an overused word that is not in the context."""
         if self._max_word_share is None:
             return False
-        # At the beginning of a run, every word has a large share. Therefore the limit is at least `FEW`
-        # sentences.
+        # At the beginning of a run, a word occurs in a large share of the few chosen sentences. So a word is
+        # overused only if at least `FEW` sentences contain it.
         most = max(FEW, self._max_word_share * self._taken)
         return any(self._said[term] >= most for term in item.terms - item.shared)
 
@@ -172,7 +172,7 @@ class _Drafted(NamedTuple):
 
 
 def sentence_draft(candidates: Sequence[Candidate], lists: Sequence[Sequence[tuple[int, Sentence]]]) -> Draft:
-    """Create a draft from which `SentenceChooser` can choose.
+    """Create a `Draft`: candidates for one context, of which `SentenceChooser` chooses some later.
 
     Args:
         candidates: Candidates for one context.

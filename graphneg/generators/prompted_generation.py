@@ -307,8 +307,8 @@ class WritingGenerator(Generator):
             seed: Seed for all random choices.
 
         Returns:
-            Gaps in the order of ``contexts``: one gap per context, or one per candidate that is needed. The
-            candidates of each gap are sorted with the best first.
+            `Gap` objects in the order of ``contexts``: one per context, or one per candidate that is needed.
+            The candidates in each object are sorted from best to worst.
         """
 
     def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
@@ -461,7 +461,7 @@ class WritingGenerator(Generator):
         return counting
 
     def prefetch(self, contexts: Sequence[Context], per_context: int, seed: int) -> None:
-        """Send the first requests for later contexts, so that `generate` finds their answers in the cache.
+        """Prefetch answers for later contexts: send the first requests, and put the answers into the cache.
 
         Args:
             contexts: Contexts that a later call of `generate` will get.
@@ -469,8 +469,9 @@ class WritingGenerator(Generator):
             seed: Seed for all random choices of the run.
         """
         if isinstance(self.writer, ServedWriter):
-            # Further requests depend on the answers to the first requests, so only the first requests can be
-            # sent in advance. When these are answered, `_Drafts` raises an exception, which ends `generate`.
+            # Later requests depend on the answers to the first requests, so only the first requests can be
+            # sent in advance. When their answers are in the cache, `_Drafts` raises `_Fetched` to end
+            # `generate`.
             with suppress(_Fetched):
                 self._with(_Drafts(self.writer)).generate(contexts, per_context, seed)
 
@@ -480,7 +481,7 @@ class WritingGenerator(Generator):
         # The copied generator only counts requests or sends them in advance. It returns no texts that a
         # ranker could score, so it needs no ranker.
         other.writer, other.refused, other._said, other._ranker = writer, Counter(), NearDuplicates(), None
-        # The list of missing candidates was copied with the generator. `missing` clears the copied list.
+        # The copy also has a list of the missing candidates. `missing` returns and clears this list.
         other.missing()
         return other
 

@@ -207,7 +207,7 @@ def check_amount(name: str, value: object) -> None:
 
 
 class BankGenerator(Generator):
-    """Base class of generators whose candidates are responses from a bank."""
+    """Base class of generators that take their candidates from a bank, the responses in a store."""
 
     def __init__(self, store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> None:
         """Initialize the generator.
@@ -450,7 +450,7 @@ class SemiHardGenerator(BankGenerator):
             # A response that is at least as similar to the query as the correct response may be correct, too.
             # Such responses get the score minus infinity, so that they come last.
             for at, cosine in _best_first(np.where(cosines < right, cosines, -np.inf)):
-                # The responses are sorted, so this response and all later responses are outside the margin.
+                # Responses are sorted by cosine, so this response and all later ones are too dissimilar.
                 if cosine <= right - self._margin:
                     return
                 if new.take_entry(entries[at]):

@@ -429,7 +429,7 @@ class Selected(NegativeStream):
         return f"{self._selection.keep} of {self._path}"
 
     def _kept(self, contexts: Sequence[Sequence[Negative]]) -> Iterator[Negative]:
-        """Yield the records to keep, with their scores.
+        """Yield the records to keep, and add the forward and backward perplexity to the scores of each.
 
         ``contexts`` has one list of records per context. The records of a context are yielded in ascending
         order of their backward perplexity.
@@ -488,8 +488,7 @@ def contexts_of(records: Iterable[Negative]) -> Iterator[list[Negative]]:
     """Group consecutive records of the same context.
 
     Args:
-        records: Records in which those of the same context, that is, of the same dialogue and turn, follow
-            each other.
+        records: Records in which all records of a context (a dialogue and a turn) are consecutive.
 
     Returns:
         An iterator over lists of records. All records in a list have the same context.

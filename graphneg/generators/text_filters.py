@@ -295,7 +295,7 @@ class Bounds:
     max_token_loss: float = 11.0
 
     def __post_init__(self) -> None:
-        """Check that the three maxima are in range."""
+        """Check that the maximum perplexities are above 1, and that the maximum loss is above 0."""
         if self.max_perplexity <= 1 or self.max_perplexity_alone <= 1 or self.max_token_loss <= 0:
             raise InputError(
                 f"max_perplexity {self.max_perplexity}, max_perplexity_alone "

@@ -49,7 +49,8 @@ class ReadGraph(NamedTuple):
     @property
     def row_count(self) -> int:
         """The number of database rows for the graph."""
-        # A node and the edge to its parent are two rows. Each reentrancy is one more edge.
+        # Each node needs one row for itself and one for the edge to its parent. Each reentrancy needs one
+        # row.
         return 2 + 2 * len(self.graph.nodes) + len(self.graph.mentions)
 
 

@@ -62,8 +62,7 @@ def write_echoes(tx: ManagedTransaction, dialogues: Iterable[str], said: Said, l
 def _read(
     reader: _Reader, dialogues: Sequence[StoredDialogue], said: Said, lexicon: Lexicon
 ) -> dict[str, list[Statement]]:
-    """Read the graphs of dialogues whose statements are not in ``said``, and return their statements."""
-    # Graphs from earlier loads are in the store.
+    """Read the graphs of dialogues that ``said`` does not contain, and return each graph's statements."""
     missing = [amr for dialogue in dialogues for amr in dialogue.graphs if amr not in said]
     graphs = read_graphs(reader, missing) if missing else ()
     return {graph.id: facts_and_sayings(graph, "", lexicon)[1] for graph in graphs}

@@ -271,7 +271,7 @@ def _rank(cells: Value) -> float:
 
 def _of_intercom(value: Value, notices: Notices) -> dict[str, Any]:
     parts: Any = value["conversation_parts"]
-    # In Intercom's API, the list of parts is an object that contains the list.
+    # Intercom's API puts the list into an object: {"conversation_parts": {"conversation_parts": [...]}}.
     parts = parts.get("conversation_parts") if isinstance(parts, dict) else parts
     if not isinstance(parts, list):
         raise ItemError("'conversation_parts' contains no list of parts")

@@ -24,7 +24,7 @@ Value = Mapping[str, Any]
 NAMES: dict[str, tuple[str, ...]] = {
     field: tuple(names.split())
     for field, names in {
-        # Generic names come first, then the names that OASST, help desks, Discourse and Reddit use.
+        # Generic names of the key come first, then the names in OASST, help desks, Discourse and Reddit.
         "dialogue": """
             dialogue dialog conversation dialogueid dialogid conversationid convid convoid
             chatid sessionid threadid conversationhash conversationuuid conversationkey

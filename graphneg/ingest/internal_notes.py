@@ -67,17 +67,17 @@ def meaning_of(key: str, value: Any) -> Meaning:
     is_kind = not NOTE_KINDS.isdisjoint(plain_names([key]))
     if not is_kind and plain in _words("yes") | _words("no"):
         return "public" if (plain in _words("yes")) == says_public else "note"
-    # "not internal", "non-public"
+    # It is not clear what a negation applies to: "not internal", "non-public".
     if words & _words("negation"):
         return "unknown"
-    # For example "Internal (agents only)".
+    # "Internal (agents only)" says that the message is an internal note.
     if words & _words("note"):
         return "note"
     rest = words - _words("other") - _words("message") - _words("note-noun") - _words("public")
-    # For example "public reply" or "public note".
+    # "public reply" and "public note" are visible to the customer.
     if words & _words("public") and not rest:
         return "public"
-    # For example "note and reopen".
+    # "note and reopen" says that the message is an internal note.
     if words & _words("note-noun"):
         return "note"
     # A "quick reply" is public. Whether a "side conversation" is public is unknown.

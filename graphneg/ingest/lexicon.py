@@ -195,9 +195,9 @@ def finish(sent: Iterable[RunningStatement]) -> None:
 
 
 def judge_antonyms(tx: ManagedTransaction, terms: Iterable[str], lexicon: Lexicon) -> None:
-    """Decide again which antonyms of a term can replace the term in a graph.
+    """Compute which antonyms of a term can replace the term in a graph, after its antonym edges changed.
 
-    The antonyms of the neighbouring words are judged again as well, because they depend on the same edges.
+    This is also computed for the words at the other ends of these edges, because they have the same edges.
 
     Args:
         tx: The open transaction.
@@ -246,7 +246,8 @@ def refresh(store: Target, entries: Sequence[LexiconEntry]) -> None:
     lexicon, terms, words = stored_lexicon(store), set[str | None](), set[str]()
     pairs = {entry.cells[:2] for entry in entries if entry.table == "opposite"}
     for entry in entries:
-        # "class" has a name and concepts as cells, "move" a scale and two words, and "opposite" two words.
+        # The cells of an entry depend on its table. "class": name of the class, concepts; "move": scale,
+        # word, word; "opposite": word, word.
         if entry.table == "class":
             terms.update(map(term_of, entry.cells[1].split()))
         else:
@@ -275,7 +276,7 @@ def _graph_pages(store: QueryRunner) -> Iterator[list[str]]:
 
 
 def _write_facts(store: Target, ids: Sequence[str], lexicon: Lexicon) -> None:
-    """Recompute the facts about graphs, and write them as properties of their nodes."""
+    """Recompute the facts about graphs (such as tenses), and write them as properties of their nodes."""
     texts = {row["id"]: row["text"] or "" for row in store.read(cypher_text("lexicon/texts"), ids=list(ids))}
     rows: list[Row] = [
         {

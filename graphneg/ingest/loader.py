@@ -118,7 +118,7 @@ class LoadOptions:
     date_order: DateOrder | None = None
 
     def __post_init__(self) -> None:
-        """Check the gap and the order of dates."""
+        """Check that ``gap`` is above 0, and that ``date_order`` is a known order."""
         if not self.gap > 0:
             raise InputError(f"gap must be above 0 hours, not {self.gap:g}")
         if self.date_order not in (None, *DATE_ORDERS):

@@ -339,7 +339,7 @@ class RowReader:
         return self._fields.of(cast("Value", row.cells))
 
     def _order_column(self, rows: list[DialogueRow]) -> str:
-        """Return the names of the columns that decide the order of the turns, for a notice."""
+        """Return the names of the columns that decide the order of the turns, to report them to the user."""
         fields = ["turn"] if "turn" in self._known else ["time", "reply_to"]
         known = {**self._of(rows[0]), **self._known}
         return " and ".join(repr(known[field]) for field in fields if field in known)
@@ -443,7 +443,7 @@ class RowReader:
 
 @dataclass(slots=True)
 class _Group:
-    """The rows of a dialogue; if the dialogue must be rejected, also the reason."""
+    """The rows of a dialogue, and the reason why the dialogue must be rejected (empty if it is accepted)."""
 
     first: DialogueRow
     rows: list[DialogueRow] = field(default_factory=list[DialogueRow])
@@ -464,7 +464,7 @@ class _Group:
 
 
 def _cells(entries: Entries) -> Iterator[Value]:
-    """Yield the cells of the rows that can be read."""
+    """Yield each readable row as a mapping of its cells, keyed by column. Skip rejected rows."""
     for entry in entries:
         if isinstance(entry, Item) and isinstance(entry.value, dict):
             yield cast("Value", entry.value)

@@ -262,7 +262,7 @@ class _ObjectReader:
     def _dialogue(self, entry: Item) -> tuple[Any, str]:
         """Convert an object or a list of turns into a dialogue. Also return how its keys were interpreted."""
         fields, names = self._fields, self._names
-        # If the entry is only a list of turns, it has no other keys.
+        # A dialogue may be a plain list of turns, without other keys such as an id.
         value = {"turns": entry.value} if isinstance(entry.value, list) else entry.value
         if not isinstance(value, dict):
             return value, ""
@@ -270,7 +270,7 @@ class _ObjectReader:
         turns, name, split = fields.turns_of(given), _id_key(given, fields), fields.of(given).get("split")
         if turns is None:
             raise ItemError(_no_turns(given, fields))
-        # A key that the user named may be missing in the entry. All other keys were found there.
+        # If the user named the key of the id, the entry may lack this key. A key that was detected exists.
         if name is not None and name not in given:
             raise ItemError(f"the object has no {name!r}; its keys are {listed(map(repr, list(given)[:12]))}")
         others = ((key, one) for key, one in given.items() if key not in (turns, name, split))
@@ -361,7 +361,7 @@ class _ObjectReader:
             order = sorted(places, key=cast("list[int]", numbers).__getitem__)
             whole = any([numbers[at] for at in order] == [at + begin for at in places] for begin in (0, 1))
             return order if whole else places
-        # The turns of graphneg's own format are in order.
+        # graphneg's own format lists the turns in order, so do not sort them by time.
         if name == "turns" or any(number is not None for number in numbers):
             return places
         order = self._dates.order_of([self._fields.time_of(one) for one in cells])
@@ -451,7 +451,7 @@ class _Names:
     """
 
     def __init__(self, fields: Fields, again: Callable[[], Entries]) -> None:
-        """Initialize the object; no name is taken yet."""
+        """Initialize the object. No dialogue has a name yet."""
         self._fields, self._again = fields, again
         self._ids_are_given: bool | None = None
         self._keys = set[str]()

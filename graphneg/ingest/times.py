@@ -138,7 +138,7 @@ class Dates:
         notices: Notices,
         order: DateOrder | None = None,
     ) -> None:
-        """Initialize the object; nothing is read yet."""
+        """Initialize the object without reading any messages."""
         self._written, self._file, self._notices = written, file, notices
         self._told: DateOrder | None = order
         self._directions: dict[DateOrder | None, bool | None] = {}

@@ -207,7 +207,7 @@ def named(
         The dialogue with the id ``corpus/split/name``, after `drop_unspoken_turns` has removed turns.
     """
     corpus, split = dialogue.corpus or corpus, dialogue.split or split
-    # If graphneg wrote the file, its ids are complete. Remove the parts that are added again below.
+    # If graphneg wrote the file, the id already has the form "corpus/split/name". Keep only the name.
     name = dialogue.id.removeprefix(f"{corpus}/{split}/")
     corpus, split = options.corpus or corpus, options.split or split
     whole = replace(dialogue, id=f"{corpus}/{split}/{name}", corpus=corpus, split=split)

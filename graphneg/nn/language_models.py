@@ -297,7 +297,7 @@ class LanguageModel(ABC):
         return TokenPair(number, source, target)
 
     def _scored_tokens(self, text: str) -> list[int]:
-        """Return the tokens of a text to score. This class scores all tokens, including the end token."""
+        """Return the tokens to score in a text. This class scores all tokens, including the end token."""
         return self.target_tokens(text)
 
     def end_tokens(self, end: str | None) -> set[int]:
@@ -453,8 +453,8 @@ class CausalLM(LanguageModel):
                 past = self.model(
                     input_ids=ids[:, unread],
                     attention_mask=mask[:, :-1],
-                    # Positions count only real tokens, because there is padding between the shown tokens and
-                    # the source.
+                    # There is padding between the few-shot examples (`shown`) and the prompt. Number only the
+                    # real tokens, so that padding does not shift the positions.
                     position_ids=(mask.cumsum(-1) - 1).clamp(min=0)[:, unread],
                     **as_cache(self.model, past),
                     use_cache=True,

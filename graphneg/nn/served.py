@@ -184,7 +184,7 @@ class ServedWriter:
             # Do not send a rejected prompt again, because the server would reject it again.
             if first != "not-accepted":
                 again = self._answer_to(longer(request, answer))
-                # If the server rejects the request because of the higher token limit, use the first answer.
+                # The second request has a higher token limit. If the server rejects it, use the first answer.
                 answer = answer if again.problem == "not-accepted" else again
             with self._lock:
                 self._problems[first] += 1
@@ -308,7 +308,7 @@ class ServedWriter:
                 return answer
 
     def _send(self, request: ServerRequest) -> Any:
-        """Send a request once. The token limit gets the name that the server accepts."""
+        """Send a request once. The token limit is sent as the parameter that the server accepts."""
         body = dict(request.body)
         limit = body.pop("max_tokens", None)
         if limit is not None:

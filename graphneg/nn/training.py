@@ -163,7 +163,7 @@ class Run:
 
     @property
     def note(self) -> RunNote:
-        """The file beside the checkpoints that stores the fingerprint of the run that wrote them."""
+        """A file beside the checkpoints, with the fingerprint of the run that wrote the checkpoints."""
         return RunNote(self.checkpoints / "run.json", self.fingerprint)
 
     @property

@@ -367,8 +367,8 @@ class LocalWriter:
             for number, (prompt, tokens) in enumerate(
                 zip(prompts, self._sources(prompts, asked), strict=True)
             )
-            # In a beam search, all texts for a prompt come from one row. In sampling, each text needs its own
-            # row.
+            # In a beam search, one row of the batch gives all texts for a prompt. In sampling, each text
+            # needs a separate row.
             for draw in range(1 if isinstance(search, Beams) else n)
         ]
         run, what = partial(self._run, asked=asked), f"{self.name}: a prompt"

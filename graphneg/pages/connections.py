@@ -161,10 +161,10 @@ class LimitedProtocol(H11Protocol):
         if self._deadline:
             self._deadline.cancel()
             self._deadline = None
-        # IDLE: the server waits for the headers of the next request.
+        # In the state IDLE, the server waits for the headers of the next request.
         if phase[0] is h11.IDLE:
             self._deadline = self.loop.call_later(HEAD_SECONDS, self._end)
-        # SEND_BODY: the headers have arrived, and the server waits for the body.
+        # In the state SEND_BODY, the headers have arrived, and the server waits for the body.
         elif phase[0] is h11.SEND_BODY:
             seconds = LINGER_SECONDS if answered else BODY_SECONDS
             self._deadline = self.loop.call_later(seconds, self._end)

@@ -172,13 +172,14 @@ class NegativesIndex:
             return True
 
     def labels(self, kind: str) -> list[tuple[str, int]]:
-        """Return the labels of one kind, such as the names of all transforms in the file.
+        """Return the most frequent labels of one kind, such as the names of the transforms in the file.
 
         Args:
             kind: One of the kinds in `LABELS`.
 
         Returns:
-            Pairs of a label and the number of records that have it, with the most frequent label first.
+            At most `OFFERED` pairs of a label and the number of records that have it, with the most frequent
+            label first.
         """
         return self._rows(
             "SELECT value, amount FROM names WHERE kind = ? ORDER BY amount DESC, value LIMIT ?",

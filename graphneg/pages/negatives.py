@@ -139,7 +139,7 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of the table, which shows one negative.
+    """A row of the table of negatives. It shows one negative.
 
     Attributes:
         n: The position of the record in the file, starting at 1.
@@ -193,7 +193,7 @@ class NegativesView:
         return not any(index.total for index in self._indexes)
 
     def close(self) -> None:
-        """Do nothing, because an index does not keep a file open."""
+        """Do nothing, because `NegativesIndex` does not keep a file open."""
 
     def _index(self, number: int) -> NegativesIndex:
         # Check the number: the URL may come from an earlier run of the server, which showed other files.

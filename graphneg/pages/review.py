@@ -81,7 +81,7 @@ class ReviewView:
 
     @property
     def judged(self) -> Judgements:
-        """The judgements of all annotators. They are opened when they are needed for the first time."""
+        """The judgements of all annotators. The file with the judgements is opened on the first access."""
         # Use a lock: a second request may arrive while the first request samples the items, and must wait.
         with self._opening:
             if self._judgements is None:

@@ -83,7 +83,7 @@ class ParserPool(AbstractContextManager["ParserPool"]):
 
     @property
     def source(self) -> str:
-        """Name and version of the parser, such as ``dependency 1``. The store marks its graphs with this."""
+        """Name and version of the parser, such as ``dependency 1``. They are stored with each graph."""
         return f"{self.name} {self.version}".strip()
 
     def parse_tagged(self, batches: Iterable[tuple[Kept, Texts]]) -> Iterator[tuple[Kept, list[Parsed]]]:

@@ -101,7 +101,7 @@ def open_regular(path: Path, *, writable: bool = False) -> BinaryIO:
 
 
 def foreign_file_error(path: Path) -> InputError:
-    """Return the error to raise if graphneg needs a path at which another program has a file.
+    """Return the error for a path that graphneg needs, but at which there is a file of another program.
 
     Args:
         path: The path of the other program's file.

@@ -211,7 +211,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         self.close()
 
     def write(self, negative: Negative) -> None:
-        """Write a negative. After an interruption, it is kept only if a checkpoint followed.
+        """Write a negative. A resumed run keeps it only if a checkpoint was made after it was written.
 
         Args:
             negative: The negative to write.
@@ -219,7 +219,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         self.write_line(negative_to_json(negative))
 
     def write_line(self, line: str) -> None:
-        """Write a line of any JSON. After an interruption, it is kept only if a checkpoint followed.
+        """Write a line of JSON. A resumed run keeps it only if a checkpoint was made after it was written.
 
         Args:
             line: The line, without a line end.
@@ -423,9 +423,10 @@ class NegativeBatch:
     Attributes:
         dialogues: Number of dialogues that are done after this batch, counted from the start of the run.
         negatives: The negatives of the batch.
-        last: The sort key of the last dialogue of the batch. A resumed run finds it in ``resumed.last``.
-        places: The position of each negative in the result of a run over all dialogues; empty if the result
-            is sorted by dialogue.
+        last: The sort key of the last dialogue of the batch. If the run is interrupted, it resumes after this
+            dialogue (`Resumed.last`).
+        places: The index of each negative in the output of a run over all dialogues; empty if the output is
+            sorted by dialogue.
     """
 
     dialogues: int

@@ -159,7 +159,7 @@ def write_batches(writer: ResumableWriter, batches: Iterable[ShardBatch]) -> int
     done: dict[str, int] = {"places": 0, "items": 0, **writer.resumed.notes.get("shard", {})}
     if not writer.resumed.is_complete:
         for batch in batches:
-            # All items with the same place, that is, all items of one dialogue, are written as one line.
+            # Write one line per place (the sort key of a dialogue), with all items of the dialogue.
             for place, items in groupby(batch.items, itemgetter(0)):
                 given = [item for _, item in items]
                 writer.write_line(_json([place, given]))
@@ -243,8 +243,8 @@ class ShardFile:
         digest, last = hashlib.sha256(), b""
         with open_input(self.path, pipes=False) as file:
             for _, line in numbered_lines(file, self.path):
-                # The digest covers all lines except the last one. So add a line to it only when another line
-                # has been read.
+                # The digest covers all lines except the last one. So add the previous line only when another
+                # line has been read.
                 digest.update(last)
                 last = line
         try:
@@ -314,7 +314,7 @@ def read_shards(paths: Sequence[str | Path]) -> list[ShardFile]:
         raise _apart("no shards to merge; give the files of the shards")
     files = sorted(map(ShardFile, map(Path, paths)), key=lambda file: file.header.part.index)
     first = files[0]
-    # Comparing each shard with the first one is enough to ensure that all shards are alike.
+    # If each shard has the same settings as the first one, all shards have the same settings.
     for other in files[1:]:
         _check_alike(first, other)
     amount = first.header.part.amount
@@ -364,7 +364,7 @@ def _short(value: Any, most: int = 60) -> str:
 
 
 def _apart(reason: str) -> InputError:
-    """Return the error to raise if shards do not belong together, with exit status 2."""
+    """Return an `InputError` with exit status 2, for shards that cannot be parts of the same run."""
     error = InputError(reason)
     error.status = 2
     return error

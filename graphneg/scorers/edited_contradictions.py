@@ -289,7 +289,7 @@ class _Claim:
 
 
 def _claim(item: Contradiction, others: DenialWordings | None, seed: int) -> _Claim:
-    """Collect the wordings of a statement and its contradiction. Exchange the two in a tenth of the cases."""
+    """Collect wordings of a statement and of its contradiction. Exchange the two in a tenth of the cases."""
     # The templates reword only denials. Either the contradiction or the statement is a denial, so try both.
     if wordings := reword_denial(item.contradiction):
         said, contrary = wordings.affirmed, wordings.denied
@@ -349,7 +349,7 @@ def _responses(
     # In two thirds of the cases, add another turn of the speaker to the wrong and to the right response.
     if kind != "later" and number(seed, "alone", id) % 3:
         wrong, right = beside(wrong, source.other, id), beside(right, source.other, id)
-    # In half of the cases, a turn of another dialogue is added to the earlier utterance.
+    # Make half of the earlier utterances longer by adding a turn of another dialogue.
     if number(seed, "longer", id) % 2 == 0:
         longer = f"{id} longer"
         earlier = beside(earlier, other.source.other, longer)
@@ -359,8 +359,8 @@ def _responses(
 
 def _balancing(text: str, spoken: Sequence[str]) -> str:
     """Return a sentence of another speaker: an affirmation if ``text`` is a denial, otherwise a denial."""
-    # Together with this sentence, each response contains one denial and one affirmation, so the word "not"
-    # does not reveal the class.
+    # The sentence is added to the response `text`. Each response then contains one denial and one
+    # affirmation, so the word "not" does not reveal whether the response is contradictory.
     return min(spoken, key=lambda other: denies(other) is denies(text))
 
 

@@ -159,7 +159,7 @@ class ShiftGraph:
     """The shift graph of a store. Its parts are read when they are needed, and cached."""
 
     def __init__(self, store: Store) -> None:
-        """Initialize an empty cache.
+        """Initialize the object without reading the shift graph.
 
         Args:
             store: Store with a shift graph.
@@ -232,7 +232,8 @@ class ShiftGraph:
         taken = sum(counts[way] for way in ways)
         for way in ways:
             leads = onward[way]
-            # P2: the shifts from each perspective, weighted by how often the focus leads to this perspective.
+            # P2(p | focus) sums over shifts focus -> way -> p. Each `way` is weighted by how often replies
+            # shift to it from the focus.
             weight = STRENGTH * share * counts[way] / taken / sum(leads.values())
             for text, count in leads.items():
                 mass[text] = mass.get(text, 0.0) + weight * count

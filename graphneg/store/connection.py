@@ -675,8 +675,8 @@ def _run_eagerly(
 
 def _refuse_deep(value: Any) -> None:
     """Raise `RecursionError` for lists and maps that are nested deeper than any server accepts."""
-    # Without this check, the driver would send such values, and the server would fail in unexpected ways. The
-    # loop visits one level of nesting after the other. A recursive function would itself exceed Python's
+    # The driver would send values that are nested too deeply, and the server would fail in unexpected ways.
+    # The loop visits one level of nesting after the other. A recursive function would itself exceed Python's
     # recursion limit.
     level = [value or {}]
     for _ in range(MAX_NESTING):

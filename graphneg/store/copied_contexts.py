@@ -146,7 +146,7 @@ class _Class:
     """A set of contexts that have the same words. ``near`` lists other sets with nearly the same words."""
 
     def __init__(self, words: frozenset[int], last: frozenset[int], bands: Sequence[int]) -> None:
-        """Initialize the class without contexts."""
+        """Initialize the class; the places of its contexts are added later."""
         self.words, self.last, self.bands = words, last, bands
         self.replies: set[str] = set()
         self.places: list[Place] = []
@@ -154,7 +154,7 @@ class _Class:
 
 
 class _Growing:
-    """A context to which turns are appended, with the words of the context and of its last turn."""
+    """A context that grows turn by turn, with the words of the whole context and of its last turn."""
 
     def __init__(self) -> None:
         """Initialize an empty context."""
@@ -174,7 +174,7 @@ class _Growing:
         return self._sum & _MASK, _sum_of(self.last) & _MASK
 
     def bands(self) -> list[int]:
-        """Return one hash for each signature band, of the context's band and its last turn's band."""
+        """Return one hash for each signature band. It combines the bands of the context and its last turn."""
         last = Signature()
         last.add(self.last)
         # Combine a band of the whole context with the same band of its last turn, so that two contexts have
@@ -267,7 +267,7 @@ def _growing(
 
 
 def _link(classes: Mapping[tuple[int, int], _Class]) -> None:
-    """Link each class of contexts to the classes with nearly the same words."""
+    """Link each class (contexts with the same words) to the classes with nearly the same words."""
     buckets: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     for key, same in classes.items():
         for band in enumerate(same.bands):

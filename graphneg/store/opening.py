@@ -289,7 +289,8 @@ def open_server(uri: str, auth: Auth | None, database: str | None, exporting: bo
             reader = Reader(account or driver, rely_on_account if account else refuse)
         store = Store(driver, database, description, resources, reader=reader)
         ensure_schema(store, exporting)
-        # Nothing has failed, so the drivers are not closed here. `Store.close` closes them.
+        # `opened` closes the drivers if an exception occurs before this line. From now on, `Store.close` does
+        # so.
         resources.push(opened.pop_all())
         return store
 

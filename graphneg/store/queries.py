@@ -441,8 +441,8 @@ def _add(graph: networkx.MultiDiGraph[str], value: Any) -> None:
     elif isinstance(value, Relationship):
         ends = [node for node in (value.start_node, value.end_node) if node is not None]
         for node in ends:
-            # If the node was added before, do not replace it. The driver returns the end nodes of a
-            # relationship without properties.
+            # The end nodes of a relationship come from the driver without properties. If a node was added
+            # before, it has its properties, so keep it.
             if _key(node) not in graph:
                 _add(graph, node)
         graph.add_edge(*map(_key, ends), key=value.type, **dict(value.items()))

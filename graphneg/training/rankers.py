@@ -73,13 +73,13 @@ class EarlyStopping:
         return number(0, "validation", *group.context) < self.fraction * 2**64
 
     def learns(self, group: Group) -> bool:
-        """Return whether a context is used for training.
+        """Return whether a context is used for training, and not for validation.
 
         Args:
             group: The context with its responses.
 
         Returns:
-            True if the context is not held back; see `holds_back`.
+            The opposite of `holds_back`.
         """
         return not self.holds_back(group)
 

@@ -233,8 +233,8 @@ def _wrap(sentence: SentenceDraft, edits: Sequence[Edit]) -> None:
             raise RealisationError(
                 "unsupported-edit", "only a whole sentence can be put under a new predicate"
             )
-        # Another edit adds the subject of the new predicate. In this edit, the position -1 refers to the
-        # predicate, which is now the top of the graph.
+        # The subject of the new predicate is added by another edit. Its position is -1, which means the new
+        # top of the graph, that is, the predicate.
         subjects = (
             other.concept for other in edits if (other.op, other.position, other.role) == ("add", -1, "ARG0")
         )

@@ -47,7 +47,7 @@ miss what was changed."""
 # Pattern for concepts that no word expresses, because they only build the structure of a graph:
 # ``amr-unknown``, ``have-rel-role-91``, ``date-entity``.
 _WORDLESS = re.compile(r"amr-.*|.*-91|.*-(?:entity|quantity)|have-.*-92")
-# Constants of the role ``:mode``, which no word expresses.
+# Values of the role ``:mode``. They are expressed by the form of the clause, not by a word.
 _STRUCTURAL_VALUES = frozenset({"interrogative", "imperative", "expressive"})
 # Tags of words that may occur between a subject and *be*: "it *might not* be".
 _AUXILIARIES = frozenset({"MD", "AX", "NEG", "RB"})
@@ -420,7 +420,7 @@ def _takes(complement: str, frame: FrameEntry, taken: frozenset[str], before: fr
 
 @lru_cache(maxsize=4096)
 def _signatures(lemma: str) -> frozenset[str]:
-    """Return the dependency relations in PropBank's annotated examples of all frames of a verb."""
+    """Return the dependency relations that a verb has in PropBank's examples, such as ``prep_to``."""
     table = load_frames()
     frames = (table.frames[id] for id in table.candidates(lemma, "v"))
     return frozenset(form for frame in frames for form in frame.seen)

@@ -250,7 +250,7 @@ class Comparison:
     Attributes:
         train: Number of training contexts.
         test: Number of test contexts.
-        rows: The results of each source, in the order of the plan.
+        rows: The results of each source, in the order in which the sources were given.
         runs: The runs, keyed by the name of the source and then by seed.
     """
 

@@ -241,14 +241,14 @@ class LeakageFilter:
     left_out: Counter[str] = field(default_factory=Counter[str])
 
     def read(self, bank: BankFile, progress: Progress) -> Iterator[Record]:
-        """Read the records of a bank, without forbidden texts.
+        """Read a bank (a corpus from which generators may take texts), and remove forbidden texts.
 
         Args:
             bank: The loader and the path of the bank.
             progress: Progress display for the loader.
 
         Returns:
-            An iterator over the remaining records.
+            An iterator over the sentences and dialogues that remain.
         """
         records = get_loader(bank.loader).read([bank.path], LoadOptions(progress=progress))
         return self.through(records)

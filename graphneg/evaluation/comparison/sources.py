@@ -65,8 +65,8 @@ OpenGraph = Callable[[Path], Any]
 HUMAN = "human"
 """The name of the source whose negatives are human-written adversarial responses."""
 _SUFFIXES = (".jsonl", ".parquet")
-# A source ``NAME=FILE`` may not have one of these names, because other responses in the training data have
-# these names as their source.
+# Names that a source ``NAME=FILE`` may not have, because they already denote other responses in the training
+# data.
 _TAKEN = (RANDOM, HUMAN, ADVERSARIAL, REFERENCE)
 _SEED = 0
 # Functions that convert contexts into dialogues, which are loaded into a store. Recipes edit the last turn of
@@ -188,7 +188,7 @@ def source_of(text: str) -> NegativeSource:
 
 
 def existing_groups(train: Sequence[LabelledContext], source: NegativeSource) -> list[Group] | None:
-    """Return the training groups of a source whose negatives need not be made.
+    """Return the training groups of a source whose negatives already exist: random, human or from a file.
 
     Raises `InputError` if a file of negatives cannot be used; see `groups_of_file`.
 

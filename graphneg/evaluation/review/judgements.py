@@ -372,12 +372,12 @@ class Judgements:
         return len(rows)
 
     def skip(self, row: int, annotator: str) -> None:
-        """Postpone a row until the annotator has no other rows left.
+        """Postpone an item until the annotator has judged all other items.
 
         Raises `InputError` if the row does not exist.
 
         Args:
-            row: The number of the row.
+            row: The row number of the item.
             annotator: The name of the annotator.
         """
         self.set.item(row)

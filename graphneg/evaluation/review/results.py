@@ -179,7 +179,7 @@ class Results:
         return len({*self.by_row, *self.adjudications}) - len(self.labels)
 
     def _lines(self, names: Callable[[Item], Iterable[str]]) -> list[Line]:
-        """Group the labelled items by the names that ``names`` returns, and compute each group's results."""
+        """Group the labelled items, for example by transform, and compute the results of each group."""
         grouped: defaultdict[str, list[Mapping[str, str]]] = defaultdict(list)
         for row, answers in self.labels.items():
             for name in names(self.set.item(row)):

@@ -276,16 +276,15 @@ class KeywordGenerator(WritingGenerator):
             slot.texts.sort(key=lambda draft: draft[1].mean if draft[1] else 0.0)
 
     def _losses(self, texts: Mapping[tuple[int, str], _Slot]) -> Sequence[TextLosses | None]:
-        """Return the losses of each text alone and after the history in its prompt.
-
-        ``texts`` maps pairs of an index and a text to gaps. The result has None for each rejected text, and
-        for all texts if there is no judge.
+        """Return the losses of each text, both alone and after the history in its prompt.
 
         Args:
-            texts: The texts to score, as the second parts of the keys.
+            texts: The texts to score. A key is a pair of an index and a text; its value is the candidate that
+                the text may fill.
 
         Returns:
-            One item per text, in the order of ``texts``.
+            The losses of each text, in the order of ``texts``. None for each text that the judge rejects, and
+            for all texts if there is no judge.
         """
         if self.judge is None:
             return [None] * len(texts)
@@ -293,7 +292,7 @@ class KeywordGenerator(WritingGenerator):
         return self.judge.read([text for _, text in texts], histories)
 
     def _fill(self, unfilled: Sequence[_Slot], slots: Sequence[_Slot]) -> None:
-        """Add to each unfilled gap the most likely of its texts that is a wrong response to its context.
+        """Fill each missing candidate with its most likely text that is a wrong response to the context.
 
         A text is rejected if its loss after the context is not much higher than its loss after the history in
         its prompt, if it is nonsense after the context, or if it nearly equals another candidate for the

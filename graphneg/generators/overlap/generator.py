@@ -485,7 +485,7 @@ class Similarity:
     """
 
     def __init__(self, embedder: Embedder, store: Store, most: float | None) -> None:
-        """Initialize the condition, and compute the cosines between correct responses and their contexts.
+        """Compute the cosines between the store's correct responses and their contexts.
 
         Args:
             embedder: Embedder that computes the vectors of contexts, responses and sentences.
@@ -503,9 +503,11 @@ class Similarity:
         self._usual = sorted(float(a @ b) for a, b in pairs)
 
     def reorder(self, asked: Sequence[_Asked]) -> None:
-        """Sort shortlists by distance from the profile plus weighted difference from the target cosine.
+        """Sort shortlists by the distance from the target profile and from a target cosine.
 
-        Sentences whose cosine with the context is not below the limit are dropped.
+        Each sentence should be as similar to the context as correct responses usually are. The sort key is
+        the distance from the profile, plus the weighted difference between the sentence's cosine with the
+        context and the target cosine. Sentences whose cosine is not below the limit are dropped.
 
         Args:
             asked: Contexts with their shortlists, which are replaced by the sorted lists.

@@ -80,7 +80,7 @@ class Size:
 
 
 class Pool:
-    """The sentences in a store that can be used as responses, for given conditions and one seed.
+    """The sentences in a store that meet the conditions for responses, such as a minimum length.
 
     Raises:
         GeneratorError: No sentence can be used as a response, or the store has no sentence from a source that

@@ -147,7 +147,7 @@ class Scenes:
         Returns:
             True if the sum of the weights of the terms (their inverse document frequencies) is high enough.
         """
-        # In a small store, even the rarest terms have low weights, so the minimum is lower.
+        # In a small store, even the rarest terms have low inverse document frequencies, so require less.
         return sum(map(self._weight, terms)) >= min(_LEAST_TOLD, _OF_ALL * log(1 + len(self._said)))
 
     def is_alike(self, one: NDArray[float32], other: NDArray[float32]) -> bool:

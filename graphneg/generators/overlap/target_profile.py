@@ -467,7 +467,7 @@ class Shortlist:
         self._found: list[ScoredCandidate] = []
 
     def __iter__(self) -> Iterator[ScoredCandidate]:
-        """Yield the sentences, sorted with the best first."""
+        """Yield the sentences from best to worst."""
         yield from self._found
         for listed in self._items:
             self._found.append(listed)

@@ -528,7 +528,7 @@ def _layout(pool: _Pool, top: int, branches: list[list[_Branch]], text: str) -> 
 
 
 def _rank(branch: _Branch) -> tuple[int, str]:
-    """Return the sort key of a branch: first ARGs, then numbered roles, then other roles in their order."""
+    """Return the sort key of a branch: first ``:ARGn``, then roles such as ``:op1``, then all other roles."""
     match = _NUMBERED.match(branch[0])
     if match:
         return 1, match[1] + match[2].zfill(6)

@@ -79,7 +79,7 @@ def revise(draft: GraphDraft, revisers: Sequence[Reviser]) -> GraphDraft:
 
 
 def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
-    """Return copies of the arcs that may have to be restored, keyed by the reason for keeping them."""
+    """Return copies of the arcs that the models must not remove, keyed by the reason for keeping them."""
     nodes, spoken = draft.nodes, quoted_words(draft.words)
     times = Counter((arc.head, arc.dep) for arc in draft.arcs if arc.role.startswith("ARG"))
     # In "let's go", the node of "us" (concept "we") is the subject of "go".
@@ -127,7 +127,7 @@ def _is_person(node: DraftNode) -> bool:
 
 
 def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Mapping[int, int]) -> None:
-    """Restore the arcs that the models have removed, and the top of each sentence that has lost all nodes."""
+    """Restore arcs that the models removed from a draft, and the top of each sentence without any nodes."""
     nodes = draft.nodes
     alive = {node.sentence for node in nodes if not node.deleted and node.concept is not None}
     for sentence, top in tops.items():
@@ -175,8 +175,8 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
 def _restore_arc(draft: GraphDraft, arc: DraftArc, head: int) -> None:
     """Link an argument to its head again, as the rules did, and remove all other arcs to this argument."""
     node = draft.nodes[arc.dep]
-    # Do not restore the arc if the models have made its argument the top of the sentence, or if the argument
-    # is a vocative that the models have deleted.
+    # The models may have made the argument the top of the sentence, or may have deleted it because it is a
+    # vocative. In these two cases, keep their decision.
     stands = head == arc.dep or draft.tops.get(node.sentence) == arc.dep
     if not stands and not (node.deleted and arc.role == "vocative"):
         node.deleted, back = False, (arc.dep, head)

@@ -109,7 +109,7 @@ def _noun_phrase(sentence: SentenceDraft, k: int, low: int, high: int, head: int
     modifiers = {"JJ", "VBN", "VBG", "RB", "CD", *NOUNS}
     if all(token.tag in modifiers for token in tokens[low:start]):
         start = min(start, low)
-    # Leave out modifiers that belong to nodes outside the subtree.
+    # Leave out words before the noun that express nodes outside the subtree.
     for index in range(head - 1, start - 1, -1):
         owner = owners.get(index)
         if owner is None or k <= owner <= last or tokens[index].tag in ("PS", "DT"):

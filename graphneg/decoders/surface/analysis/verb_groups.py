@@ -274,7 +274,7 @@ def _finite(tokens: Tokens, index: int) -> VerbGroup:
         # In "..., said the king", the verb of speech precedes its subject. In "OK, got it", *it* is an
         # object.
         if tokens.get(index + 1).lower == "it":
-            # With this end, the noun phrase is empty, so that the next condition is False.
+            # Make the noun phrase empty, so that *it* is not taken for a subject below.
             end = index + 1
         if end > index + 1 and tokens.get(end).tag in ("EN", "PU", "IN", "RB", "TO", "QT", "CC"):
             group.subject, group.inverted, group.quotative = (index + 1, end), True, True

@@ -705,13 +705,13 @@ def _replace_but(sentence: SentenceDraft, negation: int, group: VerbGroup | None
         if tokens[index].lower != "but":
             continue
         clause = any(index < group.first < end for group in sentence.parse_verbs())
-        # Refuse "not tea but coffee": without *not* there is no contrast that *but* could express.
+        # Refuse to remove *not* from "not tea but coffee": *but* would then express no contrast.
         if not clause and tokens[index + 1].tag in (*NOUNS, "DT", "CD", "PS"):
             raise RealisationError(
                 "unclear-clause", "'but' contrasts two phrases, and one of them is negated"
             )
         words = [token for token in tokens[index + 1 : end] if token.tag not in ("EN", "PU")]
-        # Refuse "I don't, but he does": without *not*, both clauses would claim the same.
+        # Refuse to remove *not* from "I don't, but he does": both clauses would then claim the same.
         if words and (words[-1].expanded in BE | DO or words[-1].tag in ("AX", "MD")):
             raise RealisationError("unclear-clause", "both clauses around 'but' would claim the same")
     # *But* may directly precede the negation ("but not her") or the verb group ("but does not").

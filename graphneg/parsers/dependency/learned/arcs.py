@@ -350,7 +350,8 @@ def _move_polarity(draft: GraphDraft, minus: int, noun: int, verb: int, score: f
             node = draft.nodes[arc.dep]
             if arc.role == "polarity" and arc.head in group and node.token is None and node.value == "-":
                 draft.drop(arc.dep)
-    # If the top of the sentence is the node that is no longer negated, the negated node becomes the top.
+    # If the previously negated node (or a conjunction above it) was the top of the sentence, the newly
+    # negated node becomes the top.
     sentence = draft.nodes[verb].sentence
     if draft.tops.get(sentence) in _above(draft, other):
         draft.tops[sentence] = _above(draft, chosen)[-1]

@@ -198,13 +198,14 @@ def marked(concept: str | None, value: str | None) -> str:
 
 
 def draft_fragments(draft: GraphDraft) -> dict[int, tuple[str, list[int]]]:
-    """Return the graph fragment of each word that has a node in a draft.
+    """Return the nodes and arcs that express each word, as a graph fragment per word.
 
     Args:
         draft: The graph under construction.
 
     Returns:
-        Pairs of the text of a fragment and the indices of its nodes, keyed by the index of the word.
+        For each word with a node, keyed by its token index: the fragment as text, and the indices of its
+        nodes in the graph.
     """
     members: dict[int, list[int]] = {}
     for i, node in enumerate(draft.nodes):
@@ -224,10 +225,10 @@ def draft_fragments(draft: GraphDraft) -> dict[int, tuple[str, list[int]]]:
 
 
 def put_fragment(draft: GraphDraft, token: int, text: str, group: Sequence[int]) -> None:
-    """Replace the nodes of a word with a new fragment, and keep their arcs to the nodes of other words.
+    """Replace the nodes of a word with a new fragment, and keep the arcs that link them to other words.
 
-    A new label reuses the old node with the same label. If no old node has the label, a concept reuses the
-    first old node that is left.
+    If an old node has the same label as a node of the fragment, it is reused. Otherwise a concept of the
+    fragment reuses the first old node that is left.
 
     Args:
         draft: The graph under construction; it is changed in place.
@@ -313,7 +314,7 @@ class GroupSums:
         Args:
             model: The network whose weights are summed.
             table: Name of the feature table and of the array of weights.
-            expand: Function that returns the features of a group.
+            expand: Function that takes a group and returns its features.
         """
         self._model, self._table, self._expand = model, table, expand
         self._places: dict[Any, int] = {}

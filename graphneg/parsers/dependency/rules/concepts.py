@@ -1,4 +1,4 @@
-"""Rules that add the concept of each single word to a draft.
+"""Rules that add the concept of each single word to the unfinished graph (draft).
 
 Closed-class words get their concepts from lists. Open-class words get their concepts from counts in annotated
 graphs and from PropBank frames. Words that earlier rules have handled (names, expressions, copulas) are
@@ -44,7 +44,7 @@ _EVENT_ENDINGS = ("tion", "sion", "ment", "ance", "ence", "al", "ing", "ure")
 
 
 def resolve_light_verbs(state: RuleState) -> None:
-    """Let the object of a light verb represent the verb: *take a look* is ``look-01``.
+    """Give a light verb and its object a single node: *take a look* is ``look-01``.
 
     Args:
         state: Words, nodes and unfinished graph of this piece of text; changed in place.

@@ -1,4 +1,4 @@
-"""Rules that add names, dates, amounts, multiword expressions, quantities, kinship and degrees to a draft.
+"""Rules for names, dates, amounts, multiword expressions, quantities, kinship and degrees.
 
 `write_entities` and `write_multiwords` run before all other rules that add concepts, since they turn several
 words into one node:
@@ -336,7 +336,7 @@ def _write_phrase(state: RuleState, i: int) -> int:
 
 
 def _defer_none(state: RuleState, i: int) -> int:
-    """Let the noun represent a phrase such as *none of the kids*. A later rule negates the verb."""
+    """Use the node of *kids* for the whole phrase *none of the kids*. A later rule negates the verb."""
     run = state.words[i : i + 2]
     whole = run[-1].child("pobj")
     # The phrase starts with "none of" or "neither of", as in "none of the kids" and "neither of them".

@@ -149,7 +149,8 @@ def _write_group(state: RuleState, governor: int, edges: list[Dependency]) -> No
         if role in CORE_ROLES:
             used.add(role)
         head, dep = state.head(governor, edge.form), state.top_nodes[edge.dependent]
-        # A constant cannot have arguments, so make the constant a modifier of the dependent instead.
+        # If the head is a constant, such as a number, it cannot have arguments. Link it to the dependent by
+        # the role :mod instead.
         if nodes[head].concept is None:
             if nodes[dep].concept is not None:
                 link(dep, "mod", head, "constant")
@@ -238,7 +239,11 @@ def _write_near(state: RuleState, edge: Dependency, head: int, dep: int) -> bool
 
 
 def _write_adjective(state: RuleState, edge: Dependency, head: int, dep: int) -> bool:
-    """Link an adjective as an ordinal, as a degree or by its frame. Return False if none of these applies."""
+    """Link an adjective to its noun if it is an ordinal, expresses a degree or has a frame.
+
+    Returns:
+        Whether the adjective was linked.
+    """
     draft, kid = state.draft, state.words[edge.dependent]
     # "the second book" becomes (b / book :ord (o / ordinal-entity :value 2)).
     number = ordinal_value(kid.lower)
@@ -552,7 +557,7 @@ def _is_allowed(state: RuleState, concept: str, role: str) -> bool:
 
 
 def _lowest_role(state: RuleState, concept: str, default: str) -> str:
-    """Return the given role if the frame has it, and otherwise the lowest role of the frame."""
+    """Return ``default`` if the frame has this role, otherwise the frame's role with the lowest number."""
     entry = state.lexicon.frames.get(concept)
     if entry is None or not entry.functions or default[3:] in entry.functions:
         return default

@@ -111,7 +111,7 @@ class RuleState:
         return head
 
     def defer(self, run: Iterable[Word], head: Word) -> None:
-        """Let one word represent several other words. Later rules skip all these words.
+        """Let several words share the node of one word, and mark all of them as done.
 
         Args:
             run: The words; they may include ``head``.
@@ -197,7 +197,8 @@ class RuleState:
             The index of the word that represents the given word, directly or through other words. If no other
             word represents it, the given index.
         """
-        # Chains are short. The limit ends the loop if rules have closed a cycle by mistake.
+        # A word may be represented by a word that is itself represented by another word. Such chains are
+        # short. The limit ends the loop if the rules have made a cycle by mistake.
         for _ in range(20):
             if word not in self.representatives:
                 break
