@@ -15,8 +15,10 @@ from graphneg.ingest.fields import Fields, Value, listed
 from graphneg.ingest.loader import Notices
 from graphneg.ingest.times import parse_time, possible_orders
 from graphneg.ingest.values import (
+    COUNTED,
     INSTEAD_OF_TEXT,
     distinct_names,
+    kinds_without_text,
     message_text,
     person_id,
     speaker_name,
@@ -41,11 +43,31 @@ def count_unsaid(cells: Value, content: Any, notices: Notices) -> None:
         notices.count(kind, "left out")
     text = message_text(content)
     # If the message has text, the values of these keys are kept as attributes. Otherwise it is left out.
-    is_left_out = isinstance(text, str) and not text.strip()
-    became = "left out" if is_left_out else "kept as an attribute, not as text"
+    if isinstance(text, str) and not text.strip():
+        for kind, amount in kinds_without_text(cells, content):
+            notices.count(kind, "left out", amount)
+        return
     for key, kind in INSTEAD_OF_TEXT.items():
         if found := cells.get(key):
-            notices.count(kind, became, len(found) if isinstance(found, list) else 1)
+            amount = len(found) if isinstance(found, list) else 1
+            notices.count(kind, "kept as an attribute, not as text", amount)
+
+
+def textless_turn(cells: Value, notices: Notices) -> dict[str, Any]:
+    """Count a message that lacks the key of the text, and return it as an empty turn.
+
+    Args:
+        cells: The message, in a conversation whose other messages have a text.
+        notices: Notices to the user, which count it by its kind, such as a tool call.
+
+    Returns:
+        A turn that is left out later, without being counted again.
+    """
+    kinds = kinds_without_text(cells, None)
+    notices.count("turn", "left out as without text", not kinds)
+    for kind, amount in kinds:
+        notices.count(kind, "left out", amount)
+    return {"text": "", COUNTED: True}
 
 
 def tell_apart(

@@ -26,7 +26,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple, cast
 
-from graphneg.ingest.assumptions import IdNotice, SpeakerNotice, report_missing_time, tell_apart
+from graphneg.ingest.assumptions import (
+    IdNotice,
+    SpeakerNotice,
+    report_missing_time,
+    tell_apart,
+    textless_turn,
+)
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.exports import best_path
 from graphneg.ingest.fields import (
@@ -324,6 +330,9 @@ class RowReader:
             self._notices.count("dialogue", f"whose rows were put in the order of {self._order_column(rows)}")
         for row in ordered:
             cells = cast("Value", row.cells)
+            if "text" not in self._of(row) and "text" in self._known:
+                turns.append(textless_turn(cells, self._notices))
+                continue
             self._speakers.count(cells, self._notes.columns(cells))
             others = {key: cell for key, cell in cells.items() if key not in used and cell not in (None, "")}
             note = {"internal": True} if self._notes.is_note(cells) else {}

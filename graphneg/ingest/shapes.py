@@ -21,7 +21,13 @@ from pathlib import Path
 from typing import Any, cast
 
 from graphneg.errors import InputError
-from graphneg.ingest.assumptions import IdNotice, SpeakerNotice, report_missing_time, tell_apart
+from graphneg.ingest.assumptions import (
+    IdNotice,
+    SpeakerNotice,
+    report_missing_time,
+    tell_apart,
+    textless_turn,
+)
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.exports import as_dialogue, is_export
 from graphneg.ingest.fields import (
@@ -252,7 +258,7 @@ class _ObjectReader:
     def _report_time(self, entry: Item) -> None:
         """Report which keys of the first turn look like its time, if none is known to be."""
         is_own = isinstance(entry.value, dict) and self._fields.turns_of(entry.value) == "turns"
-        first = next(_messages(entry, self._fields), None)
+        first = next(filter(self._has_text, _messages(entry, self._fields)), None)
         if first is not None and not is_own:
             report_missing_time(self._file, first, self._fields, self._notices)
 
@@ -297,30 +303,54 @@ class _ObjectReader:
         if not given:
             return value, {}
         turns: list[Any] = []
-        found: Mapping[str, str] = {}
+        spoken = [at for at, turn in enumerate(given) if self._has_text(turn)]
+        self._require_text(given, spoken, name)
+        # The first message may be of another kind, such as "Ann created the group", with other keys.
+        found: Mapping[str, str] = next(
+            (self._columns(given[at], name) for at in spoken if self._says_something(given[at])), {}
+        )
         for at, turn in enumerate(given):
             if not isinstance(turn, dict):
                 turns.append(turn)
                 continue
             cells = cast("dict[str, Any]", turn)
             known = self._fields.of(cells)
-            if "text" not in known and (others := sorted(cells.keys() - set(known.values()))):
-                keys = listed(map(repr, others[:12]))
-                raise ItemError(
-                    f"{name}[{at}] lacks 'text'; it has {keys}: name the text with --map text=NAME"
-                )
-            if not found:
-                found = self._columns(cells, name)
+            if "text" not in known and spoken:
+                turns.append(textless_turn(cells, self._notices))
+                continue
             used = {known[field] for field in ("text", "speaker", "amr") if field in known}
             note = {"internal": True} if self._notes.is_note(cells) else {}
             others = {key: cell for key, cell in cells.items() if key not in used}
             turns.append(others | utterance_fields(cells, known) | note)
             self._speakers.count(cells, self._notes.columns(cells))
-        order = self._order(given, name)
+        order = self._order(given, name, spoken)
         # The first person in the order of the turns keeps a name that several people have.
         objects = [at for at in order if isinstance(given[at], dict)]
         tell_apart([turns[at] for at in objects], [given[at] for at in objects], self._fields, self._notices)
         return [turns[at] for at in order], found
+
+    def _has_text(self, turn: Any) -> bool:
+        """Return whether a turn is a text, or has a key that contains its text."""
+        return "text" in self._fields.of(cast("Value", turn)) if isinstance(turn, dict) else True
+
+    def _says_something(self, turn: Any) -> bool:
+        return isinstance(turn, dict) and bool(turn[self._fields.of(cast("Value", turn))["text"]])
+
+    def _require_text(self, turns: list[Any], spoken: Sequence[int], name: str) -> None:
+        """Raise `ItemError` if no turn has a text, although one has a key whose meaning is not known.
+
+        A message without a text is normal in a conversation in which others have one: it may be an image, a
+        tool call or a change of status.
+        """
+        if spoken:
+            return
+        for at, turn in enumerate(turns):
+            cells = cast("Value", turn)
+            if others := sorted(cells.keys() - set(self._fields.of(cells).values())):
+                keys = listed(map(repr, others[:12]))
+                raise ItemError(
+                    f"{name}[{at}] lacks 'text'; it has {keys}: name the text with --map text=NAME"
+                )
 
     def _columns(self, cells: Value, name: str) -> Mapping[str, str]:
         """Return the keys of a turn that are shown to the user."""
@@ -332,8 +362,12 @@ class _ObjectReader:
             {"internal": notes} if notes else {}
         )
 
-    def _order(self, turns: list[Any], name: str) -> Sequence[int]:
-        """Return the order of turns by number, else by time, else as they are."""
+    def _order(self, turns: list[Any], name: str, spoken: Sequence[int]) -> Sequence[int]:
+        """Return the order of turns by number, else by time, else as they are.
+
+        Turns without a text are left out later. They come last if the turns are ordered by time, because
+        they may lack a time.
+        """
         places = range(len(turns))
         if not all(isinstance(turn, dict) for turn in turns):
             return places
@@ -346,12 +380,12 @@ class _ObjectReader:
         # The turns of graphneg's own format are in order.
         if name == "turns" or any(number is not None for number in numbers):
             return places
-        order = self._dates.order_of([self._fields.time_of(one) for one in cells])
-        if order is None or order == list(places):
+        order = self._dates.order_of([self._fields.time_of(cells[at]) for at in spoken]) if spoken else None
+        if order is None or order == list(range(len(spoken))):
             return places
-        key = self._fields.of(cells[0]).get("time", "time")
+        key = self._fields.of(cells[spoken[0]]).get("time", "time")
         self._notices.count("dialogue", f"whose turns were put in the order of {key!r}")
-        return order
+        return [*(spoken[at] for at in order), *(at for at in places if at not in set(spoken))]
 
 
 def _require_named(entries: Iterable[Item | Rejected], file: str) -> Iterator[Item | Rejected]:

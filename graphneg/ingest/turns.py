@@ -26,10 +26,10 @@ from itertools import takewhile
 
 from graphneg.english.tokens import detokenize, is_cut_up
 from graphneg.ingest.loader import LoadOptions, Notices
-from graphneg.ingest.values import COUNTED
+from graphneg.ingest.values import COUNTED, DELETED, MEDIA
 from graphneg.model import Dialogue, Response, Utterance
 
-EMPTY, DELETED, MEDIA, NOTE = "empty turn", "deleted message", "media placeholder", "internal note"
+EMPTY, NOTE = "empty turn", "internal note"
 PROMPT, TOOL = "system message", "tool message"
 _ALREADY_COUNTED = "counted by the kinds of its parts"
 # Assistants write marks after what they quote: "It rains.\ue200cite\ue202turn0search0\ue201" (ChatGPT) and

@@ -36,6 +36,43 @@ parts in chat APIs."""
 
 INSTEAD_OF_TEXT = {"refusal": "refusal", "tool_calls": "tool call", "function_call": "tool call"}
 """Keys that OpenAI's chat API uses instead of text, with the names under which their values are counted."""
+DELETED, MEDIA, SERVICE = "deleted message", "media placeholder", "service message"
+"""Names that notices use for messages without text."""
+WITHOUT_TEXT = {
+    **INSTEAD_OF_TEXT,
+    **dict.fromkeys(("deletion_metadata", "deletedDateTime", "is_unsent", "isDeleted"), DELETED),
+    # Facebook, Instagram, Telegram, Google Chat, Slack and Discord.
+    **dict.fromkeys(
+        (
+            "photos",
+            "videos",
+            "audio_files",
+            "gifs",
+            "sticker",
+            "share",
+            "photo",
+            "video",
+            "voice",
+            "media_type",
+            "mime_type",
+            "file",
+            "files",
+            "attachments",
+            "attached_files",
+            "images",
+            "image",
+            "stickers",
+            "embeds",
+            "location_information",
+            "contact_information",
+            "poll",
+        ),
+        MEDIA,
+    ),
+    **dict.fromkeys(("action", "eventDetail", "call_duration", "statusChange"), SERVICE),
+}
+"""Keys of messages that have no text, with the names under which these messages are counted. If a message has
+several keys, the first one in this order counts."""
 COUNTED = "_counted"
 """A key of turns without text whose content was counted by kind, so that they do not count as empty."""
 
@@ -136,6 +173,27 @@ def unsaid_of(value: Any) -> list[str]:
 def _part_kind(part: Mapping[str, Any]) -> str:
     """Return the type of a content part; if it names no type, its first key."""
     return str(part.get("type") or next(iter(part), "none"))
+
+
+def kinds_without_text(cells: Mapping[str, Any], content: Any) -> list[tuple[str, int]]:
+    """Return what a message that has no text contains instead, with the number of each kind.
+
+    >>> kinds_without_text({"tool_calls": [{}, {}]}, None), kinds_without_text({"photos": [{"uri": "x"}]}, "")
+    ([('tool call', 2)], [('media placeholder', 1)])
+
+    Args:
+        cells: The message.
+        content: The value that should contain its text.
+
+    Returns:
+        The kinds, apart from those that `unsaid_of` returns. Empty if the message shows no kind.
+    """
+    calls = [(kind, found) for key, kind in INSTEAD_OF_TEXT.items() if (found := cells.get(key))]
+    if calls:
+        return [(kind, len(cast("list[Any]", one)) if isinstance(one, list) else 1) for kind, one in calls]
+    if unsaid_of(content):
+        return []
+    return [(kind, 1) for key, kind in WITHOUT_TEXT.items() if cells.get(key)][:1]
 
 
 def speaker_name(value: Any) -> Any:
@@ -248,7 +306,7 @@ def utterance_fields(cells: Mapping[str, Any], known: Mapping[str, str]) -> dict
         content = cells[known["text"]]
         said["text"] = message_text(content)
         is_blank = isinstance(said["text"], str) and not said["text"].strip()
-        if is_blank and (unsaid_of(content) or any(cells.get(key) for key in INSTEAD_OF_TEXT)):
+        if is_blank and (unsaid_of(content) or kinds_without_text(cells, content)):
             said[COUNTED] = True
     for field, value in (
         ("speaker", speaker_name(cells.get(known.get("speaker", "")))),
