@@ -13,9 +13,12 @@ themselves (``--map text=rating``).
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, cast
 
+from graphneg.english.words import table_rows, unique_rows
 from graphneg.errors import InputError
 from graphneg.ingest.exports import is_export
 
@@ -44,16 +47,16 @@ NAMES: dict[str, tuple[str, ...]] = {
             speaker speakerid speakeridx speakername role from author authorname authorid sender
             sendername senderid participant participantname participantid fromname fromuser
             fromid username screenname nickname displayname handle userid user postedby sentby
-            writtenby createdby commenter commentername commenterid commentauthor
+            writtenby createdbyname createdby commenter commentername commenterid commentauthor
             commentauthorname commentby spokenby saidby messagefrom msgfrom msgsender nick person
             writer updatername character interlocutor actor who speakerrole speakertype
             speakerlabel authortype authorrole sendertype senderrole participanttype
             participantrole usertype userrole actortype party sprecher absender verfasser wer rolle
-            von locuteur auteur expediteur hablante autor remitente parlante mittente falante
+            von locuteur auteur expediteur expéditeur hablante autor remitente parlante mittente falante
             remetente spreker afzender direction messagedirection agent name
         """,
         "text": """
-            text utterance content message value utterancetext messagetext bodytext
+            text utterance content message value utterancetext messagetext bodytext textbody
             plainbody body messagebody messagecontent contenttext textcontent plaintext fulltext
             tweettext tweet commentbody commenttext comment posttext post raw msg transcript
             transcription sentence nachricht mensaje messaggio mensagem
@@ -92,7 +95,10 @@ NAMES: dict[str, tuple[str, ...]] = {
         "internal": """
             internal isinternal private isprivate internalnote isinternalnote privatenote
             isprivatenote isnote public ispublic commentpublic commentispublic publiccomment
-            parttype notetype commenttype visibility commentvisibility messagetype type
+            parttype notetype commenttype visibility commentvisibility notiztyp kommentartyp
+            kommentarart sichtbarkeit typedenote typedecommentaire visibilité tipodenota
+            tipodecomentario visibilidad tipodecomentário visibilidade tipodinota tipodicommento
+            visibilità notitietype zichtbaarheid messagetype type
         """,
     }.items()
 }
@@ -109,9 +115,13 @@ notes, which are left out.
 UTTERANCE_FIELDS = ("dialogue", "turn", "speaker", "text", "split", "amr")
 """The fields that become parts of an utterance. All other columns of a row are kept as attributes."""
 
-NOTE_KINDS = frozenset(
-    {"parttype", "notetype", "commenttype", "visibility", "commentvisibility", "messagetype", "type"}
-)
+NOTE_KINDS = frozenset({
+    "parttype", "notetype", "commenttype", "visibility", "commentvisibility", "notiztyp",
+    "kommentartyp", "kommentarart", "sichtbarkeit", "typedenote", "typedecommentaire", "visibilité",
+    "tipodenota", "tipodecomentario", "visibilidad", "tipodecomentário", "visibilidade",
+    "tipodinota", "tipodicommento", "visibilità", "notitietype", "zichtbaarheid", "messagetype",
+    "type",
+})  # fmt: skip
 """The names of ``internal`` whose values are kinds of messages, such as ``note``, and not yes or no."""
 AMBIGUOUS_NOTES = frozenset({"messagetype", "type"})
 """The names of ``internal`` that often mean something else, for example the kind of speaker."""
@@ -186,7 +196,8 @@ class Fields:
             keys: The keys of an entry, or the columns of a table.
 
         Returns:
-            The key that the user named, else each key with a known name, in order of preference.
+            The key that the user named, else each key with a known name, in order of preference, and each
+            unused key for which `header_class` finds a class.
         """
         keys = tuple(keys)
         if keys not in self._notes:
@@ -195,6 +206,8 @@ class Fields:
             plain = plain_names(keys)
             named = self.named_by_user.get("internal")
             found = [plain[name] for name in NAMES["internal"] if name in plain]
+            used = set(self.of(keys).values())
+            found += [key for key in keys if key not in used and key not in found and header_class(key)]
             self._notes[keys] = found if named is None else [key for key in keys if key == named]
         return self._notes[keys]
 
@@ -307,6 +320,57 @@ class Fields:
         keys = list(keys)
         used = {key for field, key in self.of(keys).items() if field not in _NEVER_TURNS}
         return [key for key in keys if key and key not in used]
+
+
+@cache
+def note_words(name: str) -> frozenset[str]:
+    """Return the words of a class of ``note_words.tsv``, without accents.
+
+    Args:
+        name: The class.
+
+    Returns:
+        The words.
+    """
+    classes = unique_rows(table_rows("graphneg.ingest", "note_words.tsv"), "note_words.tsv")
+    return words_of(classes[name])
+
+
+def words_of(text: str) -> frozenset[str]:
+    """Return the words of a column name or of a cell, in lower case and without accents.
+
+    >>> sorted(words_of("IsPublished")), sorted(words_of("Öffentlich?"))
+    (['is', 'published'], ['offentlich'])
+
+    Args:
+        text: The name or the cell.
+
+    Returns:
+        The words.
+    """
+    apart = re.sub(r"(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])", " ", text)
+    plain = "".join(sign for sign in unicodedata.normalize("NFKD", apart) if not unicodedata.combining(sign))
+    return frozenset(re.sub(r"[\W_]+", " ", plain).casefold().split())
+
+
+def header_class(key: str) -> str:
+    """Return what a yes in a column means, judging by the words of its name.
+
+    >>> [header_class(key) for key in ("Interne Notiz", "IsPublished", "private phone")]
+    ['note', 'public', '']
+
+    Args:
+        key: The name of the column.
+
+    Returns:
+        ``note`` or ``public``; empty if the name has other words, which may change its meaning.
+    """
+    words = words_of(key)
+    rest = words - note_words("note-noun") - note_words("header")
+    for name in ("note", "public"):
+        if rest and rest <= note_words(f"{name}-header"):
+            return name
+    return ""
 
 
 def plain_names(keys: Iterable[str]) -> dict[str, str]:

@@ -138,10 +138,24 @@ class RowReader:
         """
         self._dates = Dates(lambda: self._times(read()), self._file, self._notices, self._date_order)
         self._notes = NoteFinder(self._fields, self._notices, lambda: _cells(read()))
+        threads = self._threads(read()) if self._is_threaded else None
+        are_groups = threads is not None and threads.are_groups()
+        if are_groups:
+            self._is_threaded, threads = False, None
+        elif threads is not None:
+            became = "that begins a dialogue, because the message that it answers is missing"
+            self._notices.count("message", became, threads.missing())
         self._report_columns()
         self._lost_rows = unread_before is not None
         self._has_turn_zero = cache(lambda: self._any_turn_zero(read()))
-        threads = self._threads(read()) if self._is_threaded else None
+        if are_groups:
+            # In a help desk, the parent of a comment is its ticket, which is not in the file.
+            key = self._known["reply_to"]
+            self._known = {**self._known, "dialogue": key}
+            self._notices.say(
+                f"{self._file}: {key!r} never names a row of the file, so rows with the same {key!r} form "
+                "a dialogue"
+            )
         if threads is None and not is_interleaved(self._keys(read())):
             yield from self._grouped(self._parts(entries, None, unread_before))
         else:

@@ -309,7 +309,7 @@ class _ObjectReader:
         found: Mapping[str, str] = next(
             (self._columns(given[at], name) for at in spoken if self._says_something(given[at])), {}
         )
-        for at, turn in enumerate(given):
+        for turn in given:
             if not isinstance(turn, dict):
                 turns.append(turn)
                 continue
@@ -337,10 +337,18 @@ class _ObjectReader:
         return isinstance(turn, dict) and bool(turn[self._fields.of(cast("Value", turn))["text"]])
 
     def _require_text(self, turns: list[Any], spoken: Sequence[int], name: str) -> None:
-        """Raise `ItemError` if no turn has a text, although one has a key whose meaning is not known.
+        """Require a text if a turn has a key whose meaning is not known.
 
         A message without a text is normal in a conversation in which others have one: it may be an image, a
         tool call or a change of status.
+
+        Args:
+            turns: The turns of a dialogue.
+            spoken: The indices of the turns that have a text.
+            name: The key that contains the turns, for the message.
+
+        Raises:
+            ItemError: No turn has a text.
         """
         if spoken:
             return

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from graphneg.errors import InputError
 from tests.ingest.test_dialogue_files import load, refused, said
 from tests.loader_samples import written
 
@@ -69,3 +68,75 @@ class TestAMessageWithoutATextKey:
         talk = [{"actor": "Ann", "action": "create", "text": ""}, {"from": "Bo", "text": "Hi."}]
         file = written(tmp_path / "t.jsonl", json.dumps({"messages": talk}))
         assert load(file)[1].notices.lines()[0].endswith("read as turns=messages, speaker=from")
+
+
+class TestInternalNotes:
+    @pytest.mark.parametrize(
+        ("column", "note", "public"),
+        [
+            ("Intern", "Ja", "Nein"),
+            ("Interne Notiz", "WAHR", "FALSCH"),
+            ("Öffentlich", "Nein", "Ja"),
+            ("Öffentlich?", "Falsch", "Wahr"),
+            ("Notiztyp", "intern", "öffentlich"),
+            ("Commentaire interne", "oui", "non"),
+            ("Privé", "Vrai", "Faux"),
+            ("Réponse publique", "non", "oui"),
+            ("Es privado", "Sí", "No"),
+            ("Visibilidad", "interna", "pública"),
+            ("Nota interna", "Sì", "No"),
+            ("Privada", "Sim", "Não"),
+            ("Interne notitie", "Ja", "Nee"),
+            ("Openbaar", "Onwaar", "Waar"),
+            ("IsPublished", "false", "true"),
+            ("IsPublic", "0", "1"),
+        ],
+    )
+    def test_are_found_by_columns_in_the_languages_of_help_desks(
+        self, tmp_path: Path, column: str, note: str, public: str
+    ) -> None:
+        rows = f"ticket_id;text;{column}\n1;Hi.;{public}\n1;Do not refund.;{note}\n1;Hello.;{public}\n"
+        file = written(tmp_path / "t.csv", rows)
+        assert texts(file) == {"1": ["Hi.", "Hello."]}
+        assert told(file)[1:] == ["1 internal note left out"]
+
+    @pytest.mark.parametrize(
+        ("column", "cells"),
+        [
+            ("Internal phone", ["12", "0", "1"]),
+            ("Public key", ["no", "yes", "no"]),
+            ("Interne Notiz", ["Kunde ist schwierig, intern klären", "Das ist eine interne Sache", "Ja"]),
+            ("Staff", ["yes", "no", "yes"]),
+        ],
+    )
+    def test_are_not_found_in_columns_that_mean_something_else(
+        self, tmp_path: Path, column: str, cells: list[str]
+    ) -> None:
+        rows = "".join(f"1;Text {at}.;{cell}\n" for at, cell in enumerate(cells))
+        file = written(tmp_path / "t.csv", f"ticket_id;text;{column}\n{rows}")
+        assert texts(file) == {"1": ["Text 0.", "Text 1.", "Text 2."]}
+
+    def test_may_be_marked_by_a_column_with_unknown_values_which_is_named(self, tmp_path: Path) -> None:
+        file = written(tmp_path / "t.csv", "ticket_id;text;Intern\n1;Hi.;\n1;Do not refund.;stufe 2\n")
+        assert texts(file) == {"1": ["Hi.", "Do not refund."]}
+        hint = "its values are unknown: --map 'internal=Intern' leaves these turns out"
+        assert f"the column 'Intern' may mark internal notes, but {hint}" in told(file)
+        assert texts(file, map={"internal": "Intern"}) == {"1": ["Hi."]}
+
+
+class TestRowsThatNameAParent:
+    CASES = "Id,ParentId,CommentBody\n11,c1,Hi.\n12,c2,Is it open?\n13,c1,Hello.\n14,c2,Yes.\n"
+
+    def test_are_grouped_by_it_if_no_parent_is_a_row(self, tmp_path: Path) -> None:
+        file = written(tmp_path / "cases.csv", self.CASES)
+        assert texts(file) == {"c1": ["Hi.", "Hello."], "c2": ["Is it open?", "Yes."]}
+        assert told(file)[0].endswith(
+            "'ParentId' never names a row of the file, so rows with the same 'ParentId' form a dialogue"
+        )
+
+    def test_are_counted_if_some_parents_are_missing(self, tmp_path: Path) -> None:
+        file = written(tmp_path / "t.csv", "id,parent_id,text\n1,,Hi.\n2,1,Hello.\n3,9,Yes.\n")
+        assert texts(file) == {"1": ["Hi.", "Hello."], "3": ["Yes."]}
+        assert "1 message that begins a dialogue, because the message that it answers is missing" in told(
+            file
+        )
