@@ -29,6 +29,9 @@ from graphneg.ingest.values import (
 SAME_NAME = "with several people of one name, who are told apart by numbers"
 """What happened to a dialogue, for notices."""
 _NUMBER = re.compile(r"[+-]?[0-9]*[.,]?[0-9]*")
+_UNIX_TIME = re.compile(r"[0-9]{9,10}(?:[0-9]{3})?(?:\.[0-9]+)?")
+_FIRST_CHAT, _LAST_CHAT = 946_684_800, 2_524_608_000
+"""A number from 2000 to 2050 as a Unix time may be the time of a message."""
 
 
 def count_unsaid(cells: Value, content: Any, notices: Notices) -> None:
@@ -156,19 +159,22 @@ def report_missing_time(file: str, cells: Value, fields: Fields, notices: Notice
     known = fields.of(cells)
     if "turn" in known or "time" in known or "time" in fields.named_by_user:
         return
-    # A plain number is not enough: it may count or measure anything.
-    found = [
-        key
-        for key in fields.unused(cells)
-        if isinstance(unwrap_extended_json(cells[key]), str)
-        and not _NUMBER.fullmatch(str(cells[key]).strip())
-        and (parse_time(cells[key]) is not None or possible_orders(cells[key]))
-    ]
+    found = [key for key in fields.unused(cells) if _looks_like_a_time(unwrap_extended_json(cells[key]))]
     if found:
         notices.say(
             f"{file}: no time column, so the order of the file is kept; these look like times: "
             f"{listed(found[:12])}; name the right one with --map time=NAME"
         )
+
+
+def _looks_like_a_time(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return False
+    # Most numbers count or measure something. A Unix time is a large number with 10 or 13 digits.
+    if _NUMBER.fullmatch(text := str(value).strip()):
+        seconds = parse_time(value) if _UNIX_TIME.fullmatch(text) else None
+        return seconds is not None and _FIRST_CHAT <= seconds < _LAST_CHAT
+    return parse_time(value) is not None or bool(possible_orders(value))
 
 
 class IdNotice:

@@ -56,7 +56,7 @@ NAMES: dict[str, tuple[str, ...]] = {
             remetente spreker afzender direction messagedirection agent name
         """,
         "text": """
-            text utterance content message value utterancetext messagetext bodytext textbody
+            text utterance content message value utterancetext messagetext bodytext textbody pagetext
             plainbody body messagebody messagecontent contenttext textcontent plaintext fulltext
             tweettext tweet commentbody commenttext comment posttext post raw msg transcript
             transcription sentence nachricht mensaje messaggio mensagem
@@ -88,7 +88,8 @@ NAMES: dict[str, tuple[str, ...]] = {
             commenttimestamp datereceived timereceived received receivedat receivedon receiveddate
             receivedtime eventtimestamp eventdate loggedat logtime msgtime msgdate msgtimestamp
             chattime chatdate chattimestamp unixtimestamp epoch epochtime epochms utctime utcdate
-            utctimestamp timeutc dateutc timestamputc localtime uhrzeit hora heure when sequence
+            utctimestamp timeutc dateutc timestamputc dateline absolutetime originalarrivaltime
+            originserverts localtime uhrzeit hora heure when sequence
             sequencenumber seq position
         """,
         # Columns that say whether a comment of a ticket is an internal note.

@@ -55,6 +55,10 @@ from graphneg.model import Rejected
 Entries = Iterator[Item | Rejected]
 
 
+_NO_PARENT = ("0", "-1")
+"""Ids that forums write for the message that the first message of a dialogue answers."""
+
+
 class DialogueRow(NamedTuple):
     """A row of a dialogue. If the row cannot be read, the reason takes the place of its cells.
 
@@ -437,7 +441,9 @@ class RowReader:
             gone = [
                 answered for (_, answered), at in zip(replies, above, strict=True) if at is None and answered
             ]
-            missing = sum(post.isdisjoint(parent_names(answered)) for answered in gone)
+            missing = sum(
+                post.isdisjoint(parent_names(answered)) and answered not in _NO_PARENT for answered in gone
+            )
             self._notices.count("turn", "kept although the message that it answers is missing", missing)
         if any(len(some) > 1 for some in answers.values()):
             self._notices.count(

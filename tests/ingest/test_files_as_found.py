@@ -140,3 +140,23 @@ class TestRowsThatNameAParent:
         assert "1 message that begins a dialogue, because the message that it answers is missing" in told(
             file
         )
+
+
+class TestAColumnOfUnixTimes:
+    ROWS = [(1700000300, "Yes."), (1700000200, "Is it open?"), (1700000100, "Hi.")]
+
+    @pytest.mark.parametrize("unit", [1, 1000])
+    def test_is_named_if_its_name_is_not_known(self, tmp_path: Path, unit: int) -> None:
+        rows = "".join(f"1,{time * unit},20,{text}\n" for time, text in self.ROWS)
+        file = written(tmp_path / "t.csv", f"threadid,moment,likes,message\n{rows}")
+        notice = "these look like times: moment; name the right one with --map time=NAME"
+        assert any(line.endswith(notice) for line in told(file))
+        assert texts(file, map={"time": "moment"}) == {"1": ["Hi.", "Is it open?", "Yes."]}
+
+    def test_orders_the_rows_of_a_forum_by_dateline(self, tmp_path: Path) -> None:
+        rows = "".join(
+            f"{9 - at},1,{7 * (at < 2)},{time},{text}\n" for at, (time, text) in enumerate(self.ROWS)
+        )
+        file = written(tmp_path / "t.csv", f"postid,threadid,parentid,dateline,pagetext\n{rows}")
+        assert texts(file) == {"1": ["Hi.", "Is it open?", "Yes."]}
+        assert not any("missing" in line for line in told(file))
