@@ -56,6 +56,20 @@ def count_unsaid(cells: Value, content: Any, notices: Notices) -> None:
             notices.count(kind, "kept as an attribute, not as text", amount)
 
 
+def counted_turn(kind: str, notices: Notices) -> dict[str, Any]:
+    """Count a message that is no part of the conversation, and return it as an empty turn.
+
+    Args:
+        kind: The kind of the message, such as ``draft``.
+        notices: Notices to the user, which count it.
+
+    Returns:
+        A turn that is left out later, without being counted again.
+    """
+    notices.count(kind, "left out")
+    return {"text": "", COUNTED: True}
+
+
 def textless_turn(cells: Value, notices: Notices) -> dict[str, Any]:
     """Count a message that lacks the key of the text, and return it as an empty turn.
 

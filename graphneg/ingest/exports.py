@@ -1,6 +1,6 @@
 """Convert entries of exports in which a dialogue is not a list of turns.
 
-Four kinds of entries are recognized. `as_dialogue` converts them to objects with a list of turns:
+Five kinds of entries are recognized. `as_dialogue` converts them to objects with a list of turns:
 
 - A conversation of ChatGPT's ``conversations.json``: a ``mapping`` of nodes, each with its ``parent``. The
   turns are the path from the root to ``current_node``, which is what the user last saw.
@@ -10,6 +10,7 @@ Four kinds of entries are recognized. `as_dialogue` converts them to objects wit
 - A conversation of Intercom's API: a ``source`` (the first message, with its subject) and
   ``conversation_parts``.
 - A ticket of Freshdesk's API: a description (the first message) and ``conversations``.
+- A conversation of Help Scout's API: ``_embedded`` with ``threads``.
 
 >>> nodes = {"a": {"parent": None, "message": {"author": {"role": "user"}, "content": {"parts": ["Hi."]}}}}
 >>> as_dialogue({"id": 7, "mapping": nodes, "current_node": "a"}, Notices())
@@ -81,6 +82,9 @@ def _converter(value: Value) -> Callable[[Value, Notices], dict[str, Any]] | Non
         return _of_oasst
     if isinstance(value.get("conversation_parts"), dict | list):
         return _of_intercom
+    embedded = value.get("_embedded")
+    if isinstance(embedded, dict) and isinstance(cast("Value", embedded).get("threads"), list):
+        return _of_help_scout
     # In other formats, "description" describes the whole dialogue, so further keys of Freshdesk are required.
     described = isinstance(value.get("description_text"), str) or (
         isinstance(value.get("description"), str) and "requester_id" in value
@@ -284,6 +288,10 @@ def _of_intercom(value: Value, notices: Notices) -> dict[str, Any]:
         first[0]["body"] = "\n".join(filter(None, (subject, _text_of(first[0], "body"))))
         notices.count("subject", "put before the text of the first message")
     return _others(value, "conversation_parts", "source") | {"messages": messages}
+
+
+def _of_help_scout(value: Value, _: Notices) -> dict[str, Any]:
+    return _others(value, "_embedded") | {"threads": cast("Value", value["_embedded"])["threads"]}
 
 
 def _first_message(source: Any, time: Any) -> list[dict[str, Any]]:

@@ -31,7 +31,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "dialogue": """
             dialogue dialog conversation dialogueid dialogid conversationid convid convoid
             chatid sessionid threadid conversationhash conversationuuid conversationkey
-            chatsessionid threadts dialogueidx dialogidx dialoguenumber dialogno
+            chatsessionid threadts conversationsthreadid dialogueidx dialogidx dialoguenumber dialogno
             conversationnumber rootid messagetreeid treeid ticketid ticketnumber caseid
             casenumber interactionid callid topicid linkid submissionid
             ticket ticketno ticketnum ticketnr ticketnummer case caseno thread session
@@ -44,12 +44,12 @@ NAMES: dict[str, tuple[str, ...]] = {
         # Names of people, such as "author", are preferred to kinds of people, such as "author_type".
         # Otherwise, two agents who answer the same ticket would be one speaker.
         "speaker": """
-            speaker speakerid speakeridx speakername role from author authorname authorid sender
+            speaker speakerid speakeridx speakername role from author authorname authorid sender senders
             sendername senderid participant participantname participantid fromname fromuser
             fromid username screenname nickname displayname handle userid user postedby sentby
             writtenby createdbyname createdby commenter commentername commenterid commentauthor
             commentauthorname commentby spokenby saidby messagefrom msgfrom msgsender nick person
-            writer updatername character interlocutor actor who speakerrole speakertype
+            writer updatername character interlocutor actor who creator speakerrole speakertype
             speakerlabel authortype authorrole sendertype senderrole participanttype
             participantrole usertype userrole actortype party sprecher absender verfasser wer rolle
             von locuteur auteur expediteur expéditeur hablante autor remitente parlante mittente falante
@@ -63,7 +63,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         """,
         "turns": """
             turns messages conversations conversation dialogue dialog utterances log posts
-            comments
+            comments threads
         """,
         "split": "split",
         "amr": "amr",

@@ -29,6 +29,7 @@ from typing import Any, NamedTuple, cast
 from graphneg.ingest.assumptions import (
     IdNotice,
     SpeakerNotice,
+    counted_turn,
     report_missing_time,
     tell_apart,
     textless_turn,
@@ -50,6 +51,7 @@ from graphneg.ingest.reading import MOST_PARTS, Item, UnreadRow
 from graphneg.ingest.spill import RowStore, Threads, is_interleaved, parent_names
 from graphneg.ingest.times import Dates
 from graphneg.ingest.values import id_text, unwrap_extended_json, utterance_fields
+from graphneg.ingest.withdrawn import withdrawn
 from graphneg.model import Rejected
 
 Entries = Iterator[Item | Rejected]
@@ -350,6 +352,9 @@ class RowReader:
             cells = cast("Value", row.cells)
             if "text" not in self._of(row) and "text" in self._known:
                 turns.append(textless_turn(cells, self._notices))
+                continue
+            if kind := withdrawn(cells, self._fields):
+                turns.append(counted_turn(kind, self._notices))
                 continue
             self._speakers.count(cells, self._notes.columns(cells))
             others = {key: cell for key, cell in cells.items() if key not in used and cell not in (None, "")}

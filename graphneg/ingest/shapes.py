@@ -24,6 +24,7 @@ from graphneg.errors import InputError
 from graphneg.ingest.assumptions import (
     IdNotice,
     SpeakerNotice,
+    counted_turn,
     report_missing_time,
     tell_apart,
     textless_turn,
@@ -47,6 +48,7 @@ from graphneg.ingest.row_dialogues import RowReader
 from graphneg.ingest.spill import RowStore
 from graphneg.ingest.times import Dates, possible_orders
 from graphneg.ingest.values import id_text, unwrap_extended_json, utterance_fields
+from graphneg.ingest.withdrawn import withdrawn
 from graphneg.model import Rejected
 from graphneg.progress import NoProgress, Progress
 
@@ -317,6 +319,9 @@ class _ObjectReader:
             known = self._fields.of(cells)
             if "text" not in known and spoken:
                 turns.append(textless_turn(cells, self._notices))
+                continue
+            if kind := withdrawn(cells, self._fields):
+                turns.append(counted_turn(kind, self._notices))
                 continue
             used = {known[field] for field in ("text", "speaker", "amr") if field in known}
             note = {"internal": True} if self._notes.is_note(cells) else {}

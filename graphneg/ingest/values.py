@@ -11,8 +11,16 @@ from typing import Any, cast
 
 from graphneg.ingest.content import ItemError
 
-_PERSON = ("name", "nickname", "username", "displayname", "display_name", "role", "type", "id")
+_PERSON = (
+    "name", "nickname", "username", "displayname", "display_name", "displayName", "login", "screen_name",
+)  # fmt: skip
 """Keys of an object that describes a person. The most readable key comes first."""
+_NAME_PARTS = (
+    ("first", "last"), ("first_name", "last_name"), ("firstName", "lastName"), ("firstname", "lastname"),
+)  # fmt: skip
+"""Keys of the first and the last name of a person."""
+_ROLES = ("user", "role", "type", "id")
+"""Keys that describe a person without a name. ``user`` may contain the person."""
 
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")
 # From 2**53 on, a 64-bit float cannot represent every integer. An id that was converted to a float may have
@@ -211,7 +219,14 @@ def speaker_name(value: Any) -> Any:
     """
     if isinstance(value, dict):
         person = cast("dict[str, Any]", value)
-        return next((name for key in _PERSON if (name := speaker_name(person.get(key))) is not None), None)
+        found = [person.get(key) for key in _PERSON]
+        # {"first": "Ann", "last": "Lee", "type": "customer"}
+        found += [" ".join(str(one) for key in keys if (one := person.get(key))) for keys in _NAME_PARTS]
+        found += [person.get(key) for key in _ROLES]
+        return next((name for one in found if (name := speaker_name(one)) is not None), None)
+    # "senders": [{"name": "Ann"}]
+    if isinstance(value, list) and len(cast("list[Any]", value)) < 2:
+        return speaker_name(value[0]) if value else None
     if isinstance(value, int | float):
         return str(value) if isinstance(value, bool) else id_text(value)
     return None if isinstance(value, str) and not value.strip() else value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -143,7 +143,7 @@ class TestRowsThatNameAParent:
 
 
 class TestAColumnOfUnixTimes:
-    ROWS = [(1700000300, "Yes."), (1700000200, "Is it open?"), (1700000100, "Hi.")]
+    ROWS: ClassVar = [(1700000300, "Yes."), (1700000200, "Is it open?"), (1700000100, "Hi.")]
 
     @pytest.mark.parametrize("unit", [1, 1000])
     def test_is_named_if_its_name_is_not_known(self, tmp_path: Path, unit: int) -> None:
@@ -160,3 +160,88 @@ class TestAColumnOfUnixTimes:
         file = written(tmp_path / "t.csv", f"postid,threadid,parentid,dateline,pagetext\n{rows}")
         assert texts(file) == {"1": ["Hi.", "Is it open?", "Yes."]}
         assert not any("missing" in line for line in told(file))
+
+
+class TestMessagesOfHelpDesks:
+    THREADS: ClassVar = [
+        {"type": "note", "state": "published", "body": "Be careful.", "createdBy": {"id": 1, "first": "Kim"}},
+        {
+            "type": "customer",
+            "state": "published",
+            "body": "Hi.",
+            "createdBy": {"first": "Ann", "last": "Lee"},
+        },
+        {"type": "lineitem", "state": "published", "action": {"text": "closed"}, "createdBy": {"id": 1}},
+        {"type": "message", "state": "draft", "body": "Never sent.", "createdBy": {"first": "Kim"}},
+        {
+            "type": "message",
+            "state": "published",
+            "body": "Hello.",
+            "createdBy": {"first": "Kim", "type": "user"},
+        },
+    ]
+
+    @pytest.mark.parametrize("ticket", [{"threads": THREADS}, {"_embedded": {"threads": THREADS}}])
+    def test_of_help_scout_are_public_unless_they_are_notes_or_drafts(
+        self, tmp_path: Path, ticket: dict[str, Any]
+    ) -> None:
+        file = written(tmp_path / "t.jsonl", json.dumps({"id": 7} | ticket))
+        assert said(file) == {"7": [("Ann Lee", "Hi."), ("Kim", "Hello.")]}
+        assert sorted(told(file)) == [
+            "1 draft left out",
+            "1 internal note left out",
+            "1 service message left out",
+        ]
+
+    def test_of_hubspot_are_no_comments(self, tmp_path: Path) -> None:
+        sender = [{"actorId": "V-1", "name": "Ann"}]
+        rows = [
+            {"conversationsThreadId": "9", "type": "MESSAGE", "text": "Hi.", "senders": sender},
+            {"conversationsThreadId": "9", "type": "COMMENT", "text": "Can you take it?", "senders": []},
+        ]
+        file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
+        assert said(file) == {"9": [("Ann", "Hi.")]}
+        assert told(file) == ["1 internal note left out"]
+
+    @pytest.mark.parametrize(
+        ("person", "name"),
+        [
+            ({"login": "ann", "id": 7, "type": "User"}, "ann"),
+            ({"user": {"id": "u1", "displayName": "Ann Lee"}}, "Ann Lee"),
+            ({"firstName": "Ann", "lastName": "Lee", "role": "agent"}, "Ann Lee"),
+        ],
+    )
+    def test_name_people_by_login_or_by_first_and_last_name(
+        self, tmp_path: Path, person: dict[str, Any], name: str
+    ) -> None:
+        file = written(tmp_path / "t.jsonl", json.dumps({"messages": [{"user": person, "body": "Hi."}]}))
+        assert said(file) == {"0": [(name, "Hi.")]}
+
+
+class TestAMessageThatIsMarkedAs:
+    @pytest.mark.parametrize(
+        ("columns", "cells", "notice"),
+        [
+            ("IS MESSAGE DRAFT", ["No", "Yes"], "1 draft left out"),
+            ("deleted_at", ["", "2025-11-03 08:12:05 UTC"], "1 deleted message left out"),
+            ("deleted", ["", "true"], "1 deleted message left out"),
+            ("dead", ["", "true"], "1 hidden message left out"),
+            ("hidden", ["false", "true"], "1 hidden message left out"),
+            ("state", ["published", "draft"], "1 draft left out"),
+            ("post_number,post_type", ["1,1", "2,4"], "1 internal note left out"),
+        ],
+    )
+    def test_no_part_of_the_conversation_is_left_out_and_counted(
+        self, tmp_path: Path, columns: str, cells: list[str], notice: str
+    ) -> None:
+        rows = f"topic_id,speaker,text,{columns}\n1,Ann,Hi.,{cells[0]}\n1,Bo,Ho.,{cells[1]}\n"
+        file = written(tmp_path / "t.csv", rows)
+        assert texts(file) == {"1": ["Hi."]}
+        assert told(file) == [notice]
+
+    @pytest.mark.parametrize(
+        ("column", "cell"), [("deleted_at", "null"), ("post_type", "4"), ("state", "OH")]
+    )
+    def test_something_else_is_kept(self, tmp_path: Path, column: str, cell: str) -> None:
+        file = written(tmp_path / "t.csv", f"topic_id,speaker,text,{column}\n1,Ann,Hi.,{cell}\n")
+        assert texts(file) == {"1": ["Hi."]}
