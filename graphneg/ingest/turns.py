@@ -25,6 +25,7 @@ from dataclasses import replace
 from itertools import takewhile
 
 from graphneg.english.tokens import detokenize, is_cut_up
+from graphneg.ingest.html_text import plain_text
 from graphneg.ingest.loader import LoadOptions, Notices
 from graphneg.ingest.values import COUNTED, DELETED, MEDIA
 from graphneg.model import Dialogue, Response, Utterance
@@ -54,6 +55,13 @@ _MEDIA_LINE = re.compile(
     r"^[ \t]*<(?:image|video|audio)>[ \t]*(?:\n|\Z)|\n[ \t]*<(?:image|video|audio)>[ \t]*\Z"
 )
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
+# "<p>Hi!</p><p>How are you?</p>": the whole text is in elements that begin a new line.
+_HTML = re.compile(
+    r"\s*<(?:p|div|html|body|blockquote|ul|ol|table|h[1-6])(?:\s[^<>]*)?>.*"
+    r"(?:</(?:p|div|html|body|blockquote|ul|ol|table|h[1-6])>|<br\s*/?>)\s*\Z",
+    re.DOTALL | re.IGNORECASE,
+)
+_HTML_TEXT, _TAGS_KEPT = "converted from HTML", "with HTML tags kept: --clean removes them"
 _SPOILT = "with HTML entities or spaces inserted by a tokeniser"
 
 
@@ -74,8 +82,11 @@ def drop_unspoken_turns(dialogue: Dialogue, options: LoadOptions, unnamed: Colle
     Returns:
         The dialogue with consecutive turn numbers.
     """
+    are_html = _are_html([one.text for one in dialogue.utterances])
     said = [
-        replace(one, text=_mended(_uncited(_shown(one.text, options), options), options))
+        replace(
+            one, text=_mended(_uncited(_shown(_unmarked(one, are_html, options), options), options), options)
+        )
         for one in dialogue.utterances
     ]
     responses = [
@@ -155,6 +166,31 @@ def _unanswering(response: Response) -> str | None:
 def _is_deleted(text: str) -> bool:
     """Return whether a text or name only says that the message or the account was deleted."""
     return text.lstrip()[:1] == "[" and _DELETED.fullmatch(text.strip()) is not None
+
+
+def _are_html(texts: Sequence[str]) -> bool:
+    """Return whether all texts of a dialogue are HTML, so that their tags were written by a program."""
+    written = [text for text in texts if text.strip()]
+    return len(written) > 1 and all(map(_HTML.match, written))
+
+
+def _unmarked(utterance: Utterance, are_html: bool, options: LoadOptions) -> str:
+    """Convert the text of an utterance from HTML to plain text, or count it if that is uncertain.
+
+    Args:
+        utterance: The utterance.
+        are_html: Whether all texts of the dialogue are HTML.
+        options: Options for loading. If ``clean`` is set, every text that is HTML is converted.
+
+    Returns:
+        The text.
+    """
+    text = utterance.text
+    if utterance.attributes.get("internal") is True or not _HTML.match(text):
+        return text
+    is_converted = are_html or options.clean
+    options.notices.count("text", _HTML_TEXT if is_converted else _TAGS_KEPT)
+    return plain_text(text) if is_converted else text
 
 
 def _shown(text: str, options: LoadOptions) -> str:

@@ -245,3 +245,23 @@ class TestAMessageThatIsMarkedAs:
     def test_something_else_is_kept(self, tmp_path: Path, column: str, cell: str) -> None:
         file = written(tmp_path / "t.csv", f"topic_id,speaker,text,{column}\n1,Ann,Hi.,{cell}\n")
         assert texts(file) == {"1": ["Hi."]}
+
+
+class TestTextsInHtml:
+    def talk(self, folder: Path, *bodies: str) -> Path:
+        return written(
+            folder / "t.jsonl", json.dumps({"messages": [{"user": "Ann", "body": one} for one in bodies]})
+        )
+
+    def test_lose_their_tags_if_all_texts_of_the_dialogue_have_them(self, tmp_path: Path) -> None:
+        file = self.talk(
+            tmp_path, "<p>It&#39;s <b>late</b>.</p><p>Where is it?</p>", '<div dir="ltr">Here.</div>'
+        )
+        assert texts(file) == {"0": ["It's late.\nWhere is it?", "Here."]}
+        assert told(file) == ["2 texts converted from HTML"]
+
+    def test_keep_them_otherwise_and_the_report_says_how_to_remove_them(self, tmp_path: Path) -> None:
+        file = self.talk(tmp_path, "How do I write a paragraph?", "<p>Like this.</p>")
+        assert texts(file)["0"][1] == "<p>Like this.</p>"
+        assert told(file) == ["1 text with HTML tags kept: --clean removes them"]
+        assert texts(file, clean=True)["0"][1] == "Like this."
