@@ -62,6 +62,13 @@ _HTML = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _HTML_TEXT, _TAGS_KEPT = "converted from HTML", "with HTML tags kept: --clean removes them"
+_THOUGHT = "thought"
+_MODEL_BLOCKS = {
+    **dict.fromkeys(("think", "thinking", "thought"), _THOUGHT),
+    **dict.fromkeys(("tool_call", "tool_calls", "function_call"), "tool call"),
+    **dict.fromkeys(("tool_response", "function_response", "tool_result"), "tool result"),
+}
+"""Tags that models write around their thoughts and around calls of tools, with the names for notices."""
 _SPOILT = "with HTML entities or spaces inserted by a tokeniser"
 
 
@@ -82,12 +89,13 @@ def drop_unspoken_turns(dialogue: Dialogue, options: LoadOptions, unnamed: Colle
     Returns:
         The dialogue with consecutive turn numbers.
     """
-    are_html = _are_html([one.text for one in dialogue.utterances])
+    spoken = [_spoken(one, options) for one in dialogue.utterances]
+    are_html = _are_html([one.text for one in spoken])
     said = [
         replace(
             one, text=_mended(_uncited(_shown(_unmarked(one, are_html, options), options), options), options)
         )
-        for one in dialogue.utterances
+        for one in spoken
     ]
     responses = [
         replace(one, text=_mended(_uncited(one.text, options), options)) for one in dialogue.responses
@@ -191,6 +199,42 @@ def _unmarked(utterance: Utterance, are_html: bool, options: LoadOptions) -> str
     is_converted = are_html or options.clean
     options.notices.count("text", _HTML_TEXT if is_converted else _TAGS_KEPT)
     return plain_text(text) if is_converted else text
+
+
+def _spoken(utterance: Utterance, options: LoadOptions) -> Utterance:
+    """Return an utterance without the thoughts and tool calls of a model in its text, and count them."""
+    if "</" not in utterance.text:
+        return utterance
+    text = utterance.text
+    for tag, kind in _MODEL_BLOCKS.items():
+        # "<think>" begins a text, and some data sets lack it there, because it is part of the prompt.
+        if kind == _THOUGHT and text.lstrip().startswith(f"<{tag}>") and f"</{tag}>" in text:
+            text = text.partition(f"</{tag}>")[2]
+            options.notices.count(kind, "left out")
+        elif kind == _THOUGHT and f"<{tag}>" not in text and text.count(f"\n</{tag}>\n") == 1:
+            text = text.partition(f"\n</{tag}>\n")[2]
+            options.notices.count(kind, "left out")
+        elif kind != _THOUGHT:
+            text = _without_calls(text, tag, kind, options)
+    if text == utterance.text:
+        return utterance
+    left = {} if text.strip() else {COUNTED: True}
+    return replace(utterance, text=text.strip(), attributes={**utterance.attributes, **left})
+
+
+def _without_calls(text: str, tag: str, kind: str, options: LoadOptions) -> str:
+    """Return a text without the blocks of a tag that contain JSON or XML, and count these blocks."""
+    begin = 0
+    while (at := text.find(f"<{tag}>", begin)) >= 0 and (end := text.find(f"</{tag}>", at)) >= 0:
+        inside = text[at + len(tag) + 2 : end].strip()
+        # A sentence may mention the tag: "Put the call in <tool_call>...</tool_call>."
+        if inside[:1] in ("{", "[", "<") and inside[-1:] in ("}", "]", ">"):
+            text = f"{text[:at].rstrip()}\n{text[end + len(tag) + 3 :].lstrip()}".strip()
+            options.notices.count(kind, "left out")
+            begin = at
+        else:
+            begin = end
+    return text
 
 
 def _shown(text: str, options: LoadOptions) -> str:

@@ -42,6 +42,14 @@ _PARTS = {
 parts in chat APIs."""
 
 
+_ENTITIES = frozenset({
+    "plain", "bold", "italic", "underline", "strikethrough", "spoiler", "code", "pre", "link", "text_link",
+    "mention", "mention_name", "hashtag", "cashtag", "bot_command", "email", "phone", "bank_card",
+    "blockquote", "custom_emoji",
+})  # fmt: skip
+"""Types of the parts of a text in Telegram's exports, which contain their spaces and line breaks."""
+
+
 INSTEAD_OF_TEXT = {"refusal": "refusal", "tool_calls": "tool call", "function_call": "tool call"}
 """Keys that OpenAI's chat API uses instead of text, with the names under which their values are counted."""
 DELETED, MEDIA, SERVICE = "deleted message", "media placeholder", "service message"
@@ -142,20 +150,28 @@ def message_text(value: Any) -> Any:
 
     >>> message_text([{"type": "text", "text": "Look."}, {"type": "image"}, "A swan."])
     'Look. A swan.'
+    >>> message_text(["Look at ", {"type": "bold", "text": "this"}, "!"])
+    'Look at this!'
 
     Args:
         value: A string, or a list of content parts, as in chat APIs.
 
     Returns:
-        The text. If the value is a list, its text parts are joined by spaces. None becomes an empty string.
-        Any other value is returned unchanged, so that the validation can reject it.
+        The text. If the value is a list, its text parts are joined by spaces, except in Telegram's format,
+        where the parts contain the spaces. None becomes an empty string. Any other value is returned
+        unchanged, so that the validation can reject it.
     """
     if value is None:
         return ""
     if not isinstance(value, list):
         return value
     # Skip parts without text, such as images or sound.
-    parts = [part.get("text") if isinstance(part, dict) else part for part in cast("list[Any]", value)]
+    given = cast("list[Any]", value)
+    parts = [part.get("text") if isinstance(part, dict) else part for part in given]
+    # ["Look at ", {"type": "link", "text": "https://x"}, "."]
+    kinds = [part.get("type") for part in given if isinstance(part, dict)]
+    if kinds and _ENTITIES.issuperset(map(str, kinds)):
+        return "".join(part for part in parts if isinstance(part, str))
     return " ".join(part.strip() for part in parts if isinstance(part, str) and part.strip())
 
 

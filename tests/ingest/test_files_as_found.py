@@ -265,3 +265,66 @@ class TestTextsInHtml:
         assert texts(file)["0"][1] == "<p>Like this.</p>"
         assert told(file) == ["1 text with HTML tags kept: --clean removes them"]
         assert texts(file, clean=True)["0"][1] == "Like this."
+
+
+class TestTelegram:
+    CHAT: ClassVar = {
+        "id": 5,
+        "messages": [
+            {"type": "service", "actor": "Ann", "action": "create_group", "text": ""},
+            {
+                "type": "message",
+                "from": "Ann",
+                "text": ["Look at ", {"type": "link", "text": "x.org"}, "'s page"],
+            },
+            {"type": "message", "from": "Bo", "media_type": "sticker", "file": "x", "text": ""},
+            {
+                "type": "message",
+                "from": "Bo",
+                "text": [{"type": "bold", "text": "Storm"}, "\n\nStay at home."],
+            },
+        ],
+    }
+
+    @pytest.mark.parametrize("indent", [None, 1])
+    @pytest.mark.parametrize("is_account", [True, False])
+    def test_texts_are_joined_as_they_are_and_each_chat_is_a_dialogue(
+        self, tmp_path: Path, indent: int | None, is_account: bool
+    ) -> None:
+        chats = {
+            "about": "Your data.",
+            "chats": {"about": "All chats.", "list": [self.CHAT, {**self.CHAT, "id": 6}]},
+        }
+        file = written(
+            tmp_path / "result.json", json.dumps(chats if is_account else self.CHAT, indent=indent)
+        )
+        turns = [("Ann", "Look at x.org's page"), ("Bo", "Storm\n\nStay at home.")]
+        assert said(file) == ({"5": turns, "6": turns} if is_account else {"5": turns})
+        assert f"{1 + is_account} service message{'s' * is_account} left out" in told(file)
+        assert f"{1 + is_account} media placeholder{'s' * is_account} left out" in told(file)
+
+
+class TestTextsOfModels:
+    @pytest.mark.parametrize(
+        ("text", "kept", "notice"),
+        [
+            ("<think>\nA greeting.\n</think>\n\nHello.", "Hello.", "1 thought left out"),
+            ("A greeting.\n</think>\n\nHello.", "Hello.", "1 thought left out"),
+            ('<tool_call>\n{"name": "f"}\n</tool_call>', None, "1 tool call left out"),
+            (
+                'Wait.\n<tool_call>{"name": "f"}</tool_call>\n<tool_call>{}</tool_call>',
+                "Wait.",
+                "2 tool calls left out",
+            ),
+            ('<tool_response>\n{"x": 1}\n</tool_response>', None, "1 tool result left out"),
+            ("Put it in <tool_call> and </tool_call>.", "Put it in <tool_call> and </tool_call>.", None),
+            ("R1 writes <think>, then </think>.", "R1 writes <think>, then </think>.", None),
+        ],
+    )
+    def test_lose_thoughts_and_tool_calls(
+        self, tmp_path: Path, text: str, kept: str | None, notice: str | None
+    ) -> None:
+        talk = [{"from": "human", "value": "Hi."}, {"from": "gpt", "value": text}]
+        file = written(tmp_path / "t.json", json.dumps([{"conversations": talk}]))
+        assert texts(file) == {"0": ["Hi.", kept] if kept else ["Hi."]}
+        assert told(file) == ([notice] if notice else [])
