@@ -40,7 +40,7 @@ _REMARK = r"(?:\([^()\[\]:]{0,60}\)|\[[^()\[\]:]{0,60}\])"
 # Matches ":" in "Ann:" and "**Ann:**" (Markdown), and the full-width colon of Chinese and Japanese text.
 _COLON = r"\s?(?:[*_]{0,2}:[*_]{0,2}(?=\s|$)|：)"
 _TURN = re.compile(
-    rf"\s*{_TIME}[*_]{{0,2}}(?P<name>(?=[^\W_]){_WORD}(?:,?\s{_WORD}){{0,7}})"
+    rf"\s*{_TIME}[*_]{{0,2}}(?P<name>(?=[^\W_]|#\w+#){_WORD}(?:,?\s{_WORD}){{0,7}})"
     rf"(?P<remark>(?:\s?{_REMARK}){{0,3}}){_TIME_AFTER}{_COLON}"
     r"\s*(?P<text>.*)"
 )
@@ -172,6 +172,26 @@ def _numbered(path: Path, progress: Progress) -> Iterator[Item | Rejected]:
         else:
             is_blank = False
             yield Item(line.place, number, "", line.text)
+
+
+def spoken_in(text: str, notices: Notices) -> list[tuple[str, str]]:
+    r"""Return the turns of a transcript that is a single text.
+
+    >>> spoken_in("Ann: Is it fresh?\nBo: Yes.", Notices())
+    [('Ann', 'Is it fresh?'), ('Bo', 'Yes.')]
+
+    Args:
+        text: The text, with a line "Name: text" for each turn. Blank lines are ignored.
+        notices: Notices to the user, as for `Loader.read`.
+
+    Returns:
+        The speaker and the text of each turn; none if the first line has no name.
+    """
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not lines or _turn_of(lines[0]) is None:
+        return []
+    turns = _turns(lines, notices)
+    return [(one.speaker, " ".join(filter(None, one.texts)).strip()) for one in turns]
 
 
 def _turns(lines: Sequence[str], notices: Notices) -> list[_Turn]:

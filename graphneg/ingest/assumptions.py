@@ -17,6 +17,7 @@ from graphneg.ingest.times import parse_time, possible_orders
 from graphneg.ingest.values import (
     COUNTED,
     INSTEAD_OF_TEXT,
+    content_of,
     distinct_names,
     kinds_without_text,
     message_text,
@@ -135,7 +136,7 @@ class SpeakerNotice:
             marking: The columns that mark internal notes. They are not unused.
         """
         known = self._fields.of(cells)
-        count_unsaid(cells, cells.get(known.get("text", "")), self._notices)
+        count_unsaid(cells, content_of(cells, known.get("text", "")), self._notices)
         key = known.get("speaker")
         if key is not None and speaker_name(cells[key]) is not None:
             self._named += 1

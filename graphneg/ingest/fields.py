@@ -21,6 +21,7 @@ from typing import Any, cast
 from graphneg.english.words import table_rows, unique_rows
 from graphneg.errors import InputError
 from graphneg.ingest.exports import is_export
+from graphneg.ingest.values import is_part, unwrapped
 
 Value = Mapping[str, Any]
 
@@ -59,11 +60,11 @@ NAMES: dict[str, tuple[str, ...]] = {
             text utterance content message value utterancetext messagetext bodytext textbody pagetext
             plainbody body messagebody messagecontent contenttext textcontent plaintext fulltext
             tweettext tweet commentbody commenttext comment posttext post raw msg transcript
-            transcription sentence nachricht mensaje messaggio mensagem
+            transcription sentence nachricht mensaje messaggio mensagem parts
         """,
         "turns": """
             turns messages conversations conversation dialogue dialog utterances log posts
-            comments threads
+            comments threads chatmessages messagelist contents transcript
         """,
         "split": "split",
         "amr": "amr",
@@ -181,7 +182,8 @@ class Fields:
         return self._known[keys]
 
     def _found(self, keys: Sequence[str]) -> Iterator[tuple[str, str]]:
-        plain = plain_names(keys)
+        # In --map text=dialogue, the column is not the id of the dialogue as well.
+        plain = plain_names(key for key in keys if key not in self.named_by_user.values())
         for field, names in NAMES.items():
             if field in self.named_by_user:
                 # The user may have named an empty key, which no column has. The field is then missing.
@@ -238,6 +240,22 @@ class Fields:
         # turns, so the key is not used.
         first = cast("list[Any]", value)[:1]
         return not any(has_turns(one, self) for one in first)
+
+    def texts_of(self, value: Value) -> list[str]:
+        """Return the keys that may contain a text or, under a name for turns, a whole transcript.
+
+        Args:
+            value: An entry of a file.
+
+        Returns:
+            The key that the user named, else the key of the text and the keys with a name for turns.
+        """
+        named = {self.named_by_user[field] for field in ("text", "turns") if field in self.named_by_user}
+        if named:
+            return [key for key in value if key in named]
+        plain, found = plain_names(value), self.of(value).get("text")
+        keys = [found] if found is not None else []
+        return [*keys, *(plain[name] for name in NAMES["turns"] if name in plain and plain[name] != found)]
 
     def time_of(self, cells: Value) -> Any:
         """Return the time of a message, as it is written.
@@ -441,7 +459,27 @@ def is_utterance(value: Any, fields: Fields) -> bool:
         return False
     found = fields.of(cast("Value", value))
     # In {"message": {"content": "Hi."}} the message is an object, not a text.
-    return "text" in found and not isinstance(value[found["text"]], dict)
+    return "text" in found and is_content(value[found["text"]])
+
+
+def is_content(value: Any) -> bool:
+    """Return whether a value may be the text of a message, or the list of its parts.
+
+    >>> [is_content(value) for value in ("Hi.", [{"type": "text", "text": "Hi."}], [{"id": 7}], {"id": 7})]
+    [True, True, False, False]
+
+    Args:
+        value: The value of a key that may contain a text.
+
+    Returns:
+        False for objects, and for lists of objects that are no parts of a text.
+    """
+    if isinstance(value, dict):
+        return unwrapped(cast("Value", value)) is not None
+    if not isinstance(value, list):
+        return True
+    objects = [cast("Value", part) for part in cast("list[Any]", value) if isinstance(part, dict)]
+    return all(map(is_part, objects))
 
 
 def has_turns(value: Any, fields: Fields) -> bool:

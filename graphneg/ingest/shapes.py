@@ -13,6 +13,7 @@ of a table). `graphneg.ingest.fields` finds out which key contains which field. 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -37,6 +38,7 @@ from graphneg.ingest.fields import (
     Value,
     columns_of,
     has_turns,
+    is_content,
     is_utterance,
     listed,
     plain_names,
@@ -137,8 +139,27 @@ def _no_entry(value: Any, fields: Fields) -> str:
 
 
 def _no_turns(value: Value, fields: Fields) -> str:
-    wanted = fields.named_by_user.get("turns") or listed(NAMES["turns"])
-    return f"the object has no turns ({wanted}); its keys are {listed(map(repr, list(value)[:12]))}"
+    wanted = fields.named_by_user.get("turns") or f"{listed(NAMES['turns'][:10])}, ..."
+    said = f"the object has no turns ({wanted}); its keys are {listed(map(repr, list(value)[:12]))}"
+    lists = [key for key, one in value.items() if _are_objects(one)]
+    if lists:
+        shown = " or ".join(f"--map turns={key}" for key in lists[:3])
+        return f"{said}; if a list contains the turns, name it with {shown}"
+    found = fields.of(value).get("text")
+    if found is not None and isinstance(value[found], dict):
+        return (
+            f"{said}; {found!r} is an object, not a text: write its text to a key of the row, and name this "
+            "key with --map text=NAME"
+        )
+    lines = [key for key, one in value.items() if isinstance(one, str) and one.strip().count("\n")]
+    if lines:
+        return f"{said}; if a text contains a whole transcript, name it with --map text={lines[0]}"
+    return said
+
+
+def _are_objects(value: Any) -> bool:
+    """Return whether a value is a list of objects, which may be the turns of a dialogue."""
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
 
 
 def _kept(entries: Entries) -> Callable[[], Entries]:
@@ -307,6 +328,7 @@ class _ObjectReader:
         turns: list[Any] = []
         spoken = [at for at, turn in enumerate(given) if self._has_text(turn)]
         self._require_text(given, spoken, name)
+        self._count_other_keys([given[at] for at in spoken if isinstance(given[at], dict)])
         # The first message may be of another kind, such as "Ann created the group", with other keys.
         found: Mapping[str, str] = next(
             (self._columns(given[at], name) for at in spoken if self._says_something(given[at])), {}
@@ -317,7 +339,7 @@ class _ObjectReader:
                 continue
             cells = cast("dict[str, Any]", turn)
             known = self._fields.of(cells)
-            if "text" not in known and spoken:
+            if spoken and not self._has_text(cells):
                 turns.append(textless_turn(cells, self._notices))
                 continue
             if kind := withdrawn(cells, self._fields):
@@ -336,7 +358,24 @@ class _ObjectReader:
 
     def _has_text(self, turn: Any) -> bool:
         """Return whether a turn is a text, or has a key that contains its text."""
-        return "text" in self._fields.of(cast("Value", turn)) if isinstance(turn, dict) else True
+        if not isinstance(turn, dict):
+            return True
+        found = self._fields.of(cast("Value", turn)).get("text")
+        return found is not None and is_content(turn[found])
+
+    def _count_other_keys(self, turns: list[Value]) -> None:
+        """Count the turns whose text is under another key than that of most turns of the dialogue.
+
+        In a log of a bot, for example, such a turn may be an event that stores a value.
+        """
+        keys = Counter(self._fields.of(turn)["text"] for turn in turns)
+        for key, amount in keys.most_common()[1:]:
+            most = keys.most_common(1)[0][0]
+            self._notices.count(
+                "turn",
+                f"with the text in {key!r}, not in {most!r}: --map text={most} leaves them out",
+                amount,
+            )
 
     def _says_something(self, turn: Any) -> bool:
         return isinstance(turn, dict) and bool(turn[self._fields.of(cast("Value", turn))["text"]])
@@ -359,6 +398,12 @@ class _ObjectReader:
             return
         for at, turn in enumerate(turns):
             cells = cast("Value", turn)
+            if (key := self._fields.of(cells).get("text")) is not None:
+                raise ItemError(
+                    f"{name}[{at}].{key} is not a text, but an object with the keys "
+                    f"{listed(map(repr, list(cells[key])[:12]))}: write the text to a key of the message, "
+                    "and name this key with --map text=NAME"
+                )
             if others := sorted(cells.keys() - set(self._fields.of(cells).values())):
                 keys = listed(map(repr, others[:12]))
                 raise ItemError(

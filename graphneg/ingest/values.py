@@ -42,6 +42,10 @@ _PARTS = {
 parts in chat APIs."""
 
 
+_INNER_TEXTS = frozenset({"text", "content", "body", "value", "plain"})
+_FORMATS = frozenset({"contentType", "content_type", "format", "type", "encoding", "language"})
+"""Keys of an object that contains the text of a message and its format, as in Microsoft's Graph API."""
+
 _ENTITIES = frozenset({
     "plain", "bold", "italic", "underline", "strikethrough", "spoiler", "code", "pre", "link", "text_link",
     "mention", "mention_name", "hashtag", "cashtag", "bot_command", "email", "phone", "bank_card",
@@ -50,6 +54,8 @@ _ENTITIES = frozenset({
 """Types of the parts of a text in Telegram's exports, which contain their spaces and line breaks."""
 
 
+_PARTS_KEY = "content"
+"""The key of the list of parts, in messages that also have a text."""
 INSTEAD_OF_TEXT = {"refusal": "refusal", "tool_calls": "tool call", "function_call": "tool call"}
 """Keys that OpenAI's chat API uses instead of text, with the names under which their values are counted."""
 DELETED, MEDIA, SERVICE = "deleted message", "media placeholder", "service message"
@@ -145,6 +151,23 @@ def unwrap_extended_json(value: Any) -> Any:
     return cast("Any", value)
 
 
+def unwrapped(value: Mapping[str, Any]) -> str | None:
+    """Return the text in an object that contains nothing else of a message.
+
+    >>> unwrapped({"contentType": "html", "content": "Hi."}), unwrapped({"role": "user", "content": "Hi."})
+    ('Hi.', None)
+
+    Args:
+        value: The object.
+
+    Returns:
+        The text; None if the object has other keys than a text and its format.
+    """
+    texts = [value[key] for key in _INNER_TEXTS if key in value]
+    is_whole = len(texts) == 1 and value.keys() <= _INNER_TEXTS | _FORMATS
+    return texts[0] if is_whole and isinstance(texts[0], str) else None
+
+
 def message_text(value: Any) -> Any:
     """Return the text of an utterance.
 
@@ -154,7 +177,8 @@ def message_text(value: Any) -> Any:
     'Look at this!'
 
     Args:
-        value: A string, or a list of content parts, as in chat APIs.
+        value: A string, an object that contains only a string and its format, or a list of content parts, as
+            in chat APIs.
 
     Returns:
         The text. If the value is a list, its text parts are joined by spaces, except in Telegram's format,
@@ -163,6 +187,9 @@ def message_text(value: Any) -> Any:
     """
     if value is None:
         return ""
+    if isinstance(value, dict):
+        text = unwrapped(cast("Mapping[str, Any]", value))
+        return value if text is None else text
     if not isinstance(value, list):
         return value
     # Skip parts without text, such as images or sound.
@@ -173,6 +200,44 @@ def message_text(value: Any) -> Any:
     if kinds and _ENTITIES.issuperset(map(str, kinds)):
         return "".join(part for part in parts if isinstance(part, str))
     return " ".join(part.strip() for part in parts if isinstance(part, str) and part.strip())
+
+
+def content_of(cells: Mapping[str, Any], key: str) -> Any:
+    """Return the text of a message, or the list of its parts if it has both.
+
+    Exports of assistants write the parts a second time as one text, with placeholders for tool calls.
+
+    Args:
+        cells: The message.
+        key: The key that contains the text.
+
+    Returns:
+        The value of the key, or the list under another key.
+    """
+    parts = cells.get(_PARTS_KEY)
+    is_list = isinstance(parts, list) and bool(parts)
+    if (
+        is_list
+        and isinstance(cells.get(key), str)
+        and all(
+            isinstance(part, dict) and is_part(cast("Mapping[str, Any]", part))
+            for part in cast("list[Any]", parts)
+        )
+    ):
+        return parts
+    return cells.get(key)
+
+
+def is_part(value: Mapping[str, Any]) -> bool:
+    """Return whether an object is a part of a message in a chat API, and not a message.
+
+    Args:
+        value: The object.
+
+    Returns:
+        True if it names its type, contains a text, or has a key that a chat API uses as a type.
+    """
+    return isinstance(value.get("type"), str) or "text" in value or not _PARTS.keys().isdisjoint(value)
 
 
 def unsaid_of(value: Any) -> list[str]:
@@ -334,7 +399,7 @@ def utterance_fields(cells: Mapping[str, Any], known: Mapping[str, str]) -> dict
     """
     said: dict[str, Any] = {}
     if "text" in known and known["text"] in cells:
-        content = cells[known["text"]]
+        content = content_of(cells, known["text"])
         said["text"] = message_text(content)
         is_blank = isinstance(said["text"], str) and not said["text"].strip()
         if is_blank and (unsaid_of(content) or kinds_without_text(cells, content)):

@@ -53,7 +53,8 @@ def _is_marked(mark: _Mark, value: Any) -> bool:
         return is_yes(value) or (len(words) == 1 and words <= note_words("yes"))
     if _TIME in mark.values:
         return bool(words) and not words <= note_words("no") | {"null", "none", "nan"}
-    return len(words) == 1 and words <= mark.values
+    # "systemEventMessage" is "systemeventmessage" in the table, as the names of columns are.
+    return bool(words) and not mark.values.isdisjoint(plain_names([str(value)]))
 
 
 @lru_cache(1000)

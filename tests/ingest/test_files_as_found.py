@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from graphneg.errors import InputError
 from tests.ingest.test_dialogue_files import load, refused, said
 from tests.loader_samples import written
 
@@ -328,3 +329,101 @@ class TestTextsOfModels:
         file = written(tmp_path / "t.json", json.dumps([{"conversations": talk}]))
         assert texts(file) == {"0": ["Hi.", kept] if kept else ["Hi."]}
         assert told(file) == ([notice] if notice else [])
+
+
+class TestATranscriptInOneCell:
+    TALK = "Agent: Hello.\nCustomer: My parcel is late.\nIt should be here.\nAgent: Which number?"
+    TURNS: ClassVar = [
+        ("Agent", "Hello."),
+        ("Customer", "My parcel is late. It should be here."),
+        ("Agent", "Which number?"),
+    ]
+
+    @pytest.mark.parametrize(
+        ("keys", "named"),
+        [
+            (("call_id", "transcript"), {}),
+            (("id", "dialogue"), {}),
+            (("id", "dialogue"), {"text": "dialogue"}),
+            (("id", "talk"), {"text": "talk"}),
+            (("id", "talk"), {"turns": "talk"}),
+        ],
+    )
+    def test_is_split_into_its_turns(
+        self, tmp_path: Path, keys: tuple[str, str], named: dict[str, str]
+    ) -> None:
+        rows = [dict(zip(keys, (f"c{at}", self.TALK), strict=True)) for at in range(3)]
+        file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
+        assert said(file, map=named) == {f"c{at}": self.TURNS for at in range(3)}
+        notice = f"{keys[1]!r} contains whole transcripts, whose lines are read as turns"
+        assert any(line.endswith(notice) for line in load(file, map=named)[1].notices.lines())
+
+    def test_has_names_in_number_signs_in_some_corpora(self, tmp_path: Path) -> None:
+        talk = "#Person1#: Hello.\n#Person2#: Hi.\n#Person1#: Is it late?"
+        rows = [{"id": at, "dialogue": talk} for at in (1, 2)]
+        file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
+        assert said(file)["1"][0] == ("#Person1#", "Hello.")
+
+    @pytest.mark.parametrize(
+        "rows",
+        [
+            [{"ticket_id": 1, "text": TALK}, {"ticket_id": 1, "text": TALK}],
+            [{"ticket_id": 1, "text": TALK}, {"ticket_id": 2, "text": "Hi."}],
+            [{"ticket_id": 1, "text": "Name: Ann\nOrder: 7"}, {"ticket_id": 2, "text": "Name: Bo\nOrder: 8"}],
+        ],
+    )
+    def test_is_one_turn_if_other_rows_show_that_it_is_a_message(
+        self, tmp_path: Path, rows: list[dict[str, Any]]
+    ) -> None:
+        file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
+        assert sum(map(len, said(file).values())) == 2
+
+    def test_is_not_looked_for_if_all_dialogues_have_one_turn_which_is_reported(self, tmp_path: Path) -> None:
+        file = written(tmp_path / "t.csv", "call_id,text\n" + "".join(f"{at},Hi.\n" for at in range(12)))
+        notice = "all 12 dialogues have one turn; if another column says which rows belong together, name it"
+        assert any(notice in line for line in told(file))
+
+
+class TestUnknownShapes:
+    def test_of_turns_are_named_with_the_option_that_reads_them(self, tmp_path: Path) -> None:
+        file = written(tmp_path / "t.json", json.dumps([{"id": 1, "events": [{"user": "A", "text": "Hi."}]}]))
+        with pytest.raises(InputError, match=r"name it with --map turns=events$"):
+            load(file)
+        assert texts(file, map={"turns": "events"}) == {"1": ["Hi."]}
+
+    @pytest.mark.parametrize("key", ["chat_messages", "contents", "MessageList", "Transcript", "messages"])
+    def test_of_lists_are_known_by_their_names(self, tmp_path: Path, key: str) -> None:
+        file = written(tmp_path / "t.json", json.dumps([{"id": 1, key: [{"role": "A", "Content": "Hi."}]}]))
+        assert said(file) == {"1": [("A", "Hi.")]}
+
+    def test_of_an_envelope_are_its_list(self, tmp_path: Path) -> None:
+        rows = [{"ticket_id": 1, "body": {"contentType": "text", "content": "Hi."}}]
+        file = written(tmp_path / "t.json", json.dumps({"@odata.count": 1, "value": rows}))
+        assert texts(file) == {"1": ["Hi."]}
+
+    def test_of_a_text_are_refused_with_what_to_do(self, tmp_path: Path) -> None:
+        talk = [{"sender": "A", "content": {"msgtype": "m.text", "body": "Hi."}}]
+        file = written(tmp_path / "t.json", json.dumps([{"id": 1, "messages": talk}]))
+        with pytest.raises(
+            InputError, match=r"messages\[0\]\.content is not a text, but an object with the keys"
+        ):
+            load(file)
+
+    def test_with_a_text_and_its_parts_are_read_from_the_parts(self, tmp_path: Path) -> None:
+        parts = [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "Hi."}]
+        talk = [{"sender": "A", "text": "This block is not supported.\nHi.", "content": parts}]
+        file = written(tmp_path / "t.json", json.dumps([{"id": 1, "chat_messages": talk}]))
+        assert texts(file) == {"1": ["Hi."]}
+        assert told(file) == ["1 thought left out"]
+
+    def test_whose_texts_are_under_two_keys_are_reported(self, tmp_path: Path) -> None:
+        talk = [
+            {"role": "A", "text": "Hi."},
+            {"role": "B", "text": "Ho."},
+            {"role": "slot", "value": "48213"},
+        ]
+        file = written(tmp_path / "t.json", json.dumps([{"id": 1, "messages": talk}]))
+        assert told(file) == [
+            "1 turn with the text in 'value', not in 'text': --map text=text leaves them out"
+        ]
+        assert texts(file, map={"text": "text"}) == {"1": ["Hi.", "Ho."]}
