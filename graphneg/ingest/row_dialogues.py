@@ -184,6 +184,12 @@ class RowReader:
             self._notices.say(
                 f"{self._file}: no dialogue column, so messages that answer each other form a dialogue"
             )
+        if (pair := self._fields.exchange_of(self._first)) is not None:
+            other = next(key for key in pair if key != self._known.get("text"))
+            self._notices.say(
+                f"{self._file}: {other!r} looks like the other message of each row, which is kept as an "
+                "attribute: to load both as turns, write one row for each message"
+            )
         report_missing_time(self._file, self._first, self._fields, self._notices)
 
     def _keys(self, entries: Entries) -> Iterator[str]:
@@ -341,6 +347,7 @@ class RowReader:
                 raise ItemError(
                     f"the row at {row.place} has the id {row.written!r} instead of {first.written!r}"
                 )
+        rows = self._once(rows)
         used = {key for row in rows for field, key in self._of(row).items() if field in UTTERANCE_FIELDS}
         turns: list[dict[str, Any]] = []
         ordered = self._in_order(rows)
@@ -365,6 +372,23 @@ class RowReader:
         return Item(
             first.place, self._number, first.dialogue, value | ({"split": first.split} if first.split else {})
         )
+
+    def _once(self, rows: list[DialogueRow]) -> list[DialogueRow]:
+        """Return the rows without those that repeat another row with its id, as in overlapping exports."""
+        first: dict[str, Value] = {}
+        kept: list[DialogueRow] = []
+        for row in rows:
+            cells = cast("Value", row.cells)
+            id, _ = _reply(cells, self._fields)
+            # If rows with the same id differ, the column is not the id of a message, but of a person.
+            if id is not None and first.setdefault(id, cells) != cells:
+                return rows
+            if id is None or first[id] is cells:
+                kept.append(row)
+        self._notices.count(
+            "row", "left out, as another row has the same id and content", len(rows) - len(kept)
+        )
+        return kept
 
     def _of(self, row: DialogueRow) -> Mapping[str, str]:
         return self._fields.of(cast("Value", row.cells))

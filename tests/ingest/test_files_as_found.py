@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 import pytest
 
 from graphneg.errors import InputError
+from graphneg.ingest.loader import LoadOptions, get_loader
+from graphneg.model import Dialogue
 from tests.ingest.test_dialogue_files import load, refused, said
 from tests.loader_samples import written
 
@@ -427,3 +429,124 @@ class TestUnknownShapes:
             "1 turn with the text in 'value', not in 'text': --map text=text leaves them out"
         ]
         assert texts(file, map={"text": "text"}) == {"1": ["Hi.", "Ho."]}
+
+
+class TestRowsOfOverlappingExports:
+    def test_are_left_out_if_they_repeat_a_row_and_its_id(self, tmp_path: Path) -> None:
+        rows = "1,10,Ann,Hi.\n1,11,Bo,Hi.\n1,10,Ann,Hi.\n1,12,Ann,Hi.\n"
+        file = written(tmp_path / "t.csv", f"ticket_id,comment_id,speaker,text\n{rows}")
+        assert said(file) == {"1": [("Ann", "Hi."), ("Bo", "Hi."), ("Ann", "Hi.")]}
+        assert told(file) == ["1 row left out, as another row has the same id and content"]
+
+    def test_are_kept_if_the_id_is_that_of_a_person(self, tmp_path: Path) -> None:
+        rows = "1,u1,Ok.\n1,u1,Ok.\n1,u1,Bye.\n"
+        file = written(tmp_path / "t.csv", f"ticket_id,uid,text\n{rows}")
+        assert texts(file) == {"1": ["Ok.", "Ok.", "Bye."]}
+
+
+class TestFacebook:
+    def chat(self, folder: Path, *contents: str) -> Path:
+        name = "M\u00c3\u00bcller"
+        messages = [
+            {"sender_name": name, "timestamp_ms": 1700000000000 - at, "content": text}
+            for at, text in enumerate(contents)
+        ]
+        return written(
+            folder / "m.json", json.dumps({"participants": [{"name": name}], "messages": messages})
+        )
+
+    def test_texts_whose_letters_are_garbled_are_repaired_and_counted(self, tmp_path: Path) -> None:
+        file = self.chat(tmp_path, "gr\u00c3\u00bc\u00c3\u009fe \u00f0\u009f\u0098\u0080", "Hi.")
+        assert said(file) == {"0": [("Müller", "Hi."), ("Müller", "grüße 😀")]}
+        assert "4 texts with garbled letters repaired" in told(file)
+
+    def test_texts_are_kept_if_one_of_them_is_right(self, tmp_path: Path) -> None:
+        file = self.chat(tmp_path, "gr\u00c3\u00bcn", "grün")
+        assert texts(file) == {"0": ["grün", "gr\u00c3\u00bcn"]}
+
+    def test_lines_that_nobody_wrote_are_left_out_and_counted(self, tmp_path: Path) -> None:
+        lines = [
+            "M\u00c3\u00bcller sent an attachment.",
+            "Reacted \u00e2\u009d\u00a4 to your message ",
+            "He sent a photo.",
+        ]
+        file = self.chat(tmp_path, *lines)
+        assert texts(file) == {"0": ["He sent a photo."]}
+        assert {"1 media placeholder left out", "1 reaction left out"} <= set(told(file))
+
+
+def test_a_spreadsheet_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    file = written(tmp_path / "tickets.xlsx", b"PK\x03\x04" + b"x" * 100)
+    with pytest.raises(InputError, match=r"looks like a spreadsheet: save it as CSV"):
+        load(file)
+
+
+class TestRowsWithTwoMessages:
+    ROWS = "session_id,user_message,bot_response\n1,Hi.,Hello.\n1,Is it late?,No.\n"
+
+    def test_are_refused_with_what_to_do(self, tmp_path: Path) -> None:
+        with pytest.raises(
+            InputError, match="'user_message' and 'bot_response' look like two messages in one row"
+        ):
+            load(written(tmp_path / "t.csv", self.ROWS))
+
+    def test_are_reported_if_the_user_names_one_of_them(self, tmp_path: Path) -> None:
+        lines = told(written(tmp_path / "t.csv", self.ROWS), map={"text": "user_message"})
+        assert any("'bot_response' looks like the other message of each row" in line for line in lines)
+
+    def test_are_not_rows_with_a_text_and_a_user(self, tmp_path: Path) -> None:
+        rows = "session_id,user,text,response\n1,Ann,Hi.,1\n1,Bo,Ho.,2\n"
+        assert told(written(tmp_path / "t.csv", rows)) == []
+
+
+def transcript(path: Path) -> tuple[list[list[tuple[str, str]]], list[str]]:
+    """The dialogues of a transcript, and what is refused."""
+    records = list(get_loader("transcript").read([path], LoadOptions()))
+    talks = [[(one.speaker, one.text) for one in r.utterances] for r in records if isinstance(r, Dialogue)]
+    return talks, refused(records)
+
+
+class TestSubtitles:
+    VTT = """WEBVTT
+
+NOTE recorded on Monday
+
+3f2b-0
+00:00:03.120 --> 00:00:07.120
+<v Ann Lee>Is the rye bread
+fresh?</v>
+
+3f2b-1
+00:00:08.120 --> 00:00:12.120 align:start
+<v.loud Bo><i>Yes.</i></v>
+"""
+    SRT = """1
+00:00:03,120 --> 00:00:07,120
+Ann Lee: Is the rye bread
+fresh?
+
+2
+00:00:08,120 --> 00:00:12,120
+Bo: Yes.
+"""
+
+    @pytest.mark.parametrize("text", [VTT, SRT, VTT.replace("\n", "\r\n"), "\ufeff" + SRT])
+    def test_with_names_are_one_dialogue(self, tmp_path: Path, text: str) -> None:
+        talks, _ = transcript(written(tmp_path / "call.vtt", text))
+        assert talks == [[("Ann Lee", "Is the rye bread fresh?"), ("Bo", "Yes.")]]
+
+    def test_are_known_by_their_beginning(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match="looks like a file for the loader 'transcript'"):
+            load(written(tmp_path / "call.srt", self.SRT))
+
+
+class TestAHeaderAboveATranscript:
+    def test_is_refused_and_the_turns_are_read(self, tmp_path: Path) -> None:
+        text = "Call ID: 7\nDate: 2025-11-03\nAgent: Kim\n\n[00:05] Ann: Hi.\n[00:07] Kim: Hello.\n"
+        talks, lines = transcript(written(tmp_path / "call.txt", text))
+        assert talks == [[("Ann", "Hi."), ("Kim", "Hello.")]]
+        assert len(lines) == 1 and "its lines look like a header and not like turns" in lines[0]
+
+    def test_is_none_if_its_names_speak_again(self, tmp_path: Path) -> None:
+        talks, _ = transcript(written(tmp_path / "call.txt", "Time: I heal.\nAnn: Do you?\nTime: Always.\n"))
+        assert len(talks) == 1
