@@ -17,10 +17,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from graphneg.errors import InputError
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.entries import Source, sources
 from graphneg.ingest.exported import exported_records, is_exported
@@ -39,8 +41,6 @@ if TYPE_CHECKING:
 
 _DIALOGUE_KEYS = {"id", "corpus", "split", "turns", "responses"}
 _TURN_KEYS = {"text", "speaker", "amr"}
-_MANY = 10
-"""Number of dialogues of one turn, and no others, from which a source is reported."""
 _KINDS = {
     "object": "a JSON object", "array": "a list", "string": "a string", "integer": "an integer",
     "null": "null",
@@ -83,17 +83,17 @@ class Loader:
 
 
 def _counted(records: Iterator[Record], place: str, options: LoadOptions) -> Iterator[Record]:
-    """Yield the records of a source, and report it if all of its dialogues have a single turn."""
-    dialogues = turns = 0
+    """Yield the records of a source, and report it if each dialogue has one turn of several lines."""
+    dialogues = turns = several = 0
     for record in records:
         if isinstance(record, Dialogue):
             dialogues, turns = dialogues + 1, turns + len(record.utterances)
+            several += any("\n" in one.text for one in record.utterances)
         yield record
-    # A few dialogues of one turn are normal, but so many of them show that the rows were not grouped.
-    if dialogues == turns and dialogues >= _MANY:
+    if dialogues > 1 and dialogues == turns == several:
         options.notices.say(
-            f"{place}: all {dialogues:,} dialogues have one turn; if another column says which rows belong "
-            "together, name it with --map dialogue=NAME"
+            f"{place}: all {dialogues:,} dialogues have one turn of several lines; if their texts are whole "
+            'transcripts, write each turn as a line "Name: text", and the lines are read as turns'
         )
 
 
@@ -103,7 +103,10 @@ def _of_transcripts(source: Source, fields: Fields, options: LoadOptions) -> Sou
     For example, the cell "Ann: Hi.\nBo: Hello." of a column ``transcript`` contains two turns. The whole
     source is read to find out whether all its cells are like this one.
     """
-    key = None if source.once else _transcript_key(source, fields)
+    key: str | None = None
+    # A source that cannot be read is refused later, after its format was checked.
+    with suppress(InputError):
+        key = None if source.once else _transcript_key(source, fields)
     if key is None:
         return source
     options.notices.say(f"{source.place}: {key!r} contains whole transcripts, whose lines are read as turns")

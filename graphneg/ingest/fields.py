@@ -137,18 +137,19 @@ _CLOCKS = (
 _CLOCK = re.compile(r"\s*[0-9]{1,2}[:.][0-9]{2}(?![.0-9])")
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
-_EXCHANGES = tuple(
-    (frozenset(first.split()), frozenset(second.split()))
-    for first, second in (
-        (
-            "usermessage userinput userutterance userquery userprompt userquestion usertext user human "
-            "customermessage clientmessage visitormessage question query prompt input request",
-            "botmessage botresponse botreply botanswer botutterance bottext bot assistantmessage "
-            "assistantresponse assistantreply assistant airesponse aimessage modelresponse llmresponse "
-            "agentmessage agentresponse agentreply systemresponse response answer reply output completion",
-        ),
-    )
-)
+_EXCHANGE = (
+    frozenset({
+        "usermessage", "userinput", "userutterance", "userquery", "userprompt", "userquestion", "usertext",
+        "user", "human", "customermessage", "clientmessage", "visitormessage", "question", "query", "prompt",
+        "input", "request",
+    }),
+    frozenset({
+        "botmessage", "botresponse", "botreply", "botanswer", "botutterance", "bottext", "bot",
+        "assistantmessage", "assistantresponse", "assistantreply", "assistant", "airesponse", "aimessage",
+        "modelresponse", "llmresponse", "agentmessage", "agentresponse", "agentreply", "systemresponse",
+        "response", "answer", "reply", "output", "completion",
+    }),
+)  # fmt: skip
 """Names of columns that contain both messages of an exchange, in tables with one row for each exchange."""
 
 _NEVER_TURNS = ("turns", "internal")
@@ -256,7 +257,7 @@ class Fields:
         return not any(has_turns(one, self) for one in first)
 
     def exchange_of(self, keys: Iterable[str]) -> tuple[str, str] | None:
-        """Return the columns of a table whose rows contain two messages each, such as a question and an answer.
+        """Return the columns of a table whose rows contain two messages each: a question and an answer.
 
         Args:
             keys: The columns of a table.
@@ -265,13 +266,10 @@ class Fields:
             The columns of the first and of the second message; None if the rows contain one message each.
         """
         plain, text = plain_names(keys), self.of(keys).get("text")
-        for firsts, seconds in _EXCHANGES:
-            first = next((key for name, key in plain.items() if name in firsts), None)
-            second = next((key for name, key in plain.items() if name in seconds), None)
-            # With a column "text", for example, the column "user" is the speaker.
-            if first is not None and second is not None and text in (None, first, second):
-                return first, second
-        return None
+        first, second = (next((plain[name] for name in plain if name in names), None) for names in _EXCHANGE)
+        # With a column "text", for example, the column "user" is the speaker.
+        is_pair = first is not None and second is not None and text in (None, first, second)
+        return (first, second) if is_pair else None
 
     def texts_of(self, value: Value) -> list[str]:
         """Return the keys that may contain a text or, under a name for turns, a whole transcript.
@@ -565,8 +563,8 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
         alone = "; if all rows are one dialogue, use --map dialogue=" if missing == ["dialogue"] else ""
         if "text" in missing and (pair := fields.exchange_of(columns)) is not None:
             raise InputError(
-                f"{place}: the table lacks the column text; its columns {pair[0]!r} and {pair[1]!r} look like two "
-                "messages in one row: write one row for each message, with a column for the speaker"
+                f"{place}: the table lacks the column text; its columns {pair[0]!r} and {pair[1]!r} look "
+                "like two messages in one row: write one row for each message, with a column for the speaker"
             )
         raise InputError(
             f"{place}: the table lacks the columns {', '.join(missing)}; its first row is {shown}; name the "

@@ -19,7 +19,7 @@ CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "
 
 def told(*given: Any, **options: Any) -> list[str]:
     """What is said of a load, without the lines that name the columns."""
-    return [line for line in load(*given, **options)[1].notices.lines() if "read as" not in line]
+    return [line for line in load(*given, **options)[1].notices.lines() if ": read as " not in line]
 
 
 def texts(file: Path, **options: Any) -> dict[str, list[str]]:
@@ -380,10 +380,10 @@ class TestATranscriptInOneCell:
         file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
         assert sum(map(len, said(file).values())) == 2
 
-    def test_is_not_looked_for_if_all_dialogues_have_one_turn_which_is_reported(self, tmp_path: Path) -> None:
-        file = written(tmp_path / "t.csv", "call_id,text\n" + "".join(f"{at},Hi.\n" for at in range(12)))
-        notice = "all 12 dialogues have one turn; if another column says which rows belong together, name it"
-        assert any(notice in line for line in told(file))
+    def test_without_names_is_reported(self, tmp_path: Path) -> None:
+        rows = "".join(f'{at},"Hi.\nHello."\n' for at in range(3))
+        notice = "all 3 dialogues have one turn of several lines; if their texts are whole transcripts, write"
+        assert any(notice in line for line in told(written(tmp_path / "t.csv", f"call_id,text\n{rows}")))
 
 
 class TestUnknownShapes:
