@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, cast
 
 from graphneg.english.words import table_rows, unique_rows
@@ -198,7 +198,7 @@ class Fields:
 
     def _found(self, keys: Sequence[str]) -> Iterator[tuple[str, str]]:
         # In --map text=dialogue, the column is not the id of the dialogue as well.
-        plain = plain_names(key for key in keys if key not in self.named_by_user.values())
+        plain = plain_names(key for key in keys if key != self.named_by_user.get("text"))
         for field, names in NAMES.items():
             if field in self.named_by_user:
                 # The user may have named an empty key, which no column has. The field is then missing.
@@ -267,9 +267,10 @@ class Fields:
         """
         plain, text = plain_names(keys), self.of(keys).get("text")
         first, second = (next((plain[name] for name in plain if name in names), None) for names in _EXCHANGE)
+        if first is None or second is None:
+            return None
         # With a column "text", for example, the column "user" is the speaker.
-        is_pair = first is not None and second is not None and text in (None, first, second)
-        return (first, second) if is_pair else None
+        return (first, second) if text in (None, first, second) else None
 
     def texts_of(self, value: Value) -> list[str]:
         """Return the keys that may contain a text or, under a name for turns, a whole transcript.
@@ -402,6 +403,7 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(re.sub(r"[\W_]+", " ", plain).casefold().split())
 
 
+@lru_cache(1000)
 def header_class(key: str) -> str:
     """Return what a yes in a column means, judging by the words of its name.
 

@@ -122,9 +122,11 @@ class NoteFinder:
                 # A column "Internal note" may contain the note itself, and not a yes or no.
                 if header_class(key) and len(words_of(str(cells[key]))) > _MOST_WORDS:
                     texts.add(key)
-                elif key not in found and (meaning := meaning_of(key, cells[key])) == "note":
+                    continue
+                meaning = meaning_of(key, cells[key])
+                if meaning == "note":
                     found.add(key)
-                elif key not in found and meaning == "unknown" and header_class(key) and cells[key]:
+                elif meaning == "unknown" and header_class(key) and cells[key]:
                     unknown[key] = None
         for key in unknown.keys() - found - texts:
             self._notices.say(
