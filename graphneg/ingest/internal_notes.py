@@ -128,7 +128,7 @@ class NoteFinder:
                     found.add(key)
                 elif meaning == "unknown" and header_class(key) and cells[key]:
                     unknown[key] = None
-        for key in unknown.keys() - found - texts:
+        for key in (key for key in unknown if key not in found | texts):
             self._notices.say(
                 f"the column {key!r} may mark internal notes, but its values are unknown: "
                 f"--map 'internal={key}' leaves these turns out"
