@@ -498,7 +498,9 @@ def _items(window: JsonCursor, path: Path, key: str) -> Iterator[Item | Rejected
         if not is_new:
             yield Rejected(f"{path}:{window.line()}", str(DuplicateKeyError(key)))
         # In {"data": [...]}, the elements of the array are separate items.
-        if is_object and window.peek() == "[":
+        # In {"chats": {"list": [...]}}, those of the inner array are.
+        is_outer = key in _OUTER and window.peek() == "{"
+        if is_object and (window.peek() == "[" or is_outer):
             items = _items(window, path, key)
             yield from items if is_new else (item for item in items if isinstance(item, Rejected))
         else:
@@ -516,6 +518,10 @@ def _items(window: JsonCursor, path: Path, key: str) -> Iterator[Item | Rejected
                 yield item
         index += 1
     window.take(closing)
+
+
+_OUTER = ("chats", "left_chats")
+"""Names of members whose value is an object that contains the list of dialogues, as in Telegram's exports."""
 
 
 class JsonCursor:

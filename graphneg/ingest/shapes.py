@@ -13,6 +13,7 @@ the keys that ``loaders/dialogue.schema.json`` describes. They are validated lat
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -21,7 +22,14 @@ from pathlib import Path
 from typing import Any, cast
 
 from graphneg.errors import InputError
-from graphneg.ingest.assumptions import IdNotice, SpeakerNotice, report_missing_time, tell_apart
+from graphneg.ingest.assumptions import (
+    IdNotice,
+    SpeakerNotice,
+    counted_turn,
+    report_missing_time,
+    tell_apart,
+    textless_turn,
+)
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.exports import as_dialogue, is_export
 from graphneg.ingest.fields import (
@@ -30,6 +38,7 @@ from graphneg.ingest.fields import (
     Value,
     columns_of,
     has_turns,
+    is_content,
     is_utterance,
     listed,
     plain_names,
@@ -41,6 +50,7 @@ from graphneg.ingest.row_dialogues import RowReader
 from graphneg.ingest.spill import RowStore
 from graphneg.ingest.times import Dates, possible_orders
 from graphneg.ingest.values import id_text, unwrap_extended_json, utterance_fields
+from graphneg.ingest.withdrawn import withdrawn
 from graphneg.model import Rejected
 from graphneg.progress import NoProgress, Progress
 
@@ -132,8 +142,27 @@ def _no_entry(value: Any, fields: Fields) -> str:
 
 
 def _no_turns(value: Value, fields: Fields) -> str:
-    wanted = fields.named_by_user.get("turns") or listed(NAMES["turns"])
-    return f"the object has no turns ({wanted}); its keys are {listed(map(repr, list(value)[:12]))}"
+    wanted = fields.named_by_user.get("turns") or f"{listed(NAMES['turns'][:10])}, ..."
+    said = f"the object has no turns ({wanted}); its keys are {listed(map(repr, list(value)[:12]))}"
+    lists = [key for key, one in value.items() if _are_objects(one)]
+    if lists:
+        shown = " or ".join(f"--map turns={key}" for key in lists[:3])
+        return f"{said}; if a list contains the turns, name it with {shown}"
+    found = fields.of(value).get("text")
+    if found is not None and isinstance(value[found], dict):
+        return (
+            f"{said}; {found!r} is an object, not a text: write its text to a key of the row, and name this "
+            "key with --map text=NAME"
+        )
+    lines = [key for key, one in value.items() if isinstance(one, str) and one.strip().count("\n")]
+    if lines:
+        return f"{said}; if a text contains a whole transcript, name it with --map text={lines[0]}"
+    return said
+
+
+def _are_objects(value: Any) -> bool:
+    """Return whether a value is a list of objects, which may be the turns of a dialogue."""
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
 
 
 def _kept(entries: Entries) -> Callable[[], Entries]:
@@ -255,7 +284,7 @@ class _ObjectReader:
     def _report_time(self, entry: Item) -> None:
         """If no known key contains the time of a turn, report the keys whose values look like a time."""
         is_own = isinstance(entry.value, dict) and self._fields.turns_of(entry.value) == "turns"
-        first = next(_messages(entry, self._fields), None)
+        first = next(filter(self._has_text, _messages(entry, self._fields)), None)
         if first is not None and not is_own:
             report_missing_time(self._file, first, self._fields, self._notices)
 
@@ -307,30 +336,89 @@ class _ObjectReader:
         if not given:
             return value, {}
         turns: list[Any] = []
-        found: Mapping[str, str] = {}
-        for at, turn in enumerate(given):
+        spoken = [at for at, turn in enumerate(given) if self._has_text(turn)]
+        self._require_text(given, spoken, name)
+        self._count_other_keys([given[at] for at in spoken if isinstance(given[at], dict)])
+        # The first message may be of another kind, such as "Ann created the group", with other keys.
+        found: Mapping[str, str] = next(
+            (self._columns(given[at], name) for at in spoken if self._says_something(given[at])), {}
+        )
+        for turn in given:
             if not isinstance(turn, dict):
                 turns.append(turn)
                 continue
             cells = cast("dict[str, Any]", turn)
             known = self._fields.of(cells)
-            if "text" not in known and (others := sorted(cells.keys() - set(known.values()))):
-                keys = listed(map(repr, others[:12]))
-                raise ItemError(
-                    f"{name}[{at}] lacks 'text'; it has {keys}: name the text with --map text=NAME"
-                )
-            if not found:
-                found = self._columns(cells, name)
+            if spoken and not self._has_text(cells):
+                turns.append(textless_turn(cells, self._notices))
+                continue
+            if kind := withdrawn(cells, self._fields):
+                turns.append(counted_turn(kind, self._notices))
+                continue
             used = {known[field] for field in ("text", "speaker", "amr") if field in known}
             note = {"internal": True} if self._notes.is_note(cells) else {}
             others = {key: cell for key, cell in cells.items() if key not in used}
             turns.append(others | utterance_fields(cells, known) | note)
             self._speakers.count(cells, self._notes.columns(cells))
-        order = self._order(given, name)
+        order = self._order(given, name, spoken)
         # If several people have the same name, the person who speaks first keeps the name.
         objects = [at for at in order if isinstance(given[at], dict)]
         tell_apart([turns[at] for at in objects], [given[at] for at in objects], self._fields, self._notices)
         return [turns[at] for at in order], found
+
+    def _has_text(self, turn: Any) -> bool:
+        """Return whether a turn is a text, or has a key that contains its text."""
+        if not isinstance(turn, dict):
+            return True
+        found = self._fields.of(cast("Value", turn)).get("text")
+        return found is not None and is_content(turn[found])
+
+    def _count_other_keys(self, turns: list[Value]) -> None:
+        """Count the turns whose text is under another key than that of most turns of the dialogue.
+
+        In a log of a bot, for example, such a turn may be an event that stores a value.
+        """
+        keys = Counter(self._fields.of(turn)["text"] for turn in turns)
+        for key, amount in keys.most_common()[1:]:
+            most = keys.most_common(1)[0][0]
+            self._notices.count(
+                "turn",
+                f"with the text in {key!r}, not in {most!r}: --map text={most} leaves them out",
+                amount,
+            )
+
+    def _says_something(self, turn: Any) -> bool:
+        return isinstance(turn, dict) and bool(turn[self._fields.of(cast("Value", turn))["text"]])
+
+    def _require_text(self, turns: list[Any], spoken: Sequence[int], name: str) -> None:
+        """Require a text if a turn has a key whose meaning is not known.
+
+        A message without a text is normal in a conversation in which others have one: it may be an image, a
+        tool call or a change of status.
+
+        Args:
+            turns: The turns of a dialogue.
+            spoken: The indices of the turns that have a text.
+            name: The key that contains the turns, for the message.
+
+        Raises:
+            ItemError: No turn has a text.
+        """
+        if spoken:
+            return
+        for at, turn in enumerate(turns):
+            cells = cast("Value", turn)
+            if (key := self._fields.of(cells).get("text")) is not None:
+                raise ItemError(
+                    f"{name}[{at}].{key} is not a text, but an object with the keys "
+                    f"{listed(map(repr, list(cells[key])[:12]))}: write the text to a key of the message, "
+                    "and name this key with --map text=NAME"
+                )
+            if others := sorted(cells.keys() - set(self._fields.of(cells).values())):
+                keys = listed(map(repr, others[:12]))
+                raise ItemError(
+                    f"{name}[{at}] lacks 'text'; it has {keys}: name the text with --map text=NAME"
+                )
 
     def _columns(self, cells: Value, name: str) -> Mapping[str, str]:
         """Return the names of the keys that contain fields such as the speaker, for a notice to the user.
@@ -350,8 +438,12 @@ class _ObjectReader:
             {"internal": notes} if notes else {}
         )
 
-    def _order(self, turns: list[Any], name: str) -> Sequence[int]:
-        """Return the indices of turns, sorted by turn number, or else by time, or else unsorted."""
+    def _order(self, turns: list[Any], name: str, spoken: Sequence[int]) -> Sequence[int]:
+        """Return the indices of turns, sorted by turn number, or else by time, or else unsorted.
+
+        Turns without a text are left out later. They come last if the turns are ordered by time, because
+        they may lack a time.
+        """
         places = range(len(turns))
         if not all(isinstance(turn, dict) for turn in turns):
             return places
@@ -364,12 +456,12 @@ class _ObjectReader:
         # graphneg's own format lists the turns in order, so do not sort them by time.
         if name == "turns" or any(number is not None for number in numbers):
             return places
-        order = self._dates.order_of([self._fields.time_of(one) for one in cells])
-        if order is None or order == list(places):
+        order = self._dates.order_of([self._fields.time_of(cells[at]) for at in spoken]) if spoken else None
+        if order is None or order == list(range(len(spoken))):
             return places
-        key = self._fields.of(cells[0]).get("time", "time")
+        key = self._fields.of(cells[spoken[0]]).get("time", "time")
         self._notices.count("dialogue", f"whose turns were put in the order of {key!r}")
-        return order
+        return [*(spoken[at] for at in order), *(at for at in places if at not in set(spoken))]
 
 
 def _require_named(entries: Iterable[Item | Rejected], file: str) -> Iterator[Item | Rejected]:
