@@ -16,12 +16,16 @@ CREATE CONSTRAINT graphneg_sentence IF NOT EXISTS FOR (n:Sentence) REQUIRE n.id 
 CREATE CONSTRAINT graphneg_shift_graph IF NOT EXISTS FOR (n:ShiftGraph) REQUIRE n.id IS UNIQUE;
 CREATE CONSTRAINT graphneg_variant IF NOT EXISTS FOR (n:Variant) REQUIRE n.id IS UNIQUE;
 CREATE CONSTRAINT graphneg_lexicon IF NOT EXISTS FOR (n:LexiconEntry) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT graphneg_clause IF NOT EXISTS FOR (n:Clause) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT graphneg_entity IF NOT EXISTS FOR (n:Entity) REQUIRE n.id IS UNIQUE;
 CREATE CONSTRAINT graphneg_edit IF NOT EXISTS FOR (n:Edit) REQUIRE n.id IS UNIQUE;
 
 CREATE INDEX graphneg_amr_node_of IF NOT EXISTS FOR (n:AmrNode) ON (n.amr);
 CREATE INDEX graphneg_utterance_key IF NOT EXISTS FOR (n:Utterance) ON (n.key);
 CREATE INDEX graphneg_dialogue_order IF NOT EXISTS FOR (n:Dialogue) ON (n.order);
 CREATE INDEX graphneg_dialogue_corpus IF NOT EXISTS FOR (n:Dialogue) ON (n.corpus);
+CREATE INDEX graphneg_clause_dialogue IF NOT EXISTS FOR (n:Clause) ON (n.dialogue);
+CREATE INDEX graphneg_entity_dialogue IF NOT EXISTS FOR (n:Entity) ON (n.dialogue);
 CREATE INDEX graphneg_frame_lemma IF NOT EXISTS FOR (n:Frame) ON (n.lemma);
 
 MERGE (s:GraphnegSchema {id: 'graphneg'}) ON CREATE SET s.version = $version, s.facts = $facts, s.graphneg = $graphneg;

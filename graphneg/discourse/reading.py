@@ -1,0 +1,482 @@
+"""Read the clauses and the mentions of one graph, before they are compared with other turns.
+
+A clause is a main predicate with its arguments. `Clauses` finds the heads; this module reads from the graph
+and its text what the speaker does with each clause: its type, polarity, modality and tense, and whether the
+speaker guesses it or reports what somebody else said. The core of a clause is the predicate that is compared
+with other clauses. It is the head, or the predicate below a modal or an opinion.
+
+A mention is a node that refers to a person or a thing: a pronoun, a name or a noun. The words around a noun
+tell whether it takes up something known ("the car", "my car") or introduces something new ("a car").
+
+Example: "I think you can't park the car here." is ``(t / think-01 :ARG0 (i / i) :ARG1 (p / possible-01
+:polarity - :ARG1 (p2 / park-01 :ARG0 (y / you) :ARG1 (c / car) :location (h / here))))``. It has one clause,
+with the head *think* and the core *park*: a hedged negative statement with the modality ``possible``. Its
+mentions are *i*, *you* and the definite noun *car*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from graphneg.amr.clauses import Clauses
+from graphneg.amr.reading import AmrView
+from graphneg.amr.times import tense_of
+from graphneg.discourse.words import values, words
+from graphneg.english.noun_kinds import OTHER, lexeme
+from graphneg.english.tokens import sentences, tokenize
+
+ClauseType = Literal["statement", "question", "request", "exclamation", "fragment"]
+MentionKind = Literal["speaker", "addressee", "we", "pronoun", "name", "noun"]
+Definiteness = Literal["definite", "indefinite", "bare"]
+
+_TYPES: Mapping[str, ClauseType] = {
+    "statement": "statement",
+    "wish": "statement",
+    "report": "statement",
+    "answer": "statement",
+    "question": "question",
+    "order": "request",
+    "exclamation": "exclamation",
+    "formula": "exclamation",
+    "fragment": "fragment",
+}
+"""The type of a clause, by the type that `graphneg.amr.clauses` gives it. A ``link`` is no clause."""
+_SPEAKING: Mapping[str, MentionKind] = {"i": "speaker", "you": "addressee", "we": "we"}
+_SENTENCE_ENDS = frozenset({".", "?", "!", ";", "..."})
+_DEEPEST = 4
+"""The largest number of modals and opinions above the core of a clause: "I think you might have to go"."""
+_PROPER = "proper"
+"""Gender of a noun or name that does not show one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseReading:
+    """A clause of a graph.
+
+    Attributes:
+        head: The number of the head.
+        core: The number of the predicate below modals and opinions. Often it is the head itself.
+        type: What the speaker does with the clause.
+        negative: Whether the clause is denied. In "I don't think it's late", *late* is denied.
+        modality: ``none``, ``possible``, ``obligatory``, ``recommended``, ``wanted`` or ``permitted``.
+        tense: ``past``, ``present``, ``future`` or ``mixed``, taken from the sentence.
+        hedged: Whether the speaker marks the clause as a guess: "I think", "maybe".
+        reported: Whether the speaker reports what somebody else said: "He said that it's late."
+        self_contained: Whether the sentence can be said again anywhere in the dialogue.
+        asked: The roles that the clause asks for; ``polarity`` for a yes/no question.
+    """
+
+    head: int
+    core: int
+    type: ClauseType
+    negative: bool
+    modality: str
+    tense: str
+    hedged: bool
+    reported: bool
+    self_contained: bool
+    asked: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A node that refers to a person or a thing.
+
+    Attributes:
+        position: The number of the node.
+        kind: How it refers: as *I*, as *you*, as *we*, as another pronoun, by a name or by a noun.
+        head: The pronoun, the name in lower case, or the lexeme of the noun.
+        noun_kind: The kind of the noun, such as ``person``.
+        gender: ``male``, ``female``, or empty if the word does not show it.
+        number: ``singular``, ``plural``, or empty if the text does not show it.
+        definiteness: For a noun, what the words before it tell.
+        modifiers: What else the graph says about the noun.
+        owner: The number of the possessor's node, if there is one.
+        names: The number of the pronoun whose person the name names ("I'm Mary"), if there is one.
+        is_address: Whether the speaker addresses somebody with the name ("Hi, Mary").
+        is_argument: Whether the node is an argument, so that a later pronoun can take it up.
+        place: The place in the text or, without alignment, in the graph. Mentions are resolved in this order.
+    """
+
+    position: int
+    kind: MentionKind
+    head: str
+    noun_kind: str = OTHER
+    gender: str = ""
+    number: str = ""
+    definiteness: Definiteness = "bare"
+    modifiers: frozenset[str] = frozenset()
+    owner: int | None = None
+    names: int | None = None
+    is_address: bool = False
+    is_argument: bool = True
+    place: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The clauses and mentions of one graph.
+
+    Attributes:
+        view: The graph.
+        clauses: The clauses, in the order of their heads.
+        mentions: The mentions, in the order of the text.
+    """
+
+    view: AmrView
+    clauses: tuple[ClauseReading, ...]
+    mentions: tuple[Mention, ...]
+
+
+def read_graph(view: AmrView, clauses: Clauses, facts: Sequence[Mapping[str, Any]], text: str) -> Reading:
+    """Read the clauses and mentions of a graph.
+
+    Args:
+        view: The graph.
+        clauses: The heads of its clauses.
+        facts: The properties of its nodes, by node number, as `graphneg.amr.facts` computes them.
+        text: The text that the graph represents.
+
+    Returns:
+        The clauses and mentions.
+    """
+    reader = _Reader(view, clauses, facts, text)
+    return Reading(view, tuple(reader.clauses()), tuple(reader.mentions()))
+
+
+class _Reader:
+    """Reads one graph."""
+
+    def __init__(
+        self, view: AmrView, clauses: Clauses, facts: Sequence[Mapping[str, Any]], text: str
+    ) -> None:
+        self._view, self._clauses, self._facts, self._text = view, clauses, facts, text
+        self._spans = view.graph.spans
+        self._tokens = [token.text.lower() for token in tokenize(text)]
+        self._tenses: dict[tuple[int, int], str] = {}
+        self._whole_tense: str | None = None
+
+    # Clauses
+
+    def clauses(self) -> list[ClauseReading]:
+        """Return the clauses in the order of their heads."""
+        return [clause for head in self._clauses.heads if (clause := self._clause(head)) is not None]
+
+    def _clause(self, head: int) -> ClauseReading | None:
+        view, known = self._view, self._facts[head]
+        found = _TYPES.get(known.get("clause_type", ""))
+        # "It rained because ..." is two clauses. The node that links them is none.
+        if found is None or view.labels[head] in words("no-clause"):
+            return None
+        core, modality, hedged, denials = head, "none", False, self._denials(head)
+        for _ in range(_DEEPEST):
+            label = view.labels[core]
+            below = self._below(core, label)
+            if below is None:
+                break
+            if label in words("raised"):
+                modality = values("modalities")[label]
+            else:
+                hedged = True
+            core = below
+            denials += self._denials(core)
+        label = view.labels[core]
+        # "I want to go" is wanted. "I want a car" is a statement about a present wish.
+        if modality == "none" and label in values("modalities") and self._has_frame_below(core):
+            modality = values("modalities")[label]
+        asked: tuple[str, ...] = ()
+        if found == "question":
+            asked = tuple(dict.fromkeys(view.roles[at] for at in view.asked if at in view.whole(head)))
+        return ClauseReading(
+            head,
+            core,
+            found,
+            denials % 2 == 1,
+            modality,
+            self._tense(head),
+            hedged or self._has_hedge(head, core),
+            self._is_reported(head),
+            known.get("repeatable") == "anywhere",
+            asked,
+        )
+
+    def _below(self, k: int, label: str) -> int | None:
+        """Return the number of the predicate below a modal or an opinion; None for other predicates."""
+        view = self._view
+        if label in words("raised"):
+            # (obligate-01 :ARG1 who :ARG2 what); the other modals have what is possible as :ARG1.
+            roles = ("ARG2", "ARG1") if label == "obligate-01" else ("ARG1",)
+        elif label in words("opinions"):
+            subject = next((c.label for c in view.children[k] if c.role in ("ARG0", "experiencer")), None)
+            # "He thinks it is late" is a statement about him.
+            if subject not in (None, "i"):
+                return None
+            roles = ("ARG1", "ARG2")
+        else:
+            return None
+        for role in roles:
+            for child in view.children[k]:
+                # "I think of you" has no clause below it.
+                if child.role == role and self._is_predicate(child.position):
+                    return child.position
+        return None
+
+    def _is_predicate(self, k: int) -> bool:
+        """Return whether a node is a predicate: a frame, or a noun or adjective with a subject."""
+        view = self._view
+        return view.is_frame[k] or any(child.role == "domain" for child in view.children[k])
+
+    def _has_frame_below(self, k: int) -> bool:
+        view = self._view
+        return any(child.role == "ARG1" and view.is_frame[child.position] for child in view.children[k])
+
+    def _denials(self, k: int) -> int:
+        """Return the number of negations at a node: "not", "never", "nobody"."""
+        view = self._view
+        # "No." is a fragment that denies.
+        own = int(view.nodes[k].parent is None or not view.is_frame[k]) * int(view.is_a(k, "negative"))
+        return own + sum(
+            (child.role == "polarity" and child.value == "-")
+            # In "No, I go", *no* is an answer and does not deny the clause.
+            or (view.is_a(child.position, "negative") and child.label != "no")
+            for child in view.children[k]
+        )
+
+    def _has_hedge(self, head: int, core: int) -> bool:
+        view = self._view
+        return any(child.label in words("hedges") for at in {head, core} for child in view.children[at]) or (
+            view.labels[head] == "likely-01"
+        )
+
+    def _is_reported(self, head: int) -> bool:
+        """Return whether a clause is below a verb of speech of somebody else than the speaker."""
+        view, at = self._view, view_parent(self._view, head)
+        while at is not None:
+            # "But it's late" has contrast-01 above it, which joins clauses.
+            if view.is_a(at, "reporting", "replying") and not view.is_a(at, "joining"):
+                by = next((view.labels[of] for role, of in view.roles_out[at] if role == "ARG0"), None)
+                # "I said that it was late" is the speaker's own claim.
+                return by != "i"
+            at = view_parent(view, at)
+        return False
+
+    def _tense(self, head: int) -> str:
+        """Return the tense of the sentence that contains a clause."""
+        view, spans = self._view, self._spans
+        places = [spans[at] for at in view.whole(head) if at in spans]
+        if not places:
+            return self._tense_without_alignment(head)
+        tokens = self._tokens
+        first, last = min(start for start, _ in places), max(end for _, end in places)
+        if last > len(tokens):
+            return self._tense_without_alignment(head)
+        while first and tokens[first - 1] not in _SENTENCE_ENDS:
+            first -= 1
+        while last < len(tokens) and tokens[last] not in _SENTENCE_ENDS:
+            last += 1
+        if (first, last) not in self._tenses:
+            self._tenses[first, last] = tense_of(" ".join(tokens[first:last]), view.lexicon)
+        return self._tenses[first, last]
+
+    def _tense_without_alignment(self, head: int) -> str:
+        view = self._view
+        tops = [child.position for child in view.children[0]] if view.is_multiple else [0]
+        parts = list(sentences(self._text)) if view.is_multiple else [self._text]
+        # If graph and text do not have the same number of sentences, use the tense of the whole text.
+        if len(tops) != len(parts) or view.sentences[head] not in tops:
+            if self._whole_tense is None:
+                self._whole_tense = tense_of(self._text, view.lexicon)
+            return self._whole_tense
+        return tense_of(parts[tops.index(view.sentences[head])], view.lexicon)
+
+    # Mentions
+
+    def mentions(self) -> list[Mention]:
+        """Return the mentions in the order of the text."""
+        found = [mention for k in range(self._view.size) if (mention := self._mention(k)) is not None]
+        return sorted(found, key=lambda mention: mention.place)
+
+    def _mention(self, k: int) -> Mention | None:
+        view, label = self._view, self._view.labels[k]
+        node = view.nodes[k]
+        if node.concept is None or view.is_frame[k]:
+            return None
+        place = (self._spans[k][0] if k in self._spans else k, k)
+        if label in _SPEAKING:
+            return Mention(k, _SPEAKING[label], label, "person", place=place)
+        if label in values("pronouns"):
+            # In "It rains", *it* refers to nothing.
+            return None if self._facts[k].get("expletive") else Mention(k, "pronoun", label, place=place)
+        if self._facts[k].get("has_name"):
+            return self._named(k, place)
+        return self._noun(k, place)
+
+    def _named(self, k: int, place: tuple[int, int]) -> Mention | None:
+        """Return the mention of a name, without its titles; None if nothing is left."""
+        view = self._view
+        name = next((at for role, at in view.roles_out[k] if role == "name"), None)
+        parts = [view.labels[at].strip('"').lower() for at in view.inside(name)] if name is not None else []
+        gender = next((values("titles")[part] for part in parts if part in values("titles")), "")
+        own = [
+            part
+            for part in parts
+            if "title" not in view.lexicon.classes_of(part) and part not in values("titles")
+        ]
+        own = [part for part in own if any(map(str.isalnum, part)) and part not in words("markers")]
+        if not own:
+            return None
+        role = view.roles[k]
+        kind = view.kinds[k]
+        return Mention(
+            k,
+            "name",
+            " ".join(own),
+            kind,
+            gender,
+            "singular",
+            "definite",
+            names=self._namesake(k),
+            is_address=role == "vocative",
+            is_argument=role.startswith("ARG") or role in ("domain", "location", "accompanier", "op1"),
+            place=place,
+        )
+
+    def _namesake(self, k: int) -> int | None:
+        """Return the pronoun whose person a name names: *I* in "I'm Mary" and in "My name is Mary"."""
+        view = self._view
+        for child in view.children[k]:
+            # "Are you Jane?" and "I'm not Jane" name nobody.
+            if child.role == "polarity":
+                return None
+            if child.role != "domain":
+                continue
+            if child.label in _SPEAKING:
+                return child.position
+            if child.label == "name":
+                return next((c.position for c in view.children[child.position] if c.role == "poss"), None)
+        return None
+
+    def _noun(self, k: int, place: tuple[int, int]) -> Mention | None:
+        view, role, label = self._view, self._view.roles[k], self._view.labels[k]
+        head, owner, at = lexeme(label), None, k
+        for child in view.children[k]:
+            if child.role == "poss":
+                owner = child.position
+            # "my sister" is (person :ARG0-of (have-rel-role-91 :ARG1 i :ARG2 sister)).
+            if label == "person" and view.is_a(child.position, "relating"):
+                relation = {name: of for name, of in view.roles_out[child.position]}
+                if "ARG2" in relation:
+                    head, at = lexeme(view.labels[relation["ARG2"]]), relation["ARG2"]
+                    owner = relation.get("ARG1", owner)
+        if (
+            head in words("no-mention")
+            or view.is_a(k, "joining", "closed", "anaphor", "pointer")
+            or role in _NOT_REFERRING
+        ):
+            return None
+        kind = "person" if label == "person" else view.kinds[k]
+        if kind in words("no-referent-kinds"):
+            return None
+        token = self._token(k, at, head)
+        definiteness = self._definiteness(k, token)
+        if owner is not None:
+            definiteness = "definite"
+        # "A man needs a good job. He ..." is about any man.
+        elif head in words("anybody"):
+            definiteness = "indefinite"
+        # Without a determiner, a word of unknown kind may be an adjective: "It is expensive."
+        if kind == OTHER and definiteness == "bare":
+            return None
+        gender = next(
+            (
+                g
+                for g, name in (("male", "man"), ("female", "woman"))
+                if name in view.lexicon.classes_of(head)
+            ),
+            "",
+        )
+        return Mention(
+            k,
+            "noun",
+            head,
+            kind,
+            gender,
+            self._number(token, head),
+            definiteness,
+            self._modifiers(k),
+            owner,
+            is_argument=bool(role) and role != "mod",
+            place=place,
+        )
+
+    def _token(self, k: int, at: int, head: str) -> int | None:
+        """Return the index of a noun's last token; None if it is not known."""
+        tokens = self._tokens
+        for node in (at, k):
+            if node in self._spans:
+                end = self._spans[node][1] - 1
+                return end if end < len(tokens) else None
+        # Without alignment, a word that occurs once in the text is found by its beginning.
+        stem = head.rpartition(" ")[2]
+        stem = stem[:-1] if len(stem) > 3 and stem.endswith("y") else stem
+        found = [i for i, token in enumerate(tokens) if token.startswith(stem) and len(token) < len(stem) + 4]
+        return found[0] if len(found) == 1 else None
+
+    def _definiteness(self, k: int, token: int | None) -> Definiteness:
+        """Return what the words before a noun tell about it."""
+        view = self._view
+        for child in view.children[k]:
+            if child.role == "quant" or child.label in ("any", "some", "all", "each", "every", "another"):
+                return "indefinite"
+            if child.role == "mod" and child.label in words("pointing"):
+                return "definite"
+        if token is None:
+            return "bare"
+        inside = {lexeme(view.labels[at]) for at in view.inside(k)}
+        for at in range(token - 1, max(token - 5, -1), -1):
+            word = self._tokens[at]
+            kind = values("determiners").get(word)
+            if kind is not None:
+                return "definite" if kind == "definite" else "indefinite"
+            # Between the determiner and the noun there are only its modifiers: "the old green car".
+            if not any(word.startswith(part[:4]) for label in inside for part in label.split()):
+                break
+        return "bare"
+
+    def _number(self, token: int | None, head: str) -> str:
+        if token is None:
+            return ""
+        word, last = self._tokens[token], head.rpartition(" ")[2]
+        # "cars" is the plural of *car*; "glass" is its own singular.
+        return "singular" if word == last else "plural" if word != last and word.endswith("s") else ""
+
+    def _modifiers(self, k: int) -> frozenset[str]:
+        """Return what the graph says about a noun, except for determiners and its possessor."""
+        view = self._view
+        return frozenset(
+            f"{child.role} {lexeme(child.label)}"
+            for child in view.children[k]
+            if child.role not in _NO_MODIFIERS and child.label not in words("pointing") | words("markers")
+        )
+
+
+_NOT_REFERRING = frozenset(
+    {"mod", "unit", "quant", "consist-of", "vocative", "degree", "manner", "frequency", "time"}
+)
+"""Roles of nouns that describe something else: *apple* in "apple pie"."""
+_NO_MODIFIERS = frozenset({"poss", "polarity", "mode", "domain", "wiki", "polite", "vocative", "time"})
+
+
+def view_parent(view: AmrView, k: int) -> int | None:
+    """Return the number of a node's parent; None for the top.
+
+    Args:
+        view: The graph.
+        k: The node number.
+
+    Returns:
+        The number of the parent.
+    """
+    return view.nodes[k].parent
