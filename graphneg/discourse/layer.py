@@ -19,10 +19,13 @@ from graphneg.discourse.relations import (
     Proposition,
     answer_to,
     contradicts,
+    denied_possession,
     opposites_of,
+    possessions,
     proposition,
     repeats,
 )
+from graphneg.discourse.words import words
 from graphneg.english.lexicon import Lexicon
 
 
@@ -121,7 +124,7 @@ def discourse_layer(
         if turn is not None:
             clauses = _add(layer, turn, resolver)
             before.relate(turn, clauses, layer)
-            before.add(turn, clauses)
+            before.add(turn, clauses, layer.references[turn.graph])
         for response in responses.get(number, ()):
             own = resolver.branch(response.id)
             clauses = _add(layer, response, own)
@@ -158,17 +161,29 @@ class _Earlier:
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
         self._by_predicate: dict[str, list[Clause]] = {}
+        self._possessed: dict[tuple[str, str], list[Clause]] = {}
+        self._denied: dict[tuple[str, str], list[Clause]] = {}
         self._last: tuple[SpokenTurn, list[Clause]] | None = None
 
-    def add(self, turn: SpokenTurn, clauses: Sequence[Clause]) -> None:
+    def add(self, turn: SpokenTurn, clauses: Sequence[Clause], references: References) -> None:
         """Add the clauses of a turn."""
         for clause in clauses:
             if clause.proposition is not None:
                 self._by_predicate.setdefault(clause.proposition.predicate, []).append(clause)
+        for thing, clause in _denied(turn, clauses, references):
+            self._denied.setdefault(thing, []).append(clause)
+        for thing, clause in _possessed(turn, clauses, references):
+            self._possessed.setdefault(thing, []).append(clause)
         self._last = turn, list(clauses)
 
     def relate(self, turn: SpokenTurn, clauses: Sequence[Clause], layer: DiscourseLayer) -> None:
         """Add the relations of the clauses of the next turn to earlier clauses."""
+        references = layer.references[turn.graph]
+        # "I don't have a car" and "my car" contradict each other in either order.
+        for thing, clause in _denied(turn, clauses, references):
+            layer.contradicts += [(clause.id, one.id) for one in self._possessed.get(thing, ())]
+        for thing, clause in _possessed(turn, clauses, references):
+            layer.contradicts += [(clause.id, one.id) for one in self._denied.get(thing, ())]
         for clause in clauses:
             said = clause.proposition
             if said is None:
@@ -197,15 +212,43 @@ class _Earlier:
         asking, asked = self._last
         if asking.turn != turn.turn - 1 or asking.speaker == turn.speaker:
             return
-        questions = [clause for clause in asked if clause.reading.type == "question"]
+        view = asking.reading.view
+        # "Oh?" asks nothing.
+        questions = [
+            clause
+            for clause in asked
+            if clause.reading.type == "question"
+            and (
+                view.is_frame[clause.reading.core] or view.labels[clause.reading.core] not in words("markers")
+            )
+        ]
         if not questions:
             return
         question = questions[-1]
-        found = answer_to(
-            question.reading, asking.reading.view, [one.reading for one in clauses], turn.reading.view
-        )
+        found = answer_to(question.reading, [one.reading for one in clauses], turn.reading.view)
         if found is not None:
             yield clauses[found].id, question.id
+
+
+Possession = tuple[str, str]
+"""The id of the owner's entity, and the lexeme of the thing."""
+
+
+def _denied(
+    turn: SpokenTurn, clauses: Sequence[Clause], references: References
+) -> Iterator[tuple[Possession, Clause]]:
+    for clause in clauses:
+        thing = denied_possession(clause.reading, turn.reading, references)
+        if thing is not None:
+            yield thing, clause
+
+
+def _possessed(
+    turn: SpokenTurn, clauses: Sequence[Clause], references: References
+) -> Iterator[tuple[Possession, Clause]]:
+    of = {clause.reading.head: clause for clause in clauses}
+    for thing, reading in possessions(turn.reading, references):
+        yield thing, of[reading.head]
 
 
 def _leave_out_single_nouns(layer: DiscourseLayer) -> None:
@@ -217,6 +260,8 @@ def _leave_out_single_nouns(layer: DiscourseLayer) -> None:
     kept = {
         one.id for one in layer.entities if mentions.get(one.id, 0) > 1 or one.kind in ("speaker", "speakers")
     }
+    # A clause may deny a possession twice: "my sister and my sister's friend".
+    layer.contradicts = list(dict.fromkeys(layer.contradicts))
     layer.entities = [one for one in layer.entities if one.id in kept]
     layer.references = {
         graph: {k: id for k, id in references.items() if id in kept}

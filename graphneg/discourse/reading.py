@@ -361,15 +361,16 @@ class _Reader:
     def _noun(self, k: int, place: tuple[int, int]) -> Mention | None:
         view, role, label = self._view, self._view.roles[k], self._view.labels[k]
         head, owner, at = lexeme(label), None, k
-        for child in view.children[k]:
-            if child.role == "poss":
-                owner = child.position
-            # "my sister" is (person :ARG0-of (have-rel-role-91 :ARG1 i :ARG2 sister)).
-            if label == "person" and view.is_a(child.position, "relating"):
-                relation = {name: of for name, of in view.roles_out[child.position]}
+        for written, of in view.roles_out[k]:
+            if written == "poss":
+                owner = of
+        # "my sister" is (person :ARG0-of (have-rel-role-91 :ARG1 i :ARG2 sister)).
+        for written, above in view.roles_in[k] if label == "person" else ():
+            if written == "ARG0" and view.is_a(above, "relating"):
+                relation = dict(view.roles_out[above])
                 if "ARG2" in relation:
-                    head, at = lexeme(view.labels[relation["ARG2"]]), relation["ARG2"]
-                    owner = relation.get("ARG1", owner)
+                    at = relation["ARG2"]
+                    head, owner = lexeme(view.labels[at]), relation.get("ARG1", owner)
         if (
             head in words("no-mention")
             or view.is_a(k, "joining", "closed", "anaphor", "pointer")
@@ -458,7 +459,9 @@ class _Reader:
         return frozenset(
             f"{child.role} {lexeme(child.label)}"
             for child in view.children[k]
-            if child.role not in _NO_MODIFIERS and child.label not in words("pointing") | words("markers")
+            if child.role not in _NO_MODIFIERS
+            and child.label not in words("pointing") | words("markers")
+            and not view.is_a(child.position, "relating")
         )
 
 

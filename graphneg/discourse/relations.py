@@ -33,6 +33,7 @@ Roles = Mapping[str, tuple[Keys, ...]]
 _DEEPEST = 12
 """Largest number of roles below a predicate at which arguments are compared."""
 _DEGREE = "have-degree-91"
+_PLACE = "be-located-at-91"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,14 @@ class _Propositions:
         self._mentions = {mention.position: mention for mention in reading.mentions}
 
     def of(self, core: int) -> Proposition | None:
-        view = self._view
+        view, mention = self._view, self._mentions.get(core)
+        # "I've been to Florida" may be (state :name "Florida" :domain i): the name is the place of its subject.
+        if mention is not None and mention.kind == "name" and mention.noun_kind == "place":
+            found = self._of_predicate(core, lexeme(_PLACE), frozenset({"name", "wiki"}))
+            if found is None or core not in self._references:
+                return None
+            place = {"ARG2": (frozenset({f"@{self._references[core]}"}),)}
+            return Proposition(found.predicate, {**found.arguments, **place}, found.circumstances)
         if view.labels[core] != _DEGREE:
             return self._of_predicate(core, lexeme(view.labels[core]), frozenset())
         # "It is bigger" is (have-degree-91 :ARG1 it :ARG2 big :ARG3 more): the predicate is the adjective.
@@ -222,6 +230,66 @@ def contradicts(
     return _are_opposite(said, before, lexicon)
 
 
+def denied_possession(
+    clause: ClauseReading, reading: Reading, references: References
+) -> tuple[str, str] | None:
+    """Return what a clause says that somebody does not have.
+
+    "I don't have a car" contradicts each clause that speaks of "my car".
+
+    Args:
+        clause: The clause.
+        reading: The clauses and mentions of its graph.
+        references: The entities of the nodes of the graph.
+
+    Returns:
+        The id of the owner's entity and the lexeme of the thing. None if the clause denies no possession.
+    """
+    view = reading.view
+    if not (
+        _is_claim(clause) and clause.negative and clause.modality == "none" and clause.tense == "present"
+    ):
+        return None
+    if view.labels[clause.core] not in words("having"):
+        return None
+    said = [(role, at) for role, at in _roles(view, clause.core) if not _is_silent(view, role, at)]
+    # "I don't have a car today" denies less.
+    if sorted(role for role, _ in said) != ["ARG0", "ARG1"]:
+        return None
+    of = dict(said)
+    owner = references.get(of["ARG0"])
+    thing = next((one for one in reading.mentions if one.position == of["ARG1"] and one.kind == "noun"), None)
+    # "I don't have the red car" and "I don't have two cars" deny less.
+    if owner is None or thing is None or thing.definiteness == "definite" or thing.modifiers - _ANY:
+        return None
+    return owner, thing.head
+
+
+def possessions(reading: Reading, references: References) -> Iterator[tuple[tuple[str, str], ClauseReading]]:
+    """Yield what a turn presupposes that somebody has.
+
+    Args:
+        reading: The clauses and mentions of a graph.
+        references: The entities of the nodes of the graph.
+
+    Yields:
+        The id of the owner's entity and the lexeme of the thing, with the clause that mentions it.
+    """
+    view = reading.view
+    for mention in reading.mentions:
+        owner = None if mention.owner is None else references.get(mention.owner)
+        if mention.kind != "noun" or owner is None or mention.number == "plural" and mention.modifiers:
+            continue
+        around = [one for one in reading.clauses if mention.position in view.whole(one.head)]
+        # "I sold my car" ends the possession, and "Imagine that I sold my car" is no claim of the speaker.
+        ends = any(view.labels[at] in words("ending") for one in around[-1:] for at in view.whole(one.head))
+        if around and not ends and not around[-1].reported:
+            yield (owner, mention.head), around[-1]
+
+
+_ANY = frozenset({"mod any", "quant any", "polarity -"})
+
+
 def _is_claim(clause: ClauseReading) -> bool:
     return clause.type == "statement" and not clause.hedged and not clause.reported
 
@@ -286,17 +354,11 @@ def _listed(lexicon: Lexicon) -> Mapping[str, frozenset[str]]:
 # Answers
 
 
-def answer_to(
-    question: ClauseReading,
-    asked: AmrView,
-    clauses: Sequence[ClauseReading],
-    view: AmrView,
-) -> int | None:
+def answer_to(question: ClauseReading, clauses: Sequence[ClauseReading], view: AmrView) -> int | None:
     """Find the clause of a turn that answers a question of the turn before.
 
     Args:
         question: The question.
-        asked: Its graph.
         clauses: The clauses of the answering turn.
         view: The graph of the answering turn.
 
@@ -304,12 +366,15 @@ def answer_to(
         The index of the clause; None if no clause answers the question.
     """
     for at, clause in enumerate(clauses):
-        if clause.type in ("question", "request"):
-            # A question in return comes before or in place of an answer.
+        # A question in return comes before or in place of an answer: "What do you mean?"
+        if clause.type in ("question", "request") or _refuses(clause, view):
             return None
-        if _refuses(clause, view):
-            return None
-        if _answers(question, asked, clause, view):
+        # "Yes.", "Of course.", "I'm afraid not." answer only yes/no questions.
+        if _says_yes_or_no(clause, view):
+            if "polarity" in question.asked:
+                return at
+        # A greeting, a thank-you or an exclamation is no answer: "Oh!"
+        elif clause.type != "exclamation" and not _is_courtesy(clause, view):
             return at
     return None
 
@@ -319,25 +384,12 @@ def _refuses(clause: ClauseReading, view: AmrView) -> bool:
     return clause.negative and any(view.labels[at] in words("unknowing") for at in {clause.head, clause.core})
 
 
-def _answers(question: ClauseReading, asked: AmrView, clause: ClauseReading, view: AmrView) -> bool:
-    if "polarity" in question.asked or not question.asked:
-        if _says_yes_or_no(clause, view):
-            return True
-    # A greeting, a thank-you or an exclamation is no answer: "Oh!"
-    if clause.type == "exclamation" or _is_courtesy(clause, view):
-        return False
-    return True
-
-
 def _says_yes_or_no(clause: ClauseReading, view: AmrView) -> bool:
-    """Return whether a clause begins with or contains a word such as *yes*."""
-    known = words("affirming") | words("denying")
-    return any(view.labels[at] in known for at in (clause.head, clause.core)) or any(
-        child.label in known for at in (clause.head, clause.core) for child in view.children[at]
-    )
+    """Return whether a clause consists of a word such as *yes*, perhaps with the subject: "You're right"."""
+    return view.labels[clause.core] in words("affirming") | words("denying")
 
 
 def _is_courtesy(clause: ClauseReading, view: AmrView) -> bool:
-    return view.is_a(clause.head, "courtesy", "formula") or (
-        clause.type == "fragment" and view.labels[clause.head] in words("markers")
-    )
+    """Return whether a clause is polite or an interjection: "I'm sorry", "Well"."""
+    is_short = clause.type == "fragment" and view.labels[clause.head] in words("markers")
+    return is_short or view.is_a(clause.head, "courtesy", "formula")
