@@ -62,6 +62,7 @@ class _Referent:
     modifiers: frozenset[str] = frozenset()
     owner: int | None = None
     is_bare: bool = False
+    is_definite: bool = False
     is_argument: bool = False
     last_turn: int = -1
     mentions: int = 0
@@ -153,6 +154,7 @@ class Resolver:
         referent.last_turn = turn
         referent.mentions += 1
         referent.is_argument = referent.is_argument or mention.is_argument
+        referent.is_definite = referent.is_definite or mention.definiteness == "definite"
         referent.gender = referent.gender or mention.gender
         referent.number = referent.number or mention.number
 
@@ -180,7 +182,8 @@ class Resolver:
 
     def _known_speaker(self, kind: str, name: str) -> _Referent:
         if (kind, name) not in self._of_speaker:
-            self._of_speaker[kind, name] = self._new(kind, name)
+            referent = self._of_speaker[kind, name] = self._new(kind, name)
+            referent.number = "singular" if kind == SPEAKER else "plural"
         return self._of_speaker[kind, name]
 
     # Names, nouns and pronouns
@@ -216,7 +219,7 @@ class Resolver:
         if known:
             known[0].names.add(mention.head)
             return known[0]
-        referent = self._new(mention.noun_kind, mention.head)
+        referent = self._new(mention.noun_kind, mention.name)
         referent.names.add(mention.head)
         return referent
 
@@ -231,7 +234,9 @@ class Resolver:
         if same:
             return same
         # "Mr. Kurt" may be called "Michael Kurt" before or after.
-        return [one for one in fitting if any(_is_part(mention.head, name) for name in one.names)]
+        # "China" is no part of the name of "China Import".
+        people = [one for one in fitting if one.kind in ("person", SPEAKER) and mention.noun_kind == "person"]
+        return [one for one in people if any(_is_part(mention.head, name) for name in one.names)]
 
     def _noun(self, mention: Mention, found: dict[int, _Referent]) -> _Referent | None:
         owner = None
@@ -248,7 +253,7 @@ class Resolver:
                 referent = fitting[0]
                 referent.modifiers |= mention.modifiers
                 return referent
-        referent = self._new(mention.noun_kind, mention.head, mention)
+        referent = self._new(mention.noun_kind, mention.name, mention)
         # An unknown owner is nobody's number, so nothing is taken to be the same thing.
         referent.owner = owner if mention.owner is None or owner is not None else -1
         return referent
@@ -276,7 +281,12 @@ class Resolver:
             test = self._is_thing if kind == "thing" else self._is_several
             fitting = [one for one in self._referents if turn - one.last_turn <= WINDOW and test(one)]
         fitting = [one for one in fitting if not self._is_beside(mention, one, view)]
-        if len(fitting) > 1 or (fitting and kind == "thing" and not _is_usual(mention, fitting[0], view)):
+        if len(fitting) > 1:
+            return None
+        # *it* and *they* take up known things: not "I made three attempts. They can help me."
+        if fitting and kind in ("thing", "several") and not fitting[0].is_definite:
+            return None
+        if fitting and kind == "thing" and not _is_usual(mention, fitting[0], view):
             return None
         if fitting:
             if kind in ("male", "female"):

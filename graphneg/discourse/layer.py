@@ -59,8 +59,7 @@ class Clause:
         speaker: The name of the speaker of its turn.
         graph: The id of its graph.
         reading: What was read from the graph.
-        references: The entities of the nodes of its graph.
-        reply: Whether it belongs to a response.
+        proposition: What it says; None if it cannot be compared with other clauses.
     """
 
     id: str

@@ -24,7 +24,7 @@ from graphneg.amr.clauses import Clauses
 from graphneg.amr.reading import AmrView
 from graphneg.amr.times import tense_of
 from graphneg.discourse.words import values, words
-from graphneg.english.noun_kinds import OTHER, lexeme
+from graphneg.english.noun_kinds import OTHER, kind_of, lexeme
 from graphneg.english.tokens import sentences, tokenize
 
 ClauseType = Literal["statement", "question", "request", "exclamation", "fragment"]
@@ -45,10 +45,13 @@ _TYPES: Mapping[str, ClauseType] = {
 """The type of a clause, by the type that `graphneg.amr.clauses` gives it. A ``link`` is no clause."""
 _SPEAKING: Mapping[str, MentionKind] = {"i": "speaker", "you": "addressee", "we": "we"}
 _SENTENCE_ENDS = frozenset({".", "?", "!", ";", "..."})
+_NOT_REFERRING = frozenset(
+    {"mod", "unit", "quant", "consist-of", "vocative", "degree", "manner", "frequency", "time"}
+)
+"""Roles of nouns that describe something else: *apple* in "apple pie"."""
+_NO_MODIFIERS = frozenset({"poss", "polarity", "mode", "domain", "wiki", "polite", "vocative", "time"})
 _DEEPEST = 4
 """The largest number of modals and opinions above the core of a clause: "I think you might have to go"."""
-_PROPER = "proper"
-"""Gender of a noun or name that does not show one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,7 @@ class Mention:
         position: The number of the node.
         kind: How it refers: as *I*, as *you*, as *we*, as another pronoun, by a name or by a noun.
         head: The pronoun, the name in lower case, or the lexeme of the noun.
+        name: The name as it is written; for other mentions the head.
         noun_kind: The kind of the noun, such as ``person``.
         gender: ``male``, ``female``, or empty if the word does not show it.
         number: ``singular``, ``plural``, or empty if the text does not show it.
@@ -103,6 +107,7 @@ class Mention:
     position: int
     kind: MentionKind
     head: str
+    name: str
     noun_kind: str = OTHER
     gender: str = ""
     number: str = ""
@@ -252,14 +257,14 @@ class _Reader:
 
     def _is_reported(self, head: int) -> bool:
         """Return whether a clause is below a verb of speech of somebody else than the speaker."""
-        view, at = self._view, view_parent(self._view, head)
+        view, at = self._view, self._view.nodes[head].parent
         while at is not None:
             # "But it's late" has contrast-01 above it, which joins clauses.
             if view.is_a(at, "reporting", "replying") and not view.is_a(at, "joining"):
                 by = next((view.labels[of] for role, of in view.roles_out[at] if role == "ARG0"), None)
                 # "I said that it was late" is the speaker's own claim.
                 return by != "i"
-            at = view_parent(view, at)
+            at = view.nodes[at].parent
         return False
 
     def _tense(self, head: int) -> str:
@@ -284,12 +289,14 @@ class _Reader:
         view = self._view
         tops = [child.position for child in view.children[0]] if view.is_multiple else [0]
         parts = list(sentences(self._text)) if view.is_multiple else [self._text]
+        top = view.sentences[head]
         # If graph and text do not have the same number of sentences, use the tense of the whole text.
-        if len(tops) != len(parts) or view.sentences[head] not in tops:
-            if self._whole_tense is None:
-                self._whole_tense = tense_of(self._text, view.lexicon)
-            return self._whole_tense
-        return tense_of(parts[tops.index(view.sentences[head])], view.lexicon)
+        if len(tops) == len(parts) and top in tops:
+            # "didn't" shows the past only if it is split into "did n't".
+            return tense_of(" ".join(token.text for token in tokenize(parts[tops.index(top)])), view.lexicon)
+        if self._whole_tense is None:
+            self._whole_tense = tense_of(" ".join(self._tokens), view.lexicon)
+        return self._whole_tense
 
     # Mentions
 
@@ -305,10 +312,12 @@ class _Reader:
             return None
         place = (self._spans[k][0] if k in self._spans else k, k)
         if label in _SPEAKING:
-            return Mention(k, _SPEAKING[label], label, "person", place=place)
+            return Mention(k, _SPEAKING[label], label, label, "person", place=place)
         if label in values("pronouns"):
             # In "It rains", *it* refers to nothing.
-            return None if self._facts[k].get("expletive") else Mention(k, "pronoun", label, place=place)
+            return (
+                None if self._facts[k].get("expletive") else Mention(k, "pronoun", label, label, place=place)
+            )
         if self._facts[k].get("has_name"):
             return self._named(k, place)
         return self._noun(k, place)
@@ -317,14 +326,10 @@ class _Reader:
         """Return the mention of a name, without its titles; None if nothing is left."""
         view = self._view
         name = next((at for role, at in view.roles_out[k] if role == "name"), None)
-        parts = [view.labels[at].strip('"').lower() for at in view.inside(name)] if name is not None else []
-        gender = next((values("titles")[part] for part in parts if part in values("titles")), "")
-        own = [
-            part
-            for part in parts
-            if "title" not in view.lexicon.classes_of(part) and part not in values("titles")
-        ]
-        own = [part for part in own if any(map(str.isalnum, part)) and part not in words("markers")]
+        parts = [view.labels[at].strip('"') for at in view.inside(name)] if name is not None else []
+        genders = values("titles")
+        gender = next((genders[part.lower()] for part in parts if part.lower() in genders), "")
+        own = [part for part in parts if self._is_proper(part.lower())]
         if not own:
             return None
         role = view.roles[k]
@@ -332,16 +337,36 @@ class _Reader:
         return Mention(
             k,
             "name",
+            " ".join(own).lower(),
             " ".join(own),
             kind,
             gender,
             "singular",
             "definite",
             names=self._namesake(k),
-            is_address=role == "vocative",
+            is_address=role == "vocative" and self._is_address(k, own[0].lower()),
             is_argument=role.startswith("ARG") or role in ("domain", "location", "accompanier", "op1"),
             place=place,
         )
+
+    def _is_address(self, k: int, name: str) -> bool:
+        """Return whether a name is where one addresses somebody: first, or after a mark or "hi"."""
+        # "Gunpowder, compass, and printing" is a list of things.
+        if kind_of(name) not in (OTHER, "person"):
+            return False
+        start = self._spans[k][0] if k in self._spans else None
+        if start is None or start == 0 or start > len(self._tokens):
+            return True
+        # In "my sister, Mary" the name belongs to the noun.
+        if start > 1 and kind_of(self._tokens[start - 2]) == "person":
+            return False
+        return self._tokens[start - 1] in words("before-address")
+
+    def _is_proper(self, part: str) -> bool:
+        """Return whether a word of a name is neither a title nor a mark nor an interjection."""
+        is_title = part in values("titles") or "title" in self._view.lexicon.classes_of(part)
+        # "L/C" and "J. Smith" have letters that are no names.
+        return not is_title and len(part) > 1 and part[0].isalnum() and part not in words("markers")
 
     def _namesake(self, k: int) -> int | None:
         """Return the pronoun whose person a name names: *I* in "I'm Mary" and in "My name is Mary"."""
@@ -371,8 +396,13 @@ class _Reader:
                 if "ARG2" in relation:
                     at = relation["ARG2"]
                     head, owner = lexeme(view.labels[at]), relation.get("ARG1", owner)
+        # *sister* itself is then no mention.
+        if role == "ARG2" and view.is_a(view.nodes[k].parent, "relating"):
+            return None
         if (
-            head in words("no-mention")
+            label in words("no-mention")
+            or head in words("no-mention")
+            or not any(map(str.isalpha, head))
             or view.is_a(k, "joining", "closed", "anaphor", "pointer")
             or role in _NOT_REFERRING
         ):
@@ -382,13 +412,16 @@ class _Reader:
             return None
         token = self._token(k, at, head)
         definiteness = self._definiteness(k, token)
-        if owner is not None:
+        # "my car", but not "any car of mine"
+        if owner is not None and definiteness == "bare":
             definiteness = "definite"
         # "A man needs a good job. He ..." is about any man.
         elif head in words("anybody"):
             definiteness = "indefinite"
-        # Without a determiner, a word of unknown kind may be an adjective: "It is expensive."
-        if kind == OTHER and definiteness == "bare":
+        # Without a determiner, a word of unknown kind may be an adjective: "It is expensive." So may a
+        # superlative: "the latest".
+        is_superlative = token is not None and self._tokens[token].endswith("est")
+        if kind == OTHER and (definiteness == "bare" or is_superlative):
             return None
         gender = next(
             (
@@ -401,6 +434,7 @@ class _Reader:
         return Mention(
             k,
             "noun",
+            head,
             head,
             kind,
             gender,
@@ -419,11 +453,12 @@ class _Reader:
             if node in self._spans:
                 end = self._spans[node][1] - 1
                 return end if end < len(tokens) else None
-        # Without alignment, a word that occurs once in the text is found by its beginning.
+        # Without alignment, a word is found by its beginning: the second "car" is the second node.
         stem = head.rpartition(" ")[2]
         stem = stem[:-1] if len(stem) > 3 and stem.endswith("y") else stem
         found = [i for i, token in enumerate(tokens) if token.startswith(stem) and len(token) < len(stem) + 4]
-        return found[0] if len(found) == 1 else None
+        same = [node.position for node in self._view.nodes if node.label == self._view.labels[at]]
+        return found[same.index(at)] if len(found) == len(same) else None
 
     def _definiteness(self, k: int, token: int | None) -> Definiteness:
         """Return what the words before a noun tell about it."""
@@ -450,6 +485,8 @@ class _Reader:
         if token is None:
             return ""
         word, last = self._tokens[token], head.rpartition(" ")[2]
+        if word in ("people", "children", "men", "women"):
+            return "plural"
         # "cars" is the plural of *car*; "glass" is its own singular.
         return "singular" if word == last else "plural" if word != last and word.endswith("s") else ""
 
@@ -463,23 +500,3 @@ class _Reader:
             and child.label not in words("pointing") | words("markers")
             and not view.is_a(child.position, "relating")
         )
-
-
-_NOT_REFERRING = frozenset(
-    {"mod", "unit", "quant", "consist-of", "vocative", "degree", "manner", "frequency", "time"}
-)
-"""Roles of nouns that describe something else: *apple* in "apple pie"."""
-_NO_MODIFIERS = frozenset({"poss", "polarity", "mode", "domain", "wiki", "polite", "vocative", "time"})
-
-
-def view_parent(view: AmrView, k: int) -> int | None:
-    """Return the number of a node's parent; None for the top.
-
-    Args:
-        view: The graph.
-        k: The node number.
-
-    Returns:
-        The number of the parent.
-    """
-    return view.nodes[k].parent

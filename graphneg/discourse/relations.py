@@ -32,6 +32,8 @@ Roles = Mapping[str, tuple[Keys, ...]]
 
 _DEEPEST = 12
 """Largest number of roles below a predicate at which arguments are compared."""
+_ANY = frozenset({"mod any", "quant any", "polarity -"})
+"""Modifiers of a noun that do not limit a denial: "I don't have any sister"."""
 _DEGREE = "have-degree-91"
 _PLACE = "be-located-at-91"
 
@@ -76,7 +78,7 @@ class _Propositions:
 
     def of(self, core: int) -> Proposition | None:
         view, mention = self._view, self._mentions.get(core)
-        # "I've been to Florida" may be (state :name "Florida" :domain i): the name is the place of its subject.
+        # "I've been to Florida" may be (state :name "Florida" :domain i): the name is a place.
         if mention is not None and mention.kind == "name" and mention.noun_kind == "place":
             found = self._of_predicate(core, lexeme(_PLACE), frozenset({"name", "wiki"}))
             if found is None or core not in self._references:
@@ -278,16 +280,13 @@ def possessions(reading: Reading, references: References) -> Iterator[tuple[tupl
     view = reading.view
     for mention in reading.mentions:
         owner = None if mention.owner is None else references.get(mention.owner)
-        if mention.kind != "noun" or owner is None or mention.number == "plural" and mention.modifiers:
+        if mention.kind != "noun" or owner is None:
             continue
         around = [one for one in reading.clauses if mention.position in view.whole(one.head)]
         # "I sold my car" ends the possession, and "Imagine that I sold my car" is no claim of the speaker.
         ends = any(view.labels[at] in words("ending") for one in around[-1:] for at in view.whole(one.head))
         if around and not ends and not around[-1].reported:
             yield (owner, mention.head), around[-1]
-
-
-_ANY = frozenset({"mod any", "quant any", "polarity -"})
 
 
 def _is_claim(clause: ClauseReading) -> bool:

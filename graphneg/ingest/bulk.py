@@ -61,8 +61,8 @@ _NODES = {
     "has_name:boolean topical:boolean person_role pronoun_sentences:long[] top_branches:long[] "
     "question_sentences:long[] only_questions:boolean has_imperative:boolean hedged:boolean "
     "has_modal:boolean repeats:string[] noun_class selectional_preferences:string[]",
-    "Clause": "id:ID(Clause) dialogue turn:long index:long speaker type polarity modality tense hedged:boolean "
-    "reported:boolean self_contained:boolean",
+    "Clause": "id:ID(Clause) dialogue turn:long index:long speaker type polarity modality tense "
+    "hedged:boolean reported:boolean self_contained:boolean",
     "Entity": "id:ID(Entity) dialogue kind name gender number",
     "Term": "text:ID(Term) form classes:string[] physical_object:boolean noun_class kind frames:boolean "
     "opposites:boolean antonyms:boolean sentences:long spoken:long",
