@@ -50,6 +50,8 @@ _NOT_REFERRING = frozenset(
 )
 """Roles of nouns that describe something else: *apple* in "apple pie"."""
 _NO_MODIFIERS = frozenset({"poss", "polarity", "mode", "domain", "wiki", "polite", "vocative", "time"})
+_LONGEST_ADDRESS = 2
+"""The largest number of words in a name by which somebody is addressed, without titles."""
 _DEEPEST = 4
 """The largest number of modals and opinions above the core of a clause: "I think you might have to go"."""
 
@@ -344,15 +346,16 @@ class _Reader:
             "singular",
             "definite",
             names=self._namesake(k),
-            is_address=role == "vocative" and self._is_address(k, own[0].lower()),
+            is_address=role == "vocative" and self._is_address(k, own),
             is_argument=role.startswith("ARG") or role in ("domain", "location", "accompanier", "op1"),
             place=place,
         )
 
-    def _is_address(self, k: int, name: str) -> bool:
+    def _is_address(self, k: int, name: list[str]) -> bool:
         """Return whether a name is where one addresses somebody: first, or after a mark or "hi"."""
-        # "Gunpowder, compass, and printing" is a list of things.
-        if kind_of(name) not in (OTHER, "person"):
+        # "Gunpowder, compass, and printing" is a list of things, and nobody is called "MSG".
+        is_person = len(name) <= _LONGEST_ADDRESS and not any(part.isupper() for part in name)
+        if not is_person or kind_of(name[0].lower()) not in (OTHER, "person"):
             return False
         start = self._spans[k][0] if k in self._spans else None
         if start is None or start == 0 or start > len(self._tokens):
