@@ -49,14 +49,20 @@ LOOSE = (
 )
 """Queries that count parts without the item that they belong to."""
 FORGET = {
-    "load": ("Dialogue", "Utterance", "Response", "Amr", "AmrNode"),
-    "parse": ("Amr", "AmrNode", "Parse"),
+    "load": ("Dialogue", "Utterance", "Response", "Amr", "AmrNode", "Clause", "Entity"),
+    "parse": ("Amr", "AmrNode", "Parse", "Clause", "Entity"),
     "negatives": ("Variant", "Edit"),
     "generate": (),
     "shift": (),
 }
 """Labels of the nodes that a completed command has made, which are deleted before it runs again."""
-KEYS = {"AmrNode": "n.amr", "Utterance": "split(n.id, '#')[0]", "Response": "split(n.id, '#')[0]"}
+KEYS = {
+    "AmrNode": "n.amr",
+    "Clause": "n.dialogue",
+    "Entity": "n.dialogue",
+    "Utterance": "split(n.id, '#')[0]",
+    "Response": "split(n.id, '#')[0]",
+}
 """Expression for the id of the item that a node belongs to, if that is not the node's own id."""
 
 Whole = dict[tuple[str, str], tuple[Any, ...]]

@@ -132,7 +132,7 @@ def acknowledged_negatives(out: Path) -> set[str]:
 
 def forget_dialogues(store: Store) -> None:
     forget_variants(store)
-    for label in ("Dialogue", "Utterance", "Amr", "AmrNode"):
+    for label in ("Dialogue", "Utterance", "Amr", "AmrNode", "Clause", "Entity"):
         store.query_write(f"MATCH (n:{label}) DETACH DELETE n")
 
 

@@ -286,6 +286,9 @@ class Resolver:
         # *it* and *they* take up known things: not "I made three attempts. They can help me."
         if fitting and kind in ("thing", "several") and not fitting[0].is_definite:
             return None
+        # "They are a large company" tells what they are, not what was spoken of.
+        if kind in ("thing", "several") and _is_subject_of_noun(mention, view):
+            return None
         if fitting and kind == "thing" and not _is_usual(mention, fitting[0], view):
             return None
         if fitting:
@@ -326,6 +329,12 @@ def _is_part(one: str, other: str) -> bool:
         and short[0] in (long[0], long[-1])
         and all(len(part) > 1 for part in long)
     )
+
+
+def _is_subject_of_noun(mention: Mention, view: AmrView) -> bool:
+    """Return whether a pronoun is the subject of a noun: "They are a company"."""
+    above = [at for role, at in view.roles_in[mention.position] if role == "domain"]
+    return any(view.kinds[at] != OTHER for at in above)
 
 
 def _is_usual(mention: Mention, one: _Referent, view: AmrView) -> bool:

@@ -45,6 +45,8 @@ _TYPES: Mapping[str, ClauseType] = {
 """The type of a clause, by the type that `graphneg.amr.clauses` gives it. A ``link`` is no clause."""
 _SPEAKING: Mapping[str, MentionKind] = {"i": "speaker", "you": "addressee", "we": "we"}
 _SENTENCE_ENDS = frozenset({".", "?", "!", ";", "..."})
+NOBODY = -1
+"""Number of the owner of a thing whose owner the graph does not tell."""
 _NOT_REFERRING = frozenset(
     {"mod", "unit", "quant", "consist-of", "vocative", "degree", "manner", "frequency", "time"}
 )
@@ -99,7 +101,8 @@ class Mention:
         number: ``singular``, ``plural``, or empty if the text does not show it.
         definiteness: For a noun, what the words before it tell.
         modifiers: What else the graph says about the noun.
-        owner: The number of the possessor's node, if there is one.
+        owner: The number of the possessor's node, if there is one; `NOBODY` if only the text tells that there
+            is one.
         names: The number of the pronoun whose person the name names ("I'm Mary"), if there is one.
         is_address: Whether the speaker addresses somebody with the name ("Hi, Mary").
         is_argument: Whether the node is an argument, so that a later pronoun can take it up.
@@ -332,7 +335,8 @@ class _Reader:
         genders = values("titles")
         gender = next((genders[part.lower()] for part in parts if part.lower() in genders), "")
         own = [part for part in parts if self._is_proper(part.lower())]
-        if not own:
+        # In (museum :name "Museum") the name is the noun.
+        if not own or " ".join(own).lower() == lexeme(view.labels[k]):
             return None
         role = view.roles[k]
         kind = view.kinds[k]
@@ -414,7 +418,13 @@ class _Reader:
         if kind in words("no-referent-kinds"):
             return None
         token = self._token(k, at, head)
+        # *taxi* in "the taxi-driver" is no taxi.
+        if token is not None and "-" in self._tokens[token] and "-" not in label:
+            return None
         definiteness = self._definiteness(k, token)
+        # "My eyes" has an owner, even if the graph does not tell whose eyes they are.
+        if owner is None and self._has_possessive(token):
+            owner = NOBODY
         # "my car", but not "any car of mine"
         if owner is not None and definiteness == "bare":
             definiteness = "definite"
@@ -478,11 +488,16 @@ class _Reader:
             word = self._tokens[at]
             kind = values("determiners").get(word)
             if kind is not None:
-                return "definite" if kind == "definite" else "indefinite"
+                return "indefinite" if kind == "indefinite" else "definite"
             # Between the determiner and the noun there are only its modifiers: "the old green car".
             if not any(word.startswith(part[:4]) for label in inside for part in label.split()):
                 break
         return "bare"
+
+    def _has_possessive(self, token: int | None) -> bool:
+        """Return whether the word before a noun or before its modifier is a possessive pronoun."""
+        before = self._tokens[max(0, token - 2) : token] if token is not None else []
+        return any(values("determiners").get(word) == "possessive" for word in before)
 
     def _number(self, token: int | None, head: str) -> str:
         if token is None:

@@ -113,9 +113,10 @@ class Batch:
             self.graph_rows.mark_echoes(
                 [(turn.speaker, turn.graph_id) for turn in turns if turn.graph_id is not None]
             )
-            self.discourse.add(
-                layer_of(dialogue.id, turns, responses, self.graph_rows.analyses, self.lexicon)
-            )
+            # A dialogue without graphs has no clauses.
+            if responses or any(turn.graph_id is not None for turn in turns):
+                analyses = self.graph_rows.analyses
+                self.discourse.add(layer_of(dialogue.id, turns, responses, analyses, self.lexicon))
 
     def split(self) -> list[Batch]:
         """Split the batch into two halves.

@@ -111,6 +111,7 @@ class DiscourseRows:
     """The rows of the discourse layers of a batch of dialogues.
 
     Attributes:
+        dialogues: The ids of the dialogues.
         clauses: The rows of clauses.
         heads: For each graph, the index of the clause of each head, by the position of the head.
         entities: The rows of entities.
@@ -118,6 +119,7 @@ class DiscourseRows:
         relations: For each type, pairs of indexes of clauses.
     """
 
+    dialogues: list[str] = field(default_factory=list[str])
     clauses: list[Row] = field(default_factory=list[Row])
     heads: list[Row] = field(default_factory=list[Row])
     entities: list[Row] = field(default_factory=list[Row])
@@ -132,6 +134,7 @@ class DiscourseRows:
         Args:
             layer: The discourse layer of the dialogue.
         """
+        self.dialogues.append(layer.dialogue)
         of_clause: dict[str, int] = {}
         heads: defaultdict[str, dict[str, int]] = defaultdict(dict)
         for clause in layer.clauses:
@@ -168,7 +171,10 @@ class DiscourseRows:
         ]
 
     def send(self, tx: ManagedTransaction) -> list[RunningStatement]:
-        """Send the statements that write the rows. The graphs must have been written before.
+        """Send the statements that replace the clauses and entities of the dialogues.
+
+        The graphs must have been written before. Older clauses are removed even if the dialogues are new: a
+        user may have deleted a dialogue without its clauses.
 
         Args:
             tx: The transaction.
@@ -176,7 +182,10 @@ class DiscourseRows:
         Returns:
             The statements, which the caller must finish.
         """
-        sent: list[RunningStatement] = []
+        if not self.dialogues:
+            return []
+        ids = self.dialogues
+        sent = [send(tx, "load/forget_clauses", ids=ids), send(tx, "load/forget_entities", ids=ids)]
         if self.clauses:
             sent.append(send(tx, "load/clauses", clauses=self.clauses, graphs=self.heads, **self.relations))
         if self.mentions:
@@ -207,8 +216,6 @@ def write_discourse(
     for dialogue in found:
         own = [one for one, _ in responses.get(dialogue.id, ())]
         rows.add(layer_of(dialogue.id, dialogue.turns, own, known, lexicon))
-    for name in ("load/forget_clauses", "load/forget_entities"):
-        run(tx, name, ids=ids)
     for statement in rows.send(tx):
         statement.finish()
 
