@@ -303,7 +303,7 @@ class Resolver:
         return None
 
     def _is_person(self, one: _Referent, gender: str) -> bool:
-        if one.kind not in words("person-kinds") and not (one.names and one.kind in ("person", OTHER)):
+        if one.kind not in words("person-kinds") and not (one.names and one.kind == OTHER):
             return False
         return one.gender in ("", gender) and one.number != "plural"
 

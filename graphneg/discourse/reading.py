@@ -373,7 +373,9 @@ class _Reader:
         """Return whether a word of a name is neither a title nor a mark nor an interjection."""
         is_title = part in values("titles") or "title" in self._view.lexicon.classes_of(part)
         # "L/C" and "J. Smith" have letters that are no names.
-        return not is_title and len(part) > 1 and part[0].isalnum() and part not in words("markers")
+        # Some parsers take "Good Morning" for a name.
+        is_word = part in words("markers") or part in words("no-mention")
+        return not is_title and not is_word and len(part) > 1 and part[0].isalnum()
 
     def _namesake(self, k: int) -> int | None:
         """Return the pronoun whose person a name names: *I* in "I'm Mary" and in "My name is Mary"."""
@@ -414,7 +416,7 @@ class _Reader:
             or role in _NOT_REFERRING
         ):
             return None
-        kind = "person" if label == "person" else view.kinds[k]
+        kind = "person" if label == "person" or head in words("anybody") else view.kinds[k]
         if kind in words("no-referent-kinds"):
             return None
         token = self._token(k, at, head)

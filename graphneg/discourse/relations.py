@@ -391,4 +391,12 @@ def _says_yes_or_no(clause: ClauseReading, view: AmrView) -> bool:
 def _is_courtesy(clause: ClauseReading, view: AmrView) -> bool:
     """Return whether a clause is polite or an interjection: "I'm sorry", "Well"."""
     is_short = clause.type == "fragment" and view.labels[clause.head] in words("markers")
-    return is_short or view.is_a(clause.head, "courtesy", "formula")
+    return is_short or _acknowledges(clause, view) or view.is_a(clause.head, "courtesy", "formula")
+
+
+def _acknowledges(clause: ClauseReading, view: AmrView) -> bool:
+    """Return whether a clause acknowledges what was said: "I see", "I understand your position"."""
+    subject = next((at for role, at in view.roles_out[clause.core] if role == "ARG0"), None)
+    return view.labels[clause.core] in words("acknowledgements") and (
+        subject is None or view.labels[subject] == "i"
+    )

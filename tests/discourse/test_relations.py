@@ -150,6 +150,7 @@ WHERE: Said = ("Where do you sing?", "(s / sing-01 :ARG0 (y / you) :location (a 
         (WHERE, ("Sure.", "(s / sure-02)"), False),
         (ASKED, ("I don't know.", "(k / know-01 :polarity - :ARG0 (i / i))"), False),
         (ASKED, ("Why do you ask?", "(c / cause-01 :ARG0 (a / amr-unknown) :ARG1 (a2 / ask-01))"), False),
+        (ASKED, ("I see.", "(s / see-01 :ARG0 (i / i))"), False),
         (ASKED, ("Thank you.", "(t / thank-01 :ARG1 (y / you))"), False),
         (("Oh?", "(o / oh :polarity (a / amr-unknown))"), TEA, False),
     ],
