@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +92,7 @@ def test_new_graphs_replace_the_clauses_of_old_ones(store: Store, tmp_path: Path
         def __init__(self, version: str, penman: str) -> None:
             self.version, self._penman = version, penman
 
-        def parse_batch(self, texts: list[str]) -> list[str]:
+        def parse_batch(self, texts: Sequence[str]) -> list[str]:
             return [self._penman for _ in texts]
 
     wipe(store)

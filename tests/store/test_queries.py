@@ -342,7 +342,7 @@ class TestFiles:
             graph.cypher_write("MATCH (a)-[:SHIFTS_TO {own: true}]->(b) DETACH DELETE a, b")
 
     def test_one_that_is_like_no_other_is_told_with_all(self) -> None:
-        with pytest.raises(InputError, match="'xyz'; available: behind, contested, "):
+        with pytest.raises(InputError, match="'xyz'; available: behind, clauses, contested, "):
             named_query("xyz")
 
     @pytest.mark.parametrize(
