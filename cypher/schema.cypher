@@ -16,8 +16,6 @@ CREATE CONSTRAINT graphneg_sentence IF NOT EXISTS FOR (n:Sentence) REQUIRE n.id 
 CREATE CONSTRAINT graphneg_shift_graph IF NOT EXISTS FOR (n:ShiftGraph) REQUIRE n.id IS UNIQUE;
 CREATE CONSTRAINT graphneg_variant IF NOT EXISTS FOR (n:Variant) REQUIRE n.id IS UNIQUE;
 CREATE CONSTRAINT graphneg_lexicon IF NOT EXISTS FOR (n:LexiconEntry) REQUIRE n.id IS UNIQUE;
-CREATE CONSTRAINT graphneg_clause IF NOT EXISTS FOR (n:Clause) REQUIRE n.id IS UNIQUE;
-CREATE CONSTRAINT graphneg_entity IF NOT EXISTS FOR (n:Entity) REQUIRE n.id IS UNIQUE;
 CREATE CONSTRAINT graphneg_edit IF NOT EXISTS FOR (n:Edit) REQUIRE n.id IS UNIQUE;
 
 CREATE INDEX graphneg_amr_node_of IF NOT EXISTS FOR (n:AmrNode) ON (n.amr);

@@ -141,6 +141,7 @@ class BulkIndex:
             "read/nodes": self._nodes,
             "read/reentrancies": self._reentrancies,
             "load/echoes": self._echoes,
+            "load/lock_dialogues": self._none,
             "load/answering_graphs": self._answering_graphs,
             "load/clauses": self._clauses,
             "load/entities": self._entities,
@@ -641,5 +642,5 @@ class BulkIndex:
         return _Answer(nodes=self.amount("entries") - before)
 
     def _none(self, **_: Any) -> _Answer:
-        """Return no graphs: in a bulk load, the lexicon comes before them, so nothing is recomputed."""
+        """Return no rows: in a bulk load, there are no locks, and the lexicon comes before all graphs."""
         return _Answer()

@@ -206,6 +206,8 @@ def write_discourse(
         lexicon: The lexicon, with which missing graphs are analysed.
     """
     ids = sorted(set(dialogues))
+    # Another transaction may write other graphs of the same dialogues. Wait for it, and read what it wrote.
+    run(tx, "load/lock_dialogues", ids=ids)
     reader = _Reader(tx)
     found, responses = read_dialogues(reader, ids), _read_responses(reader, ids)
     known = {**analyses, **_analyse_stored(reader, found, responses, analyses, lexicon)}
