@@ -1,6 +1,6 @@
 """Apply the edits of an utterance to its words, in the right order.
 
-`realise` passes each edit of an utterance (set, add, drop, graft, wrap) to the operation that can realise it.
+`realise` passes each edit of an utterance (set, add, drop, graft, wrap, say) to the operation that can realise it.
 The operations are applied in this order:
 
 1. If the edits replace the whole utterance, or leave only an interjection such as "Okay", write the new text.
@@ -37,6 +37,13 @@ from graphneg.decoders.surface.operations.mood import (
 from graphneg.decoders.surface.operations.negation import affirm, negate
 from graphneg.decoders.surface.operations.pronouns import set_pronouns
 from graphneg.decoders.surface.operations.removal import drop
+from graphneg.decoders.surface.operations.restating import (
+    contract_like,
+    exchange_speakers,
+    keep_claim,
+    keep_sentence,
+    put_into_frame,
+)
 from graphneg.decoders.surface.operations.tense import TENSES, add_time, set_time
 from graphneg.decoders.surface.operations.words import set_concept, set_value
 from graphneg.decoders.surface.refusals import (
@@ -46,6 +53,7 @@ from graphneg.decoders.surface.refusals import (
     refuse_dependent_sentence,
     refuse_wordless,
 )
+from graphneg.english.reply_frames import reply_frame
 from graphneg.english.tokens import has_spaced_apostrophes, joined, space_apostrophes, with_closed_clitics
 from graphneg.english.words import word_class
 from graphneg.model import AmrGraph, Decoded, Edit, EditedUtterance
@@ -116,20 +124,14 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
     # 1. The edits replace the whole utterance, or leave only an interjection.
     if len(own) == 1 and own[0].op == "graft" and own[0].position == 0 and own[0].role is None:
         return _copy(own[0], edits, sources)
+    if len(own) == 1 and own[0].op == "say":
+        return _say(own[0], edits, sources, sentence)
     if (reply := _interjection(sentence, own)) is not None:
         return reply
     appended = [edit for edit in own if edit.op == "graft" and edit.role is not None]
     plain = [edit for edit in own if edit.op != "wrap" and edit not in appended and edit.position >= 0]
-    # 2. Replace words.
-    _change_words(sentence, plain, sources)
-    # 3. Remove the words of dropped subtrees.
-    for edit in plain:
-        if edit.op == "drop" and sentence.node(edit.position).role not in CLAUSE_MARKS:
-            drop(sentence, edit.position)
-    # 4. Change the negation, mood and time of clauses.
-    for edit in plain:
-        if edit.op == "add" or (edit.op == "drop" and sentence.node(edit.position).role in CLAUSE_MARKS):
-            _change_clause(sentence, edit)
+    # 2. to 4. Change words and clauses.
+    _change(sentence, plain, sources)
     # 5. Put the sentence under a new predicate.
     _wrap(sentence, own)
     text = sentence.finish()
@@ -145,6 +147,20 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
         stop = (" ." if sentence.tokenised else ".") if body[-1:].isalnum() else ""
         text = f"{body}{stop} {copied}"
     return text
+
+
+def _change(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) -> None:
+    """Apply the edits that change words and clauses, in the order of the module docstring."""
+    # 2. Replace words.
+    _change_words(sentence, edits, sources)
+    # 3. Remove the words of dropped subtrees.
+    for edit in edits:
+        if edit.op == "drop" and sentence.node(edit.position).role not in CLAUSE_MARKS:
+            drop(sentence, edit.position)
+    # 4. Change the negation, mood and time of clauses.
+    for edit in edits:
+        if edit.op == "add" or (edit.op == "drop" and sentence.node(edit.position).role in CLAUSE_MARKS):
+            _change_clause(sentence, edit)
 
 
 def _interjection(sentence: SentenceDraft, edits: Sequence[Edit]) -> str | None:
@@ -249,12 +265,8 @@ def _copy(copied_by: Edit, edits: Sequence[Edit], sources: Sources) -> str:
             (``unchanged``).
     """
     source = sources.open(copied_by.from_amr)
-    copy = [
-        edit._replace(copy_of=None)
-        for edit in edits
-        if edit.copy_of == copied_by.from_amr and edit.site == copied_by.site
-    ]
-    _keep_sentence(source, copied_by.from_position or 0)
+    copy = _edits_of_copy(copied_by, edits)
+    keep_sentence(source, copied_by.from_position or 0)
     if is_dangling(source.tokens, 0):
         raise RealisationError("unclear-clause", "the sentence to repeat is incomplete")
     if copied_by.role is not None or any(edit.op != "set" for edit in copy):
@@ -266,28 +278,36 @@ def _copy(copied_by: Edit, edits: Sequence[Edit], sources: Sources) -> str:
     return copied
 
 
-def _keep_sentence(source: SentenceDraft, k: int) -> None:
-    """Keep only the words of the sentence with the top ``k``, without openings such as "Yes, and".
+def _edits_of_copy(copied_by: Edit, edits: Sequence[Edit]) -> list[Edit]:
+    """Return the edits that change the copy of a sentence, as edits of this sentence."""
+    return [
+        edit._replace(copy_of=None)
+        for edit in edits
+        if edit.copy_of == copied_by.from_amr and edit.site == copied_by.site
+    ]
+
+
+def _say(said_by: Edit, edits: Sequence[Edit], sources: Sources, reply: SentenceDraft) -> str:
+    """Return the text of a repeated sentence in its reply frame, after the edits that change the copy.
 
     Raises:
-        RealisationError: No word expresses the sentence (``no-alignment``).
+        RealisationError: The sentence cannot be repeated, or cannot be changed in this way.
     """
-    tokens = source.tokens
-    if k:
-        firsts = [
-            index
-            for inner in range(k, source.node(k).subtree_last + 1)
-            for index in source.indices(inner)[:1]
-        ]
-        if not firsts:
-            raise RealisationError("no-alignment", "no words are aligned with the sentence to repeat")
-        start, end = source.sentence_bounds(min(firsts))[0], source.sentence_bounds(max(firsts))[1]
-        tokens[:] = tokens[start:end]
-    while len(tokens) > 2 and (
-        tokens[0].tag in ("UH", "CC")
-        or (tokens[0].lower in _INTERJECTIONS | word_class("openings") and tokens[1].text in (",", ".", "!"))
-    ):
-        source.cut(0, 2 if tokens[1].text in (",", ".", "!", "...") else 1)
+    form = reply_frame(said_by.frame or "", said_by.voice or "")
+    if form is None:
+        raise RealisationError("unsupported-edit", f"there is no frame {said_by.frame}")
+    source = sources.open(said_by.from_amr)
+    copy = _edits_of_copy(said_by, edits)
+    keep_claim(source, said_by.from_position or 0)
+    contract_like(source, reply)
+    if said_by.voice == "other":
+        exchange_speakers(source)
+    before = [token.text for token in source.tokens]
+    _change(source, copy, sources)
+    if copy and before == [token.text for token in source.tokens]:
+        raise RealisationError("unchanged", "the copied sentence did not change")
+    put_into_frame(source, form)
+    return source.finish().strip()
 
 
 class SurfaceDecoder:
