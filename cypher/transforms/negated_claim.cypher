@@ -26,6 +26,8 @@ WHERE
   n.position = 0
   // The node is the main predicate of a sentence that can be repeated later: "She loves letters."
   OR n.repeatable IS NOT NULL
+  // The node is an opinion: "I think that she loves letters."
+  OR 'opinion' IN n.classes AND 'thinking' IN n.classes
   // The node is *you* or *we*, on which the voice and the frame depend.
   OR n.concept IN ['you', 'we']
 WITH d.id AS dialogue,
@@ -34,11 +36,14 @@ WITH dialogue, nodes, [n IN nodes WHERE n.position = 0] AS tops,
      [n IN nodes WHERE n.node.concept = 'you'] AS addressees,
      [n IN nodes WHERE n.node.concept = 'we'] AS groups
 UNWIND [n IN nodes WHERE
-  n.node.repeatable IS NOT NULL
+  (n.node.repeatable IS NOT NULL
+    // "I agree" repeats nothing of what was said. "I think that she loves letters" does.
+    OR 'thinking' IN n.node.classes AND n.node.main_clause AND n.node.subtree_last - n.position > 2)
   // "Where is it?" and "Sit down!" claim nothing that could be contradicted.
   AND n.node.clause_type = 'statement'
-  // "I know that she loves letters": only the main clause is claimed.
-  AND n.position = n.node.sentence_top
+  // "I know that she loves letters": only the main clause is claimed. In "I stayed because it rained", cause-01 is above
+  // the main clause.
+  AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
   // A reader does not notice the negation in a long sentence.
   AND n.node.subtree_last - n.position <= 16
   AND (
@@ -48,7 +53,7 @@ UNWIND [n IN nodes WHERE
     OR n.node.negated IS NULL)] AS claim
 
 // Step 2: choose the later turns and the frames.
-WITH dialogue, tops, claim, claim.node AS predicate, claim.node.repeatable = 'anywhere' AS context_free,
+WITH dialogue, tops, claim, claim.node AS predicate, coalesce(claim.node.repeatable, '') = 'anywhere' AS context_free,
      // "You can call me": the statement is about the addressee, too.
      size([y IN addressees WHERE y.amr = claim.amr AND claim.node.sentence_top IN y.node.pronoun_sentences]) > 0
        AS to_addressee,
@@ -82,6 +87,6 @@ WITH dialogue, predicate, top, voice, frame,
        // "She loves letters." becomes "So she doesn't love letters?"
        ELSE {position: predicate.position, op: 'add', role: 'polarity', value: '-', copy_of: predicate.amr}
      END AS change
-UNWIND [{position: 0, op: 'say', from_amr: predicate.amr, from_position: predicate.sentence_top, voice: voice,
+UNWIND [{position: 0, op: 'say', from_amr: predicate.amr, from_position: predicate.position, voice: voice,
          frame: frame}, change] AS edit
 RETURN dialogue, collect(edit {.*, amr: top.amr, site: site}) AS edits

@@ -43,6 +43,7 @@ from graphneg.decoders.surface.operations.restating import (
     keep_claim,
     keep_sentence,
     put_into_frame,
+    state_wish,
 )
 from graphneg.decoders.surface.operations.tense import TENSES, add_time, set_time
 from graphneg.decoders.surface.operations.words import set_concept, set_value
@@ -298,7 +299,7 @@ def _say(said_by: Edit, edits: Sequence[Edit], sources: Sources, reply: Sentence
         raise RealisationError("unsupported-edit", f"there is no frame {said_by.frame}")
     source = sources.open(said_by.from_amr)
     copy = _edits_of_copy(said_by, edits)
-    keep_claim(source, said_by.from_position or 0)
+    state_wish(source, keep_claim(source, said_by.from_position or 0))
     contract_like(source, reply)
     if said_by.voice == "other":
         exchange_speakers(source)

@@ -16,15 +16,17 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from graphneg.decoders.surface.agreement import case_of
+from graphneg.amr.concept_words import PRONOUNS
+from graphneg.decoders.surface.agreement import case_of, person_of
 from graphneg.decoders.surface.analysis.sentence import SentenceDraft
 from graphneg.decoders.surface.analysis.verb_groups import VerbGroup
 from graphneg.decoders.surface.draft import EDGE, RealisationError, Token
-from graphneg.decoders.surface.inflection import DO, HAVE, Case, contracted_stem, pronoun_cases
+from graphneg.decoders.surface.inflection import DO, HAVE, Case, agree, contracted_stem, pronoun_cases
 from graphneg.decoders.surface.operations.mood import invert
 from graphneg.decoders.surface.operations.pronouns import change_persons
 from graphneg.decoders.surface.refusals import apply_rules, is_dangling, refuse_idiom, refuse_person
 from graphneg.english.reply_frames import ReplyFrame
+from graphneg.english.tagging import NOUNS
 from graphneg.english.words import table_rows, unique_rows, word_class
 
 MAX_WORDS = 16
@@ -38,6 +40,9 @@ _WRITTEN_OUT = re.compile(
     re.IGNORECASE,
 )
 _EXCHANGED = {"i": "you", "you": "i"}
+# Tags of words that can follow a determiner in its noun phrase.
+_IN_PHRASE = NOUNS | {"JJ", "CD", "VBG", "VBN", "RB"}
+_THIRD = frozenset({"he", "she", "it"})
 # Marks of sentences that are not written as one plain sentence: "(a joke)", "I like - love - it", "I ...".
 _BROKEN = re.compile(r"[()\[\]{}*/\"“”:;«»…_]|--|\.\.|^[-–—]$")
 
@@ -101,8 +106,9 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
     Example:
         "Well, I like it, you know." becomes "I like it."
     """
-    keep_sentence(source, k)
+    _keep_clause(source, k)
     _cut_openings(source)
+    _cut_reason(source)
     _cut_asides(source)
     tokens = source.tokens
     words = [token for token in tokens if token.tag not in ("EN", "PU", "QT")]
@@ -116,10 +122,24 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
         and not group.inverted
         and group.subject[1] <= group.first
     )
-    hedge = next((token for token in words if token.lower in words_of("hedges")), EDGE)
+    # "I'll come in May" is not hedged.
+    hedge = next((token for token in words if token.lower in words_of("hedges") and token.tag != "NNP"), EDGE)
     last = words[-1] if words else EDGE
     pointers = words_of("pointers") | (words_of("last-pointers") & {last.lower})
-    pointer = next((token for token in words if token.lower in pointers), EDGE)
+    # In "I like that", *that* refers to something that the sentence does not name.
+    pointer = next(
+        (
+            token
+            for index, token in enumerate(tokens)
+            if token.lower in pointers
+            or (
+                token.lower in word_class("definite-determiners") - {"the"}
+                and token.tag in ("DT", "PN", "PRO", "PRS")
+                and tokens.get(index + 1).tag not in _IN_PHRASE
+            )
+        ),
+        EDGE,
+    )
     apply_rules(
         source,
         "claim",
@@ -137,20 +157,101 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
             for other in groups[1:]
         ),
         # "I stayed because it rained": it is not clear which of the clauses a reader takes to be denied.
-        parts=any(token.lower in word_class("clause-openings") or token.text == "," for token in tokens),
+        parts=any(
+            (token.lower in word_class("clause-openings") and token.tag in ("SC", "WP", "CC"))
+            or (token.text == "," and not source.inside_list(index) and not _is_last_verb(source, index))
+            for index, token in enumerate(tokens)
+        ),
         hedge=hedge.text,
         hedged=hedge is not EDGE,
         pointer=pointer.text,
         pointing=pointer is not EDGE,
         breaks_off=is_dangling(tokens, 0)
-        or last.tag in ("MD", "TO", "DT", "NEG", "PS")
+        or last.tag in ("MD", "TO", "NEG", "PS")
+        or last.lower in word_class("indefinite-articles") | {"the"}
         or (last.expanded in DO | HAVE and len(words) < 4),
+        # "She must be tired" is a conclusion, "She must go" is not.
+        modal=group.verb.text if group is not None else "",
+        concludes=group is not None
+        and group.verb.lower in ("must", "should", "ought")
+        and (tokens[group.main].is_be or group.second.expanded in HAVE),
+        # "I haven't seen you for ages" has no affirmative counterpart.
+        lasting=group is not None
+        and bool(group.negations)
+        and group.verb.expanded in HAVE
+        and any(token.lower in ("for", "since") for token in tokens[group.main :]),
+        # "A teacher doesn't live next door" does not contradict "A teacher lives next door".
+        indefinite=tokens.get(0).lower in word_class("indefinite-determiners"),
         courteous=any(token.lower in word_class("courtesies") for token in words),
         joined=group is not None and bool(source.conjuncts(group)),
     )
     assert group is not None
     refuse_idiom(source, group.main)
     return group
+
+
+def _is_last_verb(source: SentenceDraft, comma: int) -> bool:
+    """Return whether a sentence has verbs before a comma, and none behind it: "It stops there, at the bank"."""
+    groups = source.parse_verbs()
+    return bool(groups) and all(group.main < comma for group in groups)
+
+
+def _keep_clause(source: SentenceDraft, k: int) -> None:
+    """Keep only the words of the sentence that contains the words of a clause.
+
+    Raises:
+        RealisationError: The words of the clause are in several sentences, or there are none
+            (``no-alignment``).
+    """
+    # A pronoun node may have its first word in another sentence: "I'm late. I'm sorry."
+    indices = [
+        index
+        for inner in range(k, source.node(k).subtree_last + 1)
+        if source.node(inner).concept not in PRONOUNS
+        for index in source.indices(inner)[:1]
+    ]
+    # The clause may refer to a node whose word is in another sentence. Its head is in its own sentence.
+    bounds = {source.sentence_bounds(index) for index in source.indices(k)[:1] or indices}
+    if len(bounds) != 1:
+        raise RealisationError("no-alignment", "the words of the sentence to repeat are not clear")
+    start, end = bounds.pop()
+    source.tokens[:] = source.tokens[start:end]
+    for token in [token for token in source.tokens if token.lower in words_of("left-out")]:
+        source.tokens.remove(token)
+
+
+def _cut_reason(source: SentenceDraft) -> None:
+    """Remove a clause behind the first one: "I like it because it is warm" -> "I like it"."""
+    tokens = source.tokens
+    for group in [group for group in source.parse_verbs() if group.is_main][1:]:
+        start = group.start - 1
+        if tokens.get(start).lower in words_of("reasons") and start > 2 and group.subject is not None:
+            source.cut(start - (tokens[start - 1].text == ","), tokens.run_start(len(tokens), ("EN",)))
+            return
+
+
+def state_wish(source: SentenceDraft, group: VerbGroup) -> None:
+    """Replace a polite form by a plain one: "I'd like a coffee" -> "I want a coffee".
+
+    Args:
+        source: The sentence, edited in place.
+        group: The verb group of its clause.
+    """
+    tokens, main = source.tokens, source.tokens[group.main]
+    wish = _wishes().get(main.lower)
+    if wish is None or len(group.chain) != 2 or group.negations:
+        return
+    if not (group.would or group.verb.lower == "would") or group.main != group.first + 1:
+        return
+    person = person_of(group.subject_tokens)
+    tokens.remove(group.verb)
+    source.rewrite(main, agree(wish, "VBP", person), "VBZ" if person in _THIRD else "VBP")
+
+
+@cache
+def _wishes() -> dict[str, str]:
+    """Return the plain verb for each verb of a polite wish."""
+    return dict(pair.split(":") for pair in words_of("wishes"))
 
 
 def _cut_openings(source: SentenceDraft) -> None:
