@@ -41,8 +41,8 @@ UNWIND [n IN nodes WHERE
     OR 'thinking' IN n.node.classes AND n.node.main_clause AND n.node.subtree_last - n.position > 2)
   // "Where is it?" and "Sit down!" claim nothing that could be contradicted.
   AND n.node.clause_type = 'statement'
-  // "I know that she loves letters": only the main clause is claimed. In "I stayed because it rained", cause-01 is above
-  // the main clause.
+  // "I know that she loves letters": only the main clause is claimed. In "I stayed because it rained", cause-01 is
+  // above the main clause.
   AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
   // A reader does not notice the negation in a long sentence.
   AND n.node.subtree_last - n.position <= 16

@@ -537,7 +537,6 @@ class _Tree:
         node.role, node.role_align = edit.role, None
         above.attach(node)
 
-
     def _say(self, edit: Edit, sources: Mapping[str, AmrGraph]) -> None:
         """Replace the graph by a copied sentence in a reply frame.
 

@@ -5,8 +5,8 @@ reason, or is surprised. A *reply frame* is such a reason. It adds nodes to the 
 words to its text. For example, the frame ``why`` puts ``cause-01`` above the sentence "You like tea", and
 writes "Why do you like tea?". The frames are the rows of ``reply_frames.tsv``.
 
-The *voice* tells who said the repeated sentence: ``own`` for the speaker of the reply, ``other`` for the other
-speaker.
+The *voice* tells who said the repeated sentence: ``own`` for the speaker of the reply, ``other`` for the
+other speaker.
 
 >>> reply_frame("check", "other").opening, frames_of("own")
 ('So', ('claim', 'said'))
@@ -33,7 +33,8 @@ class ReplyFrame(NamedTuple):
         voice: Who said the sentence: one of `VOICES`.
         graph: AMR graph in PENMAN notation. The sentence replaces its node with the concept `CLAUSE`.
         opening: Words before the sentence; empty if there are none.
-        order: Word order of the sentence: ``plain`` or ``inverted`` ("do you like it").
+        order: Word order of the sentence: ``plain``, ``inverted`` ("do you like it"), or ``asked`` for a
+            question about one of its phrases ("what do you like").
         mark: End mark of the reply.
         example: An example.
     """

@@ -153,7 +153,8 @@ class TestSaying:
 
     def test_the_frame_is_above_the_sentence_and_shares_its_pronouns(self) -> None:
         assert self.said("surprise", "other") == (
-            "(s / surprise-01 :ARG0 (l / like-01 :ARG0 (y / you) :ARG1 (t / tea) :beneficiary (i / i)) :ARG1 i)"
+            "(s / surprise-01 :ARG0 (l / like-01 :ARG0 (y / you) :ARG1 (t / tea) :beneficiary (i / i)) "
+            ":ARG1 i)"
         )
 
     def test_later_edits_change_the_copy(self) -> None:

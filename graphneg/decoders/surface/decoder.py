@@ -1,6 +1,7 @@
 """Apply the edits of an utterance to its words, in the right order.
 
-`realise` passes each edit of an utterance (set, add, drop, graft, wrap, say) to the operation that can realise it.
+`realise` passes each edit of an utterance (set, add, drop, graft, wrap, say) to the operation that can
+realise it.
 The operations are applied in this order:
 
 1. If the edits replace the whole utterance, or leave only an interjection such as "Okay", write the new text.
@@ -22,7 +23,7 @@ from dataclasses import dataclass, replace
 from graphneg.amr.alignment import get_aligner
 from graphneg.amr.concept_words import PRONOUNS
 from graphneg.decoders.base import refuse_original
-from graphneg.decoders.surface.analysis.alignment import AlignmentCache
+from graphneg.decoders.surface.analysis.alignment import AlignmentCache, with_moved_spans
 from graphneg.decoders.surface.analysis.sentence import SentenceDraft
 from graphneg.decoders.surface.analysis.verb_groups import TIME_NOUNS
 from graphneg.decoders.surface.draft import RealisationError
@@ -38,12 +39,15 @@ from graphneg.decoders.surface.operations.negation import affirm, negate
 from graphneg.decoders.surface.operations.pronouns import set_pronouns
 from graphneg.decoders.surface.operations.removal import drop
 from graphneg.decoders.surface.operations.restating import (
+    ask_for,
     contract_like,
     exchange_speakers,
     keep_claim,
     keep_sentence,
     put_into_frame,
+    refuse_indefinite,
     state_wish,
+    tidy_change,
 )
 from graphneg.decoders.surface.operations.tense import TENSES, add_time, set_time
 from graphneg.decoders.surface.operations.words import set_concept, set_value
@@ -75,12 +79,14 @@ class Sources:
     Attributes:
         graphs: The graphs by id.
         texts: The text of each graph, by graph id.
+        parsed: The same texts as they were parsed: with spaces around apostrophes, if the corpus writes them.
         readings: Cache of aligned texts.
         opened: Number of sources opened so far. The number distinguishes two copies of the same text.
     """
 
     graphs: Mapping[str, AmrGraph]
     texts: Mapping[str, str]
+    parsed: Mapping[str, str]
     readings: AlignmentCache
     opened: int = 0
 
@@ -100,6 +106,24 @@ class Sources:
             raise RealisationError("no-source", f"the text of {amr} is missing")
         self.opened += 1
         return SentenceDraft(self.readings.get(self.texts[amr], self.graphs[amr]))
+
+    def open_claim(self, amr: str | None) -> SentenceDraft:
+        """Create an editable sentence as `open` does, with the token spans of the text without spaces.
+
+        Args:
+            amr: The id of the graph.
+
+        Returns:
+            The sentence.
+
+        Raises:
+            RealisationError: The graph or its text is missing (``no-source``).
+        """
+        if amr is None or amr not in self.graphs or amr not in self.texts:
+            raise RealisationError("no-source", f"the text of {amr} is missing")
+        text = self.texts[amr]
+        graph = with_moved_spans(self.graphs[amr], self.parsed.get(amr, text), text)
+        return SentenceDraft(self.readings.get(text, graph))
 
 
 def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) -> str:
@@ -297,16 +321,27 @@ def _say(said_by: Edit, edits: Sequence[Edit], sources: Sources, reply: Sentence
     form = reply_frame(said_by.frame or "", said_by.voice or "")
     if form is None:
         raise RealisationError("unsupported-edit", f"there is no frame {said_by.frame}")
-    source = sources.open(said_by.from_amr)
+    source = sources.open_claim(said_by.from_amr)
     copy = _edits_of_copy(said_by, edits)
     state_wish(source, keep_claim(source, said_by.from_position or 0))
     contract_like(source, reply)
     if said_by.voice == "other":
         exchange_speakers(source)
+    if any((edit.op, edit.role, edit.value) == ("add", "polarity", "-") for edit in copy):
+        refuse_indefinite(source)
+    if form.order == "asked":
+        asked = next((edit for edit in copy if (edit.op, edit.concept) == ("add", "amr-unknown")), None)
+        left_out = next((edit for edit in copy if edit.op == "drop"), None)
+        if asked is None or left_out is None:
+            raise RealisationError("unsupported-edit", "a question needs one phrase that it asks for")
+        ask_for(source, left_out.position, asked.role or "")
+        put_into_frame(source, form)
+        return source.finish().strip()
     before = [token.text for token in source.tokens]
     _change(source, copy, sources)
     if copy and before == [token.text for token in source.tokens]:
         raise RealisationError("unchanged", "the copied sentence did not change")
+    tidy_change(source)
     put_into_frame(source, form)
     return source.finish().strip()
 
@@ -363,7 +398,7 @@ class SurfaceDecoder:
             amr: joined(text) if has_spaced_apostrophes(text) else with_closed_clitics(text)[0]
             for amr, text in item.source_texts.items()
         }
-        sources = Sources(item.sources, texts, self._readings)
+        sources = Sources(item.sources, texts, item.source_texts, self._readings)
         try:
             text = realise(SentenceDraft(reading), item.edits, sources)
         except RealisationError as why:

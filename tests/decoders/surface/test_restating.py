@@ -26,7 +26,11 @@ NO_TEA = ("I don't like tea.", "(l / like-01 :polarity - :ARG0 (i / i) :ARG1 (t 
 
 
 def said(
-    source: tuple[str, str], frame: str, *changes: dict[str, Any], voice: str = "other", top: str | None = None
+    source: tuple[str, str],
+    frame: str,
+    *changes: dict[str, Any],
+    voice: str = "other",
+    top: str | None = None,
 ) -> str:
     k = 0 if top is None else place(source[1], top)
     say = {"op": "say", "position": 0, "from_amr": "d#9", "from_position": k, "voice": voice, "frame": frame}

@@ -18,19 +18,32 @@ from functools import cache
 
 from graphneg.amr.concept_words import PRONOUNS
 from graphneg.decoders.surface.agreement import case_of, person_of
+from graphneg.decoders.surface.analysis.phrases import phrase
 from graphneg.decoders.surface.analysis.sentence import SentenceDraft
-from graphneg.decoders.surface.analysis.verb_groups import VerbGroup
+from graphneg.decoders.surface.analysis.verb_groups import TIME_NOUNS, VerbGroup
 from graphneg.decoders.surface.draft import EDGE, RealisationError, Token
-from graphneg.decoders.surface.inflection import DO, HAVE, Case, agree, contracted_stem, pronoun_cases
+from graphneg.decoders.surface.inflection import (
+    DO,
+    HAVE,
+    Case,
+    agree,
+    can_lack_article,
+    contracted_stem,
+    pronoun_cases,
+)
 from graphneg.decoders.surface.operations.mood import invert
 from graphneg.decoders.surface.operations.pronouns import change_persons
+from graphneg.decoders.surface.operations.tense import TENSES
 from graphneg.decoders.surface.refusals import apply_rules, is_dangling, refuse_idiom, refuse_person
+from graphneg.english.noun_kinds import kind_of, lexeme
 from graphneg.english.reply_frames import ReplyFrame
-from graphneg.english.tagging import NOUNS
+from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import table_rows, unique_rows, word_class
 
 MAX_WORDS = 16
 """Maximum number of words in a sentence that a reply repeats."""
+MIN_WORDS = 3
+"""Minimum number of words. Shorter sentences are answers or formulas: "I know." """
 # Maximum number of words behind the last comma of a sentence that can be left out.
 _ASIDE = 3
 # Full forms that a text with contractions would contract. If a dialogue writes them out, replies do so, too.
@@ -42,6 +55,9 @@ _WRITTEN_OUT = re.compile(
 _EXCHANGED = {"i": "you", "you": "i"}
 # Tags of words that can follow a determiner in its noun phrase.
 _IN_PHRASE = NOUNS | {"JJ", "CD", "VBG", "VBN", "RB"}
+# Question words of circumstances, by role.
+_PLACES_AND_TIMES = {"time": "when", "location": "where", "destination": "where"}
+_SOME_TIME = frozenset({"sometime", "later", "soon", "half", "past", "o'clock"})
 _THIRD = frozenset({"he", "she", "it"})
 # Marks of sentences that are not written as one plain sentence: "(a joke)", "I like - love - it", "I ...".
 _BROKEN = re.compile(r"[()\[\]{}*/\"“”:;«»…_]|--|\.\.|^[-–—]$")
@@ -84,8 +100,7 @@ def keep_sentence(source: SentenceDraft, k: int) -> None:
         tokens[:] = tokens[start:end]
     openings = word_class("interjections") | word_class("openings")
     while len(tokens) > 2 and (
-        tokens[0].tag in ("UH", "CC")
-        or (tokens[0].lower in openings and tokens[1].text in (",", ".", "!"))
+        tokens[0].tag in ("UH", "CC") or (tokens[0].lower in openings and tokens[1].text in (",", ".", "!"))
     ):
         source.cut(0, 2 if tokens[1].text in (",", ".", "!", "...") else 1)
 
@@ -99,9 +114,6 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
 
     Returns:
         The verb group of the clause.
-
-    Raises:
-        RealisationError: The sentence cannot be repeated in a reply frame.
 
     Example:
         "Well, I like it, you know." becomes "I like it."
@@ -123,7 +135,8 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
         and group.subject[1] <= group.first
     )
     # "I'll come in May" is not hedged.
-    hedge = next((token for token in words if token.lower in words_of("hedges") and token.tag != "NNP"), EDGE)
+    hedges = (token for token in words if token.lower in words_of("hedges") and not _is_name(token))
+    hedge = next(hedges, EDGE)
     last = words[-1] if words else EDGE
     pointers = words_of("pointers") | (words_of("last-pointers") & {last.lower})
     # In "I like that", *that* refers to something that the sentence does not name.
@@ -148,6 +161,7 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
         marked=any(_BROKEN.search(token.text) for token in tokens)
         or any(token.tag == "EN" for token in tokens[: max(0, len(tokens) - 1)]),
         long=len(words) > MAX_WORDS,
+        short=len(words) < MIN_WORDS,
         opened=opened,
         # "I like it, it is nice", "I like it and you hate it": one of the clauses would stay true.
         several=any(
@@ -180,18 +194,40 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
         and bool(group.negations)
         and group.verb.expanded in HAVE
         and any(token.lower in ("for", "since") for token in tokens[group.main :]),
-        # "A teacher doesn't live next door" does not contradict "A teacher lives next door".
-        indefinite=tokens.get(0).lower in word_class("indefinite-determiners"),
         courteous=any(token.lower in word_class("courtesies") for token in words),
         joined=group is not None and bool(source.conjuncts(group)),
     )
     assert group is not None
     refuse_idiom(source, group.main)
+    # A singular noun without an article is a name: "Bob is here". It keeps its capital letter.
+    first, alone = tokens[0], group.subject == (0, 1) and not can_lack_article(tokens[0].lower)
+    if alone and first.capital and first.tag in ("NN", "VB", "VBP", "JJ"):
+        first.tag = "NNP"
     return group
 
 
+def refuse_indefinite(source: SentenceDraft) -> None:
+    """Refuse to negate a sentence about no definite thing.
+
+    "A teacher doesn't live next door" does not contradict "A teacher lives next door".
+
+    Args:
+        source: The sentence.
+
+    Raises:
+        RealisationError: The subject has an indefinite determiner (``unclear-clause``).
+    """
+    if source.tokens.get(0).lower in word_class("indefinite-determiners"):
+        raise RealisationError("unclear-clause", "a negation would not contradict a sentence about 'a ...'")
+
+
+def _is_name(token: Token) -> bool:
+    """Return whether a token has a capital letter that does not open a sentence."""
+    return token.tag == "NNP" or (token.capital and not token.sentence_initial and token.text != "I")
+
+
 def _is_last_verb(source: SentenceDraft, comma: int) -> bool:
-    """Return whether a sentence has verbs before a comma, and none behind it: "It stops there, at the bank"."""
+    """Return whether all verbs of a sentence are before a comma: "It stops there, at the bank"."""
     groups = source.parse_verbs()
     return bool(groups) and all(group.main < comma for group in groups)
 
@@ -326,6 +362,129 @@ def exchange_speakers(source: SentenceDraft) -> None:
         refuse_idiom(source, source.tokens.index_of(token))
         refuse_person(source, token, person, case)
     change_persons(source, changes)
+
+
+def ask_for(source: SentenceDraft, k: int, role: str) -> None:
+    """Ask for a phrase of a sentence: "you want a coffee" -> "what do you want".
+
+    Args:
+        source: The sentence, edited in place.
+        k: The number of the node that the phrase expresses.
+        role: The role of the node.
+
+    Raises:
+        RealisationError: The phrase cannot be asked for.
+    """
+    tokens, target = source.tokens, phrase(source, k)
+    start, end = target.start, max([target.end - 1, *source.subtree_indices(k)]) + 1
+    group = next(group for group in source.parse_verbs() if group.is_main)
+    assert group.subject is not None
+    if target.kind != "nominal" and role not in _PLACES_AND_TIMES:
+        raise RealisationError("unsupported-edit", "only a noun phrase, a time or a place can be asked for")
+    words = tokens[start:end]
+    # "I like tea and coffee": the other item would remain.
+    if any(token.tag in ("CC", "WP", "SC", "EN") or token.text == "," for token in words) or "CC" in (
+        tokens.get(start - 1).tag,
+        tokens.get(end).tag,
+    ):
+        raise RealisationError("unclear-clause", "the phrase to ask for is only a part of a longer phrase")
+    if any(token.tag in VERBS for token in words):
+        raise RealisationError("unclear-clause", "the phrase to ask for contains a clause")
+    if start < group.main:
+        raise RealisationError("unsupported-edit", "a subject can't be asked for")
+    kind, before = kind_of(lexeme(source.node(k).concept or "")), tokens[start - 1]
+    place = kind == "place" and before.lower in words_of("place-prepositions")
+    word = _PLACES_AND_TIMES.get(role, "where" if place else "who" if kind == "person" else "what")
+    if role in _PLACES_AND_TIMES or place:
+        _refuse_circumstance(source, word, start, end)
+        # In "in the first half", only the noun may be known to express the node.
+        wider = tokens.run_start(start, ("DT", "PS", "JJ", "CD"))
+        start = wider if tokens.get(wider - 1).tag == "IN" and wider > group.main + 1 else start
+        before = tokens[start - 1]
+        # The preposition of a time or place is asked for, too: "on Friday" -> "when". A particle stays in its
+        # place: "check out tomorrow" -> "check out".
+        start -= before.tag in ("IN", "TO") and before.lower not in words_of("particles")
+    elif before.lower in words_of("closed-prepositions") or (
+        before.lower == "of" and tokens.get(start - 2).tag in NOUNS
+    ):
+        raise RealisationError("unclear-clause", "the phrase to ask for is a part of a longer phrase")
+    elif before.tag not in (*VERBS, "AX", "IN", "TO", "RP", "PRO"):
+        raise RealisationError("unclear-clause", "the phrase to ask for is not the object of a verb")
+    # "What do you have for four?" is not clear: the rest belongs to the phrase.
+    elif before.tag in VERBS and start - 1 != group.main and tokens.get(start - 2).tag != "TO":
+        raise RealisationError("unclear-clause", "the phrase to ask for is the object of another clause")
+    if tokens.get(start - 1).tag in ("DT", "CD", "PS", "CC"):
+        raise RealisationError("unclear-clause", "the phrase to ask for is a part of a longer phrase")
+    if word in ("what", "who") and tokens.get(end).tag in (
+        "IN", "TO", "VBN", "VBG", "JJ", *NOUNS, "DT", "POS", "WP", "SC",
+    ):  # fmt: skip
+        raise RealisationError("unclear-clause", "more words belong to the phrase to ask for")
+    source.cut(start, end)
+    group = next(group for group in source.parse_verbs() if group.is_main)
+    _join_negation(source, group)
+    invert(source, group)
+    # "I have been here since Monday" -> "Since when have you been here?"
+    is_since = word == "when" and "since" in (before.lower, words[0].lower)
+    since = [Token("since", "IN")] if is_since else []
+    source.insert(0, *since, Token(word, "WP"))
+
+
+def _refuse_circumstance(source: SentenceDraft, word: str, start: int, end: int) -> None:
+    """Refuse to ask for a time or place that is not the only one, or not the end of the sentence.
+
+    Raises:
+        RealisationError: A part of the time or place would remain, or nobody asks for it
+            (``unclear-clause``).
+    """
+    tokens = source.tokens
+    phrase_words = tokens[start:end]
+    others = [token for token in tokens if token not in phrase_words]
+    if tokens.get(end) is not EDGE and tokens[end].tag != "EN":
+        raise RealisationError("unclear-clause", "the time or place is not the end of the sentence")
+    # "She lives next door", but not "I want a refund on this sweater".
+    before = tokens[start - 1]
+    if word == "where" and before.lower not in words_of("place-prepositions") and before.tag not in VERBS:
+        raise RealisationError("unclear-clause", "the phrase may not be a place")
+    if word != "when":
+        return
+    if any(token.lower in words_of("unasked") for token in phrase_words):
+        raise RealisationError("unclear-clause", "nobody asks for a frequency with 'when'")
+    # "When will you call me sometime?", "When does it leave at half past seven?"
+    if any(token.tag == "CD" or token.lower in TIME_NOUNS | _SOME_TIME for token in others):
+        raise RealisationError("unclear-clause", "another time would remain")
+    # "When have you been here?" is not English, but "Since when have you been here?" is.
+    if "since" not in (before.lower, tokens[start].lower) and any(
+        group.verb.expanded in HAVE and len(group.chain) > 1 for group in source.parse_verbs()[:1]
+    ):
+        raise RealisationError("unclear-clause", "a perfect does not fit a question with 'when'")
+    if tokens[start].tag == "RB" and phrase_words[0].lower not in TIME_NOUNS:
+        raise RealisationError("unclear-clause", "the adverb gives no time that could be asked for")
+
+
+def tidy_change(source: SentenceDraft) -> None:
+    """Correct a changed sentence, and refuse words that do not fit their new place.
+
+    *Less* becomes *fewer* before a plural: "two less days" -> "two fewer days".
+
+    Args:
+        source: The sentence, edited in place.
+
+    Raises:
+        RealisationError: A new time is at a place where only another time fits: "I have been here after", "I
+            yesterday came" (``unclear-clause``).
+    """
+    tokens = source.tokens
+    group = next((group for group in source.parse_verbs() if group.is_main), None)
+    for index, token in enumerate(tokens):
+        is_new = token.lower in TENSES and group is not None and group.start < index < group.main
+        if is_new or (token.lower in words_of("time-relations") and tokens.get(index + 1).tag == "EN"):
+            raise RealisationError("unclear-clause", f"'{token.text}' does not fit its place in the sentence")
+    for index, token in enumerate(tokens):
+        if (
+            token.lower == "less"
+            and source.tokens.get(source.tokens.run_end(index + 1, ("JJ",))).tag == "NNS"
+        ):
+            source.rewrite(token, "fewer")
 
 
 def put_into_frame(source: SentenceDraft, form: ReplyFrame) -> None:
