@@ -33,10 +33,12 @@ WHERE
   // The word may have an antonym. Nouns are left to thing_claim: the opposites of nouns are often other things
   // (brother and sister, a tree and a forest).
   OR n.opposable_as IS NOT NULL AND n.opposable_as <> 'noun'
+    // Times are left to time_claim: nobody says "I've been sneezing a lot early".
+    AND n.temporal IS NULL
 OPTIONAL MATCH (n)-[:LEXEME]->(:Term)-[a:ANTONYM]->(x)
 WHERE (
     // The antonym is for this use of the word: as a noun, as a modifier, or as this frame.
-    n.opposable_as <> 'noun' AND a.used_as = n.opposable_as
+    n.opposable_as <> 'noun' AND n.temporal IS NULL AND a.used_as = n.opposable_as
     // Or it is for the verb in general. Then the new frame must have an agent and a patient exactly if the old one
     // has.
     OR a.used_as = 'frame'

@@ -44,6 +44,7 @@ from graphneg.decoders.surface.operations.restating import (
     exchange_speakers,
     keep_claim,
     keep_sentence,
+    negates_clause,
     put_into_frame,
     refuse_indefinite,
     state_wish,
@@ -327,7 +328,9 @@ def _say(said_by: Edit, edits: Sequence[Edit], sources: Sources, reply: Sentence
     contract_like(source, reply)
     if said_by.voice == "other":
         exchange_speakers(source)
-    if any((edit.op, edit.role, edit.value) == ("add", "polarity", "-") for edit in copy):
+    negative = negates_clause(source)
+    negated = any((edit.op, edit.role, edit.value) == ("add", "polarity", "-") for edit in copy)
+    if negated:
         refuse_indefinite(source)
     if form.order == "asked":
         asked = next((edit for edit in copy if (edit.op, edit.concept) == ("add", "amr-unknown")), None)
@@ -341,9 +344,17 @@ def _say(said_by: Edit, edits: Sequence[Edit], sources: Sources, reply: Sentence
     _change(source, copy, sources)
     if copy and before == [token.text for token in source.tokens]:
         raise RealisationError("unchanged", "the copied sentence did not change")
+    # In "There are banks that don't lend money", only an inner clause would be negated. Nobody would notice.
+    if (negated or _affirms(source, copy)) and negative == negates_clause(source):
+        raise RealisationError("unclear-clause", "only an inner clause would change its polarity")
     tidy_change(source)
     put_into_frame(source, form)
     return source.finish().strip()
+
+
+def _affirms(source: SentenceDraft, edits: Sequence[Edit]) -> bool:
+    """Return whether an edit drops the negation of a clause."""
+    return any(edit.op == "drop" and source.node(edit.position).role == "polarity" for edit in edits)
 
 
 class SurfaceDecoder:

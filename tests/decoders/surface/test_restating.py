@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from graphneg.amr.penman import parse_graph
+from graphneg.decoders.surface.analysis.alignment import with_moved_spans
 from graphneg.english.reply_frames import VOICES, frames_of
 from tests.decoders.surface.test_decoder import decode, place
 
@@ -121,6 +124,69 @@ def test_a_text_that_writes_everything_out_is_not_contracted() -> None:
 def test_what_nobody_would_repeat_is_refused(text: str) -> None:
     code = said((text, TEA[1]), "check", NOT).partition(":")[0]
     assert code in ("unclear-clause", "unsupported-edit", "no-alignment")
+
+
+def test_only_a_negation_of_the_main_clause_contradicts_the_statement() -> None:
+    text = "There are banks that lend money."
+    penman = "(l / lend-01 :ARG0 (b / bank) :ARG1 (m / money))"
+    assert said((text, penman), "check", NOT).startswith("unclear-clause")
+
+
+@pytest.mark.parametrize(
+    ("text", "penman", "change", "expected"),
+    [
+        ("I need two more days.",
+         "(n / need-01 :ARG0 (i / i) :ARG1 (d / day :quant 2 :mod (m / more)))",
+         {"op": "set", "top": "more", "concept": "less"}, "So you need two fewer days?"),
+        ("It leaves on Friday.",
+         "(l / leave-11 :ARG0 (i / it) :time (d / date-entity :weekday (f / friday)))",
+         {"op": "set", "top": "friday", "concept": "sunday"}, "So it leaves on Sunday?"),
+        ("Bob needs tea.", "(n / need-01 :ARG0 (b / bob) :ARG1 (t / tea))",
+         {"op": "set", "top": "tea", "concept": "coffee"}, "So Bob needs coffee?"),
+        ("I was here before.", "(b / be-located-at-91 :ARG1 (i / i) :ARG2 (h / here) :time (b2 / before))",
+         {"op": "set", "top": "before", "concept": "after"}, "unclear-clause"),
+    ],
+)  # fmt: skip
+def test_other_changes(text: str, penman: str, change: dict[str, Any], expected: str) -> None:
+    k = place(penman, str(change.pop("top")))
+    assert said((text, penman), "check", {**change, "position": k}).startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "penman", "top", "role", "expected"),
+    [
+        ("I like tea.", TEA[1], "tea", "ARG1", "What do you like?"),
+        ("I'm looking for a flat.", "(l / look-01 :ARG0 (i / i) :ARG1 (f / flat))", "flat", "ARG1",
+         "What are you looking for?"),
+        ("I'll be there on Friday.", "(t / there :domain (i / i) :time (f / friday))",
+         "friday", "time", "When will you be there?"),
+        ("I'm going to the store.", "(g / go-02 :ARG0 (i / i) :ARG4 (s / store))", "store", "ARG4",
+         "Where are you going?"),
+        ("I met my brother.", "(m / meet-02 :ARG0 (i / i) :ARG1 (b / brother :poss i))", "brother", "ARG1",
+         "Who did you meet?"),
+        ("I have been ill since Friday.", "(i2 / ill-01 :ARG1 (i / i) :time (s / since :op1 (f / friday)))",
+         "friday", "time", "Since when have you been ill?"),
+        ("I have been ill on Friday.", "(i2 / ill-01 :ARG1 (i / i) :time (f / friday))", "friday", "time",
+         "unclear-clause"),
+        ("I like tea and milk.", "(l / like-01 :ARG0 (i / i) :ARG1 (a / and :op1 (t / tea) :op2 (m / milk)))",
+         "tea", "op1", "unclear-clause"),
+        ("I walk every day.", "(w / walk-01 :ARG0 (i / i) :time (d / day :mod (e / every)))", "day", "time",
+         "unclear-clause"),
+        ("I want a refund on coats.", "(w / want-01 :ARG0 (i / i) :ARG1 (r / refund) :location (c / coat))",
+         "coat", "location", "unclear-clause"),
+    ],
+)  # fmt: skip
+def test_a_phrase_is_asked_for(text: str, penman: str, top: str, role: str, expected: str) -> None:
+    drop = {"op": "drop", "position": place(penman, top)}
+    add = {"op": "add", "role": role, "concept": "amr-unknown"}
+    assert said((text, penman), "ask", drop, add).startswith(expected)
+
+
+def test_spaces_around_apostrophes_do_not_move_the_words_of_nodes() -> None:
+    graph = parse_graph("(h / have-03 :ARG0 (i / i) :ARG1 (b / bag :quant 2))", "d#9")
+    graph = replace(graph, spans={0: (6, 7), 1: (5, 6), 2: (8, 9), 3: (7, 8)})
+    moved = with_moved_spans(graph, "It ’ s fine . I have two bags .", "It’s fine . I have two bags .")
+    assert moved.spans == {0: (5, 6), 1: (4, 5), 2: (7, 8), 3: (6, 7)}
 
 
 def test_we_may_include_the_other_speaker() -> None:

@@ -172,7 +172,12 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
         ),
         # "I stayed because it rained": it is not clear which of the clauses a reader takes to be denied.
         parts=any(
-            (token.lower in word_class("clause-openings") and token.tag in ("SC", "WP", "CC"))
+            (
+                token.lower in word_class("clause-openings")
+                and token.tag in ("SC", "WP", "CC")
+                # "Since Friday" is no clause.
+                and any(other.first > index for other in groups)
+            )
             or (token.text == "," and not source.inside_list(index) and not _is_last_verb(source, index))
             for index, token in enumerate(tokens)
         ),
@@ -204,6 +209,25 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
     if alone and first.capital and first.tag in ("NN", "VB", "VBP", "JJ"):
         first.tag = "NNP"
     return group
+
+
+def negates_clause(source: SentenceDraft) -> bool:
+    """Return whether the main clause of a sentence is negative.
+
+    Args:
+        source: The sentence.
+
+    Returns:
+        False for "There are banks that don't lend money", in which only an inner clause is negative.
+    """
+    group = next((group for group in source.parse_verbs() if group.is_main), None)
+    if group is None:
+        return False
+    # "There are not many banks" has its negation behind the verb.
+    words = source.tokens[: group.main + 3]
+    return bool(group.negations) or any(
+        token.tag == "NEG" or token.lower in word_class("negative-words") | {"cannot"} for token in words
+    )
 
 
 def refuse_indefinite(source: SentenceDraft) -> None:
@@ -403,8 +427,8 @@ def ask_for(source: SentenceDraft, k: int, role: str) -> None:
         before = tokens[start - 1]
         # The preposition of a time or place is asked for, too: "on Friday" -> "when". A particle stays in its
         # place: "check out tomorrow" -> "check out".
-        start -= before.tag in ("IN", "TO") and before.lower not in words_of("particles")
-    elif before.lower in words_of("closed-prepositions") or (
+        start -= before.tag in ("IN", "TO", "SC") and before.lower not in words_of("particles")
+    elif (before.tag != "VBP" and before.lower in words_of("closed-prepositions")) or (
         before.lower == "of" and tokens.get(start - 2).tag in NOUNS
     ):
         raise RealisationError("unclear-clause", "the phrase to ask for is a part of a longer phrase")
