@@ -506,7 +506,7 @@ def tidy_change(source: SentenceDraft) -> None:
     for index, token in enumerate(tokens):
         if (
             token.lower == "less"
-            and source.tokens.get(source.tokens.run_end(index + 1, ("JJ",))).tag == "NNS"
+            and source.tokens.get(source.tokens.run_end(index + 1, ("JJ", "VBG", "NN"))).tag == "NNS"
         ):
             source.rewrite(token, "fewer")
 
