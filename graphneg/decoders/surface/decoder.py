@@ -1,7 +1,7 @@
 """Apply the graph edits of an utterance to its words, in the right order.
 
-`realise` passes each edit of an utterance (set, add, drop, graft, wrap, say) to the operation that can express the
-edit in words. The operations are applied in this order:
+`realise` passes each edit of an utterance (set, add, drop, graft, wrap, say) to the operation that can
+express the edit in words. The operations are applied in this order:
 
 1. If the edits replace the whole utterance, or leave only an interjection such as "Okay", write the new text.
 2. Replace words: pronouns, copied phrases, concepts and constants. Later steps depend on the new words.
