@@ -47,6 +47,8 @@ KINDS = {
     "Amr": "AMR graphs",
     "AmrNode": "AMR nodes",
     "ROLE": "AMR roles",
+    "Clause": "clauses",
+    "Entity": "entities",
     "LEXEME": "nodes and frames tied to a term",
     "Term": "terms",
     "OPPOSITE": "opposites",

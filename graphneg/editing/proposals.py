@@ -24,6 +24,7 @@ from neo4j.exceptions import CypherSyntaxError, Neo4jError
 
 from graphneg.editing.recipes import TARGETS, Target
 from graphneg.editing.transforms import Transform
+from graphneg.english.reply_frames import VOICES, frames_of, reply_frame
 from graphneg.english.tokens import match_key, typed_sentences
 from graphneg.errors import OnlyReading, StoreError, TransformError
 from graphneg.hashing import number, shuffled
@@ -57,13 +58,13 @@ _DIGITS = 12
 _FRAME = re.compile(r"-\d{2,}$")
 Row = dict[str, Any]
 SampleRow = Mapping[str, Any]
-OPERATIONS = frozenset({"set", "add", "drop", "graft", "wrap"})
+OPERATIONS = frozenset({"set", "add", "drop", "graft", "wrap", "say"})
 """The names of the operations that an edit can perform."""
 NEEDS_DONORS = "donors"
 """Value of ``needs`` in the header of a transform that copies from other dialogues."""
 _KINDS: Mapping[str, type] = {
     **dict.fromkeys(("position", "from_position", "score"), int),
-    **dict.fromkeys(("amr", "op", "role", "concept", "value", "from_amr", "copy_of"), str),
+    **dict.fromkeys(("amr", "op", "role", "concept", "value", "from_amr", "copy_of", "voice", "frame"), str),
     **dict.fromkeys(("site", "swap_pool", "content", "target"), object),
 }
 """The type that each value in a query's edit must have, keyed by the name of the value. Any value may be
@@ -683,4 +684,12 @@ def _fault(row: Any, graphs: frozenset[str], sources: frozenset[str]) -> str | N
     source = fields.get("from_amr")
     if source is not None and source not in sources:
         return f"from_amr {source!r} is neither a graph of the dialogue nor one of its donors"
+    if fields["op"] == "say":
+        voice, frame = fields.get("voice"), fields.get("frame")
+        if voice not in VOICES:
+            return f"voice {voice!r} is not one of {', '.join(VOICES)}"
+        if reply_frame(frame or "", voice) is None:
+            return f"frame {frame!r} is not one of {', '.join(frames_of(voice))}, for the voice {voice!r}"
+        if source is None or fields["position"] != 0:
+            return "'say' needs position 0 and from_amr"
     return None

@@ -435,6 +435,9 @@ def _shown(edited: EditedGraph, edit: Edit, places: Mapping[tuple[str, int], int
         place = places.get((edit.from_amr or "", edit.from_position or 0))
     else:
         place = places.get((edit.amr, k))
+    # After ``say``, the whole graph is new.
+    if edit.op == "say":
+        place = 0
     # After ``wrap``, show the new node above the edited one.
     if edit.position == -1 or (place is not None and edit.op == "wrap"):
         place = 0 if edit.position in (-1, 0) or place is None else after.nodes[place].parent

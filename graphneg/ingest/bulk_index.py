@@ -21,7 +21,7 @@ from typing import Any, TypeVar, cast
 from neo4j import ManagedTransaction, Record
 
 from graphneg.errors import InputError
-from graphneg.ingest.echoes import dialogue_of
+from graphneg.ingest.discourse import dialogue_of
 from graphneg.ingest.rows import Row
 from graphneg.store.statements import cypher_text
 
@@ -47,6 +47,8 @@ CREATE TABLE IF NOT EXISTS antonyms (word TEXT, other TEXT, used_as TEXT, modifi
   frame INT);
 CREATE INDEX IF NOT EXISTS antonyms_word ON antonyms (word);
 CREATE TABLE IF NOT EXISTS entries (id TEXT PRIMARY KEY, name TEXT, cells TEXT) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS clauses (dialogue TEXT UNIQUE, content BLOB);
+CREATE TABLE IF NOT EXISTS entities (dialogue TEXT UNIQUE, content BLOB);
 CREATE TABLE IF NOT EXISTS attributes (label TEXT, name TEXT, type TEXT, UNIQUE (label, name, type));
 CREATE TABLE IF NOT EXISTS marks (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 """
@@ -139,6 +141,12 @@ class BulkIndex:
             "read/nodes": self._nodes,
             "read/reentrancies": self._reentrancies,
             "load/echoes": self._echoes,
+            "load/lock_dialogues": self._none,
+            "load/answering_graphs": self._answering_graphs,
+            "load/clauses": self._clauses,
+            "load/entities": self._entities,
+            "load/forget_clauses": self._forget_clauses,
+            "load/forget_entities": self._forget_entities,
             "lexicon/words": self._words,
             "lexicon/frames": self._frames,
             "lexicon/opposites": self._opposite_kinds,
@@ -429,6 +437,64 @@ class BulkIndex:
             self._tables.execute("UPDATE graphs SET content = ? WHERE id = ?", (packed(whole), id))
         return _Answer()
 
+    # Clauses and entities
+
+    def _answering_graphs(self, ids: Sequence[str]) -> _Answer:
+        rows: list[Row] = []
+        for id, answers in self._found("dialogues", "responses", ids):
+            said: list[list[Any]] = []
+            for row in unpacked(answers) if answers else ():
+                graphs = "SELECT id, content FROM graphs WHERE said_in = ?"
+                turn = int(row["utterance"].rpartition("#")[2])
+                said += [
+                    [row["id"], turn, row["text"], amr, unpacked(whole)["properties"]["source"]]
+                    for amr, whole in self._tables.execute(graphs, (row["id"],)).fetchall()
+                ]
+            if said:
+                rows.append({"id": id, "responses": said})
+        return _Answer(rows)
+
+    def _clauses(
+        self,
+        clauses: Rows,
+        graphs: Rows,
+        repeats: Sequence[list[int]],
+        contradicts: Sequence[list[int]],
+        answers: Sequence[list[int]],
+    ) -> _Answer:
+        # The rows refer to clauses by their index in the batch. Replace it by the id.
+        heads = {at: [row["amr"], int(k)] for row in graphs for k, at in row["heads"].items()}
+        of: dict[str, dict[str, Any]] = {}
+        for at, row in enumerate(clauses):
+            own = of.setdefault(row["dialogue"], {"clauses": [], "relations": []})
+            own["clauses"].append([row, *heads[at]])
+        for type, pairs in (("REPEATS", repeats), ("CONTRADICTS", contradicts), ("ANSWERS", answers)):
+            for one, other in pairs:
+                ends = [clauses[one]["id"], clauses[other]["id"]]
+                of[clauses[one]["dialogue"]]["relations"].append([type, *ends])
+        rows = [(dialogue, packed(own)) for dialogue, own in of.items()]
+        self._tables.executemany("INSERT INTO clauses VALUES (?, ?)", rows)
+        return _Answer()
+
+    def _entities(self, entities: Rows, graphs: Rows) -> _Answer:
+        of: dict[str, dict[str, Any]] = {}
+        for row in entities:
+            of.setdefault(row["dialogue"], {"entities": [], "mentions": []})["entities"].append(row)
+        for row in graphs:
+            mentions = of[dialogue_of(row["amr"])]["mentions"]
+            mentions += [[row["amr"], int(k), entities[at]["id"]] for k, at in row["entities"].items()]
+        rows = [(dialogue, packed(own)) for dialogue, own in of.items()]
+        self._tables.executemany("INSERT INTO entities VALUES (?, ?)", rows)
+        return _Answer()
+
+    def _forget_clauses(self, ids: Sequence[str]) -> _Answer:
+        self._tables.executemany("DELETE FROM clauses WHERE dialogue = ?", [[id] for id in ids])
+        return _Answer()
+
+    def _forget_entities(self, ids: Sequence[str]) -> _Answer:
+        self._tables.executemany("DELETE FROM entities WHERE dialogue = ?", [[id] for id in ids])
+        return _Answer()
+
     # Words
 
     def _terms(self, terms: Rows) -> _Answer:
@@ -576,5 +642,5 @@ class BulkIndex:
         return _Answer(nodes=self.amount("entries") - before)
 
     def _none(self, **_: Any) -> _Answer:
-        """Return no graphs: a bulk load begins with the lexicon, so there are no graphs to recompute."""
+        """Return no rows: in a bulk load, there are no locks, and the lexicon comes before all graphs."""
         return _Answer()

@@ -18,7 +18,7 @@ from neo4j import ManagedTransaction, Record
 from graphneg.amr.facts import NAMES, facts
 from graphneg.english.lexicon import Lexicon, english, usable_antonyms
 from graphneg.english.words import is_foreign
-from graphneg.ingest.echoes import dialogue_of, write_echoes
+from graphneg.ingest.discourse import dialogue_of, write_discourse
 from graphneg.ingest.rows import Row, digest, move_rows, term_of, term_row
 from graphneg.model import LexiconEntry
 from graphneg.store.connection import Store
@@ -264,7 +264,7 @@ def refresh(store: Target, entries: Sequence[LexiconEntry]) -> None:
     for ids in batches:
         _write_facts(store, ids, lexicon)
         dialogues = {dialogue_of(id) for id in ids}
-        store.write(lambda tx, dialogues=dialogues: write_echoes(tx, dialogues, {}, lexicon))
+        store.write(lambda tx, dialogues=dialogues: write_discourse(tx, dialogues, {}, lexicon))
 
 
 def _graph_pages(store: QueryRunner) -> Iterator[list[str]]:

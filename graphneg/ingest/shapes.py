@@ -328,9 +328,6 @@ class _ObjectReader:
 
         Returns:
             The turns, and the original keys of fields such as the text, keyed by field.
-
-        Raises:
-            ItemError: No key of a turn is known to contain the text.
         """
         given = _turn_list(value)
         if not given:

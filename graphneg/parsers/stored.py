@@ -18,7 +18,7 @@ from neo4j import ManagedTransaction
 from graphneg.amr.penman import parse_graph
 from graphneg.errors import InputError, StoreError
 from graphneg.ingest.batches import MAX_BYTES, MAX_ROWS
-from graphneg.ingest.echoes import dialogue_of, write_echoes
+from graphneg.ingest.discourse import dialogue_of, write_discourse
 from graphneg.ingest.lexicon import finish, stored_lexicon, write_terms
 from graphneg.ingest.rows import GOLD, GraphRows, Row, graph_digest
 from graphneg.ingest.writing import MAX_DIALOGUE_BYTES
@@ -293,7 +293,7 @@ def _write(tx: ManagedTransaction, batch: Sequence[NewGraph], source: str) -> tu
                 f"{len(amrs) - tied} {kind} were removed while their graphs were written; run the command "
                 "again"
             )
-    write_echoes(tx, {dialogue_of(new.of.id) for new in missing}, rows.said, lexicon)
+    write_discourse(tx, {dialogue_of(new.of.id) for new in missing}, rows.analyses, lexicon)
     notes = {new.note["id"]: new.note for new in batch if new.note is not None}
     if notes:
         run(tx, "parse/remember", parses=[notes[id] for id in sorted(notes)])

@@ -36,7 +36,7 @@ from graphneg.store.reading import PlanCheck, Reader, refuse, rely_on_account
 from graphneg.store.statements import cypher_text, send_text, statements
 from graphneg.store.stopped_servers import SILENT_SECONDS, is_stopped, watched
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 """Version of the schema that this version of graphneg writes."""
 OLDEST_EXPORTABLE = 7
 """The oldest schema version whose dialogues and graphs ``graphneg export --format dialogues`` can read.
