@@ -50,14 +50,20 @@ LOOSE = (
 )
 """Queries that count edits without a variant, and graphs without an utterance."""
 FORGET = {
-    "load": ("Dialogue", "Utterance", "Response", "Amr", "AmrNode"),
-    "parse": ("Amr", "AmrNode", "Parse"),
+    "load": ("Dialogue", "Utterance", "Response", "Amr", "AmrNode", "Clause", "Entity"),
+    "parse": ("Amr", "AmrNode", "Parse", "Clause", "Entity"),
     "negatives": ("Variant", "Edit"),
     "generate": (),
     "shift": (),
 }
 """Labels of the nodes that a command makes, keyed by command. The nodes are deleted before its next run."""
-KEYS = {"AmrNode": "n.amr", "Utterance": "split(n.id, '#')[0]", "Response": "split(n.id, '#')[0]"}
+KEYS = {
+    "AmrNode": "n.amr",
+    "Clause": "n.dialogue",
+    "Entity": "n.dialogue",
+    "Utterance": "split(n.id, '#')[0]",
+    "Response": "split(n.id, '#')[0]",
+}
 """Cypher expressions, keyed by label, for the id of the dialogue or graph to which a node ``n`` belongs. For
 nodes with other labels, this id is ``n.id``."""
 

@@ -22,6 +22,8 @@ CREATE INDEX graphneg_amr_node_of IF NOT EXISTS FOR (n:AmrNode) ON (n.amr);
 CREATE INDEX graphneg_utterance_key IF NOT EXISTS FOR (n:Utterance) ON (n.key);
 CREATE INDEX graphneg_dialogue_order IF NOT EXISTS FOR (n:Dialogue) ON (n.order);
 CREATE INDEX graphneg_dialogue_corpus IF NOT EXISTS FOR (n:Dialogue) ON (n.corpus);
+CREATE INDEX graphneg_clause_dialogue IF NOT EXISTS FOR (n:Clause) ON (n.dialogue);
+CREATE INDEX graphneg_entity_dialogue IF NOT EXISTS FOR (n:Entity) ON (n.dialogue);
 CREATE INDEX graphneg_frame_lemma IF NOT EXISTS FOR (n:Frame) ON (n.lemma);
 
 MERGE (s:GraphnegSchema {id: 'graphneg'}) ON CREATE SET s.version = $version, s.facts = $facts, s.graphneg = $graphneg;

@@ -123,7 +123,7 @@ def forget_checksums(directory: Path) -> None:
 
 
 def _files(database: Path) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield the name and the status of each file that is compared."""
+    """Yield the name and the ``stat`` result of each database file that has a checksum."""
     with contextlib.suppress(FileNotFoundError), os.scandir(database) as entries:
         for entry in entries:
             if not entry.name.endswith(_UNCHECKED) and entry.is_file(follow_symlinks=False):

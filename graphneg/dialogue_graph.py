@@ -454,7 +454,8 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         selection = Selection(corpora, splits, limit, shard=shard_of(shard))
         bar, files = progress or NoProgress(), checked_list("negatives", negatives)
         if format is None or format == exports.DIALOGUES.kind:
-            # All other formats contain only what is in the store, so negatives cannot be added.
+            # Only the format dailydialog_pp can contain negatives from files. All other formats contain only
+            # what is in the store.
             if files:
                 raise InputError(
                     "only the format dailydialog_pp can contain negatives: set format, or remove negatives"

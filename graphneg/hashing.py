@@ -133,5 +133,5 @@ class HashSample(Generic[T]):
             del self._items[-heapq.heappop(self._heap)]
 
     def items(self) -> list[T]:
-        """Return the items, sorted by their numbers. The first N items are a random sample of size N."""
+        """Return the sampled items, sorted by their random numbers. The first N are a sample of size N."""
         return [self._items[draw] for draw in sorted(self._items)]

@@ -22,7 +22,7 @@ _is_own_process = False
 
 
 def own_process() -> None:
-    """Record that graphneg has started this process, which therefore runs no code of other programs."""
+    """Record that graphneg itself has started this process, so that no other program's code runs in it."""
     global _is_own_process
     _is_own_process = True
 

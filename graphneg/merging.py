@@ -72,7 +72,14 @@ def merge(
 
 
 def _suffixes(kind: str) -> list[str]:
-    """Return the file suffixes that are allowed for a kind of items."""
+    """Return the suffixes, such as ``.jsonl``, that the output file of a merge may have.
+
+    Args:
+        kind: What the shards contain, for example records or dialogues.
+
+    Raises:
+        InputError: The kind is unknown.
+    """
     if kind in (DAILYDIALOG_PP, DIALOGUES.kind):
         return list(LINES)
     suffixes = [

@@ -349,13 +349,16 @@ class Edit(NamedTuple):
           ``snt`` and ``op``); otherwise, the copy replaces the node.
     wrap  Inserts a new node with ``concept`` above the node. The old node becomes its
           child, with the role ``role``.
+    say   Replaces the subtree of the node by a copy, as ``graft`` without ``role`` does. If
+          ``voice`` is ``other``, *I* and *you* change places in the copy. Then the copy
+          is put under the nodes of ``frame``, for example ``cause-01`` for "Why ...?".
     ===== ==========================================================================
 
     Attributes:
         transform: Name of the transform that proposed the edit.
         category: Error category of the transform, such as ``C-cont`` (Gupta et al. 2021).
         site: Name of the site, that is, the place in the dialogue that a transform edits in one step.
-        op: Name of the operation: ``set``, ``add``, ``drop``, ``graft`` or ``wrap``.
+        op: Name of the operation: ``set``, ``add``, ``drop``, ``graft``, ``wrap`` or ``say``.
         amr: Id of the graph to change.
         position: Index of the node in the original graph; -1 for the node that is the root when the edit is
             applied.
@@ -364,8 +367,11 @@ class Edit(NamedTuple):
         value: New value of the node, as written in PENMAN.
         from_amr: Id of the graph that contains the subtree to copy.
         from_position: Index of the root of the subtree to copy.
-        copy_of: If the node to change was copied by an earlier ``graft`` of the same site, the id of the
-            graph from which it was copied. ``position`` is then an index in that graph.
+        copy_of: If the node to change was copied by an earlier ``graft`` or ``say`` of the same site, the id
+            of the graph from which it was copied. ``position`` is then an index in that graph.
+        voice: Who said the sentence that ``say`` copies: ``own`` for the speaker of the edited turn,
+            ``other`` for the other speaker.
+        frame: Name of the reply frame of ``say``, such as ``check`` (see `graphneg.english.reply_frames`).
     """
 
     transform: str
@@ -380,6 +386,8 @@ class Edit(NamedTuple):
     from_amr: str | None = None
     from_position: int | None = None
     copy_of: str | None = None
+    voice: str | None = None
+    frame: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,7 +401,7 @@ class EditedUtterance:
         before: Graph of the utterance before the edits.
         after: Graph of the utterance after the edits.
         edits: The edits in the order in which they are applied.
-        sources: The graphs from which a ``graft`` copied a subtree, keyed by graph id.
+        sources: The graphs from which ``graft`` or ``say`` copied a subtree, keyed by graph id.
         source_texts: The texts of the utterances to which these graphs belong, keyed by graph id.
     """
 

@@ -118,7 +118,7 @@ class Pipeline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def shards(self) -> list[Shard]:
-        """The blocks of the pipeline."""
+        """The blocks into which the pipeline divides the dialogues, numbered from 1."""
         return [Shard(index, self.blocks) for index in range(1, self.blocks + 1)]
 
     def block(self, shard: Shard, folder: Path) -> Path:
@@ -169,7 +169,7 @@ def checked(pipeline: Pipeline) -> Pipeline:
         InputError: A setting is missing, out of range or contradicts another one, or the output cannot be
             written.
     """  # noqa: DOC501, DOC502
-    # A pipeline must have exactly one of `negatives` and `generate`.
+    # A pipeline makes negatives either by edits (`negatives`) or with a generator (`generate`).
     if (pipeline.negatives is None) == (pipeline.generate is None):
         raise _wrong("give exactly one of negatives and generate")
     if pipeline.blocks < 1 or min(pipeline.parsers.amount, pipeline.makers.amount) < 1:
@@ -376,8 +376,8 @@ def run_block(shard: Shard, work: Callable[..., None], *arguments: Any) -> Block
     try:
         work(*arguments, refused)
     except (GraphnegError, OSError) as error:
-        # A bug in a plugin, like a bug in graphneg, may affect only a single text. It is therefore treated in
-        # the same way: only this block fails.
+        # A bug in a plugin may affect only a single text, so let only this block fail, as after a bug in
+        # graphneg.
         if not (isinstance(error, GraphnegError) and error.is_plugin_failure and error.__cause__):
             raise
         fault = _fault(shard, error.__cause__)
@@ -404,10 +404,10 @@ class Parses(NamedTuple):
     of: dict[str, Parsed]
 
     def again(self, batches: Iterable[Sequence[str]]) -> Iterator[list[Parsed]]:
-        """Return the stored results for batches of texts, in place of a parser in a `ParserPool`.
+        """Return stored parses for batches of texts. A `ParserPool` calls this method instead of a parser.
 
         Args:
-            batches: Batches of texts for which there are results.
+            batches: Batches of texts that have stored parses.
 
         Returns:
             An iterator over the results of each batch.
@@ -425,7 +425,7 @@ class Reader:
     """
 
     def __init__(self, pipeline: Pipeline) -> None:
-        """Initialize the stage. Create a parser if the pipeline parses texts."""
+        """Initialize the stage that parses texts, and create its parser if the pipeline has one."""
         self._pipeline = pipeline
         self._parser: RestartingParser | None = None
         if (asked := pipeline.parse) is not None:
@@ -548,7 +548,7 @@ class Maker:
             own.close()
 
     def _filled(self, shard: Shard, parsed: Parses | None, refused: list[Rejected]) -> DialogueGraph:
-        """Load a block into the embedded store: its dialogues, resources, graphs, and the snapshot."""
+        """Load a block into the embedded store: dialogues, graphs, lexical resources, and the snapshot."""
         records = block_records(self._folder / "records", shard)
         if self._own is None:
             self._own, self._held = DialogueGraph(open_temporary()), 0

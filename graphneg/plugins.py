@@ -165,8 +165,9 @@ class Plugins:
                 ) from error
 
     def _entries(self) -> dict[str, EntryPoint]:
-        """Return the entry points, keyed by normalised name. Other packages take precedence over graphneg."""
-        # Put the entry points of other packages last, so that they replace graphneg's own in the dict.
+        """Return the entry points, keyed by normalised name."""
+        # Put the entry points of other packages last, so that they replace graphneg's own entry points with
+        # the same names.
         entries = sorted(
             entry_points(group=self.group), key=lambda entry: not entry.value.startswith("graphneg.")
         )

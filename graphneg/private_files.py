@@ -238,8 +238,8 @@ def own_folder(path: Path) -> Path:
             the user who called it.
     """
     user = _user()
-    # Root may create the folder in a folder of another user, but that user could replace the new folder
-    # later.
+    # Root could create the folder in a folder of another user. Refuse this, because that user could replace
+    # the new folder later.
     if user == 0:
         above = next(folder for folder in (path, *path.parents) if folder.exists())
         if problem := owner_problem(os.stat(above)):

@@ -181,7 +181,7 @@ def _connect(address: str) -> None:
         raise _no_cluster(address, error) from error
     try:
         ray.init(address=address, **quiet)
-    except Exception as error:  # The class of the exception depends on the version of Ray.
+    except Exception as error:  # The exception's class depends on the version of Ray, so catch any class.
         raise _no_cluster(address, error) from error
 
 
@@ -278,8 +278,7 @@ def _blocks(pipeline: Pipeline, names: Sequence[str], folder: Path | None) -> ra
     arguments = (pickle.dumps(pipeline), where, signing_in)
     with warnings.catch_warnings():  # Ray warns about options such as `max_task_retries`, but accepts them.
         warnings.simplefilter("ignore")
-        # If all blocks share a store, they are all parsed in an earlier call of this function, whose folder
-        # is None.
+        # If all blocks share a store, an earlier call of this function (with `folder` None) has parsed them.
         if pipeline.parse is not None and (where is None or pipeline.store is None):
             found = found.map_batches(_ParseActor, **_pool(pipeline.parsers, arguments, len(names)))
         if where is not None:
@@ -304,10 +303,10 @@ def _pool(actors: Actors, arguments: tuple[Any, ...], most: int) -> dict[str, An
 
 
 class _ParseActor:
-    """Actor that runs the first stage of a pipeline, `Reader`. Each batch contains one block."""
+    """Ray actor that runs `Reader`, the first stage of a pipeline. Each batch contains one block of input."""
 
     def __init__(self, pipeline: bytes, folder: Path | None, signing_in: dict[str, str]) -> None:
-        """Initialize the stage on the node that runs the actor."""
+        """Create the pipeline stage on the Ray node that runs the actor."""
         os.environ.update(signing_in)
         self._folder, self._stage = folder, Reader(pickle.loads(pipeline))
 
@@ -319,7 +318,7 @@ class _ParseActor:
         return {"block": [str(shard)], "done": [pickle.dumps(done)], "parses": [pickle.dumps(parses)]}
 
     def _parse(self, shard: Shard, parses: list[Parses | None], refused: list[Rejected]) -> None:
-        """Parse a block in the shared store, or without a store, and pass the results to the second stage."""
+        """Parse a block: in the shared store, or else without a store, returning the graphs in ``parses``."""
         if self._folder is None:
             self._stage.into_store(shard, refused)
         else:
@@ -327,10 +326,10 @@ class _ParseActor:
 
 
 class _MakeActor:
-    """Actor that runs the second stage of a pipeline, `Maker`. Each batch contains one block."""
+    """Ray actor that makes negatives: it runs the stage `Maker` of a pipeline on one block of dialogues."""
 
     def __init__(self, pipeline: bytes, folder: Path, signing_in: dict[str, str]) -> None:
-        """Initialize the stage on the node that runs the actor."""
+        """Create the pipeline stage on the Ray node that runs the actor."""
         os.environ.update(signing_in)
         self._stage = Maker(pickle.loads(pipeline), folder)
 

@@ -335,7 +335,10 @@ def _read_donors(store: Store, splits: Splits) -> Named:
 
 
 def _excerpts(store: Store, rows: Sequence[Row]) -> Iterator[Row]:
-    """Yield a row for each dialogue with donors: its id, the utterances of the donors and their graphs."""
+    """Yield a row for each dialogue with donor utterances, that is, utterances to copy graphs from.
+
+    A row contains the id, corpus and split of the dialogue, its donor utterances, and their graphs.
+    """
     wanted = {row["amr"] for row in rows}
     ids = iter(sorted({row["dialogue"] for row in rows}))
     while page := list(islice(ids, _PAGE)):
@@ -362,13 +365,16 @@ def _excerpts(store: Store, rows: Sequence[Row]) -> Iterator[Row]:
 
 
 def _read_utterances(store: Store, splits: Splits) -> Named:
-    """Yield the samples of utterances for each split."""
+    """Yield the utterances of each split that the random samples of generators are drawn from."""
     samples = samples_of_texts(store)
     yield UTTERANCES, (row for split in splits for row in samples.every(*split))
 
 
 def _read_shifts(store: Store, splits: Splits) -> Named:
-    """Yield the method of keyword extraction, the edges of the shift graph, and the kinds of terms."""
+    """Yield the parts of a snapshot that describe the shift graph, each with its name.
+
+    The parts are the method of keyword extraction, the shift edges, and the kind of each term, such as food.
+    """
     yield METHOD, [row.data() for row in store.read(cypher_text("shift/method"))]
     edges = read_edges(store)
     yield SHIFTS, edges
@@ -408,7 +414,7 @@ _READING = {
 
 
 def _keep_rows(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
-    """Store rows of a snapshot as JSON, without converting them into nodes."""
+    """Store rows of a snapshot as JSON text in a single node."""
     kept = {"id": f"{part}/{number}", "part": part, "number": number, "rows": json.dumps(rows)}
     store.write(lambda tx: run(tx, "snapshot/write_rows", **kept))
 
@@ -445,7 +451,7 @@ def _graph(dialogue: str, turn: Sequence[Any], parse: Mapping[str, Any]) -> tupl
 
 
 def _write_shifts(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
-    """Write edges of the shift graph, and the terms that they connect."""
+    """Write edges of the shift graph to the store, and the terms (keywords) that they connect."""
     named = [dict(zip(("focus", "perspective", "count"), row, strict=True)) for row in rows]
 
     def work(tx: ManagedTransaction) -> None:

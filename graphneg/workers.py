@@ -245,7 +245,7 @@ class _Child:
             _send((target, arguments), self._requests)
 
     def ask(self, item: Any) -> Any:
-        """Return the result for one item, or raise the exception that the function raised."""
+        """Send an item to the worker. Return the result, or raise the exception that was raised there."""
         try:
             _send(item, self._requests)
             succeeded, answer = pickle.load(self._answers)
@@ -303,7 +303,15 @@ def _attempt(function: Callable[..., Any], *arguments: Any) -> tuple[bool, Any]:
 
 
 def _made(target: str, arguments: tuple[Any, ...]) -> Callable[[Any], Any]:
-    """Import and call the target, which returns the function for the items."""
+    """Create the function that processes items in a worker process.
+
+    Args:
+        target: A function that returns this function, as ``MODULE:NAME``.
+        arguments: Arguments of the target.
+
+    Returns:
+        The function that the target returned.
+    """
     module, _, name = target.partition(":")
     return getattr(importlib.import_module(module), name)(*arguments)
 
@@ -345,7 +353,7 @@ def _while_used(change: Callable[[], Restore]) -> Callable[[], AbstractContextMa
 
     @contextmanager
     def changed() -> Generator[None]:
-        """Change the setting while the block runs."""
+        """Change a global setting for the duration of a ``with`` block."""
         nonlocal users
         with lock:
             users += 1

@@ -29,7 +29,7 @@ class Loader:
     summary = "the bundled pool of short personal statements; takes no path"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
-        """Yield the sentences of the statements, in the order of the file.
+        """Yield the sentences of the bundled personal statements, in the order of the bundled file.
 
         Args:
             paths: Must be empty.

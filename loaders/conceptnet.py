@@ -64,7 +64,7 @@ class Loader(FileLoader):
 
 
 def _dump(path: Path, language: str, progress: Progress) -> Iterator[Opposite | Rejected]:
-    """Yield the pairs of opposites from a dump."""
+    """Yield the pairs of opposites from a ConceptNet dump, a file with one edge per line."""
     terms = f"/c/{language}/".encode()
     for line in byte_lines(path, progress):
         if isinstance(line, Rejected):

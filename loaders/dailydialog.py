@@ -46,8 +46,8 @@ class Loader(DialogueLoader):
             paths: Files and directories.
 
         Returns:
-            The files. ``dialogues_text.txt``, which contains all dialogues, is read only from a directory
-            without files of splits.
+            The files. ``dialogues_text.txt`` contains the dialogues of all splits. In a directory, it is read
+            only if there are no separate files for the splits.
         """
         return input_files([file for path in paths for file in _text_files(path)], self.name)
 

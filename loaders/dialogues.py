@@ -17,18 +17,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from graphneg.errors import InputError
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.entries import Source, sources
 from graphneg.ingest.exported import exported_records, is_exported
+from graphneg.ingest.exports import is_export
 from graphneg.ingest.fields import Fields
-from graphneg.ingest.loader import LoadOptions, check_by_records, check_format
+from graphneg.ingest.loader import LoadOptions, Notices, check_by_records, check_format
+from graphneg.ingest.reading import Item
 from graphneg.ingest.shapes import dialogue_values
 from graphneg.ingest.validation import IdSet, named, valid_dialogues
-from graphneg.model import Dialogue, Record, Response, Utterance
+from graphneg.loaders.transcript import spoken_in
+from graphneg.model import Dialogue, Record, Rejected, Response, Utterance
+from graphneg.progress import NoProgress, Progress
 
 if TYPE_CHECKING:
     from fastjsonschema import JsonSchemaValueException
@@ -63,17 +69,99 @@ class Loader:
             Dialogues and rejected items.
         """
         known, fields = IdSet(), Fields(options.map)
-        for source in sources(paths, self.name, fields, options):
+        for found in sources(paths, self.name, fields, options):
+            source = _of_transcripts(found, fields, options)
             if source.text is not None and is_exported(source.text):
                 yield from exported_records(source.text, options, known)
                 continue
-            records = _records(source, fields, options, known)
-            # With --map or --encoding, the user has confirmed the format, so the first bytes of the file are
-            # not checked.
+            records = _counted(_records(source, fields, options, known), source.place, options)
+            # With --map or --encoding, the user has confirmed the format, so its first bytes are not checked.
             if source.text is not None and not options.map and not options.encoding:
                 yield from check_format(source.text, self.name, records)
             else:
                 yield from check_by_records(source.place, self.name, records)
+
+
+def _counted(records: Iterator[Record], place: str, options: LoadOptions) -> Iterator[Record]:
+    """Yield the records of a source, and report it if each dialogue has one turn of several lines."""
+    dialogues = turns = several = 0
+    for record in records:
+        if isinstance(record, Dialogue):
+            dialogues, turns = dialogues + 1, turns + len(record.utterances)
+            several += any("\n" in one.text for one in record.utterances)
+        yield record
+    if dialogues > 1 and dialogues == turns == several:
+        options.notices.say(
+            f"{place}: all {dialogues:,} dialogues have one turn of several lines; if their texts are whole "
+            'transcripts, write each turn as a line "Name: text", and the lines are read as turns'
+        )
+
+
+def _of_transcripts(source: Source, fields: Fields, options: LoadOptions) -> Source:
+    r"""Return a source whose entries have turns, if each entry of the given one contains a whole transcript.
+
+    For example, the cell "Ann: Hi.\nBo: Hello." of a column ``transcript`` contains two turns. The whole
+    source is read to find out whether all its cells are like this one.
+    """
+    key: str | None = None
+    # A source that cannot be read is refused later, after its format was checked.
+    with suppress(InputError):
+        key = None if source.once else _transcript_key(source, fields)
+    if key is None:
+        return source
+    options.notices.say(f"{source.place}: {key!r} contains whole transcripts, whose lines are read as turns")
+
+    # The user may have named other keys, which are then looked for in the turns.
+    names = {field: fields.named_by_user.get(field) or field for field in ("turns", "speaker", "text")}
+
+    def read(progress: Progress) -> Iterator[Item | Rejected]:
+        for entry in source.read(progress):
+            if isinstance(entry, Item):
+                others = {name: one for name, one in entry.value.items() if name != key}
+                turns = [
+                    {names["speaker"]: speaker, names["text"]: text}
+                    for speaker, text in spoken_in(entry.value[key], options.notices)
+                ]
+                entry = entry._replace(value={**others, names["turns"]: turns})
+            yield entry
+
+    return source._replace(read=read)
+
+
+def _transcript_key(source: Source, fields: Fields) -> str | None:
+    """Return the key under which each entry of a source contains a transcript; None if there is none."""
+    entries = (entry for entry in source.read(NoProgress()) if isinstance(entry, Item))
+    key: str | None = None
+    ids, repeating, number = set[str](), 0, 0
+    for number, entry in enumerate(entries, 1):
+        if not isinstance(entry.value, dict) or is_export(entry.value):
+            return None
+        turns = fields.turns_of(entry.value)
+        if turns is not None and not isinstance(entry.value[turns], str):
+            return None
+        if number == 1:
+            keys = fields.texts_of(entry.value)
+            key = next((one for one in keys if _speakers(entry.value[one])), None)
+        speakers = _speakers(entry.value.get(key)) if key is not None else []
+        if not speakers:
+            return None
+        repeating += len(set(speakers)) < len(speakers)
+        # A dialogue of several rows is no list of transcripts.
+        named = fields.of(entry.value).get("dialogue", "")
+        id = str(number if named == key else entry.value.get(named, number))
+        if id in ids:
+            return None
+        ids.add(id)
+    # In a form, such as "Name: Ann\nOrder: 7", no label is repeated.
+    return key if repeating * 2 >= number else None
+
+
+def _speakers(value: Any) -> list[str]:
+    """Return the speakers of the turns of a transcript; none if the value is not one with at least two."""
+    if not isinstance(value, str) or ":" not in value:
+        return []
+    turns = spoken_in(value, Notices())
+    return [speaker for speaker, _ in turns] if len(turns) > 1 else []
 
 
 def _records(source: Source, fields: Fields, options: LoadOptions, known: IdSet) -> Iterator[Record]:
@@ -125,7 +213,7 @@ def dialogue(value: Any) -> Dialogue:
 
 
 def _unnamed_turns(value: Mapping[str, Any]) -> frozenset[int]:
-    """Return the numbers of the turns that name no speaker."""
+    """Return the indices of the turns without a speaker."""
     turns = enumerate(value["turns"])
     return frozenset(at for at, turn in turns if isinstance(turn, str) or "speaker" not in turn)
 

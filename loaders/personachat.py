@@ -111,7 +111,7 @@ def _pairs(exchanges: Any, candidates: Any) -> tuple[list[Utterance], list[Respo
 
 
 def _histories(entries: Any) -> tuple[list[Utterance], list[Response]]:
-    """Return all turns (the last history and its correct candidate), and all candidates as responses."""
+    """Return the turns of the last history with its correct candidate, and all candidates as responses."""
     if not isinstance(entries, list) or not entries:
         raise ItemError('"utterances" must be a non-empty list')
     responses: list[Response] = []

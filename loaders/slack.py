@@ -132,7 +132,7 @@ def _dialogues(
 def _flow(
     days: Sequence[Path], options: LoadOptions, names: Mapping[str, str], threads: sqlite3.Connection
 ) -> Iterator[Item | Rejected]:
-    """Yield messages outside of threads. Store messages in threads, to which replies may come days later."""
+    """Yield messages that belong to no thread, and store the others: a thread may continue on a later day."""
     for day in days:
         for item in reverse_if_newest_first(_messages(day, options, names), options.notices):
             if isinstance(item, Rejected) or not item.value.thread:
@@ -282,7 +282,7 @@ def _people(channel: Path) -> dict[str, str]:
 def _add_profiles(names: dict[str, str], days: Sequence[Path]) -> None:
     """Add the names of users who are missing in ``users.json``. Some of their messages contain a profile."""
     for day in days:
-        # Decode only files that contain a profile.
+        # Decode only files with a user profile in some message.
         if not day.is_file() or b'"user_profile"' not in day.read_bytes():
             continue
         for item in json_items(day, NoProgress()):

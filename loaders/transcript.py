@@ -9,20 +9,21 @@
 This file contains two dialogues. The first has two turns, and the second has one. If a line does not begin
 with a name, it continues the previous turn. Remarks such as "[laughs]" are not part of a name. If all lines
 of a dialogue have a time, and the newest one comes first, the turns are put in the order of their times.
+Subtitles (WebVTT and SRT) whose cues name the speaker are one dialogue: "<v Ann>Hello.</v>" or "Ann: Hello."
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 from graphneg.ingest.content import ItemError
-from graphneg.ingest.loader import LoadOptions, Notices
-from graphneg.ingest.reading import Item, corpus_of, each_group, text_lines
+from graphneg.ingest.loader import LoadOptions, Notices, has_format
+from graphneg.ingest.reading import Item, Line, corpus_of, each_group, text_lines
 from graphneg.ingest.times import Dates
 from graphneg.ingest.validation import DialogueLoader, dialogues_of
 from graphneg.model import Dialogue, Record, Rejected, Utterance
@@ -40,10 +41,13 @@ _REMARK = r"(?:\([^()\[\]:]{0,60}\)|\[[^()\[\]:]{0,60}\])"
 # Matches ":" in "Ann:" and "**Ann:**" (Markdown), and the full-width colon of Chinese and Japanese text.
 _COLON = r"\s?(?:[*_]{0,2}:[*_]{0,2}(?=\s|$)|：)"
 _TURN = re.compile(
-    rf"\s*{_TIME}[*_]{{0,2}}(?P<name>(?=[^\W_]){_WORD}(?:,?\s{_WORD}){{0,7}})"
+    rf"\s*{_TIME}[*_]{{0,2}}(?P<name>(?=[^\W_]|#\w+#){_WORD}(?:,?\s{_WORD}){{0,7}})"
     rf"(?P<remark>(?:\s?{_REMARK}){{0,3}}){_TIME_AFTER}{_COLON}"
     r"\s*(?P<text>.*)"
 )
+_CUE_TIME = re.compile(r"\s*(?:\d+:)?\d\d:\d\d[.,]\d{3}\s+-->\s")
+_VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s(?P<name>[^<>]+)>")
+_CUE_TAG = re.compile(r"</?(?:v|c|i|b|u|lang|ruby|rt|font)(?:[.\s][^<>]*)?>|<\d\d:[\d:.]+>")
 _DATED = re.compile(r"\d{1,4}[./-]")
 # Like a blank line, a line such as "-----" or "* * *" separates dialogues.
 _RULE = re.compile(r"\s*(?:[-=*_~]\s?){3,}")
@@ -59,13 +63,20 @@ _PARTICLES = {
 """Words in names that are not capitalised, as in "Dr. Maria van der Berg"."""
 _SUFFIXES = {"jr", "sr", "ii", "iii", "iv", "md", "phd", "esq"}
 """Words in names that follow a comma, as in "Neil Smith, Jr."."""
+_HEADERS = {
+    "call id", "case", "case id", "case number", "channel", "conversation id", "created", "date", "duration",
+    "end time", "file", "language", "location", "participants", "place", "recorded", "recording",
+    "session", "session id", "start time", "subject", "ticket", "ticket id", "time", "title", "topic",
+    "anruf-id", "datum", "dauer", "uhrzeit", "fecha", "durée", "data", "ora", "hora",
+}  # fmt: skip
+"""Words before a colon, in lower case, in the lines above a transcript that describe it."""
 _CONTINUED = re.compile(r"[(\[]\s*cont(?:['’.]?d|inued|inuing)?\.?\s*[)\]]", re.IGNORECASE)
 # A line with a colon may be a turn even if its beginning is no name: "So I told them this, and more: no".
 _LIKE_A_TURN = re.compile(r"\s*[^\W\d_][^:\n]{0,80}(?<!\d):(?=\s|$)")
 
 
 class _Turn(NamedTuple):
-    """A turn: its speaker, the texts of its lines, and its time as it is written; empty without a time."""
+    """A turn: its speaker, the texts of its lines, and its time as written in the file (empty if none)."""
 
     speaker: str
     texts: list[str]
@@ -164,7 +175,9 @@ class Loader(DialogueLoader):
 def _numbered(path: Path, progress: Progress) -> Iterator[Item | Rejected]:
     """Yield the lines of a file that are not blank, each with the index of its dialogue in the file."""
     number, is_blank = 0, True
-    for line in text_lines(path, progress):
+    lines = text_lines(path, progress)
+    # Only subtitles have a typical beginning.
+    for line in _cues(lines) if has_format(path, Loader.name) else lines:
         if isinstance(line, Rejected):
             yield line
         elif not line.text.strip() or _RULE.fullmatch(line.text):
@@ -172,6 +185,51 @@ def _numbered(path: Path, progress: Progress) -> Iterator[Item | Rejected]:
         else:
             is_blank = False
             yield Item(line.place, number, "", line.text)
+
+
+def _cues(lines: Iterable[Line | Rejected]) -> Iterator[Line | Rejected]:
+    """Yield the texts of subtitles (WebVTT or SRT) as lines of a transcript, without blank lines."""
+    waiting: Line | None = None
+    is_cue = False
+    for line in lines:
+        if isinstance(line, Rejected):
+            yield line
+        elif _CUE_TIME.match(line.text):
+            # The line before the times, if any, is the number or the name of the cue.
+            waiting, is_cue = None, True
+        elif not line.text.strip():
+            # A block without times, such as "NOTE ...", is not spoken.
+            if waiting is not None and is_cue:
+                yield waiting
+            waiting, is_cue = None, False
+        elif is_cue:
+            if waiting is not None:
+                yield waiting
+            # "<v Ann Lee>Hello.</v>" names the speaker. Other tags, such as "<i>", format the text.
+            text = _VOICE.sub(lambda voice: f"{voice['name'].strip()}: ", line.text)
+            waiting = line._replace(text=_CUE_TAG.sub("", text))
+    if waiting is not None:
+        yield waiting
+
+
+def spoken_in(text: str, notices: Notices) -> list[tuple[str, str]]:
+    r"""Return the turns of a transcript that is a single text.
+
+    >>> spoken_in("Ann: Is it fresh?\nBo: Yes.", Notices())
+    [('Ann', 'Is it fresh?'), ('Bo', 'Yes.')]
+
+    Args:
+        text: The text, with a line "Name: text" for each turn. Blank lines are ignored.
+        notices: Notices to the user, as for `Loader.read`.
+
+    Returns:
+        The speaker and the text of each turn; none if the first line has no name.
+    """
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not lines or _turn_of(lines[0]) is None:
+        return []
+    turns = _turns(lines, notices)
+    return [(one.speaker, " ".join(filter(None, one.texts)).strip()) for one in turns]
 
 
 def _turns(lines: Sequence[str], notices: Notices) -> list[_Turn]:
@@ -185,9 +243,10 @@ def _turns(lines: Sequence[str], notices: Notices) -> list[_Turn]:
         The turns, in the order of the lines.
 
     Raises:
-        ItemError: The first line has no name.
+        ItemError: The first line has no name, or the lines are a header.
     """
     found = [_turn_of(line) for line in lines]
+    _require_turns(found)
     bare = {turn["name"] for turn in found if turn is not None and not turn["remark"]}
     turns: list[_Turn] = []
     for line, turn in zip(lines, found, strict=True):
@@ -212,6 +271,18 @@ def _turns(lines: Sequence[str], notices: Notices) -> list[_Turn]:
     return turns
 
 
+def _require_turns(found: Sequence[re.Match[str] | None]) -> None:
+    """Raise `ItemError` if lines describe a call, and are not its turns: "Date: 2025-11-03", "Agent: Kim"."""
+    names = [turn["name"].strip().casefold() for turn in found if turn is not None]
+    # A speaker called "Time" would speak more than once.
+    header = next((turn for turn in found if turn and turn["name"].strip().casefold() in _HEADERS), None)
+    if header is not None and len(names) > 1 and len(set(names)) == len(names):
+        raise ItemError(
+            f"its lines look like a header and not like turns, as one of them is {header[0].strip()[:40]!r}: "
+            "remove the header"
+        )
+
+
 def _turn_of(line: str) -> re.Match[str] | None:
     """Match a line that begins with a speaker name, and return the match; None for any other line."""
     turn = _TURN.fullmatch(line)
@@ -225,7 +296,7 @@ def _is_name(text: str) -> bool:
         return False
     if len(words) <= _MOST_WORDS and "," not in text:
         return True
-    # "Lee, Ann: yes" may also be a sentence to Ann, so only a suffix may follow a comma.
+    # "Lee, Ann: yes" may also be a sentence to Ann, so only a suffix such as "Jr." may follow a comma.
     after = [word for before, word in pairwise(words) if before.endswith(",")]
     if any(word.strip(".,").replace(".", "").casefold() not in _SUFFIXES for word in after):
         return _has_remark_after_comma(text)
@@ -246,7 +317,7 @@ def _times(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _in_order(turns: list[_Turn], dates: Dates, notices: Notices) -> list[_Turn]:
-    """Return turns sorted by time. If the times have no dates, only reverse turns that are newest first."""
+    """Return turns sorted by time. If no time has a date, only reverse turns that are listed newest first."""
     times = [turn.time for turn in turns]
     places = list(range(len(turns)))
     order: list[int] | None = None

@@ -329,8 +329,8 @@ def _order(path: Path, encoding: str) -> Order | None:
         return None
     orders: Sequence[Order] = ("day/month/year", "month/day/year", "year/month/day")
     if has_halves:
-        # If several orders are equally good, `min` returns the first one.
-        # A clock with AM and PM suggests the format of the United States, so that order comes first.
+        # A clock with AM and PM suggests dates in the format of the United States, so this format comes
+        # first. If several formats fit equally well, `min` returns the first one.
         orders = ("month/day/year", "day/month/year", "year/month/day")
     return min(orders, key=lambda order: _faults(dates, order))
 

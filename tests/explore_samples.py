@@ -83,9 +83,23 @@ DIALOGUES: dict[str, tuple[Said, ...]] = {
         ("This coffee was on the train's menu.", "", ""),
         ("The price was on it too.", "coffee", "price"),
     ),
+    "pets/train/1": (
+        ("I like my dog.", "", ""),
+        ("Where does your dog sleep?", "", ""),
+        ("Why do you ask?", "", ""),
+        ("I love dogs.", "", ""),
+        ("I don't have a dog.", "", ""),
+    ),
 }
-GRAPHS = {"kitchen/train/1#2": "(e / eat-01 :ARG0 (i / i) :ARG1 (c / cake :mod (o / only)))"}
-"""The graph of one utterance."""
+GRAPHS = {
+    "kitchen/train/1#2": "(e / eat-01 :ARG0 (i / i) :ARG1 (c / cake :mod (o / only)))",
+    "pets/train/1#0": "(l / like-01 :ARG0 (i / i) :ARG1 (d / dog :poss i))",
+    "pets/train/1#1": "(s / sleep-01 :ARG0 (d / dog :poss (y / you)) :location (a / amr-unknown))",
+    "pets/train/1#2": "(c / cause-01 :ARG0 (a / amr-unknown) :ARG1 (a2 / ask-01 :ARG0 (y / you)))",
+    "pets/train/1#3": "(l / love-01 :ARG0 (i / i) :ARG1 (d / dog))",
+    "pets/train/1#4": "(h / have-03 :polarity - :ARG0 (i / i) :ARG1 (d / dog))",
+}
+"""The graphs of some utterances. The turns of the dialogue about pets have no focus and no perspective."""
 OPPOSITES = (
     Opposite("cold", "hot", "Antonym", 2.0, "test"),
     Opposite("hot", "cold", "Antonym", 1.0, "test"),

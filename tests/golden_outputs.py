@@ -202,6 +202,8 @@ def edit_text(edit: Edit) -> str:
         "value": edit.value,
         "from": source,
         "in": edit.copy_of,
+        "voice": edit.voice,
+        "frame": edit.frame,
     }
     given = [f"{name}={value}" for name, value in fields.items() if value is not None]
     return " ".join([edit.op, str(edit.position), *given])

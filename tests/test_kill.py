@@ -68,8 +68,9 @@ def undisturbed(server: Server, corpus: Path, tmp_path_factory: pytest.TempPathF
         return Undisturbed(loaded, loading.seconds, content(store), making.seconds, out.read_bytes())
 
 
-NODES = ("Dialogue", "Utterance", "Amr", "AmrNode", "Variant")
+NODES = ("Dialogue", "Utterance", "Amr", "AmrNode", "Clause", "Entity", "Variant")
 EDGES = ("HAS_TURN", "NEXT", "MEANS", "TOP", "ROLE", "LEXEME", "VARIANT_OF")
+EDGES += ("HAS_CLAUSE", "HEAD", "REPEATS", "CONTRADICTS", "ANSWERS", "REFERS_TO")
 ROWS = [
     f"MATCH (n:{label}) RETURN n.id AS id, labels(n) AS kind, properties(n) AS properties" for label in NODES
 ]
@@ -131,7 +132,7 @@ def acknowledged_negatives(out: Path) -> set[str]:
 
 def forget_dialogues(store: Store) -> None:
     forget_variants(store)
-    for label in ("Dialogue", "Utterance", "Amr", "AmrNode"):
+    for label in ("Dialogue", "Utterance", "Amr", "AmrNode", "Clause", "Entity"):
         store.query_write(f"MATCH (n:{label}) DETACH DELETE n")
 
 

@@ -142,7 +142,7 @@ def queries_page() -> str:
     text = re.sub(r"^### (\w+)$", documented, QUERIES.read_text(encoding="utf-8"), flags=re.M)
     return (
         "# Named queries\n\nRun a query with `graphneg cypher --named NAME` or `graph.explore(NAME)`. Its "
-        "file is `cypher/explore/NAME.cypher`. The examples come from two small corpora, `kitchen` and "
+        "file is `cypher/explore/NAME.cypher`. The examples come from small corpora, such as `kitchen` and "
         "`travel`. A *topic* is a keyword at either end of a shift. A *pair* is a post with its reply.\n\n"
         + text
     )

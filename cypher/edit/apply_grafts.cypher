@@ -8,6 +8,7 @@ MATCH (n:AmrNode {amr: row.at}) WHERE n.position = row.at_position
 MATCH (s:AmrNode {amr: row.from_amr}) WHERE s.position = row.from_position
 CREATE (v)-[:APPLIED {step: row.step}]->(e:Edit {
   transform: row.transform, category: row.category, site: row.site, op: row.op, amr: row.amr, position: row.position,
-  role: row.role, from_amr: row.from_amr, from_position: row.from_position, copy_of: row.copy_of})-[:AT]->(n)
+  role: row.role, from_amr: row.from_amr, from_position: row.from_position, copy_of: row.copy_of,
+  voice: row.voice, frame: row.frame})-[:AT]->(n)
 CREATE (e)-[:FROM]->(s)
 RETURN count(*) AS edits

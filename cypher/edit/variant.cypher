@@ -7,4 +7,4 @@ UNWIND range(0, size($parts[i]) - 1) AS j
 MATCH (v:Variant {id: $parts[i][j]})-[s:APPLIED]->(e:Edit)
 RETURN i AS part,
        collect([j, s.step, e.transform, e.category, e.site, e.op, e.amr, e.position, e.role,
-                e.concept, e.value, e.from_amr, e.from_position, e.copy_of]) AS edits
+                e.concept, e.value, e.from_amr, e.from_position, e.copy_of, e.voice, e.frame]) AS edits

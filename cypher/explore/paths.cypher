@@ -1,14 +1,14 @@
 // paths: Paths in the shift graph from one topic to another, with at most two topics in between.
 // $start: first topic
 // $end: last topic
-// $least (1): minimum number of post-reply pairs for each shift on a path
+// $least (1): minimum count of each shift on a path. The count is the number of post-reply pairs with this shift.
 // $limit (20): maximum number of rows. Paths are sorted by the count of their rarest shift, highest first, and then by
 //   length, shortest first.
 // Columns: topics (from start to end), counts (number of post-reply pairs for each shift on the path)
 MATCH (a:Term {text: $start})
 MATCH (z:Term {text: $end})
-// There is one branch for each number of shifts. A single pattern of variable length would follow every walk in a dense
-// graph.
+// Each branch of the UNION matches paths with a fixed number of shifts. A single variable-length pattern would follow
+// every walk in a dense graph.
 CALL (a, z) {
   MATCH (a)-[s:SHIFTS_TO]->(z)
   WHERE s.count >= $least

@@ -1,8 +1,8 @@
 // For each term, return a sample of the sentences in the pool that mention the term and can be used as responses.
 // Each sentence has a random rank. The sample consists of the sentences whose ranks are in an interval. If the interval
 // extends beyond the highest rank, it continues at rank 0.
-// $terms: maps with the keys text, first, last and again. The interval contains the ranks from first to last. If it
-//   continues at rank 0, it also contains the ranks below again; otherwise again is 0.
+// $terms: maps with the keys text, first, last and again. The interval contains the ranks from "first" to "last". If it
+//   continues at rank 0, it also contains the ranks below "again"; otherwise "again" is 0.
 // $least, $most: minimum and maximum number of words in a sentence
 // $content: minimum number of content words in a sentence
 // $openings: first words that mark a reply, such as "yes"; sentences that begin with such a word are left out

@@ -10,6 +10,10 @@ MATCH (n:Amr) RETURN 'Amr' AS kind, count(n) AS amount
 UNION ALL
 MATCH (n:AmrNode) RETURN 'AmrNode' AS kind, count(n) AS amount
 UNION ALL
+MATCH (n:Clause) RETURN 'Clause' AS kind, count(n) AS amount
+UNION ALL
+MATCH (n:Entity) RETURN 'Entity' AS kind, count(n) AS amount
+UNION ALL
 MATCH (n:Term) RETURN 'Term' AS kind, count(n) AS amount
 UNION ALL
 MATCH (n:Frame) RETURN 'Frame' AS kind, count(n) AS amount

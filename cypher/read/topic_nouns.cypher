@@ -14,9 +14,10 @@ WHERE
 WITH amr, n.position AS position, [
        n.position, n.sentence_top, n.concept, coalesce(n.noun_class, ''),
        CASE
-         // If no other noun can replace this noun, the other dialogue must mention the same noun.
+         // A statement is copied into dialogues that mention its noun. If no other noun can replace the noun, the
+         // dialogue must mention exactly this noun.
          WHEN n.substitutable_kind IS NULL OR NOT n.noun_class IN n.selectional_preferences THEN n.concept
-         // Otherwise the other dialogue may mention any noun of the same class: "I sold the boat" can become "I sold
+         // Otherwise the dialogue may mention any noun of the same class, because "I sold the boat" can become "I sold
          // the car".
          ELSE n.noun_class
        END,

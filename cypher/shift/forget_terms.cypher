@@ -1,4 +1,4 @@
-// Delete some terms that no longer have any relationships.
+// Delete a limited number of terms (words and phrases) that no longer have any relationships.
 // $limit: maximum number of terms
 // Columns: gone (number of terms deleted)
 MATCH (t:Term)

@@ -1,4 +1,5 @@
-// Begin a transaction that deletes a part of the shift graph. It locks the ShiftGraph node, as the query begin does.
+// Begin a transaction that deletes a part of the shift graph. This query changes the ShiftGraph node, which locks the
+// node until the transaction ends, so that no other transaction writes to the shift graph at the same time.
 // $run: name of the run that deletes the graph
 // Columns: id; no row if another run has started to delete the graph, or if the deletion has ended
 MATCH (g:ShiftGraph {id: 'shift'})

@@ -1,5 +1,5 @@
-// Return a page of the dialogues whose replies are not in the shift graph yet, sorted by the property order.
-// $after: order of the last dialogue of the previous page; '' for the first page
+// Return a page of the dialogues whose replies are not in the shift graph yet, sorted by their property "order".
+// $after: property "order" of the last dialogue of the previous page; '' for the first page
 // $limit: maximum number of dialogues
 // $corpora, $splits: lists of names; an empty list means all
 // Columns: id, order

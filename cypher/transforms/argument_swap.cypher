@@ -30,7 +30,7 @@ RETURN d.id AS dialogue, collect({
   // The score makes the engine prefer nodes that repeat something from earlier in the dialogue: replacing such a node
   // also contradicts the earlier mentions.
   score: size(coalesce(n.repeats, [])),
-  // The engine swaps subtrees whose swap_pool is the same text. The text consists of the role and the argument type.
+  // The engine swaps two subtrees only if they have the same swap_pool: here the role and the argument type.
   swap_pool: CASE
     // "I gave him a book" has the book as ARG1, and "I filled it with water" has the water as ARG2. Both are objects
     // and can be swapped.

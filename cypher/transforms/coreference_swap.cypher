@@ -99,7 +99,7 @@ WITH dialogue, p, n, x.text AS new_pronoun, n.amr + '.' + toString(n.position) A
          // "They" does not become "it" for a team or a town: both can be correct.
          AND NOT coalesce(antecedent.kind, '') IN ['group', 'place']
        ELSE
-         // "We" can always be changed.
+         // There is no condition for "we".
          NOT he_or_she
          // "He" becomes "she" if readers can notice the change.
          OR other_gender_mentioned
@@ -114,7 +114,8 @@ UNWIND
     THEN [{amr: n.amr, position: n.position, op: 'set', concept: new_pronoun, target: target,
            site: n.amr + '>' + p.concept + '>' + new_pronoun}]
     ELSE [] END
-  // If an entity replaces the pronoun, each node of the pronoun is a separate site, for whole dialogues only.
+  // If an entity replaces the pronoun, each node of the pronoun is a separate site. These sites are used only for
+  // negatives that are whole dialogues.
   + CASE WHEN new_entity IS NULL
       THEN []
       ELSE [{amr: n.amr, position: n.position, op: 'graft', from_amr: new_entity.amr,

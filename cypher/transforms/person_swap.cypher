@@ -28,7 +28,7 @@ WITH d.id AS dialogue, t.amr AS amr, collect(n) AS nodes
 WITH dialogue, amr, [n IN nodes WHERE n.position = 0][0] AS top,
      [n IN nodes WHERE n.person_role IS NOT NULL] AS pronouns
 WHERE
-  // "Call me" is an order: no word expresses its "you", so only half of the pronouns could be changed.
+  // "Call me" is an order. The change to "you call I" needs both pronouns, but no word expresses its "you".
   top.has_imperative IS NULL
   // "I hope it rains" is about the speaker's own thoughts: nobody says "You hope it rains" instead.
   AND top.hedged IS NULL
@@ -53,5 +53,5 @@ WITH dialogue, amr, target, score, n.position AS position, x.text AS other
 ORDER BY dialogue, amr, position
 RETURN dialogue, collect({
   amr: amr, position: position, op: 'set', concept: other, target: target, score: score,
-  // The whole graph is one site, so that all its pronouns change together.
+  // All edits of a graph belong to the same site, so that all pronouns of the graph change together.
   site: amr}) AS edits

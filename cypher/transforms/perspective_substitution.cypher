@@ -13,7 +13,7 @@
 // perspectives of the replies that take it up, and counts these replies. A substitute is a frequent perspective of the
 // replies that take up a certain keyword of the post. The query works in three steps:
 //   1. For each keyword of the post, find the substitutes to which SHIFTS_TO points from this keyword.
-//   2. Choose the keywords whose substitutes are used.
+//   2. Choose the keywords of the post whose substitutes are used.
 //   3. Find the nodes of the reply's graph that express the perspective, and replace their concept by the substitute.
 //
 // Departures from CAPT:
@@ -38,8 +38,8 @@ UNWIND d.turns AS t
 MATCH (:Amr {id: t.amr})<-[:MEANS]-(reply:Utterance)-[:PERSPECTIVE]->(perspective:Term)
 MATCH (reply)-[:FOCUS]->(focus:Term)
 MATCH (reply)<-[:NEXT]-(:Utterance)-[:MENTIONS]->(keyword:Term)
-// Collect the replies to posts with each keyword, so that the shifts from a keyword are sorted only once and not for
-// each reply.
+// Collect the replies to all posts that contain a keyword. The shifts from the keyword then need to be sorted only
+// once, not for each reply.
 WITH keyword, collect({
        dialogue: d.id, amr: t.amr, dialogue_words: dialogue_words, perspective: perspective,
        is_focus: keyword.text = focus.text}) AS replies
@@ -52,10 +52,10 @@ WITH replies,
        WHERE NOT coalesce('empty' IN candidate.classes, false)
        | {count: shift.count, text: candidate.text, term: candidate}]
        | CASE
-           // If the list is full and the new candidate comes after the last candidate, the list stays as it is.
+           // top is a sorted list of the 12 best candidates. Ignore a candidate that is worse than the twelfth.
            WHEN top[11].count > new.count OR top[11].count = new.count AND top[11].text < new.text THEN top
            ELSE (
-             // The candidates that come before the new candidate, the new candidate, and the candidates after it.
+             // Insert the new candidate at its place in the sorted list, and keep the first 12 candidates.
              [old IN top WHERE old.count > new.count OR old.count = new.count AND old.text < new.text]
              + [new]
              + [old IN top WHERE old.count < new.count OR old.count = new.count AND old.text > new.text])[..12]
@@ -77,13 +77,13 @@ WITH reply, perspective, [candidate IN candidates WHERE
          OR candidate.physical_object AND perspective.physical_object)
      ][..4] AS substitutes
 
-// Step 2: choose the keywords whose substitutes are used.
+// Step 2: choose the keywords of the post whose substitutes are used.
 WITH reply.dialogue AS dialogue, reply.amr AS amr, perspective.text AS perspective,
      collect({is_focus: reply.is_focus, substitutes: substitutes}) AS keywords
 UNWIND [keyword IN keywords WHERE
   // The reply to "You should write her a letter" is about "write". Substitutes of "letter" make it wrong.
   NOT keyword.is_focus
-  // If no other keyword gives a substitute, use the substitutes of the focus.
+  // If only the focus ("write") has substitutes, use its substitutes.
   OR all(other IN keywords WHERE other.is_focus OR size(other.substitutes) = 0)] AS keyword
 UNWIND keyword.substitutes AS substitute
 // DISTINCT is needed, because two keywords can have the same substitute.

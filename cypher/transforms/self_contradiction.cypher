@@ -49,7 +49,7 @@ UNWIND [n IN nodes WHERE
     // "She loves it" can get a negation. "Nobody came" cannot, because adding "not" would make it affirmative.
     OR n.node.negated IS NULL)] AS statement
 WITH dialogue, statement.node AS predicate,
-     // The tops of the later turns of the same speaker, in order.
+     // Collect the top nodes of the later turns of the same speaker, in order.
      [top IN tops WHERE top.turn > statement.turn AND top.speaker = statement.speaker | top.node] AS later_tops,
      // This number selects one of the later turns. It takes the place of a random number, because Cypher has no seeded
      // random function.
@@ -68,8 +68,8 @@ WHERE
   AND (
     // The antonym edge is for this frame: "love-01" -> "hate-01".
     a.used_as = predicate.opposable_as
-    // Or the antonym edge is for frames of the word that were not loaded from PropBank. The property known lists the
-    // loaded frames, which have separate antonym edges.
+    // PropBank does not list the frame of this node, so there is no antonym edge for it. Use the edge for all unlisted
+    // frames of the word. Its property "known" contains the listed frames.
     OR a.used_as = 'frame'
       AND predicate.frame
       AND NOT predicate.opposable_as IN a.known)
@@ -96,8 +96,8 @@ WITH dialogue, predicate, context_free, top, way.append AS append, way.antonym A
      top.amr + CASE WHEN way.append THEN 'snt' ELSE '' END
        + '<' + predicate.amr + '.' + toString(predicate.position) + '>' + way.antonym AS site,
      CASE
-       // A copy that replaces the whole turn is only for negatives of a response. Without the other sentences of the
-       // response, nothing answers the context.
+       // If the copy replaces a whole turn, the edit is only for negatives whose response is edited. The edited
+       // response then no longer answers the context.
        WHEN NOT way.append THEN 'response'
        // An antonym from ConceptNet contradicts less reliably than a negation, so it is used in whole dialogues only.
        WHEN way.antonym <> '' THEN 'dialogue'
@@ -108,7 +108,7 @@ WITH dialogue, predicate, context_free, top, way.append AS append, way.antonym A
 
 // Step 4: make the edits.
 WITH dialogue, top, site, target,
-     // The score makes the engine prefer statements that can be repeated anywhere.
+     // The score makes the engine prefer sentences that can be understood without their context.
      CASE WHEN context_free THEN 1 ELSE 0 END AS score,
      // A copy can be appended only to a multi-sentence. A turn with one sentence first becomes :snt1 of a
      // multi-sentence.

@@ -50,7 +50,8 @@ WITH dialogue, last_turn, graphs,
      // so on.
      1 + (size(graphs) - 1) / 8 AS max_emptied
 WITH dialogue, last_turn, graphs, max_emptied, [g IN graphs WHERE
-       // If the top takes part in a reentrancy, emptying the graph would also lose the other mention of the top.
+       // Do not empty a graph whose top node is also an argument of another node in the graph (a reentrancy): the
+       // argument would be lost, too.
        g.top.reentrant_top IS NULL
        AND (
          // The turn with the deepest graph says much, so readers notice the loss: "I'm making a soup with carrots
@@ -76,7 +77,9 @@ WITH dialogue, last_turn, g, g.top AS top, g.top.amr AS amr,
      CASE WHEN size(g.asked_roles) = 0 THEN ['okay', 'hmm', 'oh', 'ah']
        ELSE ['hmm', 'oh', 'ah', 'hmm'] END AS words
 WITH dialogue, last_turn, g, top, amr, emptied,
-     // The turn number and the number of nodes select one of the words, because Cypher has no seeded random function.
+     // The turn number and the number of nodes decide between "okay", "hmm", "oh" and "ah", because Cypher has no
+     // seeded
+     // random function.
      words[(g.turn + top.subtree_last + 1) % 4] AS word
 
 // Make the edits.
@@ -88,7 +91,8 @@ WITH dialogue,
      // Prune a detail that was asked for, or a condition: "if it rains". Each detail is a separate site.
      [detail IN g.details WHERE detail.role IN g.asked_roles + ['condition']
        | {amr: amr, position: detail.position, op: 'drop'}] AS prune_details,
-     // Empty the utterance: drop all branches of the top, then change its concept. These edits are one site.
+     // Empty the utterance: drop all branches of the top, then change its concept. The edits have the same site, so
+     // that they are applied together.
      CASE WHEN emptied
        THEN [position IN coalesce(top.top_branches, [])
              | {amr: amr, position: position, op: 'drop', site: amr + '>' + word}]

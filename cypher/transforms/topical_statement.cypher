@@ -32,7 +32,8 @@ UNWIND [t IN d.turns | {amr: t.amr, turn: t.turn, of_donor: false}]
   + [amr IN d.donors | {amr: amr, turn: -1, of_donor: true}] AS graph
 MATCH (n:AmrNode {amr: graph.amr})
 WHERE
-  // The node is a noun that a speaker can mention again: "window". Names, units and vague nouns such as "case" are not.
+  // The node is a noun that a speaker can mention again, such as "window". Names, units and vague nouns such as "case"
+  // are excluded.
   n.topical
   // The node is the top of a sentence that fits any dialogue: "I left the windows open."
   OR graph.of_donor AND n.context_free
@@ -67,16 +68,17 @@ WITH dialogue, amr, turn, context, [statement IN statements | {
          other.word = noun.word
          // "I sold the boat" can become "I sold the car" after "My car is new".
          OR noun.replaceable AND other.noun_class = noun.noun_class)]}] AS statements
-// Drop statements that share nothing with the context.
+// Drop statements without a noun that has a counterpart in the context.
 WITH dialogue, amr, turn, context, [statement IN statements WHERE size(statement.nouns) > 0] AS statements
 // Choose up to four statements. Each turn starts at a different place in the list, so that turns get different
 // statements.
 UNWIND [i IN [0, 1, 2, 3] WHERE i < size(statements) | statements[(turn * 4 + i) % size(statements)]] AS statement
 
-// Step 3: replace the turn by the statement. The first noun with a counterpart is shared with the context or replaced.
+// Step 3: replace the turn by the statement. If the context does not mention the statement's noun, such as "boat",
+// replace it by a noun of the context.
 WITH dialogue, amr, turn, context, statement, statement.nouns[0] AS noun
 WITH dialogue, amr, turn, statement, noun, [other IN context WHERE
-       // The conditions are the same as in step 2.
+       // A counterpart of the noun must meet the same conditions as in step 2.
        other.word = noun.word
        OR noun.replaceable AND other.noun_class = noun.noun_class
        | other.word] AS counterparts
@@ -84,7 +86,7 @@ WITH dialogue, amr, statement, noun,
      // The score makes the engine prefer statements whose noun has many counterparts in the context.
      size(counterparts) AS score,
      CASE
-       // "Window" occurs in the context, so it stays.
+       // If the context also mentions the noun of the statement ("window"), keep the noun.
        WHEN noun.word IN counterparts THEN noun.word
        // "Boat" is replaced by a noun of the context. The turn number and the position of the node select this noun,
        // because Cypher has no seeded random function.

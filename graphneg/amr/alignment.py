@@ -44,8 +44,8 @@ Span = tuple[int, int]
 # Concepts that have no token of their own and share the token of a child. For *teacher*, the graph is
 # ``(p / person :ARG0-of (t / teach-01))``: ``person`` shares the token of ``teach-01``.
 _SHARES = re.compile(r"^(?:person|thing|have-(?:rel|org)-role-91|.*-(?:entity|quantity))$")
-# The question words that express ``amr-unknown``. The first table is keyed by the concept of its parent, the
-# second by the role of ``amr-unknown``. For example, ``:location amr-unknown`` is expressed by *where*.
+# The question words that express ``amr-unknown``, keyed by the concept of its parent in the first table, and
+# by its role in the second. For example, *where* expresses ``:location amr-unknown``.
 _WH_BY_PARENT = {"cause-01": ("why", "how"), "be-located-at-91": ("where",)}
 _WH_BY_ROLE = {
     "location": ("where",),
@@ -89,7 +89,7 @@ def _given_spans(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
 
 
 class _Alignment:
-    """An alignment in progress: the tokens, indexed by lemma, stem and number, and the spans so far."""
+    """An alignment that is being built: tokens, indexed by lemma, stem and number, and the spans so far."""
 
     def __init__(self, graph: AmrGraph, tokens: Sequence[str]) -> None:
         self.graph = graph
@@ -147,10 +147,10 @@ class _Alignment:
         return self.spans
 
     def _take_best(self, pending: Mapping[int, Sequence[Candidate]]) -> int | None:
-        """Align the node whose best free candidate scores highest, and return the node's number.
+        """Align the node with the highest-scoring candidate span whose tokens are not aligned yet.
 
         Returns:
-            The number of the aligned node; None if no node has a free candidate.
+            The index of the aligned node; None if no node has such a candidate.
         """
         ranked = (
             (score - self._distance(k, span), k, span)
@@ -234,7 +234,7 @@ class _Alignment:
                 self.spans[node.position] = span
 
     def _concept_candidates(self, node: AmrNode, concept: str) -> list[Candidate]:
-        """Return the candidate spans of a node that has a concept and is not a constant."""
+        """Return the token spans that may express a concept node, that is, a node that is not a constant."""
         lemma = lexeme(concept)
         parts = lemma.split(" ")
         found = self._runs(parts) if len(parts) > 1 or "-" in concept else []

@@ -99,7 +99,7 @@ class Clauses:
         """Return the properties of the head of a clause.
 
         Args:
-            k: Number of the head node of the clause.
+            k: Index of the head node of the clause.
 
         Returns:
             The values, keyed by property name such as ``negated``. Properties that do not apply are None or
@@ -181,7 +181,7 @@ class Clauses:
         """Return the type of a clause.
 
         Args:
-            k: Number of the head node of the clause.
+            k: Index of the head node of the clause.
 
         Returns:
             ``question``, ``order``, ``exclamation``, ``formula`` ("Thank you"), ``wish`` ("I hope ..."),
@@ -265,7 +265,7 @@ class Clauses:
         """Return whether a clause is about an event, which happens at some time.
 
         Args:
-            k: Number of the head node of the clause.
+            k: Index of the head node of the clause.
 
         Returns:
             True for an event; False for a state such as *know*.

@@ -43,7 +43,7 @@ class Statement:
     Attributes:
         position: The index of the node in its graph.
         word: The lexeme of the node, or the words of a name or number.
-        sentence: The node index of the top of the sentence that contains the node.
+        sentence: The index of the top node of the sentence that contains the node.
         arguments: The words of the node's arguments. *i*, *you* and *we* are kept; other pronouns become
             ``*``.
         denied: Whether the node is negated.
@@ -63,7 +63,7 @@ def sayings(reading: AmrView, known: Sequence[Mapping[str, object]]) -> list[Sta
 
     Args:
         reading: The graph, indexed for look-ups.
-        known: The properties of each node, as `graphneg.amr.facts` computes them, indexed by node.
+        known: The properties of each node, as `graphneg.amr.facts` computes them, indexed by node index.
 
     Returns:
         The statements in the order of their nodes. Nodes whose content cannot be repeated, such as ``and``,
@@ -77,7 +77,11 @@ def sayings(reading: AmrView, known: Sequence[Mapping[str, object]]) -> list[Sta
 
 
 def _saying(reading: AmrView, k: int, known: Mapping[str, object]) -> Statement | None:
-    """Return the statement of a node, or None if its content cannot be repeated, as with ``and``."""
+    """Return what a node states, for comparison with other nodes.
+
+    Returns:
+        The statement. None if a repetition of the node would not repeat any content, for example for ``and``.
+    """
     node, sentence = reading.nodes[k], reading.sentences[k]
     # Names and numbers are compared by their type and their words, for example ``name person "Anna"``.
     if "entity_type" in known:
@@ -139,10 +143,11 @@ def repetitions(turns: Sequence[tuple[str, Sequence[Statement]]]) -> list[Echoes
     """Find the nodes that repeat something that was said before in a dialogue.
 
     Args:
-        turns: The turns of the dialogue, in order: the speaker, and the statements of the nodes of its graph.
+        turns: The turns of the dialogue, in order. Each turn is a pair of the speaker and a list of what the
+            nodes of its graph state (`Statement`).
 
     Returns:
-        For each turn, a dictionary from the number of each repeated node to the places where it was said
+        For each turn, a dictionary from the index of each repeated node to the places where it was said
         before.
     """
     speakers = sorted({speaker for speaker, _ in turns})
@@ -161,7 +166,7 @@ def _of_turn(
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield each node of a turn that repeats an earlier statement, and who made the statement.
 
-    A node is given by its number. The origins of the earlier statements are listed, such as `OWN` for the
+    A node is given by its index. The origins of the earlier statements are listed, such as `OWN` for the
     speaker of the turn.
     """
     beside: dict[str, list[Statement]] = {}
@@ -210,7 +215,7 @@ def repeats(one: Statement, earlier: Statement) -> bool:
 
 
 def _resolved(one: Statement, speaker: str, speakers: Sequence[str]) -> Statement:
-    """Replace *i* with the speaker, and *you* with the other speaker (``*`` if there are several)."""
+    """Replace *i* with the speaker, and *you* with the other speaker, or with ``*`` if there are several."""
     if not one.arguments:
         return one
     others = [other for other in speakers if other != speaker]

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from graphneg.amr.clauses import Clauses
 from graphneg.amr.echoes import Statement, sayings
@@ -49,8 +49,8 @@ Raise it by one when a change of the code changes the value of a property. A cha
 new version, because `facts_fingerprint` covers the tables.
 """
 TABLES = (
-    "lexicon/moves.tsv", "lexicon/opposites.tsv", "lexicon/predicates.tsv", "lexicon/words.tsv",
-    "nouns.tsv", "takes.tsv", "word_classes.tsv",
+    "discourse.tsv", "lexicon/moves.tsv", "lexicon/opposites.tsv", "lexicon/predicates.tsv",
+    "lexicon/words.tsv", "nouns.tsv", "takes.tsv", "word_classes.tsv",
 )  # fmt: skip
 """The tables of `graphneg.english` from which these properties are computed."""
 
@@ -78,13 +78,31 @@ def facts(graph: AmrGraph, text: str = "", lexicon: Lexicon | None = None) -> li
         lexicon: The lexicon with the word classes; None uses the English one.
 
     Returns:
-        One dictionary per node, indexed by node. Properties whose value is False or None are left out.
+        One dictionary per node, indexed by node index. Properties whose value is False or None are left out.
     """
-    return facts_and_sayings(graph, text, lexicon or english())[0]
+    return analysed(graph, text, lexicon or english()).facts
 
 
-def facts_and_sayings(graph: AmrGraph, text: str, lexicon: Lexicon) -> tuple[list[Facts], list[Statement]]:
-    """Compute the properties of each node, and the statements to compare with those of other turns.
+class Analysis(NamedTuple):
+    """The properties, statements and clauses that are computed when a graph is written to a store.
+
+    Attributes:
+        text: The text that the graph represents.
+        view: The graph, indexed for look-ups.
+        clauses: The clauses of the graph.
+        facts: The properties of each node, indexed by node index.
+        statements: The statements of the nodes (see `graphneg.amr.echoes`).
+    """
+
+    text: str
+    view: AmrView
+    clauses: Clauses
+    facts: list[Facts]
+    statements: list[Statement]
+
+
+def analysed(graph: AmrGraph, text: str, lexicon: Lexicon) -> Analysis:
+    """Compute the properties of each node, and what is compared with other turns.
 
     Args:
         graph: The graph whose nodes are described.
@@ -92,24 +110,23 @@ def facts_and_sayings(graph: AmrGraph, text: str, lexicon: Lexicon) -> tuple[lis
         lexicon: The lexicon with the word classes.
 
     Returns:
-        The properties of each node, indexed by node, and the statements of the nodes (see
-        `graphneg.amr.echoes`).
+        The properties, the statements of the nodes, and the clauses from which both were computed.
     """
     known = _Facts(graph, text, lexicon)
     found = known.all()
-    return found, sayings(known.reading, found)
+    return Analysis(text, known.reading, known.clauses, found, sayings(known.reading, found))
 
 
 class _Facts:
     """The properties of one graph's nodes, combined from its clauses, nouns and times."""
 
     def __init__(self, graph: AmrGraph, text: str, lexicon: Lexicon) -> None:
-        """Initialize the objects that compute the properties."""
+        """Create the objects that find the clauses, nouns and times of the graph."""
         self.reading = AmrView(graph, lexicon)
-        self._clauses = Clauses(self.reading)
+        self.clauses = Clauses(self.reading)
         self._nouns = Nouns(self.reading)
         self._times = Times(self.reading, text)
-        self._heads = frozenset(self._clauses.heads)
+        self._heads = frozenset(self.clauses.heads)
 
     def all(self) -> list[Facts]:
         """Return the properties of each node. Tops also get the properties of their sentence or graph."""
@@ -129,10 +146,10 @@ class _Facts:
             {
                 "classes": sorted(self.reading.classes[k]),
                 "sentence_top": self.reading.sentences[k],
-                "clause_head": self._clauses.clause_of[k],
+                "clause_head": self.clauses.clause_of[k],
                 "temporal": self._times.says_when(k),
                 "fixed_time": self._times.is_fixed(k),
-                "prunable_detail": self._clauses.is_detail(k),
+                "prunable_detail": self.clauses.is_detail(k),
             }
             | (self._head(k) if k in self._heads else {})
             | self._word(k)
@@ -145,8 +162,8 @@ class _Facts:
         dated = self._times.is_dated(k)
         # The property ``undated_event`` marks clauses to which a time can be added. A clause that already has
         # a time does not get this property.
-        event = self._clauses.is_event(k) and not dated
-        known = self._clauses.facts(k) | {
+        event = self.clauses.is_event(k) and not dated
+        known = self.clauses.facts(k) | {
             "tense": self._times.tense,
             "time_bound": dated,
             "undated_event": event,
@@ -154,7 +171,7 @@ class _Facts:
         return drop_false(known)
 
     def _word(self, k: int) -> Facts:
-        """Return the properties for antonym substitution: the word's use, its roles, what it describes."""
+        """Return the properties that decide which antonyms may replace the word of a node."""
         asserts = self._nouns.asserts(k)
         if asserts is None:
             return {}
@@ -192,10 +209,10 @@ class _Facts:
     def _sentence(self, k: int) -> Facts:
         """Return the properties of the top of a sentence."""
         roles = [self.reading.roles[at] for at in self.reading.asked if at in self.reading.whole(k)]
-        return drop_false({"asked_roles": roles or None, "context_free": self._clauses.is_portable(k)})
+        return drop_false({"asked_roles": roles or None, "context_free": self.clauses.is_portable(k)})
 
     def _graph(self) -> Facts:
-        """Return the properties of the whole graph, which its top node gets."""
+        """Return the properties that describe the whole graph. They are stored in its top node."""
         mentions = self.reading.graph.mentions
         # If the top has a reentrancy, ``subtree_deletion`` must not delete all of its branches: the second
         # mention of the reentrant node would be lost.
@@ -209,7 +226,8 @@ class _Facts:
             {
                 "top_branches": [child.position for child in self.reading.children[0]] or None,
                 "question_sentences": (questions if len(questions) < len(sentences) else []) or None,
-                # Short graphs of up to three nodes, such as "Why?", do not get ``only_questions``.
+                # A graph of up to three nodes, such as that of "Why?", does not count as consisting only of
+                # questions.
                 "only_questions": all_ask and self.reading.size > 3,
                 "depth": self.reading.graph.depth,
                 "reentrant_top": tied,

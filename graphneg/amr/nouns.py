@@ -34,7 +34,7 @@ _OPEN = _ARGUMENTS | {"ARG3", "ARG4", "domain", "op1", "op2", "accompanier", "in
 _ASIDE = frozenset({"mod", "time", "unit", "quant", "name"})
 # Kinds of nouns that are not replaced by nouns of other dialogues, except as the object of a verb of liking.
 _NO_THINGS = frozenset({"act", "state", "time"})
-# Roles of words that modify another word, or that are the predicate of their sentence (the empty role).
+# Roles of words that modify another word. The empty role is that of the top, the predicate of the sentence.
 _MODIFYING = frozenset(
     {"", "mod", "manner", "degree", "extent", "frequency", "time", "location", "direction", "domain"}
 )
@@ -55,9 +55,9 @@ class Nouns:
     """
 
     def __init__(self, reading: AmrView) -> None:
-        """Find the predicates with subjects that cannot act, such as things. Also look for a greeting."""
+        """Find predicates whose subjects cannot act, as in "The engine started". Also look for a greeting."""
         self._of = reading
-        # In "The engine started", the subject is neither a person nor a group, so the predicate is marked.
+        # Collect the predicates whose subject is neither a person nor a group: "The engine started".
         self._driven = {
             node.parent
             for node, frame, kind in zip(reading.nodes, reading.is_frame, reading.kinds, strict=True)
@@ -83,14 +83,14 @@ class Nouns:
         return not reading.is_a(k, "closed") and not _BUILT.fullmatch(label) and not is_bare_person
 
     def general_kind(self, k: int) -> str:
-        """Return the kind of a noun, after merging all kinds of things into one.
+        """Return the kind of a noun, with ``thing`` in place of all kinds of physical objects.
 
         Args:
             k: Index of the node in the graph.
 
         Returns:
-            ``thing`` for objects, clothes, food, vehicles and similar kinds. For other nouns the kind itself,
-            such as ``person``.
+            ``thing`` for tools, clothes, food, vehicles and other physical objects. For all other nouns, the
+            kind itself, such as ``person``.
         """
         kind = self._of.kinds[k]
         return "thing" if "physical-object" in self._of.lexicon.classes_of(kind) else kind
@@ -120,7 +120,7 @@ class Nouns:
         return None if filler is None else filler + only
 
     def _is_argument(self, k: int) -> bool:
-        """Return whether a node is an argument, or a conjunct in one, that a separate word expresses.
+        """Return whether a node is an argument, or a conjunct of one, and a separate word expresses it.
 
         The graph of *lamplighter* is a ``person`` with ``light-01`` and ``lamp``. This ``lamp`` is only a
         part of a word, so the method returns False for it.
@@ -143,11 +143,16 @@ class Nouns:
         return not (nominal and reading.is_a(reading.nodes[up].parent, "holder"))
 
     def _is_light(self, k: int) -> bool:
-        """Return whether a subtree contains no question and, below a noun, no clause or long modifier."""
+        """Return whether a subtree is simple enough to be replaced as a whole.
+
+        It must contain no question. Below a noun other than a person, it must contain no clause and no long
+        modifier.
+        """
         reading = self._of
         if any(reading.labels[at] in ("amr-unknown", "truth-value") for at in reading.whole(k)):
             return False
-        # Persons and actions may have anything below them: "people who left" is replaced as a whole.
+        # A person or an action can be replaced even if its subtree contains a clause: "people who left" is
+        # replaced as a whole.
         if reading.is_frame[k] or reading.labels[k] == "person":
             return True
         return all(
@@ -285,7 +290,7 @@ class Nouns:
         first. The preferences for its subject follow.
 
         Args:
-            k: Number of the noun's node in the graph.
+            k: Index of the noun's node in the graph.
 
         Returns:
             Names of clusters, and single nouns whose cluster is too rare with this predicate. The list is
@@ -338,7 +343,7 @@ class Nouns:
         return "modifier" if role in _MODIFYING or role.endswith("-of") else "noun"
 
     def said_of(self, k: int) -> list[str]:
-        """Return the kinds of the things that a word describes: the noun that it modifies, or its subject.
+        """Return the kinds of the nouns to which a word applies, as *tall* applies to *man* in "a tall man".
 
         Args:
             k: Index of the node in the graph.
@@ -450,8 +455,8 @@ class Nouns:
         node, reading = self._of.nodes[k], self._of
         if node.value is not None:
             return self._number(k)
-        # If an entity has a ``:wiki`` link, its name is not swapped alone, because the link must fit the
-        # name. The entity is swapped together with both (see below).
+        # The ``:wiki`` link of an entity must fit its name. So the name of an entity with a link is not
+        # swapped alone; the whole entity, with name and link, is swapped instead (see below).
         if node.role == "name" and node.concept == "name" and node.parent is not None:
             return (
                 self._name(k, f"name {reading.labels[node.parent]}") if not self._wiki(node.parent) else None
@@ -468,7 +473,12 @@ class Nouns:
         return any(c.role == "wiki" and c.label != "-" for c in self._of.children[k])
 
     def _name(self, k: int, of: str) -> tuple[str, str] | None:
-        """Return the type ``of`` and the words of a name; None if the name is a title or punctuation."""
+        """Return the type and the words of a name; None if the name is only a title or punctuation.
+
+        Args:
+            k: Number of the node ``name``.
+            of: Type of the name, which is returned unchanged.
+        """
         reading = self._of
         words = " ".join(reading.nodes[at].value or "" for at in reading.inside(k))
         # A title alone ("Mr", "Doctor") is ignored: swapping it does not make the text wrong.

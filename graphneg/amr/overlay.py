@@ -1,7 +1,8 @@
 """Apply edits to a graph and return the edited graph; the original stays unchanged.
 
-There are five operations. ``set`` replaces a concept or constant, ``add`` adds a leaf, ``drop`` removes a
-subtree, ``graft`` copies a subtree from another graph, and ``wrap`` inserts a new node above a node. Each
+There are six operations. ``set`` replaces a concept or constant, ``add`` adds a leaf, ``drop`` removes a
+subtree, ``graft`` copies a subtree from another graph, ``wrap`` inserts a new node above a node, and ``say``
+replaces a graph by a sentence of another turn, in a reply frame. Each
 operation keeps the graph well formed or raises an error: the graph stays one tree with unique variables,
 every reentrancy keeps its target, and ``:sntN`` and ``:opN`` are numbered without gaps. The graph is
 converted into a tree of mutable nodes, edited, and converted back. `apply_edits` takes a graph, the edits,
@@ -19,12 +20,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import chain, count
 from operator import itemgetter
 
-from graphneg.amr.penman import is_atom
+from graphneg.amr.penman import is_atom, parse_graph
 from graphneg.amr.wellformed import check
 from graphneg.english.noun_kinds import lexeme
+from graphneg.english.reply_frames import CLAUSE, reply_frame
 from graphneg.errors import TransformError
 from graphneg.model import AmrGraph, AmrNode, Edit, Mention
 
@@ -242,7 +245,7 @@ def apply_edits(graph: AmrGraph, edits: Sequence[Edit], sources: Mapping[str, Am
         graph: The graph to edit; it stays unchanged.
         edits: The edits in the order in which to apply them. Their node indices refer to the graph before all
             edits.
-        sources: The graphs from which ``graft`` copies subtrees, keyed by id.
+        sources: The graphs from which ``graft`` and ``say`` copy subtrees, keyed by id.
 
     Returns:
         The edited graph. Its nodes are renumbered, and its comment lines are dropped, because they describe
@@ -266,11 +269,11 @@ def apply_edits_unchecked(
     Args:
         graph: The graph to edit; it stays unchanged.
         edits: The edits in the order in which to apply them.
-        sources: The graphs from which ``graft`` copies subtrees, keyed by id.
+        sources: The graphs from which ``graft`` and ``say`` copy subtrees, keyed by id.
 
     Returns:
         The edited graph, and the new node indices, keyed by graph id and old node index. For a copied node,
-        the graph id and the old number are those in the source graph.
+        the graph id and the old index are those in the source graph.
     """
     if not edits:
         return graph, {(graph.id, node.position): node.position for node in graph.nodes}
@@ -294,7 +297,7 @@ class _Tree:
         """Apply edits, and convert the edited tree into a graph.
 
         Returns:
-            The edited graph, and the new index of each node, keyed by graph id and old index.
+            The edited graph, and the new node indices, keyed by graph id and old node index.
 
         Raises:
             TransformError: An edit has an unknown operation.
@@ -305,6 +308,7 @@ class _Tree:
             "drop": self._drop,
             "graft": lambda edit: self._graft(edit, sources),
             "wrap": self._wrap,
+            "say": lambda edit: self._say(edit, sources),
         }
         for edit in edits:
             if edit.op not in operations:
@@ -401,8 +405,8 @@ class _Tree:
                 break
             kept, parent = mention.target, mention.parent
             assert kept is not None and parent is not None
-            # Leave a mention at the old place of the moved node: a node above that place may be moved back to
-            # the graph as well, and it must keep this argument.
+            # `kept` moves out of the removed subtree. Leave a mention of it at its old place, because its old
+            # parent may be moved out of the removed subtree later, and must then still have this argument.
             if kept is not gone:
                 assert kept.parent is not None
                 kept.parent.attach(MutableNode(kept.role, target=kept), kept.detach())
@@ -494,7 +498,7 @@ class _Tree:
             for later in copy.walk():
                 if later.target is target:
                     later.target = node
-            # Copy the name as well: a mention of "Anna" must not become "a person".
+            # Copy the name of an entity as well. Otherwise, a mention of "Anna" would become "a person".
             for child in target.below:
                 if child.role == "name" and child.target is None:
                     node.attach(child.copied())
@@ -535,6 +539,62 @@ class _Tree:
         self._put(above, node)
         node.role, node.role_align = edit.role, None
         above.attach(node)
+
+    def _say(self, edit: Edit, sources: Mapping[str, AmrGraph]) -> None:
+        """Replace the graph by a copied sentence in a reply frame.
+
+        "I like tea." of the other speaker, with the frame ``why``, becomes ``(c / cause-01 :ARG1 (l / like-01
+        :ARG0 (y / you) :ARG1 (t / tea)) :ARG0 (a / amr-unknown))``: "Why do you like tea?"
+
+        Raises:
+            TransformError: The edit does not replace the whole graph, or its frame does not exist.
+        """
+        if edit.position != 0 or edit.role is not None:
+            raise TransformError(f"{_name(edit)}: 'say' replaces a whole graph: position 0, without a role")
+        form = reply_frame(edit.frame or "", edit.voice or "")
+        if form is None:
+            raise TransformError(f"{_name(edit)}: no frame {edit.frame!r} for the voice {edit.voice!r}")
+        self._graft(edit, sources)
+        # The speaker of the reply calls the other speaker's *I* "you", and their *you* "I".
+        if edit.voice == "other":
+            for node in self._top.walk():
+                if node.concept in _EXCHANGED:
+                    node.concept, node.var = _EXCHANGED[node.concept], None
+        clause, frame = self._top, _unframed(form.graph)
+        place = next(node for node in frame.walk() if node.concept == CLAUSE)
+        for child in list(place.below):
+            child.detach()
+            clause.attach(child)
+        if place is frame:
+            return
+        self._top = frame
+        assert place.parent is not None
+        clause.role = place.role
+        place.parent.attach(clause, place.detach())
+        # The *I* of "I'm surprised that you phoned me" is the *me* of the clause, so it is one node.
+        own = {node.concept: node for node in clause.walk() if node.concept in _EXCHANGED}
+        for node in frame.below:
+            if node is not clause and node.concept in own:
+                node.target, node.concept, self._mentions = own[node.concept], None, True
+
+
+# In a sentence that the other speaker repeats, *I* and *you* change places.
+_EXCHANGED = {"i": "you", "you": "i"}
+
+
+def _unframed(penman: str) -> MutableNode:
+    """Return the nodes of a reply frame as a new mutable tree."""
+    nodes = mutable_nodes(_parsed(penman))
+    for node in nodes.values():
+        # Edits refer to nodes by their key. No edit refers to a node of the frame.
+        node.key = node.var = None
+    return next(iter(nodes.values()))
+
+
+@cache
+def _parsed(penman: str) -> AmrGraph:
+    """Return the graph of a reply frame."""
+    return parse_graph(penman, "frame")
 
 
 def _name(edit: Edit) -> str:

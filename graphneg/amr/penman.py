@@ -2,8 +2,8 @@
 
 The notation is that of the ``penman`` package (Goodman 2020, "Penman: An Open-Source Library and Tool for
 AMR Graphs", ACL demos), which also formats the output. graphneg has its own parser, because error messages
-must name a line and a column. ``penman`` has already discarded this information when it builds the graph,
-which is when an error such as a variable that is introduced twice could be noticed. Comment lines, alignment
+must name a line and a column. ``penman`` discards the positions of tokens before it builds the graph, so it
+could not report the position of, for example, a variable that is introduced twice. Comment lines, alignment
 marks and the order of branches are kept, so that reading and writing a graph loses nothing.
 
 >>> graph = parse_graph("(l / like-01 :ARG0 (i / i) :polarity -)")
@@ -157,7 +157,7 @@ class _GraphReader:
             if tokens[at][:1] == "~":
                 align, at = tokens[at], at + 1
             nodes.append([k, k, variable, concept, value, up, role, pos, align, role_align])
-            # Each closing parenthesis closes a node. The highest node index so far is the last number in
+            # Each closing parenthesis closes a node. The highest node index so far is the last index in
             # its subtree.
             while tokens[at] == ")":
                 nodes[open_nodes.pop()][1] = len(nodes) - 1
@@ -182,7 +182,7 @@ class _GraphReader:
         """Return the graph, after separating mentions of variables from constants.
 
         While reading, both mentions and constants get node indices, because a variable may be mentioned
-        before it is introduced. In the graph, mentions have no index, so the nodes after them are
+        before it is introduced. In the graph, mentions have no node index, so the nodes after them are
         renumbered.
         """
         mentioned = self._mentioned()
@@ -191,8 +191,8 @@ class _GraphReader:
         if not mentioned:
             nodes = [AmrNode._make(fields) for fields in self._nodes]
         else:
-            # Mentions of variables get no number in the graph. So the new number of a node is its old number
-            # minus the count of mentions before it.
+            # For each old index, count the mentions up to it. The new index of a node is its old index
+            # minus this count.
             skipped = list(accumulate(old in mentioned for old in range(len(self._nodes))))
             for old, row in enumerate(self._nodes):
                 _, last, var, concept, value, up, role, pos, align, role_align = row
@@ -237,7 +237,7 @@ class _GraphReader:
         code: str = "unclosed",
         message: str = "the graph ends inside a parenthesis",
     ) -> None:
-        """Raise `PenmanError` if the text ends at this token, or if the token is a comment in the graph."""
+        """Raise `PenmanError` if the text ends before the token ``at``, or if this token is a comment."""
         self._refuse_unreadable(at)
         if at == self._unreadable:
             raise self._error(code, message, at - 1)

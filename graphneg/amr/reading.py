@@ -20,7 +20,7 @@ ASKING = frozenset({"amr-unknown", "interrogative"})
 
 
 class AmrView:
-    """A graph with the word classes that a lexicon gives its concepts. All lists are indexed by node.
+    """A graph with the word classes that a lexicon gives its concepts. All lists are indexed by node index.
 
     Args:
         graph: The graph to index.
@@ -41,7 +41,7 @@ class AmrView:
     """
 
     def __init__(self, graph: AmrGraph, lexicon: Lexicon) -> None:
-        """Initialize the lists, which are indexed by node."""
+        """Initialize the lists, which are indexed by node index."""
         self.graph = graph
         self.nodes = graph.nodes
         self.lexicon = lexicon
@@ -77,7 +77,7 @@ class AmrView:
         return k is not None and not self.classes[k].isdisjoint(names)
 
     def inside(self, k: int) -> range:
-        """Return the numbers of all nodes below a node.
+        """Return the indices of all nodes below a node.
 
         Args:
             k: Index of the node in the graph.
@@ -88,7 +88,7 @@ class AmrView:
         return range(k + 1, self.nodes[k].subtree_last + 1)
 
     def whole(self, k: int) -> range:
-        """Return the numbers of a node and of all nodes below it.
+        """Return the indices of a node and of all nodes below it.
 
         Args:
             k: Index of the node in the graph.
@@ -100,7 +100,7 @@ class AmrView:
 
     @cached_property
     def asked(self) -> list[int]:
-        """The numbers of the nodes that make a clause a question."""
+        """The indices of the nodes that mark a clause as a question, such as ``amr-unknown``."""
         return [k for k, label in enumerate(self.labels) if label in ASKING]
 
     @cached_property
@@ -121,7 +121,7 @@ class AmrView:
 
     @cached_property
     def roles_out(self) -> list[list[tuple[str, int]]]:
-        """For each node as a predicate, the roles and numbers of its arguments, including reentrancies."""
+        """For each node, its arguments as pairs (role, index of the argument), including reentrancies."""
         found: list[list[tuple[str, int]]] = [[] for _ in self.nodes]
         for above, role, below in self.edges:
             found[above].append((role, below))
@@ -129,7 +129,7 @@ class AmrView:
 
     @cached_property
     def roles_in(self) -> list[list[tuple[str, int]]]:
-        """For each node as an argument, its roles and the index of the predicate for each role."""
+        """For each node, its predicates as pairs (role, index of the predicate), including reentrancies."""
         found: list[list[tuple[str, int]]] = [[] for _ in self.nodes]
         for above, role, below in self.edges:
             found[below].append((role, above))

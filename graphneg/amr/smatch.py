@@ -111,7 +111,7 @@ class Compared(NamedTuple):
     """The result of comparing one pair of graphs.
 
     Attributes:
-        number: The number of the pair.
+        number: Index of the pair in the input.
         tallies: The counts, keyed by the name of the measure; None if the gold graph cannot be parsed.
         unread: The error messages of graphs that cannot be parsed, keyed by ``predicted`` or ``gold``.
     """
@@ -192,7 +192,7 @@ class _Package:
     """Wrapper around the module ``smatch`` that makes its results reproducible and hides its messages."""
 
     def __init__(self, seed: int, measures: Sequence[str]) -> None:
-        """Import the package and replace its random generator and its log.
+        """Import the package ``smatch``, and replace the random generator and the log that it uses.
 
         Raises:
             InputError: The package is not installed.
@@ -433,8 +433,9 @@ def measured(tallies: Sequence[Tally], resamples: int, seed: int) -> MeasureScor
     mean = Score(*(sum(column) / max(1, len(present)) for column in columns))
     if not tallies or not resamples:
         return MeasureScores(len(present), score(total), mean, (0.0, 0.0), (0.0, 0.0))
-    # Each row contains the numerator of the micro F1, the F1 of the pair, the denominator of the micro F1,
-    # and 1 if the pair has a triple. From the sums over a resample, one division each gives the micro and the
+    # Each row belongs to a pair of graphs. Its columns are the numerator of the micro F1, the F1 of the pair,
+    # the denominator of the micro F1, and 1 if the pair has a triple. The sums of the columns over a resample
+    # give both scores: column 0 divided by column 2 is the micro F1, and column 1 divided by column 3 is the
     # macro F1.
     counts = [(2 * t.matched, score(t).f1, t.predicted + t.gold, t.predicted + t.gold > 0) for t in tallies]
     table = np.array(counts, dtype=float)

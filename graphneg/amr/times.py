@@ -44,7 +44,7 @@ class Times:
     """
 
     def __init__(self, reading: AmrView, text: str) -> None:
-        """Initialize the tense, and find the nodes that have a time, a condition, a negation or a mood."""
+        """Determine the tense of the text, and find the nodes with a time, condition, negation or mood."""
         self._of = reading
         self.tense = tense_of(text, reading.lexicon)
         self._bound = {

@@ -3,7 +3,7 @@
 Some defects violate the PENMAN notation itself, for example a variable that is introduced twice. A graph with
 such a defect is refused by `graphneg.amr.penman`. This module checks the additional requirements of the AMR
 guidelines (version 1.2.6), in corpora and in edited graphs. `check` returns the defects of a graph with their
-node numbers, and `check_file` returns the defects of a PENMAN file with their line numbers.
+node indices, and `check_file` returns the defects of a PENMAN file with their line numbers.
 
 >>> from graphneg.amr.penman import parse_graph
 >>> check(parse_graph("(l / like-01 :polarity - :polarity -)"))[0].message
@@ -53,7 +53,7 @@ class Defect:
 
     Attributes:
         code: The type of the defect, a key of `CODES`.
-        position: The index of the node that has the defect.
+        position: The index of the node that has the defect, in its graph.
         message: A description of the defect.
     """
 

@@ -240,7 +240,7 @@ def with_expanded_options(function: Callable[..., None], input_status: int = 1) 
 
     @wraps(function)
     def run(**options: Any) -> None:
-        # Typer passes the values of the fields one by one. Create the dataclass objects from these values.
+        # Typer passes each field of an options dataclass as a separate argument. Create the dataclasses.
         for name, kind in objects.items():
             options[name] = kind(**{field.name: options.pop(field.name) for field in fields(kind)})
         try:
@@ -328,7 +328,7 @@ def named_values(given: Iterable[str] | None, hint: str) -> dict[str, Any]:
             # A value that is not JSON is a string, so that the user can write word=tea instead of
             # word='"tea"'.
             values[name] = value
-        except (ValueError, RecursionError) as error:  # The value has thousands of digits or nested brackets.
+        except (ValueError, RecursionError) as error:  # A number with thousands of digits, or deep nesting.
             raise BadParameter(
                 f"{name} has a value that is too long or too deeply nested", param_hint=hint
             ) from error

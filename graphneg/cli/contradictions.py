@@ -81,8 +81,8 @@ def contexts(
     from graphneg.store.contents import texts_digest
 
     causal = load_causal(model, device=device, offline=offline)
-    # An interrupted run is continued only if none of these facts has changed. Otherwise, the run starts
-    # again.
+    # `facts` contains everything that determines the result. If any of it has changed, an interrupted run is
+    # not continued but starts again.
     facts: dict[str, object] = {"model": str(causal.path)}
     facts |= {"corpora": chosen.corpus, "splits": chosen.split, "limit": chosen.limit}
     choice = ContextChoice(top, per_dialogue, max_turns_back)
@@ -110,7 +110,7 @@ def contexts(
 )
 def responses(
     *,
-    file: Path = argument(..., "The file that graphneg contradictions contexts wrote.", "CONTEXTS"),
+    file: Path = argument(..., "Output file of the command 'graphneg contradictions contexts'.", "CONTEXTS"),
     out: OutFile,
     generator: list[str] | None = option(
         None, "A generator that makes responses with data from the store. Repeatable.", "NAME"

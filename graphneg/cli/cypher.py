@@ -113,7 +113,7 @@ def _names_file(query: str) -> bool:
 
 
 def _read_interruptibly(store: Store, text: str, parameters: dict[str, Any], *, named: bool) -> Rows:
-    """Run a read-only query, or the query named ``text``. On Ctrl-C, stop the query on the server."""
+    """Run a read-only query, given as Cypher or by its name. On Ctrl-C, stop the query on the server."""
     from graphneg.store.queries import Rows, explore
     from graphneg.store.stopping import Cancellation
 

@@ -149,7 +149,7 @@ def ranker(
         "Negatives and positives (.jsonl, .parquet), or contexts in the format of DailyDialog++.",
         "FILE...",
     ),
-    model: str | None = option(None, "A ranker of any kind: a folder or a hub id.", "PATH_OR_ID"),
+    model: str | None = option(None, "The ranker: a folder or a Hugging Face hub id.", "PATH_OR_ID"),
     scores: Path | None = option(
         None,
         "File of scores to use instead of a model: one score for each response, context by context. In each "
@@ -226,8 +226,8 @@ def correlation(
     ),
     scores: list[Path] | None = option(
         None,
-        "File of scores from any scorer, one score for each rated item. Repeatable: in the "
-        "comparison, files follow the models.",
+        "File of scores from any scorer, one score for each rated item. Repeatable. The files come "
+        "after the models in the comparison.",
     ),
     quality: list[str] | None = option(
         None, "Rated quality to evaluate, such as coherent. Default: all qualities. Repeatable."

@@ -189,7 +189,8 @@ class StoreOptions:
         try:
             return "://" in self.name or Path(self.name).expanduser().exists()
         except (OSError, RuntimeError):
-            # The path cannot be checked. Return True, so that opening the store reports what is wrong.
+            # It cannot be checked whether the path exists. Return True: the error is reported when the store
+            # is opened.
             return True
 
     @property
@@ -420,7 +421,7 @@ class WriterOptions:
         """The options as keyword arguments for a generator.
 
         Raises:
-            InputError: An option for servers is set, but neither ``served`` nor ``base_url`` is set.
+            InputError: An option for a served model is set, but neither ``served`` nor ``base_url`` is set.
         """
         given = {name: getattr(self, name) for name in _OF_SERVERS if getattr(self, name) is not None}
         own = {name: value for name in ("model", "route") if (value := getattr(self, name)) is not None}
@@ -500,7 +501,7 @@ class Training:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The options as keyword arguments for a training function. ``--option`` overrides all others."""
+        """The options as keyword arguments for a training function. ``--option`` overrides other options."""
         # `training_arguments` returns, among others, the values of --option. Put them last, so that they
         # override the other arguments.
         own = {"seed": self.seed, "overwrite": self.overwrite}

@@ -59,7 +59,7 @@ def _options(
     version: bool = option(False, "Print the version and exit.", callback=_version, is_eager=True),
 ) -> None:
     """Set store options for the command that follows. Options after the command's name take precedence."""
-    # Click reads the default values of the commands' options from this dictionary.
+    # Click takes the default values of all commands' options from the dictionary `default_map`.
     context.default_map = _for_each_command(app, without_none(**asdict(where)))
 
 

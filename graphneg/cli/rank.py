@@ -370,13 +370,15 @@ class _Limits:
     seed: int
 
     def criteria(self, scorer: Bidirectional) -> SelectionCriteria:
-        """Return the criteria for selecting responses, with thresholds that are given or learned.
+        """Return the criteria for selecting responses by their perplexities.
+
+        A threshold that the user has not set is computed from the perplexities of correct and random pairs.
 
         Args:
             scorer: The language models that compute the perplexities.
 
         Returns:
-            The thresholds, which responses to keep, and how many of them.
+            The criteria: the thresholds, which responses to keep, and how many of them.
         """
         from graphneg.generators import selection
         from graphneg.records.files import read_negatives

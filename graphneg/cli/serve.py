@@ -99,7 +99,7 @@ class ReviewOptions:
     ] = None
 
     def view(self, files: Sequence[Path]) -> ReviewView:
-        """Return the pages for judging negatives, which continue an existing review or start a new review.
+        """Return the pages for judging negatives, for an existing review or for a new one.
 
         Args:
             files: The files of negatives. Empty to continue the review in the file ``judgements``.

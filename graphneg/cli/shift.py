@@ -334,7 +334,7 @@ def train(
     limit: int | None = option(
         None, "Maximum number of training pairs, sampled with --seed. Default: all pairs.", min=1
     ),
-    subset_size: int = option(5, "Number of candidates per subset; for seq2seq only.", min=1),
+    subset_size: int = option(5, "Number of candidates from which a seq2seq predictor selects one.", min=1),
     lessons: LanguageModelTraining,
     chosen: CorpusOptions,
     where: StoreOptions,

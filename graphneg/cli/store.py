@@ -47,6 +47,8 @@ KINDS = {
     "Amr": "AMR graphs",
     "AmrNode": "AMR nodes",
     "ROLE": "AMR roles",
+    "Clause": "clauses",
+    "Entity": "entities",
     "LEXEME": "nodes and frames tied to a term",
     "Term": "terms",
     "OPPOSITE": "opposites",
@@ -136,8 +138,8 @@ def load(
     ),
     bulk: Path | None = option(
         None,
-        "Write files for neo4j-admin database import, and the command that imports them, to "
-        "DIR instead of loading into a store.",
+        "Do not load into a store. Write files for neo4j-admin database import, and the command that "
+        "imports them, to DIR.",
         "DIR",
     ),
     shard: ShardOption = None,

@@ -421,7 +421,7 @@ class Bars:
         )
 
     def start(self, label: str, total: int | None, unit: str) -> None:
-        """Start a new bar, and remove the previous bar.
+        """Start a new progress bar, and remove the previous one.
 
         Args:
             label: The text before the bar, such as ``parse``.

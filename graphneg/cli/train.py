@@ -253,7 +253,7 @@ def infill(
     out: options.OutFolder,
     held_out: int = option(
         200,
-        "Number of texts to hold out for evaluation, from at most a tenth of the dialogues.",
+        "Number of texts to hold out for evaluation. They come from at most a tenth of the dialogues.",
         min=0,
     ),
     lessons: InfillingTraining,

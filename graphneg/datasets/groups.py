@@ -108,7 +108,7 @@ class Answer:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names by which a `Mix` can select the answer: its transforms, first category and source."""
+        """The names with which a `Mix` can select the response: its transforms, first category and source."""
         return (*self.transforms, self.category, self.source)
 
 
@@ -232,7 +232,7 @@ def without_unusable(group: Group) -> Group:
 
 
 def _has_context_of(answer: Answer, group: Group) -> bool:
-    """Return whether an answer has the same context as a group, apart from spelling."""
+    """Return whether the context of a response equals the context of its group, apart from spelling."""
     return answer.context is None or _same_turns(answer.context, group.context)
 
 
@@ -248,7 +248,7 @@ def groups_of_contexts(choices: Iterable[LabelledContext]) -> list[Group]:
         choices: Contexts with correct and wrong responses.
 
     Returns:
-        One group per context. The kind of a wrong response becomes its source.
+        One group per context. The key of a wrong response in ``negatives`` becomes its source.
     """
     return [
         Group(
@@ -322,7 +322,10 @@ class ContextWriter:
 
     @property
     def form(self) -> Form:
-        """The output format for `graphneg.editing.export.export`. Each access resets this object's counts."""
+        """The output format to pass to `graphneg.editing.export.export`.
+
+        Each access to this property reads the files of negatives again and sets the counts to zero.
+        """
         return Form(DAILYDIALOG_PP, self._lines(), _write_contexts)
 
     def _lines(self) -> Callable[[Store, Sequence[StoredDialogue]], Iterator[tuple[str, Any]]]:
@@ -363,7 +366,8 @@ class ContextWriter:
                 given = self._given.pop(utterance_id(dialogue.id, at), ())
                 found[at] += [(entry.response, entry.label, entry.source) for entry in given]
             for at in sorted(at for at, answers in found.items() if answers):
-                # The context consists of the turns before the place of the responses.
+                # All responses in this iteration are alternatives to turn `at`. The earlier turns are the
+                # context.
                 turns = tuple(text for turn, text in said.items() if turn < at)
                 right = dict.fromkeys([said[at]] if at in said else [])
                 wrong: defaultdict[str, dict[str, None]] = defaultdict(dict)
@@ -378,7 +382,7 @@ class ContextWriter:
                     for kind, some in wrong.items()
                 }
                 self.unusable += sum(map(len, wrong.values())) - sum(map(len, texts.values()))
-                # In this format, each context must have both correct and wrong responses.
+                # In the format of DailyDialog++, each context has both correct and wrong responses.
                 if turns and right and any(texts.values()):
                     yield LabelledContext(utterance_id(dialogue.id, at), turns, tuple(right), texts)
                 else:
@@ -423,8 +427,8 @@ def export_contexts(
         out: File to write.
         selection: Dialogues to write.
         progress: Progress display, which is advanced by the number of dialogues.
-        write: Object that has the paths of the files of negatives, and counts the contexts, records and
-            responses that are skipped.
+        write: Writer that adds the negatives of its files, and counts the contexts, records and responses
+            that it skips.
         overwrite: Whether to replace an existing file.
 
     Returns:
@@ -445,9 +449,8 @@ def transforms_of(record: Negative) -> tuple[str, ...]:
         have the name of the generator instead of the name of a transform.
     """
     made = dict.fromkeys(str(edit.transform) for edit in record.edits)
-    # An edit may have the same name as the recipe of its record. If the record has no graphs, this name is
-    # the name of a generator, so leave it out. If the record has graphs, it is the name of a transform that
-    # is used as a recipe.
+    # If `edit.transform` equals `record.recipe`, it names a generator, or a transform that is used as a
+    # recipe. A record without graphs comes from a generator, so leave out its name.
     return tuple(one for one in made if one != record.recipe or record.amr)
 
 
@@ -490,7 +493,7 @@ def entry_from_record(record: Negative, where: str) -> Entry:
         source = record.recipe or REFERENCE
         return Entry(group_id, record.split, context, own, record.response, 1, source, (), (), None)
     categories, transforms = record.categories, transforms_of(record)
-    # If only the context was edited, the response itself is correct in the original context.
+    # If only the context was edited, the unchanged response is a correct response to the original context.
     right = record.original.response or (record.response if original is not None else None)
     return Entry(
         group_id, record.split, context, own, record.response, 0, record.recipe, categories, transforms, right
@@ -563,7 +566,7 @@ class HeldOut:
     """
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
-        """Initialize the set.
+        """Initialize the set of held-out texts.
 
         Args:
             texts: Texts to hold out.

@@ -99,7 +99,7 @@ class NegativeDataset:
         self._last: tuple[int, StoredGroups] | None = None
 
     def __str__(self) -> str:
-        """Return the names of the sources, separated by commas."""
+        """Return the files of negatives and the other inputs of the data set, separated by commas."""
         names = [str(item) if isinstance(item, str | Path) else "negatives" for item in self._fixed]
         return ", ".join([*names, *("negatives of each epoch" for _ in self._makers)])
 
@@ -107,7 +107,8 @@ class NegativeDataset:
         """Return the groups of an epoch.
 
         Args:
-            epoch: The epoch number, from 0. It matters only if a source is a function.
+            epoch: The epoch number, from 0. All epochs have the same groups, unless a source of negatives is
+                a function, which makes new negatives for each epoch.
 
         Returns:
             The groups as a sequence that is stored on disk.
@@ -122,10 +123,11 @@ class NegativeDataset:
         """Return the groups of an epoch. If they are not on disk yet, make and store them first."""
         if not self._makers:
             cached = self._cache is not None and all(isinstance(item, str | Path) for item in self._fixed)
-            # The folder has a digest of the files as its name, so that changed files are grouped again.
+            # The name of the folder is a digest of the files. If a file changes, a new folder is made.
             folder = self._cache / self._digest() if self._cache and cached else self.folder / "all"
             return self._stored(folder, self._read())
-        # Files and iterables are read only once. Each epoch adds the negatives that the functions make.
+        # Sources that are files or iterables are read only once. Sources that are functions are called in
+        # each epoch, and their negatives are added.
         fixed = self.folder / "fixed.jsonl"
         if not fixed.exists():
             with open(unfinished := fixed.with_suffix(".tmp"), "wb") as file:
@@ -223,7 +225,7 @@ class StoredGroups(Sequence[Group]):
         if isinstance(index, slice):
             return [self[item] for item in range(*index.indices(len(self)))]
         if not 0 <= index < len(self):
-            # Python's iteration over a sequence ends when the sequence raises this error.
+            # Python ends an iteration over a sequence when the sequence raises IndexError.
             raise IndexError(index)
         return self._group(index)
 

@@ -92,7 +92,7 @@ class Mix:
     weights: Mapping[str, float] = field(default_factory=dict[str, float])
 
     def __post_init__(self) -> None:
-        """Check that the numbers of responses and the weights are in range."""
+        """Check that each number of responses is at least 1, and that no weight is negative."""
         if self.positives < 1 or not self.negatives:
             raise InputError("a mix needs at least one correct and one wrong response of each context")
         for name, amount in self.negatives.items():
@@ -178,9 +178,10 @@ class PairSampler:
             seed: Seed for drawing responses.
             wanted: Function that returns whether to use a group; None to use all groups. Random negatives are
                 also drawn only from the groups that are used.
-            left_out: Number of responses that were held out before. This number is only copied into reports.
-            unusable: Number of responses that were dropped before because they are useless for training. This
-                number is only copied into reports and error messages.
+            left_out: Number of held-out responses that were removed from ``groups``. It is only copied into
+                reports.
+            unusable: Number of responses that were removed from ``groups`` because they are useless for
+                training. It is only copied into reports and error messages.
 
         Raises:
             InputError: No group has a correct response, or a name in the mix does not occur in the groups.
@@ -329,9 +330,11 @@ class PairSampler:
             yield from result
 
     def _wrong(self, group: Group, wrong: Sequence[tuple[int, Answer]], epoch: int) -> dict[str, list[int]]:
-        """Return the indices of the negatives to draw from a group in an epoch, keyed by name in the mix.
+        """Draw the negatives of a context for an epoch, according to the mix.
 
-        No index occurs twice.
+        Returns:
+            The indices of the drawn negatives, keyed by source, error category or transform. No index occurs
+            twice.
         """
         # A name in the mix may be a source, an error category or a transform.
         matching = {
@@ -339,8 +342,8 @@ class PairSampler:
         }
         drawn: dict[str, list[int]] = {}
         taken: set[int] = set()
-        # A negative that matches several names in the mix is drawn for at most one of these names. Start with
-        # the name that matches the fewest negatives.
+        # A negative may match several names in the mix, for example its source and its transform, but it is
+        # drawn for only one of them. Start with the name that matches the fewest negatives.
         for name in sorted(matching, key=lambda name: len(matching[name])):
             amount = self.mix.negatives[name]
             drawn[name] = self._turns(group.id, name, matching[name], amount, epoch, taken)
@@ -380,7 +383,7 @@ class PairSampler:
         words = word_hashes("\n".join(group.context))
         taken: set[str] = set()
         for k in range(amount * _TRIES):
-            # A single hash determines another context and one of its responses.
+            # Draw another context and one of its responses. Both are derived from the same hash.
             draw = number(self._seed, "random", group.id, str(epoch), str(k))
             other = self._kept[draw % self.contexts]
             some = self.groups[other].positives
@@ -399,9 +402,11 @@ class PairSampler:
 
 
 def _copies(groups: Sequence[Group], kept: Iterable[int]) -> dict[int, list[int]]:
-    """Return lists of the groups with the same context, keyed by each of these groups.
+    """Find groups whose contexts are equal.
 
-    A group whose context occurs only once is left out.
+    Returns:
+        The indices of all groups with the same context, keyed by the index of each of these groups. A group
+        whose context occurs only once is left out.
     """
     # There may be millions of contexts but few duplicates. To save memory, a context is mapped to a single
     # index, and to a list only when a duplicate is found.
@@ -468,7 +473,7 @@ class EpochPairs(Sequence[Pair]):
         return replace(self, table=self.table[order])
 
     def __len__(self) -> int:
-        """Return the number of pairs."""
+        """Return the number of pairs in the epoch."""
         return len(self.table)
 
     def __repr__(self) -> str:
@@ -536,7 +541,7 @@ class Shortage:
 
 
 def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = None) -> list[Shortage]:
-    """Report how many wrong responses an epoch has and lacks.
+    """Report how many of the requested wrong responses an epoch has, and how many are missing.
 
     Args:
         sampler: Sampler that draws the pairs.
@@ -575,8 +580,8 @@ def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = 
         got = asked - shortfall.responses[name]
         rows.append(Shortage(name, "", sampler.contexts, short, asked, got, spread))
         for (other, category), part in sorted(similarities.items()):
-            # If a name in the mix is itself a category, its own row already counts the responses of this
-            # category.
+            # A name in the mix may itself be an error category, such as "C-ent". Its total, which was added
+            # above, already counts this category.
             if other == name and category not in ("", name):
                 size = len(contexts[other, category])
                 rows.append(Shortage(name, category, size, 0, len(part), len(part), _spread(part)))
@@ -594,20 +599,21 @@ of missing responses."""
 
 
 class Epochs:
-    """The pairs of all epochs in the order for training. An epoch is drawn when its first pair is accessed.
+    """The pairs of all epochs, in the order in which they are used for training.
 
-    Within windows of `_WINDOW` batches, contexts are sorted by length, so that a batch needs little padding.
-    Memory contains only the draws of one epoch and the pairs of one window at a time.
+    The pairs of an epoch are drawn when its first pair is accessed. Within windows of `_WINDOW` batches,
+    contexts are sorted by length, so that a batch needs little padding. Memory contains only the draws of one
+    epoch and the pairs of one window at a time.
 
     Attributes:
-        sources: Number of pairs in all epochs, keyed by source.
-        shortfall: Numbers of responses that are missing in the first epoch.
+        sources: Number of pairs in all epochs, keyed by the source of the response.
+        shortfall: Counts of the responses that the first epoch lacks or does not use.
         first: Number of pairs in the first epoch.
         balance: Number of wrong responses per correct response in the first epoch.
     """
 
     def __init__(self, draws: Draws, epochs: int, batch: int) -> None:
-        """Initialize the epochs. Draw each epoch once, to count its pairs.
+        """Draw the pairs of each epoch once, to count them.
 
         Args:
             draws: Function that draws the pairs of an epoch.

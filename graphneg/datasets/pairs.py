@@ -181,8 +181,7 @@ class Pairs:
             The sampler. All epochs share one sampler if the negatives are the same in all epochs.
         """
         groups = self._dataset.groups(epoch)
-        # A new sampler is needed if the groups have changed, which happens in each epoch if a source is a
-        # function.
+        # If a source is a function, the groups change in each epoch. Changed groups need a new sampler.
         if self._sampler is None or self._sampler.groups is not groups:
             mix = self._mix
             if mix is None:
@@ -223,8 +222,8 @@ class Pairs:
         except (KeyError, TypeError, ValueError) as error:
             reason = "not the state of a stream of pairs: expected the keys epoch, place and pairs"
             raise InputError(reason) from error
-        # A position is valid only for the same pairs. The digest changes if the negatives, the mix, the seed
-        # or the held-out texts change.
+        # A training run can be resumed at a position only if the pairs are the same. Their digest changes if
+        # the negatives, the mix, the seed or the held-out texts change.
         if epoch < 0 or self.epoch(epoch).digest != digest:
             raise InputError(
                 "this state belongs to other pairs: the negatives, mix, seed or held-out texts differ"

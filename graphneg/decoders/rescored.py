@@ -36,7 +36,9 @@ kinds of edits on the training part of SICK: with it, the chosen text equals the
 
 
 class RescoringDecoder:
-    """Choose the best text from that of ``surface`` and the ``num_beams`` most likely texts of a model.
+    """Choose the best of several texts: the text of the decoder ``surface`` and the texts of a model.
+
+    The model proposes its ``num_beams`` most likely texts.
 
     The score of a text is the Smatch F1 between the edited graph and the graph that ``parser`` produces for
     the text, minus ``loss_weight`` times the mean negative log-likelihood of the text under the model. For
@@ -92,9 +94,9 @@ class RescoringDecoder:
             batch: Utterances with their graphs before and after the edits.
 
         Returns:
-            One result for each utterance, in the order of the batch: the text with the highest score. If no
-            text has other words than the original utterance, the result of ``surface``, which usually
-            contains a reason.
+            One result for each utterance, in the order of the batch: the text with the highest score. Texts
+            with the same words as the original utterance are not used. If no other text is left, the result
+            is that of ``surface``, which usually contains the reason why it has no text.
         """
         surface = self._surface.decode(batch)
         written = self._model.n_best([item.after for item in batch])

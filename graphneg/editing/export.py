@@ -237,7 +237,7 @@ def _positives(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tu
 
 
 def _graphs(store: Store, dialogues: Sequence[StoredDialogue]) -> Iterator[tuple[str, str]]:
-    """Yield each graph of the dialogues in PENMAN notation, preceded by the id of its dialogue."""
+    """Yield a pair for each graph of the dialogues: the id of the dialogue, and the graph as PENMAN text."""
     said = {
         turn.graph_id: (one.id, turn.text)
         for one in dialogues
@@ -272,7 +272,7 @@ def _whole_dialogues(store: Store, dialogues: Sequence[StoredDialogue]) -> Itera
 
 
 def _write_values(items: Iterable[Any], out: Path) -> int:
-    """Write a header line and one JSON line per item of a store. Return the number of dialogues written."""
+    """Write a header line and one JSON line per dialogue or other record. Return the number of dialogues."""
     count = 0
     with out.open("wb") as file:
         for value in chain([HEADER], items):

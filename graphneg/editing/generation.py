@@ -188,8 +188,8 @@ class Negatives(NegativeStream):
             The negatives of each batch, with the number of dialogues that are finished so far.
         """
         self._store.check_facts()
-        # Do not use the cached graphs and donors of an earlier run again. Another program may have changed
-        # nodes in the meantime, and the digests of graphs do not show this.
+        # Empty the caches of graphs and of donors (utterances to copy from). Another program may have changed
+        # nodes since the last run, and the digests of graphs do not show this.
         self._graph_cache, self._donors = GraphCache(self._store), Donors(self._store)
         selection = self._request.selection
         check_selection(self._store, selection)
@@ -258,20 +258,20 @@ class Negatives(NegativeStream):
 
     @property
     def description(self) -> str:
-        """A description of the request for use in messages, with recipe, number, selection and store."""
+        """A description of the request for messages: recipe, negatives per dialogue, selection and store."""
         recipe, amount = self._request.settings.recipe.name, self._request.per_dialogue
         return (
             f"{recipe}, {amount} of each dialogue, {self._request.selection} in the {self._store.description}"
         )
 
     def _begin(self, ids: Sequence[str]) -> tuple[_Batch, _Wave]:
-        """Read the dialogues of a batch and run its first planning round."""
+        """Read the dialogues of a batch, and start to plan their edits."""
         dialogues = read_dialogues(self._store, ids)
         batch = _Batch(ids, dialogues, self._request, self._right_replies(dialogues))
         return batch, self._wave(batch)
 
     def _right_replies(self, dialogues: Sequence[StoredDialogue]) -> dict[tuple[str, int], NearTexts]:
-        """Return the correct replies in place of each turn, keyed by dialogue id and turn number."""
+        """Return all correct replies that could stand at each turn, keyed by dialogue id and turn number."""
         responses = read_responses(self._store, [dialogue.id for dialogue in dialogues])
         found: dict[tuple[str, int], NearTexts] = {}
         for dialogue in dialogues:
@@ -289,7 +289,7 @@ class Negatives(NegativeStream):
     def _finish(self, batch: _Batch, wave: _Wave) -> list[Negative]:
         """Return the negatives of a batch, after further planning rounds that replace refused negatives."""
         for number in range(MAX_WAVES):
-            # The first round was done by `_begin`, while the previous batch was decoded.
+            # `_begin` has already planned the first round, while the previous batch was being decoded.
             wave = self._wave(batch) if number else wave
             if not wave[0]:
                 break
@@ -437,7 +437,7 @@ def stored_negatives(store: Store, decoder: Decoder, progress: Progress | None =
 def _again(
     store: Store, graph_cache: GraphCache, ids: Sequence[str], decoder: Decoder
 ) -> Iterator[Explanation | str]:
-    """Make negatives again from their stored edits.
+    """Apply the stored edits of negatives to their dialogues again.
 
     Yields:
         For each id, an explanation with the negative, or the reason why the negative cannot be made.
@@ -534,7 +534,7 @@ class _Batch:
         self.taken: Taken = defaultdict(set)
 
     def open_slots(self) -> dict[str, range]:
-        """Return, and count as tried, the numbers of new attempts for each dialogue that lacks negatives."""
+        """Begin as many new attempts for each dialogue as it lacks negatives. Return their indices."""
         slots: dict[str, range] = {}
         for id, made in self.made.items():
             if len(made) < self._amount:
@@ -544,7 +544,7 @@ class _Batch:
         return slots
 
     def missing(self) -> Iterator[tuple[str, str]]:
-        """Yield a reason and an id (of the plan or the dialogue) for each negative that could not be made."""
+        """Yield the reason for each missing negative, with the id of the planned negative or its dialogue."""
         for id, refused in self.refused.items():
             yield from refused[: self._amount - len(self.made.get(id, ()))]
 
@@ -572,7 +572,7 @@ class _Batch:
     def _is_right(self, plan: EditPlan, negative: Negative) -> bool:
         """Return whether the response is a known correct response to its context or to an equal context."""
         right = self._right.get((plan.dialogue.id, plan.turn))
-        # If the context was edited, a correct response to the original context may be wrong.
+        # A response that is correct after the original context may be wrong after the edited context.
         if right is None or negative.original.context is not None:
             return False
         own = {*plan.dialogue.graphs, None}
@@ -587,7 +587,7 @@ class _Batch:
 def _realised(
     planned: Sequence[tuple[EditSettings, EditPlan, Variant]], decoder: Decoder
 ) -> Iterator[Explanation]:
-    """Decode edited graphs. Yield their negatives with the decoder's reasons for refused turns."""
+    """Decode edited graphs into negatives. If the decoder refuses a turn, its reason is returned as well."""
     turns = [edited_utterances(plan.dialogue, variant) for _, plan, variant in planned]
     asked = [utterance for some in turns for utterance in some.values()]
     answers = iter([answer for _, answer in zip(asked, decoder.decode(asked), strict=True)])

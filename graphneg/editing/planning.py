@@ -62,8 +62,8 @@ class EditPlan:
     Attributes:
         id: Id of the negative.
         dialogue: The dialogue to edit.
-        slot: Number of the negative among the negatives of its dialogue, from 0.
-        turn: Number of the turn that becomes the response of the negative.
+        slot: Index of this attempt to make a negative from the dialogue, from 0.
+        turn: Index of the turn that becomes the response of the negative, from 0.
         edits: The edits, in the order in which to apply them; empty if no transform found a place to edit.
     """
 
@@ -109,8 +109,9 @@ class _Slot:
     def leave(self, sites: int) -> None:
         """Remove the transform that was just tried from the transforms that are left to try.
 
-        If the transform was applied (``sites`` is not 0), its whole group is removed, because only one
-        transform of each group is applied. Otherwise the next transform of the same group is tried.
+        ``sites`` is the number of places where the transform was applied. If it is not 0, the whole group of
+        the transform is removed, because only one transform of each group is applied. Otherwise the next
+        transform of the same group is tried.
         """
         self.groups[0].pop(0)
         if sites:
@@ -221,7 +222,7 @@ def plan_edits(
             while (name := slot.next) is not None and slot.dialogue.id in known.get(name, {}):
                 _try(settings, slot, name, known[name][slot.dialogue.id], own)
                 moved = True
-            # Mark the sites of this slot as used, so that the next slots of the dialogue avoid them.
+            # Mark the edited sites as used, so that the next negatives of the dialogue avoid them.
             own.update((one.transform, one.site) for one in slot.proposals)
         if not moved:
             return [_planned(settings, slot) for slot in open_slots]
@@ -245,19 +246,25 @@ def _slot(settings: EditSettings, dialogue: StoredDialogue, at: int) -> _Slot | 
     responses = [turn for turn in dialogue.turns[1:] if turn.graph_id is not None]
     if not responses:
         return None
-    # The random order of turns does not depend on the slot, so that successive negatives of a dialogue edit
-    # distinct turns until all turns have been used.
+    # Shuffle the turns in the same way for all negatives of a dialogue. The first attempt to make a negative
+    # edits the first turn in this order, the second attempt the second turn, and so on.
     order = shuffled(range(len(responses)), settings.seed, "turn", settings.recipe.name, dialogue.id)
     turn = responses[order[at % len(order)]]
     return _Slot(dialogue, at, turn.turn, frozenset({turn.graph_id or ""}), wanted, groups)
 
 
 def _fetch(slots: Sequence[_Slot], known: dict[str, dict[str, Sequence[Proposal]]], ask: Ask) -> None:
-    """Run the transform queries that the slots need next, for the dialogues without a result of the query."""
+    """Run the queries of the transforms to try next, except for dialogues whose results are in ``known``.
+
+    Args:
+        slots: The negatives that still need edits.
+        known: Results of earlier queries, keyed by transform and dialogue id. The new results are added.
+        ask: Function that runs the query of a transform on dialogues.
+    """
     asked: dict[str, dict[str, StoredDialogue]] = {}
     for slot in slots:
-        # A slot that still has to apply, say, two groups tries the first transform of each of the two in any
-        # case, so run the queries of all these transforms in one round.
+        # If a negative still needs edits from two groups of transforms, the first transform of both groups
+        # will be tried in any case. So run the queries of both transforms in one round.
         for name in (group[0] for group in slot.groups[: slot.amount - slot.applied]):
             if slot.dialogue.id not in known.get(name, {}):
                 asked.setdefault(name, {})[slot.dialogue.id] = slot.dialogue
@@ -279,8 +286,8 @@ def _try(
     # The random order depends only on the names of the sites, not on the order in which the query returns
     # them.
     ranked = sorted(proposals, key=lambda one: (number(settings.seed, "site", *names, one.site), one.site))
-    # Move the sites that an earlier negative has used to the end. The sort is stable, so all other sites keep
-    # their random order.
+    # Sort the sites so that unused sites come before sites of earlier negatives. The sort is stable, so the
+    # random order is kept within both parts.
     ranked.sort(key=lambda one: (one.transform, one.site) in taken)
     # If a recipe makes only one edit per negative, a used site would give the same negative again, so the
     # site is not used a second time.
@@ -320,8 +327,8 @@ def _edits(
     # partner must be in a turn that the negative contains.
     said = {turn.graph_id for turn in slot.dialogue.turns if turn.turn <= slot.turn}
     for other in ranked:
-        # The two subtrees are swapped. If one of them is in a turn that must not be edited, only the other
-        # place gets a new subtree.
+        # The two sites exchange their subtrees. If one site is in a turn that must not be edited, it keeps
+        # its subtree, and the other site gets a copy of it.
         fits = other.swap_pool == proposal.swap_pool and not _alike(proposal.content, other.content)
         if fits and other.graphs <= said and not other.graphs & proposal.graphs:
             return tuple(edit for edit in paired(proposal, other) if edit.amr in slot.editable)

@@ -24,6 +24,7 @@ from neo4j.exceptions import CypherSyntaxError, Neo4jError
 
 from graphneg.editing.recipes import TARGETS, Target
 from graphneg.editing.transforms import Transform
+from graphneg.english.reply_frames import VOICES, frames_of, reply_frame
 from graphneg.english.tokens import match_key, typed_sentences
 from graphneg.errors import OnlyReading, StoreError, TransformError
 from graphneg.hashing import number, shuffled
@@ -57,13 +58,13 @@ _DIGITS = 12
 _FRAME = re.compile(r"-\d{2,}$")
 Row = dict[str, Any]
 SampleRow = Mapping[str, Any]
-OPERATIONS = frozenset({"set", "add", "drop", "graft", "wrap"})
+OPERATIONS = frozenset({"set", "add", "drop", "graft", "wrap", "say"})
 """The names of the operations that an edit can perform."""
 NEEDS_DONORS = "donors"
 """Value of ``needs`` in the header of a transform that copies from other dialogues."""
 _KINDS: Mapping[str, type] = {
     **dict.fromkeys(("position", "from_position", "score"), int),
-    **dict.fromkeys(("amr", "op", "role", "concept", "value", "from_amr", "copy_of"), str),
+    **dict.fromkeys(("amr", "op", "role", "concept", "value", "from_amr", "copy_of", "voice", "frame"), str),
     **dict.fromkeys(("site", "swap_pool", "content", "target"), object),
 }
 """The type that each value in a query's edit must have, keyed by the name of the value. Any value may be
@@ -102,7 +103,9 @@ class UtteranceSamples:
         self._samples: dict[tuple[str, str, int], Sequence[SampleRow]] = {}
 
     def draw(self, corpus: str, split: str, seed: int, *names: str) -> Sequence[SampleRow]:
-        """Return one of the samples of a corpus, chosen by the seed and the names.
+        """Return a random sample of the utterances in a corpus split.
+
+        A split has only a few different samples. The seed and the names determine which one is returned.
 
         Args:
             corpus: Name of the corpus.
@@ -147,7 +150,7 @@ class UtteranceSamples:
         return min(self._most, max(1, int(1 / share)))
 
     def _read(self, corpus: str, split: str, share: float, drawn: int) -> Sequence[SampleRow]:
-        """Return the rows of the sample with the index ``drawn``."""
+        """Return the rows of the sample with the index ``drawn``, from 0."""
         amount = self._amount(share)
         low, high = _digest_at(drawn / amount), _digest_at(drawn / amount + share)
         if self._whole:
@@ -169,10 +172,13 @@ class UtteranceSamples:
         return has_whole_corpus(self._store)
 
     def _share(self, corpus: str, split: str) -> float:
-        """Return how large a share of all possible digests one sample of a corpus and split must cover."""
+        """Return the width of the interval of text digests that contains enough utterances for one sample.
+
+        The width is a fraction of all possible digests, above 0 and at most 1.
+        """
         size = corpus_size(self._store, corpus, split)
-        # The index contains the digests of all corpora. The smaller a corpus is in comparison with the store,
-        # the wider the interval of digests must be to contain enough utterances of this corpus.
+        # A sample consists of the utterances whose digests are in an interval. The digests of all corpora are
+        # mixed, so a corpus that is small in comparison with the store needs a wider interval.
         if not size.dialogues or not size.selected:
             return 1.0
         return min(1.0, self._size * size.dialogues / max(1, size.utterances * size.selected))
@@ -228,13 +234,13 @@ class Donors:
     """
 
     def __init__(self, store: Store) -> None:
-        """Initialize the donors of a store. The donors are computed when they are first needed."""
+        """Prepare to choose donors. They are chosen when `of` is called for the first time."""
         self._store = store
         self._samples = samples_with_graphs(store)
         self._offers: dict[tuple[str, str], Mapping[str, Sequence[str]]] = {}
 
     def of(self, dialogue: StoredDialogue) -> list[str]:
-        """Return the donors that are offered to a dialogue.
+        """Return the donors for a dialogue: utterances of other dialogues from which it may get sentences.
 
         Args:
             dialogue: The dialogue to which sentences are copied.
@@ -267,7 +273,7 @@ class Donors:
         return [row for row in rows if row["corpus"] == corpus and row["split"] == split]
 
     def _assigned(self, corpus: str, split: str) -> list[Row]:
-        """Compute which donors are offered to which dialogues of a corpus and split. See `offers`."""
+        """Compute which utterances each dialogue of a corpus and split may copy from. See `offers`."""
         donors = self._donors(corpus, split)
         fitting: defaultdict[str, list[_Donor]] = defaultdict(list)
         for donor in donors:
@@ -306,7 +312,13 @@ class Donors:
         return sorted(found, key=lambda row: (row["taker"], row["amr"]))
 
     def _donors(self, corpus: str, split: str) -> list[_Donor]:
-        """Return the donors of a corpus and split, sorted by a hash; no two donors share a sentence."""
+        """Return utterances of a corpus and split from whose graphs transforms may copy (donors).
+
+        The donors are sorted by a hash, and no two of them share a sentence.
+
+        Raises:
+            StoreError: A graph belongs to no utterance.
+        """
         rows = [row for row in self._samples.every(corpus, split) if row["length"] <= LONGEST_EDITED]
         said = utterances_of_graphs(self._store, [row["amr"] for row in rows])
         nodes = self._nodes([row["amr"] for row in rows])
@@ -323,10 +335,10 @@ class Donors:
             # Ignore punctuation at the end, so that "See you!" and "See you." are the same sentence.
             keys = {match_key(part.text).rstrip(".!?") for part in typed_sentences(text)}
             own = nodes.get(row["amr"], ())
-            # Use only nouns in sentences that do not depend on their context. A node is a list: its number
-            # [0], the index of the top node of its sentence [1], the noun [2], the noun's class [3], the
-            # class that can replace the noun [4], and whether the node is the top of a sentence that does not
-            # depend on its context [5].
+            # Use only nouns in sentences that do not depend on their context. The columns of a node are: 0
+            # the node's index, 1 the index of the top node of its sentence, 2 the noun, 3 the noun's class,
+            # 4 the class that can replace the noun, 5 whether the node is the top of a sentence that does not
+            # depend on its context.
             tops = {node[0] for node in own if node[5]}
             within = [node for node in own if node[1] in tops and node[3]]
             if within and known.isdisjoint(keys):
@@ -345,10 +357,10 @@ class Donors:
 
 
 class _Donor:
-    """An utterance to copy from, and the dialogues to which it is best offered (its takers)."""
+    """An utterance to copy from (a donor), and the dialogues that may copy from it (its takers)."""
 
     def __init__(self, dialogue: str, amr: str, nouns: set[str], fits: set[str]) -> None:
-        """Initialize the donor without takers, that is, without dialogues that may copy from it."""
+        """Initialize an utterance that other dialogues may copy. No such dialogue is known yet."""
         self.dialogue, self.amr, self.nouns, self.fits = dialogue, amr, nouns, fits
         # Each donor hashes the dialogues with a different salt, and so ranks them in a different order. With
         # equal salts, all donors would prefer the same dialogues.
@@ -356,7 +368,12 @@ class _Donor:
         self._takers: list[tuple[tuple[bool, int], str]] = []
 
     def consider(self, dialogue: str, says_noun: bool) -> None:
-        """Keep a dialogue if it is one of the `_CONSIDERED` best. Dialogues that share a noun rank first."""
+        """Consider a dialogue as one that may copy from the donor. Only the best dialogues are kept.
+
+        Args:
+            dialogue: Id of the dialogue.
+            says_noun: Whether the dialogue shares a noun with the donor. Such dialogues are preferred.
+        """
         rank = (says_noun, -crc32(dialogue.encode("utf-8", "surrogatepass"), self._salt))
         # The heap keeps only the best dialogues so far, so that memory does not grow with the corpus.
         if len(self._takers) < _CONSIDERED:
@@ -390,7 +407,7 @@ class UnknownFrameCounter:
         self._found.clear()
 
     def count(self, edits: Iterable[Edit]) -> None:
-        """Add the unknown frames that edits introduce to the counts.
+        """Count the unknown PropBank frames that edits introduce.
 
         Args:
             edits: Edits to check.
@@ -469,7 +486,7 @@ class Proposal:
         """Add an edit to the site.
 
         Args:
-            row: Row of the query, which describes the edit.
+            row: Description of the edit, as returned by the query of the transform.
         """
         self.rows.append(row)
         if row.get("swap_pool") is not None:
@@ -481,7 +498,10 @@ class Proposal:
 
     @property
     def for_target(self) -> Target | None:
-        """The target given by the query, or else by the transform's header; None for any target."""
+        """Whether the site is for edits of the ``response`` or of the whole ``dialogue``; None for both.
+
+        The target in the rows of the query has precedence over the target in the header of the transform.
+        """
         return self.target or self.made_by.target
 
     @property
@@ -552,8 +572,8 @@ def propose(
             raise TransformError(f"{transform.place}: {id!r} is not one of the requested dialogues")
         sites = found.setdefault(id, {})
         for site, proposal in _grouped(transform, cast("list[Any]", edits), of, sources[id]).items():
-            # Edits of a site are applied in order. If the edits were in two records, their order would be
-            # unknown, because the server returns records in any order.
+            # Edits of a site are applied in order. If they were in two rows of the result, their order would
+            # be unknown, because the server returns rows in any order.
             if site in sites:
                 raise TransformError(
                     f"{transform.place}: two records of the dialogue {id!r} have edits of the site {site!r}; "
@@ -571,8 +591,7 @@ def _answer(store: Store, transform: Transform, parameters: Sequence[Mapping[str
     # sent with their header, because `query_read` recognises them by their whole text.
     header = "" if query in shipped_texts() else leading_comments(query)
     try:
-        # Shipped transforms run with read-only access, too, so that this function need not distinguish them
-        # from transforms of users.
+        # Run all transforms with read-only access, both those of graphneg and those of users.
         return store.query_read(query.removeprefix(header), {"dialogues": parameters}).records
     except StoreError as error:
         refusal = error.__cause__
@@ -617,7 +636,7 @@ def paired(proposal: Proposal, partner: Proposal) -> tuple[Edit, ...]:
 
 
 def _given(edit: Edit, giver: Proposal) -> Edit:
-    """Return a copy of an edit that gives its node the content of the proposal ``giver``."""
+    """Copy an edit, and replace what it inserts by the subtree, value or concept of the site ``giver``."""
     gift = giver.edits[0]
     if edit.op == "graft":
         return edit._replace(from_amr=gift.amr, from_position=gift.position)
@@ -635,7 +654,7 @@ def _grouped(
         if (fault := _fault(row, graphs, sources)) is not None:
             raise TransformError(f"{transform.place}: not a valid edit: {fault}; see docs/transforms.md")
         site = row.get("site")
-        # If a row names no site, its node becomes a separate site, which is named after the node.
+        # An edit without a site is a site by itself, which is named after the edited node.
         site = f"{row['amr']}.{row['position']}" if site is None else str(site)
         if site not in sites:
             sites[site] = Proposal(transform, site)
@@ -666,4 +685,12 @@ def _fault(row: Any, graphs: frozenset[str], sources: frozenset[str]) -> str | N
     source = fields.get("from_amr")
     if source is not None and source not in sources:
         return f"from_amr {source!r} is neither a graph of the dialogue nor one of its donors"
+    if fields["op"] == "say":
+        voice, frame = fields.get("voice"), fields.get("frame")
+        if voice not in VOICES:
+            return f"voice {voice!r} is not one of {', '.join(VOICES)}"
+        if reply_frame(frame or "", voice) is None:
+            return f"frame {frame!r} is not one of {', '.join(frames_of(voice))}, for the voice {voice!r}"
+        if source is None or fields["position"] != 0:
+            return "'say' needs position 0 and from_amr"
     return None

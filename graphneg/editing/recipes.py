@@ -1,10 +1,10 @@
 """Define recipes. A recipe says which transforms are combined in a negative, or which generator makes it.
 
 The recipe ``deam``, for example, draws one to four of DEAM's manipulations for each negative and applies them
-to any turns of a dialogue. The recipe ``contradiction`` draws one of three transforms and edits the response:
+to any turns of a dialogue. The recipe ``contradiction`` draws one of five transforms and edits the response:
 
 >>> get_recipe("contradiction").transforms
-('polarity_flip', 'antonym_substitution', 'self_contradiction')
+('polarity_flip', 'antonym_substitution', 'self_contradiction', 'negated_claim', 'antonym_claim')
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Recipe:
 
     @property
     def transforms(self) -> tuple[str, ...]:
-        """The names of the transforms of all groups."""
+        """The names of all transforms of the recipe."""
         return tuple(name for group in self.groups for name in group)
 
     def group_order(self, seed: int, *names: str) -> list[tuple[str, ...]]:
@@ -122,14 +122,16 @@ class Recipe:
         return max(1, turns // self.turns_per_edit[transform]) if transform in self.turns_per_edit else 1
 
     def skips(self, site_target: Target | None, target: Target) -> bool:
-        """Return whether the recipe skips sites that a transform marks for a given target.
+        """Return whether the recipe skips a place to edit (site) that is meant for a different target.
+
+        The target is ``response`` if only the response is edited, and ``dialogue`` if any turn may be edited.
 
         Args:
-            site_target: Target for which the sites are marked; None if they are for any target.
+            site_target: Target for which the transform proposes the site; None for both targets.
             target: Target of the negatives to make.
 
         Returns:
-            True if the two targets differ and the recipe uses only ``clashing`` sites.
+            True if the targets differ and the attribute ``sites`` of the recipe is ``clashing``.
         """
         return self.sites == "clashing" and site_target not in (None, target)
 
@@ -171,12 +173,22 @@ Departures from the paper:
 CONTRADICTION = Recipe(
     name="contradiction",
     summary="one contradiction of an earlier statement or, in whole dialogues, of a later one",
-    groups=(("polarity_flip",), ("antonym_substitution",), ("self_contradiction",)),
+    groups=(
+        ("polarity_flip",),
+        ("antonym_substitution",),
+        ("self_contradiction",),
+        ("negated_claim",),
+        ("antonym_claim",),
+    ),
     min_groups=1,
     max_groups=1,
     target="response",
+    weights={"negated_claim": 4, "antonym_claim": 2},
 )
-"""Contradictory responses as in Sato et al. 2024, made by the contradiction edits of DEAM."""
+"""Contradictory responses as in Sato et al. 2024. They are made by the contradiction edits of DEAM, and by
+replies that take an earlier statement for its opposite. The latter contradict both speakers and are found in
+more contexts, so they have a higher weight.
+"""
 
 PERSPECTIVE = Recipe(
     name="perspective",
@@ -205,12 +217,17 @@ ALL = Recipe(
             "polarity_flip", "antonym_substitution", "self_contradiction", "coreference_swap",
             "argument_swap", "subtree_deletion", "time_shift", "person_swap",
             "dialogue_act_change", "entity_swap", "perspective_substitution", "topical_statement",
+            "negated_claim", "antonym_claim", "thing_claim", "time_claim", "quantity_claim", "asked_claim",
         )
     ),
     min_groups=1,
     max_groups=1,
     target="response",
-    weights={"self_contradiction": 4, "person_swap": 3, "topical_statement": 2, "coreference_swap": 6},
+    weights={
+        "self_contradiction": 4, "person_swap": 3, "topical_statement": 2, "coreference_swap": 6,
+        "negated_claim": 6, "antonym_claim": 3, "thing_claim": 3, "time_claim": 3, "quantity_claim": 3,
+        "asked_claim": 3,
+    },
 )  # fmt: skip
 """One edit by any transform. A transform has a higher weight if its negatives are more often fluent and
 wrong. The transforms cover the error categories of Gupta et al. 2021 ("Synthesizing Adversarial Negative

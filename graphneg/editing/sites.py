@@ -200,7 +200,7 @@ def _comments(query: str, tokens: Sequence[_Token]) -> Iterator[_Token]:
     """Yield the comments of a query, each with ``start`` set to the start of the code that it explains."""
     code = [token for token in tokens if token.kind != "comment" and not token.text.isspace()]
     for token in tokens:
-        # Skip the header, because its lines describe the whole query.
+        # Skip comments before the first clause: they describe the whole query, not a single clause.
         if token.kind == "comment" and code and token.start > code[0].start:
             # A comment that is alone on its line explains the code that follows it.
             alone = not query[query.rfind("\n", 0, token.start) + 1 : token.start].strip()

@@ -146,7 +146,7 @@ def planned_variants(
 
 
 def _variant(id: str, edits: Sequence[Edit], graphs: Mapping[str, AmrGraph]) -> Variant:
-    """Apply the edits of one variant. If a result is ill-formed or unchanged, the variant gets a fault."""
+    """Apply the edits of one variant. If a graph is then ill-formed or unchanged, ``fault`` says so."""
     by_graph: dict[str, list[Edit]] = {}
     for edit in edits:
         by_graph.setdefault(edit.amr, []).append(edit)
@@ -347,7 +347,7 @@ def _unedited(dialogue: StoredDialogue, id: str, at: int, label: int) -> Negativ
 
 
 def _turn(dialogue: StoredDialogue, at: int) -> StoredTurn:
-    """Return the turn of a dialogue that has the number ``at``."""
+    """Return the turn with the turn number ``at``."""
     return next(turn for turn in dialogue.turns if turn.turn == at)
 
 
@@ -364,14 +364,14 @@ def edit_records(dialogue: StoredDialogue, variant: Variant) -> Iterator[EditRec
     turns = {turn.graph_id: turn.turn for turn in dialogue.turns if turn.graph_id is not None}
     for amr in sorted(variant.graphs, key=turns.__getitem__):
         edited = variant.graphs[amr]
-        # Map each original or copied node to its number in the edited graph.
+        # Map each original or copied node to its index in the edited graph.
         places = apply_edits_unchecked(edited.before, edited.edits, variant.sources)[1]
         sites: dict[tuple[str, str], list[Edit]] = {}
         for edit in edited.edits:
             sites.setdefault((edit.transform, edit.site), []).append(edit)
         for (transform, _), group in sites.items():
-            # Edits that change a copied subtree are not shown separately: the graft shows the copied subtree
-            # with these changes.
+            # Do not list edits that change a copied subtree: the edit that copies it (graft) already shows
+            # the changed copy.
             shown = [_shown(edited, edit, places) for edit in group if edit.copy_of is None]
             yield EditRecord(
                 turn=turns[amr],
@@ -435,6 +435,9 @@ def _shown(edited: EditedGraph, edit: Edit, places: Mapping[tuple[str, int], int
         place = places.get((edit.from_amr or "", edit.from_position or 0))
     else:
         place = places.get((edit.amr, k))
+    # After ``say``, the whole graph is new.
+    if edit.op == "say":
+        place = 0
     # After ``wrap``, show the new node above the edited one.
     if edit.position == -1 or (place is not None and edit.op == "wrap"):
         place = 0 if edit.position in (-1, 0) or place is None else after.nodes[place].parent

@@ -127,8 +127,8 @@ class Lexicon:
             elif table == "move":
                 moves.setdefault(cells[1], {})[cells[0]] = cells[2]
             else:
-                # A pair is looked up in both orders. An old entry in the other order would be found before
-                # the new entry, so it is removed.
+                # Opposites are looked up in both orders. Remove an earlier entry for the same pair in reverse
+                # order, because it would be found before this one.
                 opposites.pop((cells[1], cells[0]), None)
                 opposites[cells[0], cells[1]] = () if cells[2] == "-" else tuple(cells[2].split())
         return Lexicon(
@@ -297,8 +297,8 @@ def _usable(
     # exception: the antonym of a state, thought or act may have the kind "other", since it is often a verb.
     if kind == own or (kind == OTHER and own in _SOFT):
         known = [old for old, _ in frames.get(word, ())]
-        # A graph may have a frame of the word that PropBank does not list, so that its roles are unknown.
-        # Such a frame may be replaced by any frame of the antonym.
+        # In a graph, the word may have a frame that PropBank does not list. The roles of such a frame are
+        # unknown, so it may be replaced by any frame of the antonym.
         yield from (Antonym(word, "frame", new, True, said_of, known) for new, _ in frames.get(other, ()))
         for old, roles in frames.get(word, ()):
             for new, others in frames.get(other, ()) if "no-opposite" not in lexicon.classes_of(old) else ():

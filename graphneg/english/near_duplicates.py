@@ -85,7 +85,7 @@ class Signature:
         self._least = np.full(BANDS * _ROWS, _PRIME, dtype=np.uint64)
 
     def add(self, words: Iterable[int]) -> None:
-        """Add words to the set.
+        """Add words to the set whose signature this is.
 
         Args:
             words: Word hashes, as `word_hashes` returns them.

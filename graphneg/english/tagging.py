@@ -56,7 +56,11 @@ _BY_ENDING = (
 
 
 def _read_costs() -> tuple[dict[str, Costs], dict[str, Costs]]:
-    """Read ``tagging.tsv``. Return the tag costs of closed-class words and the costs between two tags."""
+    """Read ``tagging.tsv``, which contains the costs from which the tagger computes the best tags.
+
+    Returns:
+        The costs of the tags of each closed-class word, and the costs of the transitions between two tags.
+    """
     words: dict[str, Costs] = {}
     follows: dict[str, Costs] = {}
     for kind, name, cells in table_rows("graphneg.english", "tagging.tsv"):
@@ -109,7 +113,7 @@ def tag(tokens: Sequence[str], frames: Mapping[int, str]) -> list[str]:
 
 
 def _emissions_at(tokens: Sequence[str], index: int, frame: str | None) -> Costs:
-    """Return the tag costs of a token, given the token before it and the evidence from the graph."""
+    """Return the cost of each possible tag of a token, given the token before it and the graph."""
     before = tokens[index - 1] if index else "."
     if tokens[index].lower() in ("'s", "’s") and index:
         # In "let's go", 's is the pronoun "us", so it is tagged as an object pronoun.

@@ -349,7 +349,7 @@ def _without_code(text: str) -> tuple[str, list[str]]:
         start, stop = match.span()
         if start < end:
             continue
-        # The line breaks around a block belong to it: without them, its fence would not begin a line.
+        # The fence (```) of a code block must begin a line. So the line breaks around a block belong to it.
         if "\n" in match[0]:
             start = len(text[:start].rstrip())
             stop += len(text[stop:]) - len(text[stop:].lstrip())

@@ -350,7 +350,8 @@ def correlate(
     tests: Any = ((_pearson, stats.pearsonr), (_spearman, stats.spearmanr), (_kendall, stats.kendalltau))
     found: list[Correlation] = []
     for quality, level, people, [own] in _resampled([scores], rated, resamples, seed):
-        # If all scores or all ratings are equal, scipy would warn and return NaN, so skip its test.
+        # If all scores or all ratings are equal, no correlation is defined: scipy would warn and return NaN
+        # as the p-value. In this case, use a p-value of 1.
         varied = not (_constant(own[0]) or _constant(people[0]))
         coefficients: list[Coefficient] = []
         for statistic, test in tests:

@@ -76,8 +76,8 @@ def leave_one_out(labelled: Sequence[JudgedResponse]) -> list[Fold]:
         test = tuple(response for response in labelled if response.generator == name)
         others = [response for response in labelled if response.generator != name]
         texts, contexts = test_texts(test), {context_key(response.context) for response in test}
-        # A detector could memorise test contexts and test responses, so remove training responses with such
-        # contexts or texts.
+        # A detector could memorise contexts and responses. So remove training responses whose context or text
+        # also occurs among the test responses.
         train = tuple(
             response
             for response in others
@@ -197,7 +197,7 @@ def cross_validate(
         raise InputError(f"unknown source {source!r}; choose one of {', '.join(SOURCES)}")
     if source != "labelled" and not graph_made:
         raise InputError(f"source {source!r} needs graph-made responses")
-    # Training can take hours. Check now that the measures can be computed afterwards.
+    # Measures such as the AUC need both classes. Check this now, because training can take hours.
     check_classes(labelled)
     folds = leave_one_out(labelled)
     settings = settings or DetectorSettings()
@@ -210,8 +210,7 @@ def cross_validate(
     scores: list[float] = []
     for fold in folds:
         last: str | Path = start
-        # If only graph-made responses are used, the detector trained above is also the final detector for all
-        # folds.
+        # The source "made" uses only graph-made responses. All folds then use the same detector, ``start``.
         if source != "made":
             # Name the folder of the detector after the generator, and replace characters that a file system
             # may refuse. The replacement may make two names equal, so add a hash of the original name.

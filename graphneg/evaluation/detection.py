@@ -169,7 +169,11 @@ def _figures(labels: NDArray[Any], scores: NDArray[Any], threshold: float) -> li
 
 
 def _estimates(figures: Iterable[float], drawn: NDArray[Any]) -> list[Estimate]:
-    """Return each measure with its confidence interval; ``drawn`` has the shape (resamples, measures)."""
+    """Return the values of measures such as the accuracy, each with its confidence interval.
+
+    ``figures`` has a value for each measure. ``drawn`` has the values in the bootstrap samples, as an array
+    of shape (resamples, measures).
+    """
     import numpy as np
 
     values = np.array(figures, dtype=float)

@@ -110,7 +110,7 @@ def rank(
             )
     parts = {key for context in contexts for key in context.parts}
     kinds = [(SOURCE, kind) for kind in kinds_of(contexts)]
-    # Sort transforms before categories, and sort both by name.
+    # The rows of the report for transforms come before those for error categories, each group sorted by name.
     kinds += sorted(parts, key=lambda part: (part[0] != TRANSFORM, part[1]))
     ranked = [_ranked(kind, by, contexts, scores, threshold) for by, kind in kinds]
     if not any(ranked):
@@ -156,8 +156,8 @@ def scores_of_kind(
 
 def _places(context: LabelledContext, kind: str, by: str) -> Sequence[int]:
     """Return the indices of one kind of wrong response in the context's ``responses``."""
-    # For a transform or category, the indices are stored. For a source, compute them from the order of
-    # ``responses``.
+    # The context stores the indices of the wrong responses for each transform and error category. Compute the
+    # indices for a source from the order of ``responses``.
     if by != SOURCE:
         return context.parts.get((by, kind), ())
     # ``responses`` begins with the correct responses. The wrong responses follow, grouped by source.

@@ -256,7 +256,9 @@ class Generator(ABC):
         return None
 
     def choice(self, per_context: int) -> Mapping[str, Any] | None:
-        """Return the settings for choosing candidates from drafts when the shards of a run are merged.
+        """Return the settings for choosing candidates when the shards of a run are merged.
+
+        A shard of such a run contains drafts, that is, lists of all usable candidates for each context.
 
         Args:
             per_context: Maximum number of candidates per context.
@@ -268,7 +270,7 @@ class Generator(ABC):
         return None
 
     def drafts(self, contexts: Sequence[Context], per_context: int, seed: int) -> Sequence[Draft]:
-        """Return all usable candidates for each context. When shards are merged, some of them are chosen.
+        """Return all usable candidates for each context. The final choice is made when shards are merged.
 
         This method is called only if `choice` returns settings.
 
@@ -278,7 +280,7 @@ class Generator(ABC):
             seed: Seed for all random choices.
 
         Returns:
-            One draft per context, in the order of ``contexts``.
+            One `Draft` per context, which contains its candidates, in the order of ``contexts``.
 
         Raises:
             NotImplementedError: The generator makes no drafts.
@@ -490,8 +492,8 @@ def context_batches(
         for dialogue in read_dialogues(store, ids):
             answers: dict[int, list[str]] = {}
             for response in responses.get(dialogue.id, ()):
-                # A loaded response with label 0 is wrong, so its text is not added to the correct responses.
-                # It only shows that a context ends at the turn that it answers.
+                # Add only the texts of correct responses (label 1). For a wrong response, add an empty list,
+                # because the turn that it answers is also the end of a context.
                 answers.setdefault(response.turn, []).extend([response.text] * (response.label == 1))
             own = list(_contexts(dialogue, answers, chosen.places, copied))
             batch.contexts.extend(own)

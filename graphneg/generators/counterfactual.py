@@ -164,8 +164,8 @@ class CounterfactualGenerator(WritingGenerator):
             seed: Seed for drawing the substitutes and the sampling noise.
 
         Returns:
-            One `Gap` per context, in the order of ``contexts``. The candidates for a context are sorted by
-            their loss under the judge, lowest first.
+            One object per context, in the order of ``contexts``. Its attribute ``candidates`` contains the
+            replies for this context, sorted by their loss under the judge, lowest first.
         """
         asked = self._asked(contexts, per_context, seed)
         pairs = [(each, question) for each in asked for question in each.questions]
@@ -185,9 +185,10 @@ class CounterfactualGenerator(WritingGenerator):
         return asked
 
     def _replies(self, questions: Sequence[Question], seed: int) -> Sequence[CounterfactualReply]:
-        """Return the reply that the model writes for each question.
+        """Return the reply that the model writes for each context with the substitute keyword.
 
-        A served model does not return logits, so only the replies of a local model are counterfactual.
+        Counterfactual replies require the logits of the model. A served model does not return logits, so it
+        is only prompted to write another reply.
         """
         writer, temperature = self.writer, self._options.temperature
         if not isinstance(writer, LocalWriter):
@@ -206,12 +207,20 @@ class CounterfactualGenerator(WritingGenerator):
         }
 
     def _asked(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:
-        """Return each context with its questions, each about an observed reply and a substitute."""
+        """Prepare what to ask the language model for each context.
+
+        A question asks what an observed reply would have been with a substitute for its perspective (the
+        keyword to which it shifts the topic).
+
+        Returns:
+            The contexts with their questions.
+        """
         most = per_context * self._options.tries
         known: dict[tuple[str, int], list[Reply]] = {}
         for reply in replies_of(self._store, list(dict.fromkeys(context.dialogue for context in contexts))):
             if reply.perspective is not None:
-                # A reply belongs to the context of the same dialogue that has the same number of turns.
+                # A reply and a context belong together if they have the same dialogue and the same number of
+                # turns.
                 known.setdefault((reply.id.partition("#")[0], len(reply.turns)), []).append(reply)
         observed = [known.get((context.dialogue, context.turn), []) for context in contexts]
         replies = [reply for each in observed for reply in each]
@@ -224,8 +233,8 @@ class CounterfactualGenerator(WritingGenerator):
             # Take the first question about each observed reply, then the second about each, and so on. In
             # this way, all observed replies are used.
             in_turn = chain.from_iterable(zip_longest(*(questions[reply.id] for reply in each)))
-            # If questions about several observed replies have the same substitute, keep the first of these
-            # questions. A dict keeps the last value of a key, so reverse the questions.
+            # If several questions ask for a reply with the same substitute, keep only the first one. A dict
+            # keeps the last value of a key, so reverse the questions.
             backward = reversed([question for question in in_turn if question is not None])
             distinct = list({question.substitute: question for question in backward}.values())[::-1]
             reason = "no-substitute" if each else "no-perspective"
@@ -244,7 +253,7 @@ class CounterfactualGenerator(WritingGenerator):
     def _likeliest(
         self, replies: Sequence[tuple[_Asked, Question, CounterfactualReply]]
     ) -> Sequence[tuple[_Asked, Question, CounterfactualReply]]:
-        """Return the replies that the judge accepts, sorted by mean loss, lowest first."""
+        """Return the replies that the judge (a language model) accepts, sorted by mean loss, lowest first."""
         if self.judge is None:
             return replies
         histories = [asked.context.turns for asked, _, _ in replies]

@@ -80,7 +80,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class CounterfactualReply:
-    """The reply that a model writes to a prompt with the substitute as perspective.
+    """A model's reply to the same turns as an observed reply, with a different perspective.
 
     Attributes:
         text: Text of the reply.
@@ -95,7 +95,7 @@ class CounterfactualReply:
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """A question as token ids: the prompts with either perspective, and the observed reply with end token."""
+    """The token ids of two prompts, with the original and the new perspective, and of the observed reply."""
 
     question: Question
     observed_prompt: list[int]

@@ -59,7 +59,7 @@ class Sentence(Protocol):
 
     @property
     def key(self) -> str:
-        """The normalised words of the sentence as one string, equal for two spellings of a sentence."""
+        """The normalised words of the sentence as one string, the same for all spellings of a sentence."""
         ...
 
     @property
@@ -128,8 +128,8 @@ class SentenceChooser:
 
         def either(listed: Iterable[Listed]) -> Iterable[Listed]:
             yield from listed
-            # Then try the sentences of all shortlists. Those of the other shortlists suit the context, but
-            # match the target profile of this shortlist less well.
+            # If no sentence of this shortlist is left, try the other shortlists of the context. Their
+            # sentences fit the context as well, but match the target profile of this negative less well.
             yield from others()
 
         for at, listed in enumerate(lists):
@@ -154,14 +154,14 @@ class SentenceChooser:
         """Return whether a sentence has an overused word that is not in the context."""
         if self._max_word_share is None:
             return False
-        # At the beginning of a run, every word has a large share. Therefore the limit is at least `FEW`
-        # sentences.
+        # At the beginning of a run, a word occurs in a large share of the few chosen sentences. So a word is
+        # overused only if at least `FEW` sentences contain it.
         most = max(FEW, self._max_word_share * self._taken)
         return any(self._said[term] >= most for term in item.terms - item.shared)
 
 
 class _Drafted(NamedTuple):
-    """A sentence that is read from a draft. ``place`` is the index of its candidate in the draft."""
+    """A sentence from the candidates for a context. ``place`` is its index among these candidates."""
 
     place: int
     distance: float
@@ -172,7 +172,7 @@ class _Drafted(NamedTuple):
 
 
 def sentence_draft(candidates: Sequence[Candidate], lists: Sequence[Sequence[tuple[int, Sentence]]]) -> Draft:
-    """Create a draft from which `SentenceChooser` can choose.
+    """Create a `Draft`: candidates for one context, of which `SentenceChooser` chooses some later.
 
     Args:
         candidates: Candidates for one context.
@@ -196,13 +196,14 @@ def _first(item: tuple[int, Any]) -> int:
 
 
 def choosing(choice: Mapping[str, Any]) -> Choose:
-    """Create the chooser that the settings from `Generator.choice` describe.
+    """Create the function that chooses the final responses for each context from all candidates.
 
     Args:
-        choice: Name of the chooser (the value of ``by``), and the options of the chooser.
+        choice: The settings from `Generator.choice`: the name of the method (the value of ``by``), and the
+            options of the method.
 
     Returns:
-        A function that is called for one draft after another. It remembers its choices between the calls.
+        A function to call for one context after another. It remembers its earlier choices.
 
     Raises:
         InputError: No chooser has the given name.
@@ -269,8 +270,8 @@ def pack_draft(records: Sequence[Record], facts: Mapping[str, Any]) -> Record:
         {'whole': {'id': 'd~a.0', 'seed': 0}, 'others': [{'id': 'd~a.1'}], 'facts': {}}
     """
     whole, *rest = records
-    # The records of one context have the same values in most fields, for example in the field `context`.
-    # Leaving these fields out makes the file much smaller.
+    # All records of a context have the same values in most fields, for example in the field `context`. Write
+    # such a field for the first record only, which makes the file much smaller.
     others = [{name: one[name] for name in one if one[name] != whole[name]} for one in rest]
     return {"whole": whole, "others": others, "facts": facts}
 

@@ -180,7 +180,8 @@ class Generated(NegativeStream):
                 )
             yield from super().run_shard(skip)
             return
-        # A draft does not depend on the candidates for other contexts, so pass no earlier negatives.
+        # `drafts` returns all candidates for a context. These do not depend on the candidates for other
+        # contexts, so pass no earlier negatives to `begin`.
         with self._named():
             generator.begin((), self._progress)
         for done, part in self._parts(skip):
@@ -221,7 +222,7 @@ class Generated(NegativeStream):
             parts = prefetch_map(lambda part: _prefetched(part, generator, asked), parts, PREFETCHED)
         for part in parts:
             for id in part.without:
-                # Each of the ``per_context`` negatives that were requested for this dialogue is missing.
+                # This dialogue has no context, so all ``per_context`` negatives for it are missing.
                 for _ in range(asked.per_context):
                     self.summary.skip(NO_CONTEXT, id)
             done += part.dialogues
@@ -438,7 +439,7 @@ def negative_from_candidate(
         decoder="",
         edits=tuple(
             EditRecord(edit.turn, name, category, edit.source, edit.before, edit.after)
-            # An edit in a record has exactly one category, so an edit is listed once for each category.
+            # An `EditRecord` has exactly one error category, so list each edit once per category.
             for category in candidate.categories
             for edit in candidate.turn_edits or (whole,)
         ),

@@ -136,7 +136,7 @@ class PnegOptions(WritingOptions):
 
 @dataclass(slots=True)
 class _Asked(Gap):
-    """A context, with the responses that were accepted for it so far and their scores."""
+    """A context, and the responses that were accepted for it so far, each with its scores."""
 
     texts: list[tuple[str, dict[str, float]]] = field(default_factory=list[tuple[str, dict[str, float]]])
 

@@ -307,8 +307,8 @@ class WritingGenerator(Generator):
             seed: Seed for all random choices.
 
         Returns:
-            Gaps in the order of ``contexts``: one gap per context, or one per candidate that is needed. The
-            candidates of each gap are sorted with the best first.
+            `Gap` objects in the order of ``contexts``: one per context, or one per candidate that is needed.
+            The candidates in each object are sorted from best to worst.
         """
 
     def generate(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[list[Candidate]]:
@@ -365,7 +365,11 @@ class WritingGenerator(Generator):
         return [Draft(given[context.id]) for context in contexts]
 
     def _wrong(self, contexts: Sequence[Context], per_context: int, seed: int) -> Sequence[Gap]:
-        """Return the gaps for contexts, without candidates that the ranker rates as correct answers."""
+        """Write candidates for the contexts, and drop those that the ranker rates as correct answers.
+
+        Returns:
+            The requests for negatives (gaps), each with the candidates that are left.
+        """
         gaps = self.written(contexts, per_context, seed)
         if self._ranker is None:
             return gaps
@@ -409,7 +413,7 @@ class WritingGenerator(Generator):
         """Return whether a text is accepted, and count the reason if it is rejected.
 
         Args:
-            gap: Gap for which the text was written. The reason is stored in it.
+            gap: Record of the context for which the text was written. The reason is stored in this record.
             reason: Code of the reason to reject the text; None to accept the text.
 
         Returns:
@@ -426,7 +430,8 @@ class WritingGenerator(Generator):
         Call this method in the order of the contexts, so that the result does not depend on the batch size.
 
         Args:
-            gap: Gap for which the text was written.
+            gap: Record of the context for which the text was written. If the text is not new, the reason for
+                its rejection is stored in the record.
             text: Text that is about to be returned as a candidate.
 
         Returns:
@@ -456,7 +461,7 @@ class WritingGenerator(Generator):
         return counting
 
     def prefetch(self, contexts: Sequence[Context], per_context: int, seed: int) -> None:
-        """Send the first requests for later contexts, so that `generate` finds their answers in the cache.
+        """Prefetch answers for later contexts: send the first requests, and put the answers into the cache.
 
         Args:
             contexts: Contexts that a later call of `generate` will get.
@@ -464,17 +469,19 @@ class WritingGenerator(Generator):
             seed: Seed for all random choices of the run.
         """
         if isinstance(self.writer, ServedWriter):
-            # Further requests depend on the answers to the first requests, so only the first requests can be
-            # sent in advance. When these are answered, `_Drafts` raises an exception, which ends `generate`.
+            # Later requests depend on the answers to the first requests, so only the first requests can be
+            # sent in advance. When their answers are in the cache, `_Drafts` raises `_Fetched` to end
+            # `generate`.
             with suppress(_Fetched):
                 self._with(_Drafts(self.writer)).generate(contexts, per_context, seed)
 
     def _with(self, writer: Any) -> WritingGenerator:
         """Return a copy of this generator with another writer, no ranker and empty counts."""
         other = copy.copy(self)
-        # The copy only counts requests or sends them in advance, so it needs no ranker.
+        # The copied generator only counts requests or sends them in advance. It returns no texts that a
+        # ranker could score, so it needs no ranker.
         other.writer, other.refused, other._said, other._ranker = writer, Counter(), NearDuplicates(), None
-        # The list of missing candidates was copied with the generator. `missing` clears the copied list.
+        # The copy also has a list of the missing candidates. `missing` returns and clears this list.
         other.missing()
         return other
 

@@ -120,8 +120,8 @@ def bank_rows(store: Store, corpus: str) -> list[tuple[Any, ...]]:
 
     Returns:
         One row per response: the name of the corpus, the hash of the text, and the fields of a `BankEntry`.
-        If ``most`` is at most `MOST`, `read_bank` returns the same bank from these rows as from the whole
-        store.
+        From these rows, `read_bank` chooses the same responses as from the whole store, if it is asked for at
+        most `MOST` responses.
     """
     sample = HashSample[tuple[int, BankEntry]](MOST)
     for draw, entry in _replies(store, (corpus,)):
@@ -207,13 +207,13 @@ def check_amount(name: str, value: object) -> None:
 
 
 class BankGenerator(Generator):
-    """Base class of generators whose candidates are responses from a bank."""
+    """Base class of generators that take their candidates from a bank, the responses in a store."""
 
     def __init__(self, store: Store, most: int = MOST, corpora: Sequence[str] = ()) -> None:
         """Initialize the generator.
 
         Args:
-            store: Store from which the bank is read.
+            store: Store from which the bank, that is, the responses to choose from, is read.
             most: Maximum number of responses in the bank.
             corpora: Names of the corpora to read; empty for all corpora.
         """
@@ -228,7 +228,7 @@ class BankGenerator(Generator):
         """Read the responses to search, and return a function that yields candidates, best first."""
 
     def bank(self) -> list[BankEntry]:
-        """Read the bank from the store, with the options ``most`` and ``corpora`` of the generator."""
+        """Read the bank (the responses to search) from the store, with the generator's options."""
         return read_bank(self._store, self._most, self._corpora)
 
     def settings(self) -> Mapping[str, object]:
@@ -236,7 +236,7 @@ class BankGenerator(Generator):
         return {"most": self._most, "corpora": list(self._corpora)}
 
     def begin(self, given: Iterable[Negative] = (), progress: Progress | None = None) -> None:
-        """Prepare a run by reading the bank from the store again.
+        """Prepare a run by reading the bank (the responses to choose from) from the store again.
 
         Args:
             given: Not used.
@@ -450,7 +450,7 @@ class SemiHardGenerator(BankGenerator):
             # A response that is at least as similar to the query as the correct response may be correct, too.
             # Such responses get the score minus infinity, so that they come last.
             for at, cosine in _best_first(np.where(cosines < right, cosines, -np.inf)):
-                # The responses are sorted, so this response and all later responses are outside the margin.
+                # Responses are sorted by cosine, so this response and all later ones are too dissimilar.
                 if cosine <= right - self._margin:
                     return
                 if new.take_entry(entries[at]):
@@ -481,10 +481,10 @@ def _candidate(entry: BankEntry, **scores: float) -> Candidate:
 
 
 def _query(context: Context, by: str) -> str | None:
-    """Return the text with which responses are compared.
+    """Return the query text of a context, for which similar responses are retrieved.
 
-    This is the context or its correct response; None if ``by`` is ``response`` and the context has no correct
-    response.
+    If ``by`` is ``context``, the query is the context itself. If ``by`` is ``response``, it is the first
+    correct response to the context, or None if there is no correct response.
     """
     if by == "context":
         return context.text

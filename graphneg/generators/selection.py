@@ -241,7 +241,7 @@ def pairs_to_learn(
         # Short replies such as "Yes." occur often. A random response must not be equal to the correct
         # response by chance.
         fits = NearTexts([own.response])
-        # If every other response is nearly equal to the correct response, use the first of them anyway.
+        # If all responses of other dialogues are nearly equal to the correct response, use the first one.
         other = next((record for record in others if record.response not in fits), others[0])
         random.append(pair_of(own)._replace(response=other.response))
     return [pair_of(record) for record in right], random
@@ -396,7 +396,8 @@ class Selected(NegativeStream):
             kept = list(self._kept([records for _, records in part]))
             # `places` maps each context to its position in the input file. The merge of shards sorts the
             # records by this position. If the records of a context are not consecutive, the position of the
-            # first record counts. A dict keeps the last value of a key, so go through `part` in reverse.
+            # first record counts. A dict keeps the last value of a key, so iterate over the contexts in
+            # reverse.
             places = {(records[0].dialogue, records[0].turn): place for place, records in reversed(part)}
             done += len(part)
             self._progress.advance(len(part))
@@ -429,7 +430,7 @@ class Selected(NegativeStream):
         return f"{self._selection.keep} of {self._path}"
 
     def _kept(self, contexts: Sequence[Sequence[Negative]]) -> Iterator[Negative]:
-        """Yield the records to keep, with their scores.
+        """Yield the records to keep, and add the forward and backward perplexity to the scores of each.
 
         ``contexts`` has one list of records per context. The records of a context are yielded in ascending
         order of their backward perplexity.
@@ -488,8 +489,7 @@ def contexts_of(records: Iterable[Negative]) -> Iterator[list[Negative]]:
     """Group consecutive records of the same context.
 
     Args:
-        records: Records in which those of the same context, that is, of the same dialogue and turn, follow
-            each other.
+        records: Records in which all records of a context (a dialogue and a turn) are consecutive.
 
     Returns:
         An iterator over lists of records. All records in a list have the same context.

@@ -295,7 +295,7 @@ class Bounds:
     max_token_loss: float = 11.0
 
     def __post_init__(self) -> None:
-        """Check that the three maxima are in range."""
+        """Check that the maximum perplexities are above 1, and that the maximum loss is above 0."""
         if self.max_perplexity <= 1 or self.max_perplexity_alone <= 1 or self.max_token_loss <= 0:
             raise InputError(
                 f"max_perplexity {self.max_perplexity}, max_perplexity_alone "
@@ -358,7 +358,8 @@ class PerplexityFilter:
         behind = dict(zip((at for at, _ in shown), after, strict=True))
         found: list[TextLosses | None] = [None] * len(texts)
         for at in passing:
-            # For a text without a history, use the losses of the text alone as the losses after the history.
+            # A text without a history was scored only alone. Use these losses in place of losses after a
+            # history.
             tokens = behind.get(at, alone[at])
             losses = TextLosses(_mean(alone[at]), _mean(tokens), round(max(tokens), 3))
             found[at] = losses if self.bounds.hold(losses) else None

@@ -15,8 +15,11 @@ from graphneg.ingest.fields import Fields, Value, listed
 from graphneg.ingest.loader import Notices
 from graphneg.ingest.times import parse_time, possible_orders
 from graphneg.ingest.values import (
+    COUNTED,
     INSTEAD_OF_TEXT,
+    content_of,
     distinct_names,
+    kinds_without_text,
     message_text,
     person_id,
     speaker_name,
@@ -27,6 +30,9 @@ from graphneg.ingest.values import (
 SAME_NAME = "with several people of one name, who are told apart by numbers"
 """What notices say about dialogues in which several people have the same name."""
 _NUMBER = re.compile(r"[+-]?[0-9]*[.,]?[0-9]*")
+_UNIX_TIME = re.compile(r"[0-9]{9,10}(?:[0-9]{3})?(?:\.[0-9]+)?")
+_FIRST_CHAT, _LAST_CHAT = 946_684_800, 2_524_608_000
+"""A number from 2000 to 2050 as a Unix time may be the time of a message."""
 
 
 def count_unsaid(cells: Value, content: Any, notices: Notices) -> None:
@@ -40,13 +46,47 @@ def count_unsaid(cells: Value, content: Any, notices: Notices) -> None:
     for kind in unsaid_of(content):
         notices.count(kind, "left out")
     text = message_text(content)
-    # If the message has text, the values of the keys below are kept as attributes. Otherwise the message is
-    # left out.
-    is_left_out = isinstance(text, str) and not text.strip()
-    became = "left out" if is_left_out else "kept as an attribute, not as text"
+    # If the message has text, other content such as images is kept as attributes. Otherwise, the whole
+    # message is left out.
+    if isinstance(text, str) and not text.strip():
+        for kind, amount in kinds_without_text(cells, content):
+            notices.count(kind, "left out", amount)
+        return
     for key, kind in INSTEAD_OF_TEXT.items():
         if found := cells.get(key):
-            notices.count(kind, became, len(found) if isinstance(found, list) else 1)
+            amount = len(found) if isinstance(found, list) else 1
+            notices.count(kind, "kept as an attribute, not as text", amount)
+
+
+def counted_turn(kind: str, notices: Notices) -> dict[str, Any]:
+    """Count a message that is no part of the conversation, and return it as an empty turn.
+
+    Args:
+        kind: The kind of the message, such as ``draft``.
+        notices: Notices to the user, which count it.
+
+    Returns:
+        A turn that is left out later, without being counted again.
+    """
+    notices.count(kind, "left out")
+    return {"text": "", COUNTED: True}
+
+
+def textless_turn(cells: Value, notices: Notices) -> dict[str, Any]:
+    """Count a message that lacks the key of the text, and return it as an empty turn.
+
+    Args:
+        cells: The message, in a conversation whose other messages have a text.
+        notices: Notices to the user, which count it by its kind, such as a tool call.
+
+    Returns:
+        A turn that is left out later, without being counted again.
+    """
+    kinds = kinds_without_text(cells, None)
+    notices.count("turn", "left out as without text", not kinds)
+    for kind, amount in kinds:
+        notices.count(kind, "left out", amount)
+    return {"text": "", COUNTED: True}
 
 
 def tell_apart(
@@ -97,7 +137,7 @@ class SpeakerNotice:
             marking: The columns that mark internal notes. The notice does not list them as unused.
         """
         known = self._fields.of(cells)
-        count_unsaid(cells, cells.get(known.get("text", "")), self._notices)
+        count_unsaid(cells, content_of(cells, known.get("text", "")), self._notices)
         key = known.get("speaker")
         if key is not None and speaker_name(cells[key]) is not None:
             self._named += 1
@@ -135,19 +175,22 @@ def report_missing_time(file: str, cells: Value, fields: Fields, notices: Notice
     known = fields.of(cells)
     if "turn" in known or "time" in known or "time" in fields.named_by_user:
         return
-    # A plain number such as 1715936400 does not show that a column contains times: it may count anything.
-    found = [
-        key
-        for key in fields.unused(cells)
-        if isinstance(unwrap_extended_json(cells[key]), str)
-        and not _NUMBER.fullmatch(str(cells[key]).strip())
-        and (parse_time(cells[key]) is not None or possible_orders(cells[key]))
-    ]
+    found = [key for key in fields.unused(cells) if _looks_like_a_time(unwrap_extended_json(cells[key]))]
     if found:
         notices.say(
             f"{file}: no time column, so the order of the file is kept; these look like times: "
             f"{listed(found[:12])}; name the right one with --map time=NAME"
         )
+
+
+def _looks_like_a_time(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return False
+    # Most numbers count or measure something. A Unix time is a large number with 10 or 13 digits.
+    if _NUMBER.fullmatch(text := str(value).strip()):
+        seconds = parse_time(value) if _UNIX_TIME.fullmatch(text) else None
+        return seconds is not None and _FIRST_CHAT <= seconds < _LAST_CHAT
+    return parse_time(value) is not None or bool(possible_orders(value))
 
 
 class IdNotice:

@@ -13,9 +13,10 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 
 from graphneg.english.lexicon import Lexicon
-from graphneg.ingest.echoes import dialogue_of
-from graphneg.ingest.rows import GOLD, DialogueRows, GraphRows, Row, utterance_id
+from graphneg.ingest.discourse import DiscourseRows, GraphOfResponse, dialogue_of, layer_of
+from graphneg.ingest.rows import GOLD, DialogueRows, GraphRows, Row, response_id, utterance_id
 from graphneg.model import AmrGraph, Dialogue, Frame, LexiconEntry, Opposite
+from graphneg.store.dialogues import StoredTurn
 
 T = TypeVar("T")
 
@@ -49,7 +50,8 @@ class ReadGraph(NamedTuple):
     @property
     def row_count(self) -> int:
         """The number of database rows for the graph."""
-        # A node and the edge to its parent are two rows. Each reentrancy is one more edge.
+        # Each node needs one row for itself and one for the edge to its parent. Each reentrancy needs one
+        # row.
         return 2 + 2 * len(self.graph.nodes) + len(self.graph.mentions)
 
 
@@ -71,6 +73,7 @@ class Batch:
         entries: The lexicon entries to write.
         dialogue_rows: The database rows for the dialogues.
         graph_rows: The database rows for the graphs.
+        discourse: The database rows for the clauses and entities of the dialogues.
         rows: The number of rows in the batch.
         bytes: The estimated size of the batch in bytes.
     """
@@ -84,6 +87,7 @@ class Batch:
     entries: list[LexiconEntry] = field(default_factory=list[LexiconEntry])
     dialogue_rows: DialogueRows = field(default_factory=DialogueRows)
     graph_rows: GraphRows = field(init=False)
+    discourse: DiscourseRows = field(default_factory=DiscourseRows)
     rows: int = 0
     bytes: int = 0
 
@@ -105,8 +109,15 @@ class Batch:
             self.graphs.append(read)
             self.graph_rows.add(read.graph, read.of, read.source, read.digest, read.text, read.warnings)
         for dialogue in dialogues:
-            # All graphs of these dialogues have been added, so repetitions between turns can be marked.
-            self.graph_rows.mark_echoes(_spoken(dialogue, graphs))
+            # All graphs of these dialogues have been added, so they can be compared with each other.
+            turns, responses = _with_graphs(dialogue, graphs)
+            self.graph_rows.mark_echoes(
+                [(turn.speaker, turn.graph_id) for turn in turns if turn.graph_id is not None]
+            )
+            # A dialogue without graphs has no clauses.
+            if responses or any(turn.graph_id is not None for turn in turns):
+                analyses = self.graph_rows.analyses
+                self.discourse.add(layer_of(dialogue.id, turns, responses, analyses, self.lexicon))
 
     def split(self) -> list[Batch]:
         """Split the batch into two halves.
@@ -179,7 +190,7 @@ class Batch:
 
 
 def _appending(list_of: Callable[[Batch], list[T]], item: T) -> Callable[[Batch], None]:
-    """Return a function that appends an item to one of a batch's lists."""
+    """Return a function that appends ``item`` to the list that ``list_of`` returns for a batch."""
 
     def add(batch: Batch) -> None:
         list_of(batch).append(item)
@@ -196,11 +207,22 @@ def _adding_sentence(id: str, row: Row) -> Callable[[Batch], None]:
     return add
 
 
-def _spoken(dialogue: Dialogue, graphs: Iterable[ReadGraph]) -> list[tuple[str, str]]:
-    """Return the speaker and graph id of each turn in a dialogue that has a graph, in order."""
-    # If a turn has several graphs, the graph from the corpus is preferred to graphs from parsers, as in
+def _with_graphs(
+    dialogue: Dialogue, graphs: Iterable[ReadGraph]
+) -> tuple[list[StoredTurn], list[GraphOfResponse]]:
+    """Return the turns of a dialogue, and its responses that have a graph, with the ids of their graphs."""
+    # If a text has several graphs, the graph from the corpus is preferred to graphs from parsers, as in
     # `read_dialogues`.
     preferred = sorted(graphs, key=lambda read: (read.source != GOLD, read.source), reverse=True)
     of = {read.of: read.graph.id for read in preferred}
-    said = ((turn.speaker, of.get(utterance_id(dialogue.id, turn.turn))) for turn in dialogue.utterances)
-    return [(speaker, amr) for speaker, amr in said if amr is not None]
+    turns = [
+        StoredTurn(turn.turn, turn.speaker, turn.text, of.get(utterance_id(dialogue.id, turn.turn)))
+        for turn in dialogue.utterances
+    ]
+    numbered = (
+        (response_id(dialogue.id, response.turn, number), response.turn)
+        for number, response in enumerate(dialogue.responses)
+    )
+    responses = [GraphOfResponse(id, turn, of[id]) for id, turn in numbered if id in of]
+    # Sort the responses by turn and number, as they are read from a store.
+    return turns, sorted(responses, key=lambda one: (one.turn, len(one.id), one.id))

@@ -85,7 +85,7 @@ class Load(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def sort_records(loads: Sequence[Load], amount: int, folder: Path, tell: Callable[[Rejected], None]) -> None:
     """Read the files of ``graphneg load`` commands, and sort their records into blocks of dialogues.
 
-    If the folder exists, nothing is done: the folder gets its name only when it is complete.
+    If the folder exists, it is complete, and nothing is done. An incomplete folder has another name.
 
     Args:
         loads: The ``graphneg load`` commands whose files are read.

@@ -61,6 +61,9 @@ _NODES = {
     "has_name:boolean topical:boolean person_role pronoun_sentences:long[] top_branches:long[] "
     "question_sentences:long[] only_questions:boolean has_imperative:boolean hedged:boolean "
     "has_modal:boolean repeats:string[] noun_class selectional_preferences:string[]",
+    "Clause": "id:ID(Clause) dialogue turn:long index:long speaker type polarity modality tense "
+    "hedged:boolean reported:boolean self_contained:boolean",
+    "Entity": "id:ID(Entity) dialogue kind name gender number",
     "Term": "text:ID(Term) form classes:string[] physical_object:boolean noun_class kind frames:boolean "
     "opposites:boolean antonyms:boolean sentences:long spoken:long",
     "Frame": "id:ID(Frame) lemma roles:string[] classes:string[] descriptions:string[] aliases:string[]",
@@ -79,6 +82,13 @@ _RELATIONSHIPS = {
     ("Amr", "TOP", "AmrNode"): "",
     ("AmrNode", "ROLE", "AmrNode"): "role branch:long inverted:boolean reentrant:boolean align role_align",
     ("AmrNode", "LEXEME", "Term"): "",
+    ("Utterance", "HAS_CLAUSE", "Clause"): "",
+    ("Response", "HAS_CLAUSE", "Clause"): "",
+    ("Clause", "HEAD", "AmrNode"): "",
+    ("Clause", "REPEATS", "Clause"): "",
+    ("Clause", "CONTRADICTS", "Clause"): "",
+    ("Clause", "ANSWERS", "Clause"): "",
+    ("AmrNode", "REFERS_TO", "Entity"): "",
     ("Frame", "LEXEME", "Term"): "",
     ("Term", "OPPOSITE", "Term"): "relation language weight:double source modified_kinds:string[]",
     ("Term", "ALTERNATIVE", "Term"): "scale",
@@ -101,7 +111,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
     """
 
     def __init__(self, folder: str | Path) -> None:
-        """Initialize the folder: create it if it does not exist, and lock it."""
+        """Create the folder for the bulk load if it does not exist, and lock it."""
         self.folder = Path(folder)
         self.description = f"bulk load in {self.folder}"
         index = self.folder / INDEX
@@ -118,7 +128,8 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             held.enter_context(locking(self.folder, self.folder / "bulk.lock"))
             self._index = BulkIndex(index)
             held.callback(self._index.close)
-            # Two versions may compute different facts about graphs. A database must not mix them.
+            # Two versions of graphneg may compute different properties of nodes. A database must not mix
+            # them.
             facts = facts_fingerprint()
             if self._index.mark("schema", f"{SCHEMA_VERSION} {facts}") != f"{SCHEMA_VERSION} {facts}":
                 raise InputError(
@@ -243,7 +254,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             tables = _Tables(self.folder, files)
             amount = self._index.amount("dialogues") + self._index.amount("graphs")
             progress.start("files", amount, "dialogues and graphs")
-            for part in (_dialogues, _graphs, _words, _sentences):
+            for part in (_dialogues, _graphs, _clauses, _entities, _words, _sentences):
                 part(self._index, tables, progress)
             # The property `imported` says that the database has no constraints and indexes yet. graphneg
             # creates them when it first opens the database.
@@ -396,6 +407,28 @@ def _graphs(index: BulkIndex, tables: _Tables, progress: Progress) -> None:
         for k, term in whole["lexemes"]:
             tables.relationship("AmrNode", "LEXEME", "Term", (f"{id}.{k}", term))
         progress.advance(1)
+
+
+def _clauses(index: BulkIndex, tables: _Tables, progress: Progress) -> None:
+    for (content,) in index.rows("SELECT content FROM clauses ORDER BY dialogue"):
+        whole = unpacked(content)
+        for row, amr, head in whole["clauses"]:
+            text = amr.rpartition("@")[0]
+            label = "Response" if is_response(text) else "Utterance"
+            tables.node("Clause", row)
+            tables.relationship(label, "HAS_CLAUSE", "Clause", (text, row["id"]))
+            tables.relationship("Clause", "HEAD", "AmrNode", (row["id"], f"{amr}.{head}"))
+        for type, one, other in whole["relations"]:
+            tables.relationship("Clause", type, "Clause", (one, other))
+
+
+def _entities(index: BulkIndex, tables: _Tables, progress: Progress) -> None:
+    for (content,) in index.rows("SELECT content FROM entities ORDER BY dialogue"):
+        whole = unpacked(content)
+        for row in whole["entities"]:
+            tables.node("Entity", row)
+        for amr, k, entity in whole["mentions"]:
+            tables.relationship("AmrNode", "REFERS_TO", "Entity", (f"{amr}.{k}", entity))
 
 
 def _words(index: BulkIndex, tables: _Tables, progress: Progress) -> None:

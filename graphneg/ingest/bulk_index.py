@@ -21,7 +21,7 @@ from typing import Any, TypeVar, cast
 from neo4j import ManagedTransaction, Record
 
 from graphneg.errors import InputError
-from graphneg.ingest.echoes import dialogue_of
+from graphneg.ingest.discourse import dialogue_of
 from graphneg.ingest.rows import Row
 from graphneg.store.statements import cypher_text
 
@@ -47,6 +47,8 @@ CREATE TABLE IF NOT EXISTS antonyms (word TEXT, other TEXT, used_as TEXT, modifi
   frame INT);
 CREATE INDEX IF NOT EXISTS antonyms_word ON antonyms (word);
 CREATE TABLE IF NOT EXISTS entries (id TEXT PRIMARY KEY, name TEXT, cells TEXT) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS clauses (dialogue TEXT UNIQUE, content BLOB);
+CREATE TABLE IF NOT EXISTS entities (dialogue TEXT UNIQUE, content BLOB);
 CREATE TABLE IF NOT EXISTS attributes (label TEXT, name TEXT, type TEXT, UNIQUE (label, name, type));
 CREATE TABLE IF NOT EXISTS marks (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 """
@@ -139,6 +141,12 @@ class BulkIndex:
             "read/nodes": self._nodes,
             "read/reentrancies": self._reentrancies,
             "load/echoes": self._echoes,
+            "load/lock_dialogues": self._none,
+            "load/answering_graphs": self._answering_graphs,
+            "load/clauses": self._clauses,
+            "load/entities": self._entities,
+            "load/forget_clauses": self._forget_clauses,
+            "load/forget_entities": self._forget_entities,
             "lexicon/words": self._words,
             "lexicon/frames": self._frames,
             "lexicon/opposites": self._opposite_kinds,
@@ -146,7 +154,7 @@ class BulkIndex:
             "read/graph_ids": self._none,
             "lexicon/graphs_of_words": self._none,
         }
-        # A load sends the text of a statement, so the methods are looked up by text instead of by name.
+        # `graphneg load` sends the text of a Cypher statement, not its name, so use the texts as keys.
         self._statements = {cypher_text(name): answer for name, answer in answered.items()}
 
     def read(self, query: str, /, **parameters: Any) -> list[Record]:
@@ -173,7 +181,7 @@ class BulkIndex:
         with self._lock:
             self._tables.execute("BEGIN")
             try:
-                # This object can stand in for a transaction, because the function calls only `run`.
+                # The function calls only the method `run` of a transaction, which this object has, too.
                 done = work(cast(ManagedTransaction, self))
             except BaseException:
                 self._tables.execute("ROLLBACK")
@@ -182,10 +190,10 @@ class BulkIndex:
             return done
 
     def run(self, text: str, parameters: dict[str, Any]) -> _Answer:
-        """Run the method for a statement that graphneg ships.
+        """Run the Python method that replaces one of graphneg's Cypher statements.
 
         Args:
-            text: The text of the statement.
+            text: The text of the Cypher statement.
             parameters: Values of the statement's parameters.
 
         Returns:
@@ -260,7 +268,7 @@ class BulkIndex:
         return found
 
     def _found(self, table: str, column: str, ids: Iterable[str]) -> Iterator[tuple[str, Any]]:
-        """Yield each id that occurs in a table, with the value of a column."""
+        """Look up ids in a table. Yield each id that the table contains, with its value in a column."""
         query = f"SELECT {column} FROM {table} WHERE id = ?"
         for id in ids:
             row = self._tables.execute(query, (id,)).fetchone()
@@ -345,8 +353,8 @@ class BulkIndex:
             of.setdefault(row["amr"], {"nodes": [], "roles": [], "lexemes": []})["nodes"].append(row)
         for row in roles:
             at, to = nodes[row["from"]], nodes[row["to"]]
-            # The rows of edges contain the indices of nodes in the batch. Replace them with the positions of
-            # the nodes in their graph.
+            # The row of an edge contains the indices of two nodes among all nodes of the batch. Replace them
+            # with the positions of the nodes in their graph.
             of[at["amr"]]["roles"].append(row | {"from": at["position"], "to": to["position"]})
         for row in lexemes:
             self._tables.execute(
@@ -427,6 +435,64 @@ class BulkIndex:
             for node in whole["nodes"]:
                 node["repeats"] = of[id].get(str(node["position"]))
             self._tables.execute("UPDATE graphs SET content = ? WHERE id = ?", (packed(whole), id))
+        return _Answer()
+
+    # Clauses and entities
+
+    def _answering_graphs(self, ids: Sequence[str]) -> _Answer:
+        rows: list[Row] = []
+        for id, answers in self._found("dialogues", "responses", ids):
+            said: list[list[Any]] = []
+            for row in unpacked(answers) if answers else ():
+                graphs = "SELECT id, content FROM graphs WHERE said_in = ?"
+                turn = int(row["utterance"].rpartition("#")[2])
+                said += [
+                    [row["id"], turn, row["text"], amr, unpacked(whole)["properties"]["source"]]
+                    for amr, whole in self._tables.execute(graphs, (row["id"],)).fetchall()
+                ]
+            if said:
+                rows.append({"id": id, "responses": said})
+        return _Answer(rows)
+
+    def _clauses(
+        self,
+        clauses: Rows,
+        graphs: Rows,
+        repeats: Sequence[list[int]],
+        contradicts: Sequence[list[int]],
+        answers: Sequence[list[int]],
+    ) -> _Answer:
+        # The rows refer to clauses by their index in the batch. Replace it by the id.
+        heads = {at: [row["amr"], int(k)] for row in graphs for k, at in row["heads"].items()}
+        of: dict[str, dict[str, Any]] = {}
+        for at, row in enumerate(clauses):
+            own = of.setdefault(row["dialogue"], {"clauses": [], "relations": []})
+            own["clauses"].append([row, *heads[at]])
+        for type, pairs in (("REPEATS", repeats), ("CONTRADICTS", contradicts), ("ANSWERS", answers)):
+            for one, other in pairs:
+                ends = [clauses[one]["id"], clauses[other]["id"]]
+                of[clauses[one]["dialogue"]]["relations"].append([type, *ends])
+        rows = [(dialogue, packed(own)) for dialogue, own in of.items()]
+        self._tables.executemany("INSERT INTO clauses VALUES (?, ?)", rows)
+        return _Answer()
+
+    def _entities(self, entities: Rows, graphs: Rows) -> _Answer:
+        of: dict[str, dict[str, Any]] = {}
+        for row in entities:
+            of.setdefault(row["dialogue"], {"entities": [], "mentions": []})["entities"].append(row)
+        for row in graphs:
+            mentions = of[dialogue_of(row["amr"])]["mentions"]
+            mentions += [[row["amr"], int(k), entities[at]["id"]] for k, at in row["entities"].items()]
+        rows = [(dialogue, packed(own)) for dialogue, own in of.items()]
+        self._tables.executemany("INSERT INTO entities VALUES (?, ?)", rows)
+        return _Answer()
+
+    def _forget_clauses(self, ids: Sequence[str]) -> _Answer:
+        self._tables.executemany("DELETE FROM clauses WHERE dialogue = ?", [[id] for id in ids])
+        return _Answer()
+
+    def _forget_entities(self, ids: Sequence[str]) -> _Answer:
+        self._tables.executemany("DELETE FROM entities WHERE dialogue = ?", [[id] for id in ids])
         return _Answer()
 
     # Words
@@ -566,8 +632,8 @@ class BulkIndex:
         return _Answer({"table": name, "cells": json.loads(cells)} for name, cells in found)
 
     def _write_entries(self, entries: Rows) -> _Answer:
-        # Facts about a graph depend on the lexicon and were computed when the graph was added. They would be
-        # wrong if the lexicon changed afterwards, so an entry after the first graph is refused.
+        # When a graph is added, properties of its nodes are computed with the lexicon. A later lexicon entry
+        # would make them outdated, so refuse lexicon entries once a graph has been added.
         if self.amount("graphs"):
             raise InputError(_LATE_WORDS)
         before = self.amount("entries")
@@ -576,5 +642,5 @@ class BulkIndex:
         return _Answer(nodes=self.amount("entries") - before)
 
     def _none(self, **_: Any) -> _Answer:
-        """Return no graphs: a bulk load begins with the lexicon, so there are no graphs to recompute."""
+        """Return no rows: in a bulk load, there are no locks, and the lexicon comes before all graphs."""
         return _Answer()

@@ -169,7 +169,8 @@ def reverse_if_newest_first(
         reversed, too.
     """
     rest = iter(messages)
-    # Judge the first messages only, so that files in the usual order are not held in memory.
+    # Decide by the first messages whether the newest messages come first. Only then must the whole file be
+    # read before the first message is returned.
     judged = list(islice(rest, _JUDGED))
     times = [item.value.seconds for item in judged if isinstance(item, Item)]
     falls = sum(later < before for before, later in pairwise(times))
@@ -213,7 +214,7 @@ def conversations(
 
     def make(number: int, parts: list[Item]) -> Item:
         turns = [part.value.message for part in parts]
-        # The name contains the id of the thread, so that it shows where the dialogue comes from.
+        # The name of a dialogue from a thread contains the thread id, so that users can find the thread.
         name = begin + (f"thread-{turns[0].thread}" if turns[0].thread else _minute(turns[0].seconds))
         names[name] += 1
         # Two dialogues may begin in the same minute, so repeated names get a number.

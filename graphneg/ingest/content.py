@@ -167,7 +167,7 @@ def _as_utf8(pieces: Iterator[bytes], encoding: str) -> Iterator[bytes]:
 
 
 def _beginning(pieces: Iterator[bytes]) -> bytes:
-    """Return the first piece, joined with further pieces until it is long enough for a byte order mark."""
+    """Return the beginning of a file, read from pieces until it is long enough for a byte order mark."""
     first = b""
     while len(first) < len(_BOM) and (piece := next(pieces, b"")):
         first += piece
@@ -221,7 +221,12 @@ def encoding_of(path: Path) -> str:
 
 
 def _share_of_signs(sample: bytes, codec: str) -> float:
-    """Return the share of non-ASCII sequences that are decoded into one or two typical Western characters."""
+    """Decode a sample with a codec, and return how much of the result is plausible Western European text.
+
+    Returns:
+        The fraction of the non-ASCII sequences in the decoded text that consist of one or two characters of
+        `_SIGNS`, such as ``é``; 0 if the sample cannot be decoded.
+    """
     try:
         places = re.findall(r"[^\x00-\x7f]+", sample.decode(codec))
     except UnicodeDecodeError:

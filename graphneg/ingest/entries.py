@@ -225,7 +225,7 @@ def _document(path: Path, fields: Fields, options: LoadOptions, progress: Progre
 
 
 def _without_scalars(path: Path, items: Entries, options: LoadOptions) -> Entries:
-    """Leave out members of a document that are single values, such as its version, and report their keys."""
+    """Leave out members of a JSON object that are single values, such as a version, and report their keys."""
     left_out: list[str] = []
     others = False
     for item in items:
@@ -244,7 +244,7 @@ def _without_scalars(path: Path, items: Entries, options: LoadOptions) -> Entrie
 
 
 def _is_schema(member: Member) -> bool:
-    """Return whether a member describes the columns of a table that pandas wrote with ``orient="table"``."""
+    """Return whether a member of a JSON object is the schema that pandas writes with ``orient="table"``."""
     value = member.value
     return member.key == "schema" and isinstance(value, dict) and "pandas_version" in value
 
@@ -339,8 +339,8 @@ def table_rows(path: Path, separator: str, fields: Fields, progress: Progress, e
                 columns = _header(row, fields)
         elif row.fault or len(row.cells) != len(columns):
             fault = row.fault or f"{len(row.cells)} cells, but the header has {len(columns)}"
-            # A separator in the text that is not quoted shifts all later cells.
-            # Only the cells before the text column are reliable.
+            # The text of the turn may contain an unquoted separator, which shifts all later cells. So only
+            # the cells before the text column are reliable.
             certain = columns[: columns.index(fields.of(columns)["text"])]
             yield UnreadRow(row.place, fault, _named(certain, row.cells))
         else:
@@ -398,7 +398,8 @@ def _quotes(path: Path, encoding: str) -> bool:
     while at < len(start):
         cell = _QUOTED.match(start, at)
         if cell is None:
-            # The part that was read may end inside a quoted cell. Accept that only after many valid cells.
+            # `start` is only the beginning of the file, so it may end inside a quoted cell. Accept such an
+            # end only in a long text, that is, after many valid cells.
             is_cut_off = re.compile(r'"(?:[^"]|"")*\Z').match(start, at) is not None
             return is_cut_off and len(start) > 1 << 15
         at = cell.end()
@@ -409,7 +410,7 @@ def _quotes(path: Path, encoding: str) -> bool:
 
 
 def _saved(path: Path, options: LoadOptions) -> Iterator[Source]:
-    """Yield a source for each Arrow file in a folder that ``save_to_disk`` wrote, for all its splits."""
+    """Yield the Arrow files, of all splits, in a folder that ``save_to_disk`` of ``datasets`` wrote."""
     splits = _listing(path / "dataset_dict.json", "splits")
     folders = [path] if splits is None else [path / Path(str(split)).name for split in splits]
     for folder in folders:
@@ -521,7 +522,7 @@ def _has_bytes(kind: Any) -> bool:
 
 
 def _rows(path: Path, opened: Callable[[], tuple[int | None, Iterator[Any]]], progress: Progress) -> Entries:
-    """Yield the rows of record batches, and stop at a batch that cannot be read."""
+    """Yield the rows of Arrow record batches, and stop at a batch that cannot be read."""
     number = 0
     try:
         with _arrow_faults():
@@ -563,11 +564,11 @@ def _row(place: str, number: int, cells: Callable[[], Any]) -> Item | Rejected:
 
 
 def _of_object(given: Any) -> Iterator[Source]:
-    """Yield the source for a list of dicts, a DataFrame or a data set; or one source for each split."""
+    """Yield a `Source` for a list of dicts, a DataFrame or a data set, or for each split of a mapping."""
     if isinstance(given, Mapping):
         parts = cast("Mapping[Any, Any]", given)
-        # If the values are data sets, the keys are the names of splits.
-        # If any value is a string, number or list, the mapping is a single entry instead.
+        # {"train": data set, "test": data set}: the keys are names of splits. A mapping with any string,
+        # number or list as a value is a single dialogue instead.
         if parts and not any(isinstance(part, str | int | float | list | None) for part in parts.values()):
             for split, part in parts.items():
                 yield from (source._replace(split=str(split)) for source in _of_object(part))
@@ -623,7 +624,7 @@ def _as_json(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_as_json(one) for one in cast("Sequence[Any]", value)]
     if isinstance(value, date | time):
-        # Only `pandas.NaT`, which is a datetime, does not equal itself.
+        # A missing time, `pandas.NaT`, is the only datetime that does not equal itself.
         return None if value != value else value.isoformat()
     if isinstance(value, Decimal | timedelta):
         return str(value)

@@ -341,7 +341,7 @@ def _parses(given: Sequence[_Parse]) -> tuple[ParserGraph, ...]:
 
 
 def _resource(value: Any, place: str) -> Record:
-    """Convert a line that is not a dialogue into a record. Its only key names the type of the record."""
+    """Convert an export line that is not a dialogue into a record. The line's only key names its type."""
     fields = cast("Value", value) if isinstance(value, dict) else {}
     [key] = fields if len(fields) == 1 else [""]
     if key not in _RESOURCES:

@@ -1,6 +1,6 @@
 """Convert exports of chat programs and help desks in which a dialogue is not stored as a list of turns.
 
-`as_dialogue` converts four kinds of entries into objects with a list of turns:
+Six kinds of entries are recognized. `as_dialogue` converts them to objects with a list of turns:
 
 - A conversation of ChatGPT's ``conversations.json``: a ``mapping`` of nodes, each with its ``parent``. The
   turns are the path from the root to ``current_node``, which is what the user last saw.
@@ -10,6 +10,8 @@
 - A conversation of Intercom's API: a ``source`` (the first message, with its subject) and
   ``conversation_parts``.
 - A ticket of Freshdesk's API: a description (the first message) and ``conversations``.
+- A conversation of Facebook's or Instagram's download: ``participants`` and ``messages``.
+- A conversation of Help Scout's API: ``_embedded`` with ``threads``.
 
 >>> nodes = {"a": {"parent": None, "message": {"author": {"role": "user"}, "content": {"parts": ["Hi."]}}}}
 >>> as_dialogue({"id": 7, "mapping": nodes, "current_node": "a"}, Notices())
@@ -21,7 +23,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, TypeVar, cast
 
@@ -39,7 +41,14 @@ _SPOKEN = ("text", "multimodal_text")
 _UNSPOKEN = {"thoughts": "thought", "reasoning_recap": "thought", "code": "tool call"}
 """Other content types of ChatGPT messages, with the names that notices use for them."""
 _PROMPTS = ("user_editable_context", "model_editable_context")
-"""Content types of ChatGPT messages that give the model information about the user."""
+"""Types of content that tell the model about the user."""
+_FACEBOOK_LINES = frozenset({
+    "sent an attachment.", "sent a photo.", "sent a video.", "sent a voice message.", "sent a GIF.",
+    "sent a sticker.", "sent a link.", "sent a location.", "sent a live location.",
+})  # fmt: skip
+"""What Facebook writes after the name of somebody who sent something else than a text."""
+# "Reacted ❤ to your message", "Liked a message"
+_REACTION = re.compile(r"Reacted \S{1,12} to your message|Liked a message")
 _FOREIGN = "in another language left out"
 
 
@@ -81,6 +90,11 @@ def _converter(value: Value) -> Callable[[Value, Notices], dict[str, Any]] | Non
         return _of_oasst
     if isinstance(value.get("conversation_parts"), dict | list):
         return _of_intercom
+    embedded = value.get("_embedded")
+    if isinstance(embedded, dict) and isinstance(cast("Value", embedded).get("threads"), list):
+        return _of_help_scout
+    if isinstance(value.get("participants"), list) and _is_facebook(value.get("messages")):
+        return _of_facebook
     # In other formats, "description" describes the whole dialogue, so further keys of Freshdesk are required.
     described = isinstance(value.get("description_text"), str) or (
         isinstance(value.get("description"), str) and "requester_id" in value
@@ -266,12 +280,79 @@ def _rank(cells: Value) -> float:
         return float("inf")
 
 
+# Facebook and Instagram
+
+
+def _is_facebook(messages: Any) -> bool:
+    first: Any = messages[0] if isinstance(messages, list) and messages else None
+    return isinstance(first, dict) and "sender_name" in first and "timestamp_ms" in first
+
+
+def _of_facebook(value: Value, notices: Notices) -> dict[str, Any]:
+    # The download writes each byte of a UTF-8 text as one character: "M\u00c3\u00bcller" for "Müller".
+    texts = [text for text in _texts_in(value) if not text.isascii()]
+    if texts and all(_repaired(text) is not None for text in texts):
+        notices.count("text", "with garbled letters repaired", len(texts))
+        value = _with_texts(value, lambda text: _repaired(text) or text)
+    messages: list[Any] = []
+    for message in value["messages"]:
+        if isinstance(message, dict) and (kind := _facebook_kind(cast("Value", message))):
+            notices.count(kind, "left out")
+        else:
+            messages.append(message)
+    return _others(value, "messages") | {"messages": messages}
+
+
+def _facebook_kind(message: Value) -> str:
+    """Return what a line that Facebook wrote for somebody stands for; empty for what a person wrote."""
+    text = message.get("content")
+    if not isinstance(text, str):
+        return ""
+    line = text.strip().removeprefix(str(message.get("sender_name"))).removeprefix("You").strip()
+    if line in _FACEBOOK_LINES and line != text.strip():
+        return MEDIA
+    return "reaction" if _REACTION.fullmatch(text.strip()) else ""
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    """Yield all texts in a JSON value, without the keys of objects."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        parts = cast("Value", value).values() if isinstance(value, dict) else cast("list[Any]", value)
+        for part in parts:
+            yield from _texts_in(part)
+
+
+def _with_texts(value: Any, changed: Callable[[str], str]) -> Any:
+    """Return a JSON value with all its texts changed."""
+    if isinstance(value, str):
+        return changed(value)
+    if isinstance(value, list):
+        return [_with_texts(part, changed) for part in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        return {key: _with_texts(part, changed) for key, part in cast("Value", value).items()}
+    return value
+
+
+def _repaired(text: str) -> str | None:
+    r"""Return a text whose bytes were written as characters; None if it was not written in this way.
+
+    >>> _repaired("M\u00c3\u00bcller"), _repaired("M\u00fcller")
+    ('Müller', None)
+    """
+    try:
+        return text.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return None
+
+
 # Help desks
 
 
 def _of_intercom(value: Value, notices: Notices) -> dict[str, Any]:
     parts: Any = value["conversation_parts"]
-    # In Intercom's API, the list of parts is an object that contains the list.
+    # Intercom's API puts the list into an object: {"conversation_parts": {"conversation_parts": [...]}}.
     parts = parts.get("conversation_parts") if isinstance(parts, dict) else parts
     if not isinstance(parts, list):
         raise ItemError("'conversation_parts' contains no list of parts")
@@ -285,6 +366,10 @@ def _of_intercom(value: Value, notices: Notices) -> dict[str, Any]:
         first[0]["body"] = "\n".join(filter(None, (subject, _text_of(first[0], "body"))))
         notices.count("subject", "put before the text of the first message")
     return _others(value, "conversation_parts", "source") | {"messages": messages}
+
+
+def _of_help_scout(value: Value, _: Notices) -> dict[str, Any]:
+    return _others(value, "_embedded") | {"threads": cast("Value", value["_embedded"])["threads"]}
 
 
 def _first_message(source: Any, time: Any) -> list[dict[str, Any]]:
@@ -315,7 +400,7 @@ def _text_of(value: Any, *keys: str) -> str:
 
 
 def _is_contained(text: str, others: Iterable[str]) -> bool:
-    """Return whether one of ``others`` contains the words of ``text`` in sequence. HTML tags are ignored."""
+    """Return whether another text contains all words of ``text`` one after the other. Ignore HTML tags."""
     words = _words(text)
     return not words.strip() or any(words in _words(plain_text(other)) for other in others)
 

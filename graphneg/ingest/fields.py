@@ -13,22 +13,26 @@ users can name the key themselves (``--map text=rating``).
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 from typing import Any, cast
 
+from graphneg.english.words import table_rows, unique_rows
 from graphneg.errors import InputError
 from graphneg.ingest.exports import is_export
+from graphneg.ingest.values import is_part, unwrapped
 
 Value = Mapping[str, Any]
 
 NAMES: dict[str, tuple[str, ...]] = {
     field: tuple(names.split())
     for field, names in {
-        # Generic names come first, then the names that OASST, help desks, Discourse and Reddit use.
+        # Generic names of the key come first, then the names in OASST, help desks, Discourse and Reddit.
         "dialogue": """
             dialogue dialog conversation dialogueid dialogid conversationid convid convoid
             chatid sessionid threadid conversationhash conversationuuid conversationkey
-            chatsessionid threadts dialogueidx dialogidx dialoguenumber dialogno
+            chatsessionid threadts conversationsthreadid dialogueidx dialogidx dialoguenumber dialogno
             conversationnumber rootid messagetreeid treeid ticketid ticketnumber caseid
             casenumber interactionid callid topicid linkid submissionid
             ticket ticketno ticketnum ticketnr ticketnummer case caseno thread session
@@ -41,26 +45,26 @@ NAMES: dict[str, tuple[str, ...]] = {
         # Names of people, such as "author", are preferred to kinds of people, such as "author_type".
         # Otherwise, two agents who answer the same ticket would be one speaker.
         "speaker": """
-            speaker speakerid speakeridx speakername role from author authorname authorid sender
+            speaker speakerid speakeridx speakername role from author authorname authorid sender senders
             sendername senderid participant participantname participantid fromname fromuser
             fromid username screenname nickname displayname handle userid user postedby sentby
-            writtenby createdby commenter commentername commenterid commentauthor
+            writtenby createdbyname createdby commenter commentername commenterid commentauthor
             commentauthorname commentby spokenby saidby messagefrom msgfrom msgsender nick person
-            writer updatername character interlocutor actor who speakerrole speakertype
+            writer updatername character interlocutor actor who creator speakerrole speakertype
             speakerlabel authortype authorrole sendertype senderrole participanttype
             participantrole usertype userrole actortype party sprecher absender verfasser wer rolle
-            von locuteur auteur expediteur hablante autor remitente parlante mittente falante
+            von locuteur auteur expediteur expéditeur hablante autor remitente parlante mittente falante
             remetente spreker afzender direction messagedirection agent name
         """,
         "text": """
-            text utterance content message value utterancetext messagetext bodytext
+            text utterance content message value utterancetext messagetext bodytext textbody pagetext
             plainbody body messagebody messagecontent contenttext textcontent plaintext fulltext
             tweettext tweet commentbody commenttext comment posttext post raw msg transcript
-            transcription sentence nachricht mensaje messaggio mensagem
+            transcription sentence nachricht mensaje messaggio mensagem parts
         """,
         "turns": """
             turns messages conversations conversation dialogue dialog utterances log posts
-            comments
+            comments threads chatmessages messagelist contents transcript
         """,
         "split": "split",
         "amr": "amr",
@@ -85,14 +89,18 @@ NAMES: dict[str, tuple[str, ...]] = {
             commenttimestamp datereceived timereceived received receivedat receivedon receiveddate
             receivedtime eventtimestamp eventdate loggedat logtime msgtime msgdate msgtimestamp
             chattime chatdate chattimestamp unixtimestamp epoch epochtime epochms utctime utcdate
-            utctimestamp timeutc dateutc timestamputc localtime uhrzeit hora heure when sequence
+            utctimestamp timeutc dateutc timestamputc dateline absolutetime originalarrivaltime
+            originserverts localtime uhrzeit hora heure when sequence
             sequencenumber seq position
         """,
         # Columns that say whether a comment on a ticket is an internal note.
         "internal": """
             internal isinternal private isprivate internalnote isinternalnote privatenote
             isprivatenote isnote public ispublic commentpublic commentispublic publiccomment
-            parttype notetype commenttype visibility commentvisibility messagetype type
+            parttype notetype commenttype visibility commentvisibility notiztyp kommentartyp
+            kommentarart sichtbarkeit typedenote typedecommentaire visibilité tipodenota
+            tipodecomentario visibilidad tipodecomentário visibilidade tipodinota tipodicommento
+            visibilità notitietype zichtbaarheid messagetype type
         """,
     }.items()
 }
@@ -109,10 +117,14 @@ notes, which are left out.
 UTTERANCE_FIELDS = ("dialogue", "turn", "speaker", "text", "split", "amr")
 """The fields that become parts of an utterance. All other columns of a row are kept as attributes."""
 
-NOTE_KINDS = frozenset(
-    {"parttype", "notetype", "commenttype", "visibility", "commentvisibility", "messagetype", "type"}
-)
-"""Names of the field ``internal`` whose values are kinds of messages, such as ``note``, and not yes or no."""
+NOTE_KINDS = frozenset({
+    "parttype", "notetype", "commenttype", "visibility", "commentvisibility", "notiztyp",
+    "kommentartyp", "kommentarart", "sichtbarkeit", "typedenote", "typedecommentaire", "visibilité",
+    "tipodenota", "tipodecomentario", "visibilidad", "tipodecomentário", "visibilidade",
+    "tipodinota", "tipodicommento", "visibilità", "notitietype", "zichtbaarheid", "messagetype",
+    "type",
+})  # fmt: skip
+"""The names of ``internal`` whose values are kinds of messages, such as ``note``, and not yes or no."""
 AMBIGUOUS_NOTES = frozenset({"messagetype", "type"})
 """Names of the field ``internal`` that often mean something else, for example the kind of speaker."""
 
@@ -126,18 +138,34 @@ date, and `_CLOCKS` for the time of day."""
 _CLOCK = re.compile(r"\s*[0-9]{1,2}[:.][0-9]{2}(?![.0-9])")
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
+_EXCHANGE = (
+    frozenset({
+        "usermessage", "userinput", "userutterance", "userquery", "userprompt", "userquestion", "usertext",
+        "user", "human", "customermessage", "clientmessage", "visitormessage", "question", "query", "prompt",
+        "input", "request",
+    }),
+    frozenset({
+        "botmessage", "botresponse", "botreply", "botanswer", "botutterance", "bottext", "bot",
+        "assistantmessage", "assistantresponse", "assistantreply", "assistant", "airesponse", "aimessage",
+        "modelresponse", "llmresponse", "agentmessage", "agentresponse", "agentreply", "systemresponse",
+        "response", "answer", "reply", "output", "completion",
+    }),
+)  # fmt: skip
+"""Names of columns that contain both messages of an exchange, in tables with one row for each exchange."""
+
 _NEVER_TURNS = ("turns", "internal")
 """Fields whose keys `Fields.unused` reports as unused although their names are known. For example, in a table
 row, ``posts`` may be a count, and ``type`` may be the speaker."""
 
 
 class Fields:
-    """A look-up that finds the key or column that contains each field, such as the text.
+    """Finds out which key or column of the input contains each field, such as the text or the speaker.
 
     Keys that the user named take precedence.
 
     Args:
-        said: The keys that the user named, keyed by field. An empty key means that no key contains the field.
+        said: The keys that the user named, keyed by field. An empty string means that no key contains the
+            field.
 
     Raises:
         InputError: The user named a field that does not exist.
@@ -156,7 +184,7 @@ class Fields:
         self._clocks: dict[tuple[str, ...], tuple[str | None, str | None]] = {}
 
     def of(self, keys: Iterable[str]) -> Mapping[str, str]:
-        """Find the key that contains each field.
+        """Find the key that contains each field, such as the key ``utterance`` for the field ``text``.
 
         Args:
             keys: The keys of an entry, or the columns of a table.
@@ -173,7 +201,8 @@ class Fields:
         return self._known[keys]
 
     def _found(self, keys: Sequence[str]) -> Iterator[tuple[str, str]]:
-        plain = plain_names(keys)
+        # In --map text=dialogue, the column is not the id of the dialogue as well.
+        plain = plain_names(key for key in keys if key != self.named_by_user.get("text"))
         for field, names in NAMES.items():
             if field in self.named_by_user:
                 # The user may have named an empty key, which no column has. The field is then missing.
@@ -189,7 +218,8 @@ class Fields:
             keys: The keys of an entry, or the columns of a table.
 
         Returns:
-            The key that the user named, or else each key with a known name, in order of preference.
+            The key that the user named, else each key with a known name, in order of preference, and each
+            unused key for which `header_class` finds a class.
         """
         keys = tuple(keys)
         if keys not in self._notes:
@@ -198,6 +228,8 @@ class Fields:
             plain = plain_names(keys)
             named = self.named_by_user.get("internal")
             found = [plain[name] for name in NAMES["internal"] if name in plain]
+            used = set(self.of(keys).values())
+            found += [key for key in keys if key not in used and key not in found and header_class(key)]
             self._notes[keys] = found if named is None else [key for key in keys if key == named]
         return self._notes[keys]
 
@@ -227,6 +259,38 @@ class Fields:
         # turns, so the key is not used.
         first = cast("list[Any]", value)[:1]
         return not any(has_turns(one, self) for one in first)
+
+    def exchange_of(self, keys: Iterable[str]) -> tuple[str, str] | None:
+        """Return the columns of a table whose rows contain two messages each: a question and an answer.
+
+        Args:
+            keys: The columns of a table.
+
+        Returns:
+            The columns of the first and of the second message; None if the rows contain one message each.
+        """
+        plain, text = plain_names(keys), self.of(keys).get("text")
+        first, second = (next((plain[name] for name in plain if name in names), None) for names in _EXCHANGE)
+        if first is None or second is None:
+            return None
+        # With a column "text", for example, the column "user" is the speaker.
+        return (first, second) if text in (None, first, second) else None
+
+    def texts_of(self, value: Value) -> list[str]:
+        """Return the keys that may contain a text or, under a name for turns, a whole transcript.
+
+        Args:
+            value: An entry of a file.
+
+        Returns:
+            The key that the user named, else the key of the text and the keys with a name for turns.
+        """
+        named = {self.named_by_user[field] for field in ("text", "turns") if field in self.named_by_user}
+        if named:
+            return [key for key in value if key in named]
+        plain, found = plain_names(value), self.of(value).get("text")
+        keys = [found] if found is not None else []
+        return [*keys, *(plain[name] for name in NAMES["turns"] if name in plain and plain[name] != found)]
 
     def time_of(self, cells: Value) -> Any:
         """Return the time of a message, as it is written.
@@ -277,7 +341,8 @@ class Fields:
         plain, speaker = plain_names(keys), self.of(keys).get("speaker")
         if speaker is None:
             return None
-        # The id of "author" and "author_name" is "author_id". Other ids may belong to another person.
+        # If the speaker's name is in the column "author" or "author_name", the speaker's id is in the column
+        # "author_id". Another id column may belong to another person.
         [own] = plain_names([speaker]) or [""]
         stem = re.sub(r"(?:display|nick|screen|full)?name$", "", own)
         found = plain.get(f"{stem}id") if stem else None
@@ -310,6 +375,58 @@ class Fields:
         keys = list(keys)
         used = {key for field, key in self.of(keys).items() if field not in _NEVER_TURNS}
         return [key for key in keys if key and key not in used]
+
+
+@cache
+def note_words(name: str) -> frozenset[str]:
+    """Return the words of a class of ``note_words.tsv``, without accents.
+
+    Args:
+        name: The class.
+
+    Returns:
+        The words.
+    """
+    classes = unique_rows(table_rows("graphneg.ingest", "note_words.tsv"), "note_words.tsv")
+    return words_of(classes[name])
+
+
+def words_of(text: str) -> frozenset[str]:
+    """Return the words of a column name or of a cell, in lower case and without accents.
+
+    >>> sorted(words_of("IsPublished")), sorted(words_of("Öffentlich?"))
+    (['is', 'published'], ['offentlich'])
+
+    Args:
+        text: The name or the cell.
+
+    Returns:
+        The words.
+    """
+    apart = re.sub(r"(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])", " ", text)
+    plain = "".join(sign for sign in unicodedata.normalize("NFKD", apart) if not unicodedata.combining(sign))
+    return frozenset(re.sub(r"[\W_]+", " ", plain).casefold().split())
+
+
+@lru_cache(1000)
+def header_class(key: str) -> str:
+    """Return what a yes in a column means, judging by the words of its name.
+
+    >>> [header_class(key) for key in ("Interne Notiz", "IsPublished", "private phone")]
+    ['note', 'public', '']
+
+    Args:
+        key: The name of the column.
+
+    Returns:
+        ``note`` or ``public``; empty if the name has other words, which may change its meaning.
+    """
+    words = words_of(key)
+    rest = words - note_words("note-noun") - note_words("header")
+    for name in ("note", "public"):
+        if rest and rest <= note_words(f"{name}-header"):
+            return name
+    return ""
 
 
 def plain_names(keys: Iterable[str]) -> dict[str, str]:
@@ -359,7 +476,7 @@ def columns_of(value: Any) -> dict[str, list[Any]] | None:
         return None
     columns = cast("dict[str, Any]", value)
     lengths = {len(column) if isinstance(column, list) else -1 for column in columns.values()}
-    # If the lengths differ, the lists do not describe the same turns.
+    # If the columns have different lengths, they do not describe the same turns.
     return columns if len(lengths) == 1 and -1 not in lengths else None
 
 
@@ -379,7 +496,27 @@ def is_utterance(value: Any, fields: Fields) -> bool:
         return False
     found = fields.of(cast("Value", value))
     # In {"message": {"content": "Hi."}} the message is an object, not a text.
-    return "text" in found and not isinstance(value[found["text"]], dict)
+    return "text" in found and is_content(value[found["text"]])
+
+
+def is_content(value: Any) -> bool:
+    """Return whether a value may be the text of a message, or the list of its parts.
+
+    >>> [is_content(value) for value in ("Hi.", [{"type": "text", "text": "Hi."}], [{"id": 7}], {"id": 7})]
+    [True, True, False, False]
+
+    Args:
+        value: The value of a key that may contain a text.
+
+    Returns:
+        False for objects, and for lists of objects that are no parts of a text.
+    """
+    if isinstance(value, dict):
+        return unwrapped(cast("Value", value)) is not None
+    if not isinstance(value, list):
+        return True
+    objects = [cast("Value", part) for part in cast("list[Any]", value) if isinstance(part, dict)]
+    return all(map(is_part, objects))
 
 
 def has_turns(value: Any, fields: Fields) -> bool:
@@ -431,6 +568,11 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
     if missing:
         # A file that is a single dialogue needs no dialogue column. The message says how to declare that.
         alone = "; if all rows are one dialogue, use --map dialogue=" if missing == ["dialogue"] else ""
+        if "text" in missing and (pair := fields.exchange_of(columns)) is not None:
+            raise InputError(
+                f"{place}: the table lacks the column text; its columns {pair[0]!r} and {pair[1]!r} look "
+                "like two messages in one row: write one row for each message, with a column for the speaker"
+            )
         raise InputError(
             f"{place}: the table lacks the columns {', '.join(missing)}; its first row is {shown}; name the "
             f"column with --map {missing[0]}=NAME{alone}"

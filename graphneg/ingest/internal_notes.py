@@ -15,13 +15,21 @@ report names the unknown value:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, Literal
 
-from graphneg.english.words import table_rows, unique_rows
-from graphneg.ingest.fields import AMBIGUOUS_NOTES, NOTE_KINDS, Fields, Value, plain_names
+from graphneg.ingest.fields import (
+    AMBIGUOUS_NOTES,
+    NAMES,
+    NOTE_KINDS,
+    Fields,
+    Value,
+    header_class,
+    note_words,
+    plain_names,
+    words_of,
+)
 from graphneg.ingest.loader import Notices
 from graphneg.ingest.values import message_text
 
@@ -29,13 +37,8 @@ Meaning = Literal["public", "note", "unknown"]
 
 _MOST_VALUES = 20
 """Number of different unknown values that are reported by name."""
-
-
-@cache
-def _words(name: str) -> frozenset[str]:
-    """Return the words that ``note_words.tsv`` lists for a class, such as ``negation``."""
-    classes = unique_rows(table_rows("graphneg.ingest", "note_words.tsv"), "note_words.tsv")
-    return frozenset(classes[name].split())
+_MOST_WORDS = 4
+"""Maximum number of words of a value that says whether a message is a note: "Internal (agents only)"."""
 
 
 def meaning_of(key: str, value: Any) -> Meaning:
@@ -54,34 +57,43 @@ def meaning_of(key: str, value: Any) -> Meaning:
         ``note`` for an internal note, ``public`` for a message that the customer sees, ``unknown`` if the
         value shows neither.
     """
-    says_public = "public" in key.casefold()
+    # "comment_is_public", "IsPublished", "Öffentlich"
+    says_public = "public" in key.casefold() or header_class(key) == "public"
     if value is None or (isinstance(value, str) and not value.strip()):
         # A blank "is_internal" means no. A blank "public" may also mean no, so it is unknown.
         return "unknown" if says_public else "public"
     if not isinstance(value, str | bool | int | float):
         return "unknown"
     text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-    words = frozenset(re.sub(r"[\W_]+", " ", text).casefold().split())
+    words = words_of(text)
     plain = next(iter(words)) if len(words) == 1 else ""
     # In "message_type: 1", the number is the code for a kind of message, and does not mean yes.
     is_kind = not NOTE_KINDS.isdisjoint(plain_names([key]))
-    if not is_kind and plain in _words("yes") | _words("no"):
-        return "public" if (plain in _words("yes")) == says_public else "note"
-    # "not internal", "non-public"
-    if words & _words("negation"):
+    if not is_kind and plain in note_words("yes") | note_words("no"):
+        return "public" if (plain in note_words("yes")) == says_public else "note"
+    # It is not clear what a negation applies to: "not internal", "non-public".
+    if words & note_words("negation"):
         return "unknown"
-    # "Internal (agents only)"
-    if words & _words("note"):
+    # "Internal (agents only)" says that the message is an internal note.
+    if words & note_words("note"):
         return "note"
-    rest = words - _words("other") - _words("message") - _words("note-noun") - _words("public")
-    # "public reply", "public note"
-    if words & _words("public") and not rest:
+    rest = (
+        words - note_words("other") - note_words("message") - note_words("note-noun") - note_words("public")
+    )
+    # "public reply" and "public note" are visible to the customer.
+    if words & note_words("public") and not rest:
         return "public"
-    # "note and reopen"
-    if words & _words("note-noun"):
+    # "note and reopen" says that the message is an internal note.
+    if words & note_words("note-noun"):
         return "note"
-    # "quick reply", but not "side conversation"
-    return "public" if words & _words("message") and not rest else "unknown"
+    # A "quick reply" is public. Whether a "side conversation" is public is unknown.
+    return "public" if words & note_words("message") and not rest else "unknown"
+
+
+def _is_certain(key: str) -> bool:
+    """Return whether a column of this name marks notes in every file."""
+    known = plain_names([key]).keys() & set(NAMES["internal"])
+    return bool(known) and AMBIGUOUS_NOTES.isdisjoint(known)
 
 
 class NoteFinder:
@@ -102,16 +114,30 @@ class NoteFinder:
 
     @cached_property
     def _marking(self) -> frozenset[str]:
-        """The columns with ambiguous names, such as ``type``, that do mark notes in this file."""
-        found = set[str]()
+        """The ambiguous columns that mark notes in this source."""
+        found, unknown, texts = set[str](), dict[str, None](), set[str]()
         for cells in self._messages():
             for key in self._fields.notes_of(cells):
-                if key not in found and meaning_of(key, cells[key]) == "note":
+                if key in texts or _is_certain(key):
+                    continue
+                # A column "Internal note" may contain the note itself, and not a yes or no.
+                if header_class(key) and len(words_of(str(cells[key]))) > _MOST_WORDS:
+                    texts.add(key)
+                    continue
+                meaning = meaning_of(key, cells[key])
+                if meaning == "note":
                     found.add(key)
-        return frozenset(found)
+                elif meaning == "unknown" and header_class(key) and cells[key]:
+                    unknown[key] = None
+        for key in (key for key in unknown if key not in found | texts):
+            self._notices.say(
+                f"the column {key!r} may mark internal notes, but its values are unknown: "
+                f"--map 'internal={key}' leaves these turns out"
+            )
+        return frozenset(found - texts)
 
     def columns(self, cells: Value) -> list[str]:
-        """Return the columns that mark notes.
+        """Return the columns that mark messages as internal notes, which are not part of the dialogue.
 
         Args:
             cells: A table row, or a turn that is a JSON object.
@@ -122,9 +148,7 @@ class NoteFinder:
         return [key for key in self._fields.notes_of(cells) if self._marks(key)]
 
     def _marks(self, key: str) -> bool:
-        if "internal" in self._fields.named_by_user or AMBIGUOUS_NOTES.isdisjoint(plain_names([key])):
-            return True
-        return key in self._marking
+        return "internal" in self._fields.named_by_user or _is_certain(key) or key in self._marking
 
     def is_note(self, cells: Value) -> bool:
         """Return whether a message is an internal note, or may be a note. A possible note is counted.
@@ -135,7 +159,7 @@ class NoteFinder:
         Returns:
             True if a column marks the message as a note, or has a value whose meaning is unknown.
         """
-        keys = self._fields.notes_of(cells)
+        keys = self.columns(cells)
         if not keys:
             return False
         meanings = {key: meaning_of(key, cells[key]) for key in keys}
@@ -145,7 +169,7 @@ class NoteFinder:
         # A message without a text is left out as empty, whatever its kind.
         if not text or (isinstance(text, str) and not text.strip()):
             return False
-        unknown = [key for key in keys if meanings[key] == "unknown" and self._marks(key)]
+        unknown = [key for key in keys if meanings[key] == "unknown"]
         if unknown:
             self._count(unknown[0], str("" if cells[unknown[0]] is None else cells[unknown[0]])[:40])
         return bool(unknown)

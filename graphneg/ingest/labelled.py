@@ -68,7 +68,7 @@ class JudgedResponse:
 
     @property
     def response(self) -> str:
-        """The utterance that was judged."""
+        """The text of the response, which the annotators judged."""
         return self.utterances[-1]
 
     @property

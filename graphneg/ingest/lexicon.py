@@ -18,7 +18,7 @@ from neo4j import ManagedTransaction, Record
 from graphneg.amr.facts import NAMES, facts
 from graphneg.english.lexicon import Lexicon, english, usable_antonyms
 from graphneg.english.words import is_foreign
-from graphneg.ingest.echoes import dialogue_of, write_echoes
+from graphneg.ingest.discourse import dialogue_of, write_discourse
 from graphneg.ingest.rows import Row, digest, move_rows, term_of, term_row
 from graphneg.model import LexiconEntry
 from graphneg.store.connection import Store
@@ -156,8 +156,9 @@ def entry_rows(entries: Iterable[LexiconEntry]) -> list[Row]:
     rows: dict[str, Row] = {}
     for table, cells in ((entry.table, list(entry.cells)) for entry in entries):
         for item in [[cells[0], concept] for concept in cells[1].split()] if table == "class" else [cells]:
-            # The id must not depend on cells that a later entry may redefine, such as the target of a move.
-            # "class -NAME" removes a concept from a class, so the minus sign is not part of the id either.
+            # The id must not depend on cells that a later entry may redefine, such as the word that replaces
+            # another word in the table "move". "class -NAME" removes a concept from a class, so the minus
+            # sign is not part of the id either.
             of_table = {"class": [item[0].lstrip("-"), item[-1]], "move": item[:2]}
             id = digest([table, of_table.get(table, sorted(item[:2]))])
             rows[id] = {"id": id, "table": table, "cells": item}
@@ -194,9 +195,9 @@ def finish(sent: Iterable[RunningStatement]) -> None:
 
 
 def judge_antonyms(tx: ManagedTransaction, terms: Iterable[str], lexicon: Lexicon) -> None:
-    """Decide again which antonyms of a term can replace the term in a graph.
+    """Compute which antonyms of a term can replace the term in a graph, after its antonym edges changed.
 
-    The antonyms of the neighbouring words are judged again as well, because they depend on the same edges.
+    This is also computed for the words at the other ends of these edges, because they have the same edges.
 
     Args:
         tx: The open transaction.
@@ -245,7 +246,8 @@ def refresh(store: Target, entries: Sequence[LexiconEntry]) -> None:
     lexicon, terms, words = stored_lexicon(store), set[str | None](), set[str]()
     pairs = {entry.cells[:2] for entry in entries if entry.table == "opposite"}
     for entry in entries:
-        # "class" has a name and concepts as cells, "move" a scale and two words, and "opposite" two words.
+        # The cells of an entry depend on its table. "class": name of the class, concepts; "move": scale,
+        # word, word; "opposite": word, word.
         if entry.table == "class":
             terms.update(map(term_of, entry.cells[1].split()))
         else:
@@ -262,7 +264,7 @@ def refresh(store: Target, entries: Sequence[LexiconEntry]) -> None:
     for ids in batches:
         _write_facts(store, ids, lexicon)
         dialogues = {dialogue_of(id) for id in ids}
-        store.write(lambda tx, dialogues=dialogues: write_echoes(tx, dialogues, {}, lexicon))
+        store.write(lambda tx, dialogues=dialogues: write_discourse(tx, dialogues, {}, lexicon))
 
 
 def _graph_pages(store: QueryRunner) -> Iterator[list[str]]:
@@ -274,7 +276,7 @@ def _graph_pages(store: QueryRunner) -> Iterator[list[str]]:
 
 
 def _write_facts(store: Target, ids: Sequence[str], lexicon: Lexicon) -> None:
-    """Recompute the facts about graphs, and write them as properties of their nodes."""
+    """Recompute the facts about graphs (such as tenses), and write them as properties of their nodes."""
     texts = {row["id"]: row["text"] or "" for row in store.read(cypher_text("lexicon/texts"), ids=list(ids))}
     rows: list[Row] = [
         {

@@ -118,7 +118,7 @@ class LoadOptions:
     date_order: DateOrder | None = None
 
     def __post_init__(self) -> None:
-        """Check the gap and the order of dates."""
+        """Check that ``gap`` is above 0, and that ``date_order`` is a known order."""
         if not self.gap > 0:
             raise InputError(f"gap must be above 0 hours, not {self.gap:g}")
         if self.date_order not in (None, *DATE_ORDERS):
@@ -332,8 +332,11 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
         [_JSON, r'"message_tree_id"\s*:', r'"(prompt|parent_id)"\s*:'],
         [r"\A\W?(?=[^\n]*\bdialogue\b)(?=[^\n]*\bturn\b)[^\n]*\btext\b"],
     ),
-    # Transcripts and the folders that Slack exports have no typical beginning, so they have no patterns.
-    "transcript": ('lines of "Name: text", a blank line between dialogues',),
+    # Most transcripts, and the folders that Slack exports, have no typical beginning. Subtitles have one.
+    "transcript": (
+        'lines of "Name: text", a blank line between dialogues; or subtitles (WebVTT, SRT) with names',
+        [r"\A\ufeff?\s*(?:WEBVTT\b|\d+\s*\n\d\d:\d\d:\d\d[,.]\d{3} +-->)"],
+    ),
     "whatsapp": (
         'the text file that WhatsApp\'s "Export chat" writes, a date and a time in front of each message',
         [r"\A\W{0,3}\d{1,4}[./-] ?\d{1,2}[./-] ?\d{1,4}\W+[^\n\[\]]{4,30}(\] ?| - )"],
@@ -373,7 +376,7 @@ _BINARY = (
     (b"\x89PNG", "a PNG image"),
     (b"GIF8", "a GIF image"),
     (b"%PDF", "a PDF document"),
-    (b"PK\x03\x04", "a ZIP archive: unpack it first"),
+    (b"PK\x03\x04", "a ZIP archive: unpack it first, or save a spreadsheet as CSV"),
     (b"PAR1", "a Parquet file"),
     (b"ARROW1", "an Arrow file"),
     (b"7z\xbc\xaf", "a 7z archive: unpack it first"),
@@ -382,7 +385,13 @@ _BINARY = (
     (b"\x28\xb5\x2f\xfd", "a zstd file that is damaged"),
     (b"\x1f\x8b", "a gzip file that is damaged"),
 )
-"""The first bytes of files that most loaders do not read, with a description of the format for messages."""
+"""The first bytes of formats that loaders do not read, with a description for messages."""
+_ZIP = b"PK\x03\x04"
+_ZIPPED = {
+    **dict.fromkeys((".xlsx", ".xlsm", ".ods"), "a spreadsheet: save it as CSV (UTF-8)"),
+    **dict.fromkeys((".docx", ".odt"), "a document of a word processor: save it as plain text"),
+}
+"""The suffixes of formats that are ZIP archives, with a description for messages."""
 
 
 def check_format(path: Path, loader: str, records: Iterable[Record]) -> Iterator[Record]:
@@ -460,7 +469,7 @@ def _looks_right(path: Path, loader: str) -> bool:
         loader: The name of the loader.
 
     Returns:
-        False if the beginning matches no known format.
+        True if the beginning has the format of the loader, False if it matches no known format.
 
     Raises:
         InputError: The file is empty, or its beginning shows a different format.
@@ -473,7 +482,9 @@ def _looks_right(path: Path, loader: str) -> bool:
     # formats.
     if loader in fitting:
         return True
-    appearance = next((what for magic, what in _BINARY if start.startswith(magic)), None)
+    appearance = _ZIPPED.get(path.suffix.lower()) if start.startswith(_ZIP) else None
+    if appearance is None:
+        appearance = next((what for magic, what in _BINARY if start.startswith(magic)), None)
     # Many NUL bytes mean binary data, or UTF-16, where about every second byte of Latin text is NUL.
     if appearance is None and start.count(0) > len(start) // 10:
         appearance = "binary data, or UTF-16 text without a mark"
@@ -501,7 +512,7 @@ def _fitting(start: bytes) -> list[str]:
 
 def _transcript_hint(start: bytes) -> str:
     """Return a sentence that names the loader for transcripts if many lines look like "Name: text"."""
-    # The last line may be cut off.
+    # `start` contains only the beginning of the file, so its last line may be cut off.
     lines = [line for line in start.decode("utf-8", "replace").splitlines()[:200] if line.strip()]
     named = sum(_NAMED_LINE.match(line) is not None for line in lines)
     if len(lines) < 2 or named * 2 < len(lines):

@@ -478,7 +478,7 @@ def json_items(path: Path, progress: Progress, encoding: str = "") -> Iterator[I
 
 
 def _items(window: JsonCursor, path: Path, key: str) -> Iterator[Item | Rejected]:
-    """Yield the elements or members of the array or object that begins at the current position."""
+    """Yield the elements of the JSON array, or the members of the object, at the current position."""
     is_object = window.peek() == "{"
     opening, closing = "{}" if is_object else "[]"
     window.take(opening)
@@ -498,7 +498,9 @@ def _items(window: JsonCursor, path: Path, key: str) -> Iterator[Item | Rejected
         if not is_new:
             yield Rejected(f"{path}:{window.line()}", str(DuplicateKeyError(key)))
         # In {"data": [...]}, the elements of the array are separate items.
-        if is_object and window.peek() == "[":
+        # In {"chats": {"list": [...]}}, those of the inner array are.
+        is_outer = key in _OUTER and window.peek() == "{"
+        if is_object and (window.peek() == "[" or is_outer):
             items = _items(window, path, key)
             yield from items if is_new else (item for item in items if isinstance(item, Rejected))
         else:
@@ -518,11 +520,15 @@ def _items(window: JsonCursor, path: Path, key: str) -> Iterator[Item | Rejected
     window.take(closing)
 
 
+_OUTER = ("chats", "left_chats")
+"""Names of members whose value is an object that contains the list of dialogues, as in Telegram's exports."""
+
+
 class JsonCursor:
-    """A position in a JSON document. Only a part of the document, from this position on, is in memory.
+    """Reads a JSON document piece by piece, so that a document larger than the memory can be read.
 
     Args:
-        pieces: The pieces of the document, encoded as UTF-8.
+        pieces: The bytes of the document (UTF-8), in consecutive pieces of any length.
     """
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
@@ -622,7 +628,7 @@ class JsonCursor:
                 raise ItemError("the value is not closed")
 
     def _more(self) -> bool:
-        """Read more text, to double the amount after the current position. Return False if there is none."""
+        """Read until the unread text is twice as long. Return False if the document has no more text."""
         pending = len(self._text) - self._at
         if self._ended or pending > LARGEST_ITEM:
             return False

@@ -26,7 +26,14 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple, cast
 
-from graphneg.ingest.assumptions import IdNotice, SpeakerNotice, report_missing_time, tell_apart
+from graphneg.ingest.assumptions import (
+    IdNotice,
+    SpeakerNotice,
+    counted_turn,
+    report_missing_time,
+    tell_apart,
+    textless_turn,
+)
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.exports import best_path
 from graphneg.ingest.fields import (
@@ -44,9 +51,14 @@ from graphneg.ingest.reading import MOST_PARTS, Item, UnreadRow
 from graphneg.ingest.spill import RowStore, Threads, is_interleaved, parent_names
 from graphneg.ingest.times import Dates
 from graphneg.ingest.values import id_text, unwrap_extended_json, utterance_fields
+from graphneg.ingest.withdrawn import withdrawn
 from graphneg.model import Rejected
 
 Entries = Iterator[Item | Rejected]
+
+
+_NO_PARENT = ("0", "-1")
+"""Ids that forums write for the message that the first message of a dialogue answers."""
 
 
 class DialogueRow(NamedTuple):
@@ -133,10 +145,24 @@ class RowReader:
         """
         self._dates = Dates(lambda: self._times(read()), self._file, self._notices, self._date_order)
         self._notes = NoteFinder(self._fields, self._notices, lambda: _cells(read()))
+        threads = self._threads(read()) if self._is_threaded else None
+        are_groups = threads is not None and threads.are_groups()
+        if are_groups:
+            self._is_threaded, threads = False, None
+        elif threads is not None:
+            became = "that begins a dialogue, because the message that it answers is missing"
+            self._notices.count("message", became, threads.missing())
         self._report_columns()
         self._lost_rows = unread_before is not None
         self._has_turn_zero = cache(lambda: self._any_turn_zero(read()))
-        threads = self._threads(read()) if self._is_threaded else None
+        if are_groups:
+            # In a help desk, the parent of a comment is its ticket, which is not in the file.
+            key = self._known["reply_to"]
+            self._known = {**self._known, "dialogue": key}
+            self._notices.say(
+                f"{self._file}: {key!r} never names a row of the file, so rows with the same {key!r} form "
+                "a dialogue"
+            )
         if threads is None and not is_interleaved(self._keys(read())):
             yield from self._grouped(self._parts(entries, None, unread_before))
         else:
@@ -144,7 +170,7 @@ class RowReader:
         self._speakers.report()
 
     def _report_columns(self) -> None:
-        """Report which column was read as which field, and which unused columns look like times."""
+        """Tell the user which column was read as which field, and which unused columns look like times."""
         # The id of a row matters only if replies refer to it.
         others = [
             *(["id"] if self._is_threaded else []),
@@ -158,6 +184,12 @@ class RowReader:
         if self._is_threaded:
             self._notices.say(
                 f"{self._file}: no dialogue column, so messages that answer each other form a dialogue"
+            )
+        if (pair := self._fields.exchange_of(self._first)) is not None:
+            other = next(key for key in pair if key != self._known.get("text"))
+            self._notices.say(
+                f"{self._file}: {other!r} looks like the other message of each row, which is kept as an "
+                "attribute: to load both as turns, write one row for each message"
             )
         report_missing_time(self._file, self._first, self._fields, self._notices)
 
@@ -199,7 +231,7 @@ class RowReader:
     def _parts(
         self, entries: Entries, threads: Threads | None, unread_before: Rejected | None
     ) -> Iterator[DialogueRow | Rejected]:
-        """Yield each row with its dialogue. If a row cannot be read, mark its dialogue as invalid."""
+        """Yield each row with the id of its dialogue. Mark dialogues next to an unreadable row as invalid."""
         last: DialogueRow | None = None
         for entry in entries:
             try:
@@ -316,6 +348,7 @@ class RowReader:
                 raise ItemError(
                     f"the row at {row.place} has the id {row.written!r} instead of {first.written!r}"
                 )
+        rows = self._once(rows)
         used = {key for row in rows for field, key in self._of(row).items() if field in UTTERANCE_FIELDS}
         turns: list[dict[str, Any]] = []
         ordered = self._in_order(rows)
@@ -325,6 +358,12 @@ class RowReader:
             self._notices.count("dialogue", f"whose rows were put in the order of {self._order_column(rows)}")
         for row in ordered:
             cells = cast("Value", row.cells)
+            if "text" not in self._of(row) and "text" in self._known:
+                turns.append(textless_turn(cells, self._notices))
+                continue
+            if kind := withdrawn(cells, self._fields):
+                turns.append(counted_turn(kind, self._notices))
+                continue
             self._speakers.count(cells, self._notes.columns(cells))
             others = {key: cell for key, cell in cells.items() if key not in used and cell not in (None, "")}
             note = {"internal": True} if self._notes.is_note(cells) else {}
@@ -335,11 +374,28 @@ class RowReader:
             first.place, self._number, first.dialogue, value | ({"split": first.split} if first.split else {})
         )
 
+    def _once(self, rows: list[DialogueRow]) -> list[DialogueRow]:
+        """Return the rows without those that repeat another row with its id, as in overlapping exports."""
+        first: dict[str, Value] = {}
+        kept: list[DialogueRow] = []
+        for row in rows:
+            cells = cast("Value", row.cells)
+            id, _ = _reply(cells, self._fields)
+            # If rows with the same id differ, the column is not the id of a message, but of a person.
+            if id is not None and first.setdefault(id, cells) != cells:
+                return rows
+            if id is None or first[id] is cells:
+                kept.append(row)
+        self._notices.count(
+            "row", "left out, as another row has the same id and content", len(rows) - len(kept)
+        )
+        return kept
+
     def _of(self, row: DialogueRow) -> Mapping[str, str]:
         return self._fields.of(cast("Value", row.cells))
 
     def _order_column(self, rows: list[DialogueRow]) -> str:
-        """Return the names of the columns that decide the order of the turns, for a notice."""
+        """Return the names of the columns that decide the order of the turns, to report them to the user."""
         fields = ["turn"] if "turn" in self._known else ["time", "reply_to"]
         known = {**self._of(rows[0]), **self._known}
         return " and ".join(repr(known[field]) for field in fields if field in known)
@@ -361,7 +417,7 @@ class RowReader:
         return rows if order is None else [rows[at] for at in order]
 
     def _best_path(self, rows: list[DialogueRow]) -> list[DialogueRow]:
-        """Return the first message of a tree, and after each message the best reply to it."""
+        """Return one path through a tree of messages: the first message, the best reply to it, and so on."""
         names = [_reply(cast("Value", row.cells), self._fields) for row in rows]
         firsts = [at for at, (_, answered) in enumerate(names) if answered is None]
         if len(firsts) != 1:
@@ -372,7 +428,7 @@ class RowReader:
         replies: dict[str, list[int]] = {}
         for at, (_, answered) in enumerate(names):
             replies.setdefault(answered or "", []).append(at)
-        # The messages that are reached from the first message do not form a cycle, so the loop ends.
+        # The loop ends, because no message in a cycle of replies can be reached from a first message.
         whole = [*firsts]
         for at in whole:
             whole.extend(replies.get(names[at][0] or "", ()))
@@ -415,7 +471,9 @@ class RowReader:
             gone = [
                 answered for (_, answered), at in zip(replies, above, strict=True) if at is None and answered
             ]
-            missing = sum(post.isdisjoint(parent_names(answered)) for answered in gone)
+            missing = sum(
+                post.isdisjoint(parent_names(answered)) and answered not in _NO_PARENT for answered in gone
+            )
             self._notices.count("turn", "kept although the message that it answers is missing", missing)
         if any(len(some) > 1 for some in answers.values()):
             self._notices.count(
@@ -432,8 +490,8 @@ class RowReader:
                 this = pending.pop(0)
                 order.append(this)
                 placed.add(this)
-                # Now place the answers that precede this row in the file. Answers that follow it are placed
-                # by the outer loop.
+                # Next, place the answers to this row that precede it in the file. The outer loop places the
+                # answers that follow it.
                 pending.extend(answer for answer in answers.get(this, ()) if answer < at)
         # If replies form a cycle, the rows of the cycle were never placed.
         if len(order) < len(rows):
@@ -443,7 +501,7 @@ class RowReader:
 
 @dataclass(slots=True)
 class _Group:
-    """The rows of a dialogue; if the dialogue must be rejected, also the reason."""
+    """The rows of a dialogue, and the reason why the dialogue must be rejected (empty if it is accepted)."""
 
     first: DialogueRow
     rows: list[DialogueRow] = field(default_factory=list[DialogueRow])
@@ -464,7 +522,7 @@ class _Group:
 
 
 def _cells(entries: Entries) -> Iterator[Value]:
-    """Yield the cells of the rows that can be read."""
+    """Yield each readable row as a mapping of its cells, keyed by column. Skip rejected rows."""
     for entry in entries:
         if isinstance(entry, Item) and isinstance(entry.value, dict):
             yield cast("Value", entry.value)

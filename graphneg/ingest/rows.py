@@ -24,8 +24,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-from graphneg.amr.echoes import Statement, repetitions
-from graphneg.amr.facts import facts_and_sayings
+from graphneg.amr.echoes import repetitions
+from graphneg.amr.facts import Analysis, analysed
 from graphneg.amr.penman import is_inverted
 from graphneg.english.lexicon import Lexicon, english, surface_form
 from graphneg.english.noun_kinds import is_frame, kind_of, lexeme
@@ -263,9 +263,8 @@ class GraphRows:
     amrs: list[Row] = field(default_factory=list[Row])
     roles: list[Row] = field(default_factory=list[Row])
     lexemes: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
-    said: dict[str, list[Statement]] = field(default_factory=dict[str, list[Statement]])
-    """The statements that the nodes of each graph make, keyed by graph id. They are compared to find
-    repetitions."""
+    analyses: dict[str, Analysis] = field(default_factory=dict[str, Analysis])
+    """What is computed about each graph, by graph id. Turns are compared by it."""
     _first: dict[str, int] = field(default_factory=dict[str, int])
 
     def add(
@@ -297,8 +296,8 @@ class GraphRows:
         if warnings:
             properties["warnings"] = list(warnings)
         self.amrs.append({"of": of, "id": graph.id, "properties": properties})
-        found, self.said[graph.id] = facts_and_sayings(graph, text, self.lexicon)
-        for node, known in zip(graph.nodes, found, strict=True):
+        analysis = self.analyses[graph.id] = analysed(graph, text, self.lexicon)
+        for node, known in zip(graph.nodes, analysis.facts, strict=True):
             row: Row = {
                 "id": f"{graph.id}.{node.position}",
                 "amr": graph.id,
@@ -342,7 +341,7 @@ class GraphRows:
             turns: The speaker and the graph id of each turn that has a graph, in order. The graphs must have
                 been added before.
         """
-        found = repetitions([(speaker, self.said[id]) for speaker, id in turns])
+        found = repetitions([(speaker, self.analyses[id].statements) for speaker, id in turns])
         for (_, id), own in zip(turns, found, strict=True):
             for k, by in own.items():
                 self.nodes[self._first[id] + k]["repeats"] = by
@@ -473,7 +472,7 @@ def sentence_row(sentence: Sentence) -> dict[str, Any]:
         "content": len(terms),
         "mood": mood_of(text),
         "person": _person(words),
-        # The opening is the first word, or both words of "I see, ..." or "You're right, ...".
+        # The opening of a sentence is its first word, or two words in "I see, ..." or "You're right, ...".
         "opening": aside[1].lower().replace("’", "'") if aside else words[0] if words else "",
         "finite": sentence.clause or _is_finite(words),
         "plain": _PLAIN.fullmatch(text) is not None and _is_careful(text, words),
@@ -487,7 +486,7 @@ def _words(text: str) -> list[str]:
 
 
 def _is_careful(text: str, words: Sequence[str]) -> bool:
-    """Return whether a text is free of missing apostrophes, spaced dashes and doubled words."""
+    """Return whether a text is carefully written: no "dont", no " - " between words, and no "the the"."""
     if " - " in text or not word_class("careless").isdisjoint(words):
         return False
     return not any(a == b and a not in word_class("said-twice") for a, b in pairwise(words))

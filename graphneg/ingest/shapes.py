@@ -13,6 +13,7 @@ the keys that ``loaders/dialogue.schema.json`` describes. They are validated lat
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -21,7 +22,14 @@ from pathlib import Path
 from typing import Any, cast
 
 from graphneg.errors import InputError
-from graphneg.ingest.assumptions import IdNotice, SpeakerNotice, report_missing_time, tell_apart
+from graphneg.ingest.assumptions import (
+    IdNotice,
+    SpeakerNotice,
+    counted_turn,
+    report_missing_time,
+    tell_apart,
+    textless_turn,
+)
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.exports import as_dialogue, is_export
 from graphneg.ingest.fields import (
@@ -30,6 +38,7 @@ from graphneg.ingest.fields import (
     Value,
     columns_of,
     has_turns,
+    is_content,
     is_utterance,
     listed,
     plain_names,
@@ -41,6 +50,7 @@ from graphneg.ingest.row_dialogues import RowReader
 from graphneg.ingest.spill import RowStore
 from graphneg.ingest.times import Dates, possible_orders
 from graphneg.ingest.values import id_text, unwrap_extended_json, utterance_fields
+from graphneg.ingest.withdrawn import withdrawn
 from graphneg.model import Rejected
 from graphneg.progress import NoProgress, Progress
 
@@ -133,8 +143,27 @@ def _no_entry(value: Any, fields: Fields) -> str:
 
 
 def _no_turns(value: Value, fields: Fields) -> str:
-    wanted = fields.named_by_user.get("turns") or listed(NAMES["turns"])
-    return f"the object has no turns ({wanted}); its keys are {listed(map(repr, list(value)[:12]))}"
+    wanted = fields.named_by_user.get("turns") or f"{listed(NAMES['turns'][:10])}, ..."
+    said = f"the object has no turns ({wanted}); its keys are {listed(map(repr, list(value)[:12]))}"
+    lists = [key for key, one in value.items() if _are_objects(one)]
+    if lists:
+        shown = " or ".join(f"--map turns={key}" for key in lists[:3])
+        return f"{said}; if a list contains the turns, name it with {shown}"
+    found = fields.of(value).get("text")
+    if found is not None and isinstance(value[found], dict):
+        return (
+            f"{said}; {found!r} is an object, not a text: write its text to a key of the row, and name this "
+            "key with --map text=NAME"
+        )
+    lines = [key for key, one in value.items() if isinstance(one, str) and one.strip().count("\n")]
+    if lines:
+        return f"{said}; if a text contains a whole transcript, name it with --map text={lines[0]}"
+    return said
+
+
+def _are_objects(value: Any) -> bool:
+    """Return whether a value is a list of objects, which may be the turns of a dialogue."""
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
 
 
 def _kept(entries: Entries) -> Callable[[], Entries]:
@@ -254,16 +283,16 @@ class _ObjectReader:
         self._speakers.report()
 
     def _report_time(self, entry: Item) -> None:
-        """Report keys of the first turn that look like its time, if no key is known to contain the time."""
+        """If no known key contains the time of a turn, report the keys whose values look like a time."""
         is_own = isinstance(entry.value, dict) and self._fields.turns_of(entry.value) == "turns"
-        first = next(_messages(entry, self._fields), None)
+        first = next(filter(self._has_text, _messages(entry, self._fields)), None)
         if first is not None and not is_own:
             report_missing_time(self._file, first, self._fields, self._notices)
 
     def _dialogue(self, entry: Item) -> tuple[Any, str]:
         """Convert an object or a list of turns into a dialogue. Also return how its keys were interpreted."""
         fields, names = self._fields, self._names
-        # If the entry is only a list of turns, it has no other keys.
+        # A dialogue may be a plain list of turns, without other keys such as an id.
         value = {"turns": entry.value} if isinstance(entry.value, list) else entry.value
         if not isinstance(value, dict):
             return value, ""
@@ -271,7 +300,7 @@ class _ObjectReader:
         turns, name, split = fields.turns_of(given), _id_key(given, fields), fields.of(given).get("split")
         if turns is None:
             raise ItemError(_no_turns(given, fields))
-        # A key that the user named may be missing in the entry. All other keys were found there.
+        # If the user named the key of the id, the entry may lack this key. A key that was detected exists.
         if name is not None and name not in given:
             raise ItemError(f"the object has no {name!r}; its keys are {listed(map(repr, list(given)[:12]))}")
         others = ((key, one) for key, one in given.items() if key not in (turns, name, split))
@@ -296,38 +325,109 @@ class _ObjectReader:
         return result, fields.renamed(told)
 
     def _turns(self, value: Any, name: str) -> tuple[Any, Mapping[str, str]]:
-        """Return sorted turns with graphneg's own keys, and the original keys of fields such as the text."""
+        """Convert a list of turns into turns with graphneg's own keys, and sort them.
+
+        Returns:
+            The turns, and the original keys of fields such as the text, keyed by field.
+        """
         given = _turn_list(value)
         if not given:
             return value, {}
         turns: list[Any] = []
-        found: Mapping[str, str] = {}
-        for at, turn in enumerate(given):
+        spoken = [at for at, turn in enumerate(given) if self._has_text(turn)]
+        self._require_text(given, spoken, name)
+        self._count_other_keys([given[at] for at in spoken if isinstance(given[at], dict)])
+        # The first message may be of another kind, such as "Ann created the group", with other keys.
+        found: Mapping[str, str] = next(
+            (self._columns(given[at], name) for at in spoken if self._says_something(given[at])), {}
+        )
+        for turn in given:
             if not isinstance(turn, dict):
                 turns.append(turn)
                 continue
             cells = cast("dict[str, Any]", turn)
             known = self._fields.of(cells)
-            if "text" not in known and (others := sorted(cells.keys() - set(known.values()))):
-                keys = listed(map(repr, others[:12]))
-                raise ItemError(
-                    f"{name}[{at}] lacks 'text'; it has {keys}: name the text with --map text=NAME"
-                )
-            if not found:
-                found = self._columns(cells, name)
+            if spoken and not self._has_text(cells):
+                turns.append(textless_turn(cells, self._notices))
+                continue
+            if kind := withdrawn(cells, self._fields):
+                turns.append(counted_turn(kind, self._notices))
+                continue
             used = {known[field] for field in ("text", "speaker", "amr") if field in known}
             note = {"internal": True} if self._notes.is_note(cells) else {}
             others = {key: cell for key, cell in cells.items() if key not in used}
             turns.append(others | utterance_fields(cells, known) | note)
             self._speakers.count(cells, self._notes.columns(cells))
-        order = self._order(given, name)
-        # The first person in the order of the turns keeps a name that several people have.
+        order = self._order(given, name, spoken)
+        # If several people have the same name, the person who speaks first keeps the name.
         objects = [at for at in order if isinstance(given[at], dict)]
         tell_apart([turns[at] for at in objects], [given[at] for at in objects], self._fields, self._notices)
         return [turns[at] for at in order], found
 
+    def _has_text(self, turn: Any) -> bool:
+        """Return whether a turn is a text, or has a key that contains its text."""
+        if not isinstance(turn, dict):
+            return True
+        found = self._fields.of(cast("Value", turn)).get("text")
+        return found is not None and is_content(turn[found])
+
+    def _count_other_keys(self, turns: list[Value]) -> None:
+        """Count the turns whose text is under another key than that of most turns of the dialogue.
+
+        In a log of a bot, for example, such a turn may be an event that stores a value.
+        """
+        keys = Counter(self._fields.of(turn)["text"] for turn in turns)
+        for key, amount in keys.most_common()[1:]:
+            most = keys.most_common(1)[0][0]
+            self._notices.count(
+                "turn",
+                f"with the text in {key!r}, not in {most!r}: --map text={most} leaves them out",
+                amount,
+            )
+
+    def _says_something(self, turn: Any) -> bool:
+        return isinstance(turn, dict) and bool(turn[self._fields.of(cast("Value", turn))["text"]])
+
+    def _require_text(self, turns: list[Any], spoken: Sequence[int], name: str) -> None:
+        """Require a text if a turn has a key whose meaning is not known.
+
+        A message without a text is normal in a conversation in which others have one: it may be an image, a
+        tool call or a change of status.
+
+        Args:
+            turns: The turns of a dialogue.
+            spoken: The indices of the turns that have a text.
+            name: The key that contains the turns, for the message.
+
+        Raises:
+            ItemError: No turn has a text.
+        """
+        if spoken:
+            return
+        for at, turn in enumerate(turns):
+            cells = cast("Value", turn)
+            if (key := self._fields.of(cells).get("text")) is not None:
+                raise ItemError(
+                    f"{name}[{at}].{key} is not a text, but an object with the keys "
+                    f"{listed(map(repr, list(cells[key])[:12]))}: write the text to a key of the message, "
+                    "and name this key with --map text=NAME"
+                )
+            if others := sorted(cells.keys() - set(self._fields.of(cells).values())):
+                keys = listed(map(repr, others[:12]))
+                raise ItemError(
+                    f"{name}[{at}] lacks 'text'; it has {keys}: name the text with --map text=NAME"
+                )
+
     def _columns(self, cells: Value, name: str) -> Mapping[str, str]:
-        """Return the keys of a turn that a notice shows to the user, keyed by field."""
+        """Return the names of the keys that contain fields such as the speaker, for a notice to the user.
+
+        Args:
+            cells: A turn, as a JSON object.
+            name: The key of the list of turns.
+
+        Returns:
+            The names of the keys, keyed by field. The time is left out if it does not determine the order.
+        """
         known = self._fields.of(cells)
         # The turns of graphneg's own format are in order, so their times are not used.
         shown = ("speaker", "text") if name == "turns" or "turn" in known else ("speaker", "text", "time")
@@ -336,8 +436,12 @@ class _ObjectReader:
             {"internal": notes} if notes else {}
         )
 
-    def _order(self, turns: list[Any], name: str) -> Sequence[int]:
-        """Return the indices of turns, sorted by turn number, or else by time, or else unsorted."""
+    def _order(self, turns: list[Any], name: str, spoken: Sequence[int]) -> Sequence[int]:
+        """Return the indices of turns, sorted by turn number, or else by time, or else unsorted.
+
+        Turns without a text are left out later. They come last if the turns are ordered by time, because
+        they may lack a time.
+        """
         places = range(len(turns))
         if not all(isinstance(turn, dict) for turn in turns):
             return places
@@ -347,15 +451,15 @@ class _ObjectReader:
             order = sorted(places, key=cast("list[int]", numbers).__getitem__)
             whole = any([numbers[at] for at in order] == [at + begin for at in places] for begin in (0, 1))
             return order if whole else places
-        # The turns of graphneg's own format are in order.
+        # graphneg's own format lists the turns in order, so do not sort them by time.
         if name == "turns" or any(number is not None for number in numbers):
             return places
-        order = self._dates.order_of([self._fields.time_of(one) for one in cells])
-        if order is None or order == list(places):
+        order = self._dates.order_of([self._fields.time_of(cells[at]) for at in spoken]) if spoken else None
+        if order is None or order == list(range(len(spoken))):
             return places
-        key = self._fields.of(cells[0]).get("time", "time")
+        key = self._fields.of(cells[spoken[0]]).get("time", "time")
         self._notices.count("dialogue", f"whose turns were put in the order of {key!r}")
-        return order
+        return [*(spoken[at] for at in order), *(at for at in places if at not in set(spoken))]
 
 
 def _require_named(entries: Iterable[Item | Rejected], file: str) -> Iterator[Item | Rejected]:
@@ -398,8 +502,8 @@ def _are_nameless_rows(values: list[Any]) -> bool:
     if any(isinstance(cell, int | float) for cell in cells):
         return True
     # If all cells are texts, look for two columns of single words, such as ids and speakers, one of which has
-    # a word twice. They show that the rows belong to a table. With only one or two rows, the lists could also
-    # be dialogues.
+    # a word twice. Such columns show that the lists are rows of a table. With only one or two, they could
+    # also be dialogues.
     columns = [[str(cell) for cell in column] for column in zip(*rows, strict=True)]
     words = [column for column in columns if all(_WORD.fullmatch(cell) for cell in column)]
     return len(rows) > 2 and len(words) > 1 and any(len(set(column)) < len(column) for column in words)
@@ -437,7 +541,7 @@ class _Names:
     """
 
     def __init__(self, fields: Fields, again: Callable[[], Entries]) -> None:
-        """Initialize the object; no name is taken yet."""
+        """Initialize the object. No dialogue has a name yet."""
         self._fields, self._again = fields, again
         self._ids_are_given: bool | None = None
         self._keys = set[str]()

@@ -199,17 +199,45 @@ class Threads:
         self._first.update(dict.fromkeys(passed, first))
         return first
 
+    def missing(self) -> int:
+        """Return the number of messages that answer a message which was not added.
+
+        Returns:
+            The number. Messages that answer themselves, or no message, do not count.
+        """
+        rows = self._db.execute("SELECT answered FROM messages WHERE answered IS NOT NULL")
+        return sum(self._spelling(_name(answered)) is None for (answered,) in rows)
+
+    def are_groups(self) -> bool:
+        """Return whether the messages name their dialogues, and not the messages that they answer.
+
+        Returns:
+            True if every message names something, two of them name the same, and nothing that they name was
+            added as a message.
+        """
+        count = "SELECT COUNT(*), COUNT(answered), COUNT(DISTINCT answered) FROM messages"
+        [whole, named, different] = self._db.execute(count).fetchone()
+        return 0 < different < named == whole == self.missing()
+
     def _answered(self, id: str) -> str | None:
         """Return the id of the message that a message answers; None if it is unknown or answers itself."""
         [answered] = self._db.execute("SELECT answered FROM messages WHERE id = ?", (_key(id),)).fetchone()
         if answered is None:
             return None
-        name = answered if isinstance(answered, str) else answered.decode("utf-8", "surrogatepass")
-        # The reference may be the bare id, or the id with a prefix, as on Reddit.
+        spelling = self._spelling(_name(answered))
+        return spelling if spelling != id else None
+
+    def _spelling(self, name: str) -> str | None:
+        """Return the id of the message that a reference means; None if it was not added."""
+        # The reference may be the id itself, or have a prefix, as on Reddit.
         for spelling in parent_names(name):
             if self._db.execute("SELECT 1 FROM messages WHERE id = ?", (_key(spelling),)).fetchone():
-                return spelling if spelling != id else None
+                return spelling
         return None
+
+
+def _name(stored: str | bytes) -> str:
+    return stored if isinstance(stored, str) else stored.decode("utf-8", "surrogatepass")
 
 
 _KIND = re.compile(r"t[0-9]_(?=.)")

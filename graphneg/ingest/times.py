@@ -138,7 +138,7 @@ class Dates:
         notices: Notices,
         order: DateOrder | None = None,
     ) -> None:
-        """Initialize the object; nothing is read yet."""
+        """Initialize the object without reading any messages."""
         self._written, self._file, self._notices = written, file, notices
         self._told: DateOrder | None = order
         self._directions: dict[DateOrder | None, bool | None] = {}
@@ -186,7 +186,7 @@ class Dates:
             if any(time is None for time in times):
                 break
             seconds = cast("list[float]", times)
-            # Only for messages with equal times does it matter whether the file lists the newest first.
+            # It matters only for messages with equal times whether the file lists the newest messages first.
             is_reversed = self._is_newest_first(order) if len(set(seconds)) < len(seconds) else None
             found.append(oldest_first(seconds, newest_first=is_reversed))
         else:
@@ -209,7 +209,8 @@ class Dates:
             before: tuple[Any, float] | None = None
             for dialogue, cell in self._written():
                 time = parse_time(cell, order)
-                # Messages of other dialogues show nothing: the dialogues may be in any order.
+                # Compare only messages of the same dialogue, because the dialogues of a file may be in any
+                # order.
                 if time is not None and before is not None and before[0] == dialogue:
                     falls, rises = falls + (time < before[1]), rises + (time > before[1])
                 before = None if time is None else (dialogue, time)
@@ -251,7 +252,7 @@ def _of_numbers(year: str, month: str, day: str, clock: str | None) -> float | N
 
 def _of_words(text: str) -> float | None:
     """Return the time in a text that `dateutil` understands; None for any other text."""
-    # Import the library only here, because most files have times in ISO 8601.
+    # Import dateutil only here, because most files have times in ISO 8601 and do not need it.
     from dateutil.parser import parse
 
     try:

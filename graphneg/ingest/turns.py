@@ -25,11 +25,12 @@ from dataclasses import replace
 from itertools import takewhile
 
 from graphneg.english.tokens import detokenize, is_cut_up
+from graphneg.ingest.html_text import plain_text
 from graphneg.ingest.loader import LoadOptions, Notices
-from graphneg.ingest.values import COUNTED
+from graphneg.ingest.values import COUNTED, DELETED, MEDIA
 from graphneg.model import Dialogue, Response, Utterance
 
-EMPTY, DELETED, MEDIA, NOTE = "empty turn", "deleted message", "media placeholder", "internal note"
+EMPTY, NOTE = "empty turn", "internal note"
 PROMPT, TOOL = "system message", "tool message"
 _ALREADY_COUNTED = "counted by the kinds of its parts"
 # Assistants write citation marks after statements: "It rains.\ue200cite\ue202turn0search0\ue201" (ChatGPT)
@@ -54,6 +55,20 @@ _MEDIA_LINE = re.compile(
     r"^[ \t]*<(?:image|video|audio)>[ \t]*(?:\n|\Z)|\n[ \t]*<(?:image|video|audio)>[ \t]*\Z"
 )
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
+# "<p>Hi!</p><p>How are you?</p>": the whole text is in elements that begin a new line.
+_HTML = re.compile(
+    r"\s*<(?:p|div|html|body|blockquote|ul|ol|table|h[1-6])(?:\s[^<>]*)?>.*"
+    r"(?:</(?:p|div|html|body|blockquote|ul|ol|table|h[1-6])>|<br\s*/?>)\s*\Z",
+    re.DOTALL | re.IGNORECASE,
+)
+_HTML_TEXT, _TAGS_KEPT = "converted from HTML", "with HTML tags kept: --clean removes them"
+_THOUGHT = "thought"
+_MODEL_BLOCKS = {
+    **dict.fromkeys(("think", "thinking", "thought"), _THOUGHT),
+    **dict.fromkeys(("tool_call", "tool_calls", "function_call"), "tool call"),
+    **dict.fromkeys(("tool_response", "function_response", "tool_result"), "tool result"),
+}
+"""Tags that models write around their thoughts and around calls of tools, with the names for notices."""
 _SPOILT = "with HTML entities or spaces inserted by a tokeniser"
 
 
@@ -74,9 +89,13 @@ def drop_unspoken_turns(dialogue: Dialogue, options: LoadOptions, unnamed: Colle
     Returns:
         The dialogue with consecutive turn numbers.
     """
+    spoken = [_spoken(one, options) for one in dialogue.utterances]
+    are_html = _are_html([one.text for one in spoken])
     said = [
-        replace(one, text=_mended(_uncited(_shown(one.text, options), options), options))
-        for one in dialogue.utterances
+        replace(
+            one, text=_mended(_uncited(_shown(_unmarked(one, are_html, options), options), options), options)
+        )
+        for one in spoken
     ]
     responses = [
         replace(one, text=_mended(_uncited(one.text, options), options)) for one in dialogue.responses
@@ -133,7 +152,7 @@ def _roles(said: Sequence[Utterance]) -> frozenset[str]:
 
 
 def _answering(responses: Sequence[Response], kept: Sequence[int], notices: Notices) -> list[Response]:
-    """Return the responses, with the new numbers of the turns that they answer."""
+    """Drop invalid responses. In the others, set the number of the answered turn among the kept turns."""
     found: list[Response] = []
     for one in responses:
         before = sum(turn <= one.turn for turn in kept)
@@ -155,6 +174,67 @@ def _unanswering(response: Response) -> str | None:
 def _is_deleted(text: str) -> bool:
     """Return whether a text or name only says that the message or the account was deleted."""
     return text.lstrip()[:1] == "[" and _DELETED.fullmatch(text.strip()) is not None
+
+
+def _are_html(texts: Sequence[str]) -> bool:
+    """Return whether all texts of a dialogue are HTML, so that their tags were written by a program."""
+    written = [text for text in texts if text.strip()]
+    return len(written) > 1 and all(map(_HTML.match, written))
+
+
+def _unmarked(utterance: Utterance, are_html: bool, options: LoadOptions) -> str:
+    """Convert the text of an utterance from HTML to plain text, or count it if that is uncertain.
+
+    Args:
+        utterance: The utterance.
+        are_html: Whether all texts of the dialogue are HTML.
+        options: Options for loading. If ``clean`` is set, every text that is HTML is converted.
+
+    Returns:
+        The text.
+    """
+    text = utterance.text
+    if utterance.attributes.get("internal") is True or not _HTML.match(text):
+        return text
+    is_converted = are_html or options.clean
+    options.notices.count("text", _HTML_TEXT if is_converted else _TAGS_KEPT)
+    return plain_text(text) if is_converted else text
+
+
+def _spoken(utterance: Utterance, options: LoadOptions) -> Utterance:
+    """Return an utterance without the thoughts and tool calls of a model in its text, and count them."""
+    if "</" not in utterance.text:
+        return utterance
+    text = utterance.text
+    for tag, kind in _MODEL_BLOCKS.items():
+        # "<think>" begins a text, and some data sets lack it there, because it is part of the prompt.
+        if kind == _THOUGHT and text.lstrip().startswith(f"<{tag}>") and f"</{tag}>" in text:
+            text = text.partition(f"</{tag}>")[2]
+            options.notices.count(kind, "left out")
+        elif kind == _THOUGHT and f"<{tag}>" not in text and text.count(f"\n</{tag}>\n") == 1:
+            text = text.partition(f"\n</{tag}>\n")[2]
+            options.notices.count(kind, "left out")
+        elif kind != _THOUGHT:
+            text = _without_calls(text, tag, kind, options)
+    if text == utterance.text:
+        return utterance
+    left = {} if text.strip() else {COUNTED: True}
+    return replace(utterance, text=text.strip(), attributes={**utterance.attributes, **left})
+
+
+def _without_calls(text: str, tag: str, kind: str, options: LoadOptions) -> str:
+    """Return a text without the blocks of a tag that contain JSON or XML, and count these blocks."""
+    begin = 0
+    while (at := text.find(f"<{tag}>", begin)) >= 0 and (end := text.find(f"</{tag}>", at)) >= 0:
+        inside = text[at + len(tag) + 2 : end].strip()
+        # A sentence may mention the tag: "Put the call in <tool_call>...</tool_call>."
+        if inside[:1] in ("{", "[", "<") and inside[-1:] in ("}", "]", ">"):
+            text = f"{text[:at].rstrip()}\n{text[end + len(tag) + 3 :].lstrip()}".strip()
+            options.notices.count(kind, "left out")
+            begin = at
+        else:
+            begin = end
+    return text
 
 
 def _shown(text: str, options: LoadOptions) -> str:

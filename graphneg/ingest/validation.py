@@ -207,7 +207,7 @@ def named(
         The dialogue with the id ``corpus/split/name``, after `drop_unspoken_turns` has removed turns.
     """
     corpus, split = dialogue.corpus or corpus, dialogue.split or split
-    # If graphneg wrote the file, its ids are complete. Remove the parts that are added again below.
+    # If graphneg wrote the file, the id already has the form "corpus/split/name". Keep only the name.
     name = dialogue.id.removeprefix(f"{corpus}/{split}/")
     corpus, split = options.corpus or corpus, options.split or split
     whole = replace(dialogue, id=f"{corpus}/{split}/{name}", corpus=corpus, split=split)
@@ -515,7 +515,8 @@ def assign_graphs(
     Yields:
         The id of an utterance with its graph, or a new dialogue.
     """
-    # Other ids, such as those in the AMR corpora, name no utterance, so they are not looked up.
+    # The id of a stored utterance contains "#": "chats/all/1#0". Do not look up other ids, such as those in
+    # the AMR corpora.
     possible = sorted({text.id for text in texts if text.id is not None and "#" in text.id})
     said = {row["id"]: row["text"] for row in store.read(cypher_text("load/utterances_by_id"), ids=possible)}
     keys = sorted({text_key(text.text) for text in texts if text.text and text.id not in said})
@@ -528,7 +529,7 @@ def assign_graphs(
             continue
         content = graph_digest(text.penman)
         known = by_key.get(text_key(text.text), ()) if text.text else ()
-        # An utterance that already has this graph is included. This happens if the load is repeated.
+        # Include utterances that already have this graph. They occur if the same file is loaded again.
         fitting = sorted(id for id, digests in known if not digests or content in digests)
         yield from ((id, text) for id in fitting)
         if not fitting:

@@ -11,9 +11,16 @@ from typing import Any, cast
 
 from graphneg.ingest.content import ItemError
 
-_PERSON = ("name", "nickname", "username", "displayname", "display_name", "role", "type", "id")
-"""Keys of a JSON object that describes a person, such as ``{"id": 7, "name": "Ann"}``. The keys that are
-preferred as the name of a speaker come first."""
+_PERSON = (
+    "name", "nickname", "username", "displayname", "display_name", "displayName", "login", "screen_name",
+)  # fmt: skip
+"""Keys of an object that describes a person. The most readable key comes first."""
+_NAME_PARTS = (
+    ("first", "last"), ("first_name", "last_name"), ("firstName", "lastName"), ("firstname", "lastname"),
+)  # fmt: skip
+"""Keys of the first and the last name of a person."""
+_ROLES = ("user", "role", "type", "id")
+"""Keys that describe a person without a name. ``user`` may contain the person."""
 
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")
 # From 2**53 on, a 64-bit float cannot represent every integer. An id that was converted to a float may have
@@ -35,9 +42,59 @@ _PARTS = {
 parts in chat APIs."""
 
 
+_INNER_TEXTS = frozenset({"text", "content", "body", "value", "plain"})
+_FORMATS = frozenset({"contentType", "content_type", "format", "type", "encoding", "language"})
+"""Keys of an object that contains the text of a message and its format, as in Microsoft's Graph API."""
+
+_ENTITIES = frozenset({
+    "plain", "bold", "italic", "underline", "strikethrough", "spoiler", "code", "pre", "link", "text_link",
+    "mention", "mention_name", "hashtag", "cashtag", "bot_command", "email", "phone", "bank_card",
+    "blockquote", "custom_emoji",
+})  # fmt: skip
+"""Types of the parts of a text in Telegram's exports, which contain their spaces and line breaks."""
+
+
+_PARTS_KEY = "content"
+"""The key of the list of parts, in messages that also have a text."""
 INSTEAD_OF_TEXT = {"refusal": "refusal", "tool_calls": "tool call", "function_call": "tool call"}
-"""Keys that OpenAI's chat API uses in messages without text, with the names under which notices count their
-values."""
+"""Keys that OpenAI's chat API uses instead of text, with the names under which their values are counted."""
+DELETED, MEDIA, SERVICE = "deleted message", "media placeholder", "service message"
+"""Names that notices use for messages without text."""
+WITHOUT_TEXT = {
+    **INSTEAD_OF_TEXT,
+    **dict.fromkeys(("deletion_metadata", "deletedDateTime", "is_unsent", "isDeleted"), DELETED),
+    # Facebook, Instagram, Telegram, Google Chat, Slack and Discord.
+    **dict.fromkeys(
+        (
+            "photos",
+            "videos",
+            "audio_files",
+            "gifs",
+            "sticker",
+            "share",
+            "photo",
+            "video",
+            "voice",
+            "media_type",
+            "mime_type",
+            "file",
+            "files",
+            "attachments",
+            "attached_files",
+            "images",
+            "image",
+            "stickers",
+            "embeds",
+            "location_information",
+            "contact_information",
+            "poll",
+        ),
+        MEDIA,
+    ),
+    **dict.fromkeys(("action", "eventDetail", "call_duration", "statusChange"), SERVICE),
+}
+"""Keys of messages that have no text, with the names under which these messages are counted. If a message has
+several keys, the first one in this order counts."""
 COUNTED = "_counted"
 """The key that marks turns without text whose other content, such as images, was counted by kind. Such turns
 do not count as empty."""
@@ -95,26 +152,93 @@ def unwrap_extended_json(value: Any) -> Any:
     return cast("Any", value)
 
 
+def unwrapped(value: Mapping[str, Any]) -> str | None:
+    """Return the text in an object that contains nothing else of a message.
+
+    >>> unwrapped({"contentType": "html", "content": "Hi."}), unwrapped({"role": "user", "content": "Hi."})
+    ('Hi.', None)
+
+    Args:
+        value: The object.
+
+    Returns:
+        The text; None if the object has other keys than a text and its format.
+    """
+    texts = [value[key] for key in _INNER_TEXTS if key in value]
+    is_whole = len(texts) == 1 and value.keys() <= _INNER_TEXTS | _FORMATS
+    return texts[0] if is_whole and isinstance(texts[0], str) else None
+
+
 def message_text(value: Any) -> Any:
     """Return the text of an utterance.
 
     >>> message_text([{"type": "text", "text": "Look."}, {"type": "image"}, "A swan."])
     'Look. A swan.'
+    >>> message_text(["Look at ", {"type": "bold", "text": "this"}, "!"])
+    'Look at this!'
 
     Args:
-        value: A string, or a list of content parts, as in chat APIs.
+        value: A string, an object that contains only a string and its format, or a list of content parts, as
+            in chat APIs.
 
     Returns:
-        The text. If the value is a list, its text parts are joined by spaces. None becomes an empty string.
-        Any other value is returned unchanged, so that the validation can reject it.
+        The text. If the value is a list, its text parts are joined by spaces, except in Telegram's format,
+        where the parts contain the spaces. None becomes an empty string. Any other value is returned
+        unchanged, so that the validation can reject it.
     """
     if value is None:
         return ""
+    if isinstance(value, dict):
+        text = unwrapped(cast("Mapping[str, Any]", value))
+        return value if text is None else text
     if not isinstance(value, list):
         return value
     # Skip parts without text, such as images or sound.
-    parts = [part.get("text") if isinstance(part, dict) else part for part in cast("list[Any]", value)]
+    given = cast("list[Any]", value)
+    parts = [part.get("text") if isinstance(part, dict) else part for part in given]
+    # ["Look at ", {"type": "link", "text": "https://x"}, "."]
+    kinds = [part.get("type") for part in given if isinstance(part, dict)]
+    if kinds and _ENTITIES.issuperset(map(str, kinds)):
+        return "".join(part for part in parts if isinstance(part, str))
     return " ".join(part.strip() for part in parts if isinstance(part, str) and part.strip())
+
+
+def content_of(cells: Mapping[str, Any], key: str) -> Any:
+    """Return the text of a message, or the list of its parts if it has both.
+
+    Exports of assistants write the parts a second time as one text, with placeholders for tool calls.
+
+    Args:
+        cells: The message.
+        key: The key that contains the text.
+
+    Returns:
+        The value of the key, or the list under another key.
+    """
+    parts = cells.get(_PARTS_KEY)
+    is_list = isinstance(parts, list) and bool(parts)
+    if (
+        is_list
+        and isinstance(cells.get(key), str)
+        and all(
+            isinstance(part, dict) and is_part(cast("Mapping[str, Any]", part))
+            for part in cast("list[Any]", parts)
+        )
+    ):
+        return parts
+    return cells.get(key)
+
+
+def is_part(value: Mapping[str, Any]) -> bool:
+    """Return whether an object is a part of a message in a chat API, and not a message.
+
+    Args:
+        value: The object.
+
+    Returns:
+        True if it names its type, contains a text, or has a key that a chat API uses as a type.
+    """
+    return isinstance(value.get("type"), str) or "text" in value or not _PARTS.keys().isdisjoint(value)
 
 
 def unsaid_of(value: Any) -> list[str]:
@@ -141,6 +265,27 @@ def _part_kind(part: Mapping[str, Any]) -> str:
     return str(part.get("type") or next(iter(part), "none"))
 
 
+def kinds_without_text(cells: Mapping[str, Any], content: Any) -> list[tuple[str, int]]:
+    """Return what a message that has no text contains instead, with the number of each kind.
+
+    >>> kinds_without_text({"tool_calls": [{}, {}]}, None), kinds_without_text({"photos": [{"uri": "x"}]}, "")
+    ([('tool call', 2)], [('media placeholder', 1)])
+
+    Args:
+        cells: The message.
+        content: The value that should contain its text.
+
+    Returns:
+        The kinds, apart from those that `unsaid_of` returns. Empty if the message shows no kind.
+    """
+    calls = [(kind, found) for key, kind in INSTEAD_OF_TEXT.items() if (found := cells.get(key))]
+    if calls:
+        return [(kind, len(cast("list[Any]", one)) if isinstance(one, list) else 1) for kind, one in calls]
+    if unsaid_of(content):
+        return []
+    return [(kind, 1) for key, kind in WITHOUT_TEXT.items() if cells.get(key)][:1]
+
+
 def speaker_name(value: Any) -> Any:
     """Return the speaker of an utterance.
 
@@ -156,7 +301,14 @@ def speaker_name(value: Any) -> Any:
     """
     if isinstance(value, dict):
         person = cast("dict[str, Any]", value)
-        return next((name for key in _PERSON if (name := speaker_name(person.get(key))) is not None), None)
+        found = [person.get(key) for key in _PERSON]
+        # {"first": "Ann", "last": "Lee", "type": "customer"}
+        found += [" ".join(str(one) for key in keys if (one := person.get(key))) for keys in _NAME_PARTS]
+        found += [person.get(key) for key in _ROLES]
+        return next((name for one in found if (name := speaker_name(one)) is not None), None)
+    # "senders": [{"name": "Ann"}]
+    if isinstance(value, list) and len(cast("list[Any]", value)) < 2:
+        return speaker_name(value[0]) if value else None
     if isinstance(value, int | float):
         return str(value) if isinstance(value, bool) else id_text(value)
     return None if isinstance(value, str) and not value.strip() else value
@@ -249,10 +401,10 @@ def utterance_fields(cells: Mapping[str, Any], known: Mapping[str, str]) -> dict
     """
     said: dict[str, Any] = {}
     if "text" in known and known["text"] in cells:
-        content = cells[known["text"]]
+        content = content_of(cells, known["text"])
         said["text"] = message_text(content)
         is_blank = isinstance(said["text"], str) and not said["text"].strip()
-        if is_blank and (unsaid_of(content) or any(cells.get(key) for key in INSTEAD_OF_TEXT)):
+        if is_blank and (unsaid_of(content) or kinds_without_text(cells, content)):
             said[COUNTED] = True
     for field, value in (
         ("speaker", speaker_name(cells.get(known.get("speaker", "")))),

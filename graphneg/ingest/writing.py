@@ -27,7 +27,7 @@ from graphneg.amr.penman import metadata, parse_graph
 from graphneg.english.lexicon import Lexicon
 from graphneg.errors import InputError, PenmanError, StoreError, first_line
 from graphneg.ingest.batches import Batch, ReadGraph
-from graphneg.ingest.echoes import dialogue_of, write_echoes
+from graphneg.ingest.discourse import dialogue_of, write_discourse
 from graphneg.ingest.lexicon import (
     Target,
     entry_rows,
@@ -224,17 +224,28 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
             raise WriteConflict(
                 f"{lost} texts were removed while their graphs were written; run the command again"
             )
+    sent += batch.discourse.send(tx)
     # Read the results only now, so that the server does not wait for this client between the statements.
     finish(sent)
-    # The rows of new dialogues already contain their echoes, that is, repetitions between turns.
-    # Other dialogues may have graphs in the store, with which the new graphs must be compared.
+    # The rows of new dialogues already contain what was found by comparing their turns. Other dialogues may
+    # have graphs in the store, with which the new graphs must be compared.
     elsewhere = {dialogue_of(read.of) for read in graphs} - unseen
     if elsewhere:
-        write_echoes(tx, elsewhere, batch.graph_rows.said, batch.lexicon)
+        write_discourse(tx, elsewhere, batch.graph_rows.analyses, batch.lexicon)
 
 
 def _stored(tx: ManagedTransaction, lookup: str, content: str, ids: list[str]) -> dict[str, str]:
-    """Look up ids in the store. Return the content, or its digest, of each record found, keyed by id."""
+    """Look up records in the store by their ids, and return the contents (or digests) of those found.
+
+    Args:
+        tx: The open transaction.
+        lookup: Name of the query that looks up records.
+        content: Name of the column with the content or its digest.
+        ids: The ids to look up.
+
+    Returns:
+        The contents or digests, keyed by id.
+    """
     return {row["id"]: row[content] for row in run(tx, lookup, ids=ids)} if ids else {}
 
 

@@ -88,7 +88,7 @@ class AnswerCache:
     """
 
     def __init__(self, path: Path) -> None:
-        """Initialize by opening the file."""
+        """Open the file of cached answers."""
         self.path = path
         self._lock = Lock()
         self._reads = msgspec.json.Decoder(Answer)
@@ -188,7 +188,7 @@ class AnswerCache:
             )
 
     def close(self) -> None:
-        """Close the SQLite file, which deletes the unusable answers."""
+        """Close the SQLite file. This deletes the unusable answers."""
         self._file.close()
 
     @contextmanager

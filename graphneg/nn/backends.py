@@ -47,7 +47,7 @@ class Output(NamedTuple):
 
 
 class Backend(ABC):
-    """Base class of backends, which run a model that generates texts for batches of graphs."""
+    """Base class for running a graph-to-text model on batches of graphs."""
 
     @abstractmethod
     def beams(self, batch: Sequence[Tokens], width: int, longest: int) -> list[list[Output]]:

@@ -42,7 +42,7 @@ def new_classifier(
     folder = locate(model, offline=offline)
     from transformers import AutoModelForSequenceClassification, set_seed
 
-    # Set the seed, because transformers initializes the new head with random weights.
+    # Set the seed, because transformers initializes the classification head with random weights.
     set_seed(seed)
     with reading(folder, "encoder"):
         # With num_labels=1, the head has a single output, which is used as the score of the model's input.

@@ -223,7 +223,7 @@ def _refusal(status: int, headers: Mapping[str, str], content: bytes) -> Request
 
 
 def _first(value: Mapping[str, Any], *names: str) -> Any:
-    """Return the first non-empty value that a mapping has for one of the names; None if all are empty."""
+    """Look up the names in a mapping, and return the first non-empty value; None if all are empty."""
     return next((value[name] for name in names if value.get(name)), None)
 
 

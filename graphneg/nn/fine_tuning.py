@@ -165,7 +165,7 @@ def _items(model: LanguageModel, examples: Sequence[Example], limit: int) -> tup
             # The model predicts the first target token from the token before it, so there must be room for a
             # source token. Examples whose target leaves no room are skipped.
             shortened += len(source) > room
-            # If a source is too long, keep only its end, because the tokens directly before the target matter
-            # most.
+            # If an input is too long, keep only its end, because the tokens directly before the target are
+            # the most important ones.
             kept.append(TokenPair(number, source[-room:], target))
     return kept, shortened

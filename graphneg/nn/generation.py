@@ -150,7 +150,7 @@ class Nucleus:
     """
 
     def __init__(self, top_p: float) -> None:
-        """Initialize the processor with the total probability of the tokens to keep."""
+        """Initialize the logits processor with the total probability of the tokens to keep."""
         self._top_p = top_p
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
@@ -517,8 +517,8 @@ class TokenWeights:
             ]
             if added:
                 tokens, terms = zip(*added, strict=True)
-                # If several sequences end with the same token, index_add_ adds all their terms to the logit
-                # of this token.
+                # If several weighted sequences of tokens end with the same token, index_add_ adds all their
+                # terms to the logit of this token.
                 weighted[row].index_add_(0, input_ids.new_tensor(tokens), scores.new_tensor(terms))
         return weighted
 

@@ -243,7 +243,7 @@ class LanguageModel(ABC):
         Args:
             folder: The folder to write to.
         """
-        # The direction is stored in the configuration, so that it is known when the model is loaded again.
+        # Store the direction in which the model reads texts in its configuration, for loading it again.
         setattr(self.model.config, DIRECTION, self.direction)
         self.model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
@@ -266,7 +266,7 @@ class LanguageModel(ABC):
         run: Callable[[Sequence[TokenPair]], Sequence[Result]],
         nothing: Result,
     ) -> list[Result]:
-        """Apply ``run`` to batches of texts with sources. The result for an empty text is ``nothing``."""
+        """Apply ``run`` to batches of texts with the text before each; ``nothing`` for an empty text."""
         sources = given if given is not None else [""] * len(texts)
         if len(sources) != len(texts):
             raise InputError(
@@ -297,7 +297,7 @@ class LanguageModel(ABC):
         return TokenPair(number, source, target)
 
     def _scored_tokens(self, text: str) -> list[int]:
-        """Return the tokens of a text to score. This class scores all tokens, including the end token."""
+        """Return the tokens to score in a text. This class scores all tokens, including the end token."""
         return self.target_tokens(text)
 
     def end_tokens(self, end: str | None) -> set[int]:
@@ -432,7 +432,7 @@ class CausalLM(LanguageModel):
         import torch
 
         distinct = list(dict.fromkeys(map(tuple, batch)))
-        # A cache saves work only if rows begin with the same shown tokens or have equal sources.
+        # A key-value cache saves work only if several rows have the same beginning or are equal.
         if not shown and len(distinct) == len(batch):
             return padded(batch, self._pad, "left", self.device)
         read = padded(distinct, self._pad, "left", self.device)
@@ -453,8 +453,8 @@ class CausalLM(LanguageModel):
                 past = self.model(
                     input_ids=ids[:, unread],
                     attention_mask=mask[:, :-1],
-                    # Positions count only real tokens, because there is padding between the shown tokens and
-                    # the source.
+                    # There is padding between the few-shot examples (`shown`) and the prompt. Number only the
+                    # real tokens, so that padding does not shift the positions.
                     position_ids=(mask.cumsum(-1) - 1).clamp(min=0)[:, unread],
                     **as_cache(self.model, past),
                     use_cache=True,
@@ -492,7 +492,7 @@ class Seq2SeqLM(LanguageModel):
             The tokens of the source, at least one token.
         """
         tokens = self.tokenizer(text, verbose=False)["input_ids"]
-        # The encoder needs at least one token.
+        # The encoder needs at least one token, so an empty text is represented by the end token.
         return tokens or [self.tokenizer.eos_token_id]
 
     def target_tokens(self, text: str) -> list[int]:

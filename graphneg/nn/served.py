@@ -184,7 +184,7 @@ class ServedWriter:
             # Do not send a rejected prompt again, because the server would reject it again.
             if first != "not-accepted":
                 again = self._answer_to(longer(request, answer))
-                # If the server rejects the request because of the higher token limit, use the first answer.
+                # The second request has a higher token limit. If the server rejects it, use the first answer.
                 answer = answer if again.problem == "not-accepted" else again
             with self._lock:
                 self._problems[first] += 1
@@ -241,8 +241,8 @@ class ServedWriter:
                 # The user's parameters come last, so that they override all other parameters, even the seed.
                 own = {"seed": item_seed(seed, prompt.id or prompt.text, draw), **self.serving.parameters}
                 body = {"model": self.name, **said, **asked, **own}
-                # The address is part of the key, because different servers may use the same name for
-                # different models.
+                # The server's address is part of the cache key, because different servers may use the same
+                # name for different models.
                 depends_on = json.dumps([self.serving.url, self.route, body], sort_keys=True)
                 key = hashlib.sha256(depends_on.encode()).digest()
                 tokens = tokens_of(text), limit_of(body) or settings.max_new_tokens
@@ -308,7 +308,7 @@ class ServedWriter:
                 return answer
 
     def _send(self, request: ServerRequest) -> Any:
-        """Send a request once. The token limit gets the name that the server accepts."""
+        """Send a request once. The token limit is sent as the parameter that the server accepts."""
         body = dict(request.body)
         limit = body.pop("max_tokens", None)
         if limit is not None:
@@ -316,7 +316,7 @@ class ServedWriter:
         return self._endpoint.post(_PATHS[self.route], body)
 
     def _read(self, content: Any, request: ServerRequest) -> Answer:
-        """Return the answer in a server's JSON. Count it as miscounted if its token counts are impossible."""
+        """Return the answer in a server's JSON, and count the answers with impossible token counts."""
         answer, is_miscounted = read_answer(content, self.route, request)
         with self._lock:
             self._miscounted += is_miscounted
@@ -475,7 +475,7 @@ class CountingWriter:
 
     @property
     def drafts(self) -> Estimate:
-        """An estimate of only the drafts, that is, the first requests for texts. See `begin`."""
+        """The estimate for the first request for each text, without repeated requests. See `begin`."""
         return self._estimate(self._drafts)
 
     @property

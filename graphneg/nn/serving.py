@@ -192,7 +192,7 @@ class Pause:
         self._extending = Lock()
 
     def wait(self) -> None:
-        """Wait until the pause is over."""
+        """Wait until this pause in sending requests is over."""
         # Another thread may extend the pause while this thread sleeps, so check the remaining time again.
         while (left := self._until - time.monotonic()) > 0:
             time.sleep(left)

@@ -163,7 +163,7 @@ class Run:
 
     @property
     def note(self) -> RunNote:
-        """The file beside the checkpoints that stores the fingerprint of the run that wrote them."""
+        """A file beside the checkpoints, with the fingerprint of the run that wrote the checkpoints."""
         return RunNote(self.checkpoints / "run.json", self.fingerprint)
 
     @property
@@ -434,5 +434,5 @@ def pairs_in_step(labels: Tensor, num_items_in_batch: Any = None) -> Any:
     Returns:
         The number of pairs in all batches of the step.
     """
-    # The trainer counts each column of a pair as a label.
+    # The trainer counts every value in `labels`, so divide by the number of values per pair.
     return len(labels) if num_items_in_batch is None else num_items_in_batch / labels.shape[1]

@@ -116,13 +116,13 @@ class Constraints:
         )
 
     def cut(self, text: str) -> tuple[str, bool]:
-        """Cut off a text after the first sentence at which it may end; see `complete`.
+        """Cut off a text after the first sentence with which it meets all constraints; see `complete`.
 
         Args:
             text: The whole generated text.
 
         Returns:
-            The text up to the end of this sentence, and True. If the text has no such sentence, the whole
+            The text up to the end of that sentence, and True. If the text has no such sentence, the whole
             text and False.
 
         >>> Constraints(("tea",), min_words=2).cut("Hello there. I like tea. And you?")
@@ -282,9 +282,9 @@ class _Asked:
         settings: The search settings and the limits.
         n: Number of texts for each prompt.
         stop: Strings that end a text.
-        ends: Tokens that end a text.
-        shown: The tokens of ``settings.shown``, which precede each prompt; empty if the tokens of each prompt
-            already contain them.
+        ends: Ids of the tokens that end a text.
+        shown: The tokens of the text to put before each prompt (``settings.shown``); empty if each prompt
+            already contains this text.
     """
 
     settings: GenerationSettings
@@ -367,8 +367,8 @@ class LocalWriter:
             for number, (prompt, tokens) in enumerate(
                 zip(prompts, self._sources(prompts, asked), strict=True)
             )
-            # In a beam search, all texts for a prompt come from one row. In sampling, each text needs its own
-            # row.
+            # In a beam search, one row of the batch gives all texts for a prompt. In sampling, each text
+            # needs a separate row.
             for draw in range(1 if isinstance(search, Beams) else n)
         ]
         run, what = partial(self._run, asked=asked), f"{self.name}: a prompt"
@@ -432,8 +432,8 @@ class LocalWriter:
         watched = beams == 1 and any(over.is_over)
         sequences = model.generated(
             sources,
-            # The constraints change the probabilities from which a token is sampled, so they come before
-            # temperature and noise.
+            # Apply the constraints first, because temperature and noise must act on the constrained
+            # probabilities.
             [*self._held(held, start, asked.ends), *processors(search, [draw.seed for draw in batch])],
             shown=asked.shown,
             stops=[over] if watched else [],
@@ -475,7 +475,7 @@ class LocalWriter:
         return chain
 
     def _weighted(self, weights: Mapping[str, float]) -> list[tuple[Tokens, float]]:
-        """Return token sequences with weights: for each word, one inside and one at the start of a text."""
+        """Return weighted token sequences for the forms of each word: "tea", " tea", "Tea" and " Tea"."""
         tokenizer = self.model.tokenizer
         return [
             (tokens, weight)

@@ -93,14 +93,14 @@ class LimitedProtocol(H11Protocol):
         self._set_deadline()
 
     def pause_writing(self) -> None:
-        """Start a timer, because the visitor does not read the response."""
+        """Start a timer, because the visitor has stopped reading the response."""
         super().pause_writing()
         # asyncio calls this method when the send buffer of the connection is full. Close the connection if
         # the buffer is still full when the timer ends.
         self._stall = self.loop.call_later(STALL_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Cancel the timer, because the visitor reads the response again."""
+        """Cancel the timer, because the visitor continues to read the response."""
         super().resume_writing()
         if self._stall:
             self._stall.cancel()
@@ -161,10 +161,10 @@ class LimitedProtocol(H11Protocol):
         if self._deadline:
             self._deadline.cancel()
             self._deadline = None
-        # IDLE: the server waits for the headers of the next request.
+        # In the state IDLE, the server waits for the headers of the next request.
         if phase[0] is h11.IDLE:
             self._deadline = self.loop.call_later(HEAD_SECONDS, self._end)
-        # SEND_BODY: the headers have arrived, and the server waits for the body.
+        # In the state SEND_BODY, the headers have arrived, and the server waits for the body.
         elif phase[0] is h11.SEND_BODY:
             seconds = LINGER_SECONDS if answered else BODY_SECONDS
             self._deadline = self.loop.call_later(seconds, self._end)

@@ -245,7 +245,7 @@ def _places(graph: AmrGraph) -> tuple[list[int], list[float]]:
 
 
 def _lefts(graph: AmrGraph, depths: list[int]) -> list[float]:
-    """Return the left edge of the boxes at each depth, with room for the boxes and roles to the left."""
+    """Return the x coordinate of the nodes at each depth, with room for parent labels and edge labels."""
     lefts = [MARGIN]
     for depth in range(1, max(depths) + 1):
         widest = max(_width(node.label) for node in graph.nodes if depths[node.position] == depth - 1)
@@ -273,7 +273,7 @@ def _branch(above: DrawnNode, below: DrawnNode, role: str, state: State) -> Draw
 def _arrow(above: DrawnNode, below: DrawnNode, role: str, state: State) -> DrawnEdge:
     """Draw a reentrancy as an arrow that leaves one box and enters the other vertically."""
     down = below.y > above.y
-    # The arrow goes down or up. If both boxes are in the same row, it is an arc below them.
+    # The arrow goes down or up to the other node. If both nodes are in the same row, it is an arc below them.
     way = 1 if down or below.y == above.y else -1
     x, y = above.x + above.width / 2, above.y + way * HEIGHT / 2
     to, end = below.x + below.width / 2, below.y + (-way if below.y != above.y else way) * HEIGHT / 2

@@ -206,7 +206,7 @@ class Gate:
     """
 
     def __init__(self, application: ASGIApp, access: Access) -> None:
-        """Initialize the gate in front of an application."""
+        """Initialize the access control for an application."""
         self._application = application
         self._access = access
         self._guesses = PasswordLimiter()

@@ -285,7 +285,7 @@ def _forget(asked: asyncio.Future[dict[str, Any]]) -> None:
 
 
 def _answer(rows: Rows) -> dict[str, Any]:
-    """Return the values that the template needs: the rows, the texts of the shown cells, and a drawing."""
+    """Return the values for the HTML template: the rows, the texts of the shown cells, and a drawing."""
     cells = [[_cell(written(row[name])) for name in rows.columns] for row in rows[:ROWS]]
     return {"rows": rows, "cells": cells, "drawn": rows_drawn(rows)}
 

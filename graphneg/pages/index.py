@@ -172,13 +172,14 @@ class NegativesIndex:
             return True
 
     def labels(self, kind: str) -> list[tuple[str, int]]:
-        """Return the labels of one kind, such as the names of all transforms in the file.
+        """Return the most frequent labels of one kind, such as the names of the transforms in the file.
 
         Args:
             kind: One of the kinds in `LABELS`.
 
         Returns:
-            Pairs of a label and the number of records that have it, with the most frequent label first.
+            At most `OFFERED` pairs of a label and the number of records that have it, with the most frequent
+            label first.
         """
         return self._rows(
             "SELECT value, amount FROM names WHERE kind = ? ORDER BY amount DESC, value LIMIT ?",
@@ -305,8 +306,8 @@ class NegativesIndex:
         values: list[Any] = []
         for limits, sign in ((least, "<"), (most, ">")):
             for score, limit in limits.items():
-                # Exclude the records beyond the limit. Selecting the records within the limit instead would
-                # also exclude the records without the score.
+                # Exclude the records whose score is beyond its limit, instead of selecting the records whose
+                # score is within its limit. Records without the score are then kept.
                 lost.append(f"{_of_score(sign)}")
                 values += [score, limit]
         where = " AND ".join(["is_wrong", *(f"n NOT IN ({query})" for query in lost)])
@@ -321,8 +322,8 @@ class NegativesIndex:
 
     def _numbered(self, query: str, values: Sequence[Any]) -> list[IndexedNegative]:
         """Return the records whose numbers a query selects, in the order of the query."""
-        # First select and sort only the numbers of the records, then read the records. Sorting whole records
-        # would be slow, because SQLite would have to copy many megabytes.
+        # First select and sort only the positions of the records, then read the records. Sorting whole
+        # records would be slow, because SQLite would have to copy many megabytes.
         numbers = [n for (n,) in self._rows(query, values)]
         among = ", ".join("?" * len(numbers))
         records = dict(self._rows(f"SELECT n, record FROM negatives WHERE n IN ({among})", numbers))

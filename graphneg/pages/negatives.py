@@ -139,7 +139,7 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of the table, which shows one negative.
+    """A row of the table of negatives. It shows one negative.
 
     Attributes:
         n: The position of the record in the file, starting at 1.
@@ -193,7 +193,7 @@ class NegativesView:
         return not any(index.total for index in self._indexes)
 
     def close(self) -> None:
-        """Do nothing, because an index does not keep a file open."""
+        """Do nothing, because `NegativesIndex` does not keep a file open."""
 
     def _index(self, number: int) -> NegativesIndex:
         # Check the number: the URL may come from an earlier run of the server, which showed other files.
@@ -300,7 +300,7 @@ def _row(one: IndexedNegative) -> Row:
     edited = [(turn, change) for turn, change in enumerate(changes) if _pieces(negative, turn, change)]
     pieces = [(f"turn {turn}", _pieces(negative, turn, change)) for turn, change in edited]
     last = len(changes) - 1
-    # If a generator has written the whole response, show it as a single piece.
+    # If no turn was edited because a generator wrote the response, show the response without marking changes.
     if not edited:
         pieces = [(f"turn {last}", [(False, negative.response, negative.response)])]
     first = edited[0][0] if edited else last
@@ -316,7 +316,7 @@ def _pieces(negative: Negative, turn: int, change: TurnChange) -> Sequence[tuple
 
 
 def _graphs(turn: str, graphs: EditedPenman, id: str) -> tuple[str, Sequence[Side]]:
-    """Return the name of a turn, and the turn's graphs before and after the edit with drawings."""
+    """Return the name of a turn, with the text and drawing of its graph before and after the edit."""
     texts = [graphs.before or "", graphs.after or ""]
     drawings: Sequence[Drawing | None] = (None, None)
     # If one of the graphs cannot be parsed, show both of them as text, without drawings.

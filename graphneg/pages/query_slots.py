@@ -72,7 +72,7 @@ class QuerySlots:
         clock = asyncio.get_running_loop().time
         until = clock() + WAIT_SECONDS
         while True:
-            # Patient slots come first, because they give the query more time.
+            # The first set has the patient slots, in which a query may run longer than in quick slots.
             for place in self._places:
                 if place.free:
                     place.free -= 1

@@ -76,12 +76,12 @@ class ReviewView:
 
     @property
     def is_empty(self) -> bool:
-        """Always False, because a review always has items."""
+        """Whether there is nothing to show; always False, because a review always has items."""
         return False
 
     @property
     def judged(self) -> Judgements:
-        """The judgements of all annotators. They are opened when they are needed for the first time."""
+        """The judgements of all annotators. The file with the judgements is opened on the first access."""
         # Use a lock: a second request may arrive while the first request samples the items, and must wait.
         with self._opening:
             if self._judgements is None:

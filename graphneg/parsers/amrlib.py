@@ -170,7 +170,7 @@ def choose_graph(proposal: ParseCandidates, number: int, longest: int) -> Parsed
 
     Args:
         proposal: The proposals for the sentence.
-        number: Number of the sentence in its text, for warnings.
+        number: Number of the sentence in its text, which warnings mention.
         longest: Output limit of the model in tokens, for warnings.
 
     Returns:
@@ -254,7 +254,7 @@ def joined(graphs: Sequence[AmrGraph]) -> AmrGraph:
 
 
 def _unique(variable: str | None, taken: set[str]) -> str | None:
-    """Return the variable, with a number (``b2``) if it is in ``taken``. Add the result to ``taken``."""
+    """Return a variable that is not in ``taken``, and add it to ``taken``. It may get a number (``b2``)."""
     if variable is None:
         return None
     stem = variable.rstrip("0123456789") or "x"

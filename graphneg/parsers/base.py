@@ -153,14 +153,14 @@ class CheckedParser:
                 count = sum(a != b for a, b in zip(texts[i], readable[i], strict=True))
                 warning = f"characters: {count} control characters or lone surrogates were read as U+FFFD"
                 checked = replace(checked, warnings=(*checked.warnings, warning))
-            # A foreign text keeps its graph, but the warning makes transforms skip the graph.
+            # Keep the graph of a text in a foreign language. The warning makes transforms skip this graph.
             if is_foreign(readable[i]):
                 checked = replace(checked, warnings=(*checked.warnings, FOREIGN))
             parsed[i] = checked
         return parsed
 
     def _checked(self, answer: Any) -> Parsed:
-        """Convert one answer of the parser to a `Parsed`, and check its graph."""
+        """Convert the result of the parser for one text into a `Parsed`, and check its graph."""
         if isinstance(answer, str):
             try:
                 answer = parse_graph(answer)

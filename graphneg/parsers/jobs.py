@@ -83,7 +83,7 @@ class ParserPool(AbstractContextManager["ParserPool"]):
 
     @property
     def source(self) -> str:
-        """Name and version of the parser, such as ``dependency 1``. The store marks its graphs with this."""
+        """Name and version of the parser, such as ``dependency 1``. They are stored with each graph."""
         return f"{self.name} {self.version}".strip()
 
     def parse_tagged(self, batches: Iterable[tuple[Kept, Texts]]) -> Iterator[tuple[Kept, list[Parsed]]]:
@@ -98,8 +98,8 @@ class ParserPool(AbstractContextManager["ParserPool"]):
         ahead: deque[Kept] = deque()
 
         def texts() -> Iterator[Texts]:
-            # `parse` reads batches ahead of its results. The values of these batches wait in a queue until
-            # the results arrive.
+            # `parse` may read several batches before it returns the results of the first one. Store the
+            # values of these batches in a queue until the results arrive.
             for kept, batch in batches:
                 ahead.append(kept)
                 yield batch

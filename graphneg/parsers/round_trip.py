@@ -86,5 +86,5 @@ class RoundTrip(AbstractContextManager["RoundTrip"]):
 
 
 def _tally(compared: Compared) -> Tally:
-    """Return the triple counts of a pair of graphs; zeros if Smatch cannot read the original graph."""
+    """Return Smatch's counts of triples for two graphs; zeros if Smatch cannot read the original graph."""
     return compared.tallies[SMATCH] if compared.tallies else Tally(0, 0, 0)

@@ -18,7 +18,7 @@ from neo4j import ManagedTransaction
 from graphneg.amr.penman import parse_graph
 from graphneg.errors import InputError, StoreError
 from graphneg.ingest.batches import MAX_BYTES, MAX_ROWS
-from graphneg.ingest.echoes import dialogue_of, write_echoes
+from graphneg.ingest.discourse import dialogue_of, write_discourse
 from graphneg.ingest.lexicon import finish, stored_lexicon, write_terms
 from graphneg.ingest.rows import GOLD, GraphRows, Row, graph_digest
 from graphneg.ingest.writing import MAX_DIALOGUE_BYTES
@@ -226,7 +226,7 @@ class NewGraph:
 
     @property
     def bytes(self) -> int:
-        """The approximate size in bytes of the data to write."""
+        """The approximate number of bytes that are sent to the server to write the graph."""
         return 3 * len(self.parsed.penman or "") + _NODE_BYTES * self.rows
 
     @property
@@ -265,7 +265,7 @@ def _batches(graphs: Sequence[NewGraph]) -> Iterator[list[NewGraph]]:
 
 
 def _write(tx: ManagedTransaction, batch: Sequence[NewGraph], source: str) -> tuple[int, int]:
-    """Write the graphs of a batch and the cache rows of their parses, in one transaction."""
+    """Write the graphs of a batch, and add their parses to the parse cache, in one transaction."""
     # The driver may have retried the transaction, or another process may have written the same graphs. Do not
     # write the graphs that are already stored.
     stored = run(tx, "load/stored_graphs", ids=[new.graph.id for new in batch])
@@ -293,7 +293,7 @@ def _write(tx: ManagedTransaction, batch: Sequence[NewGraph], source: str) -> tu
                 f"{len(amrs) - tied} {kind} were removed while their graphs were written; run the command "
                 "again"
             )
-    write_echoes(tx, {dialogue_of(new.of.id) for new in missing}, rows.said, lexicon)
+    write_discourse(tx, {dialogue_of(new.of.id) for new in missing}, rows.analyses, lexicon)
     notes = {new.note["id"]: new.note for new in batch if new.note is not None}
     if notes:
         run(tx, "parse/remember", parses=[notes[id] for id in sorted(notes)])
@@ -302,7 +302,7 @@ def _write(tx: ManagedTransaction, batch: Sequence[NewGraph], source: str) -> tu
 
 def _forget(tx: ManagedTransaction, amrs: Sequence[str]) -> None:
     """Delete graphs, and also the edited copies (variants) of the dialogues that have the graphs."""
-    # A variant refers to nodes of its dialogue's graphs, so it must be deleted together with the graphs.
+    # A variant refers to nodes of the graphs, so it must be deleted together with them.
     variants = sorted(row["variant"] for row in run(tx, "parse/edited", amrs=amrs))
     if variants:
         edited = sorted(row["amr"] for row in run(tx, "parse/materialized", ids=variants))

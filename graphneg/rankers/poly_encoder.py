@@ -282,8 +282,8 @@ class PolyEncoder(EncoderRanker):
         size, device = self.batch * 16, self.model.device
         for start in range(0, len(responses), size):
             some, answers = contexts[start : start + size], responses[start : start + size]
-            # Each distinct context and each distinct response of the chunk gets an index, which is the row of
-            # its vectors in `left` or `right`.
+            # Give each distinct context and each distinct response an index. It is the row of its vectors in
+            # `left` (contexts) or `right` (responses).
             turns = {key: index for index, key in enumerate(dict.fromkeys(map(tuple, some)))}
             texts = {key: index for index, key in enumerate(dict.fromkeys(answers))}
             left = torch.from_numpy(self.context_vectors(list(turns)))

@@ -80,9 +80,9 @@ class SpeakerInputs:
         self._tokenizer = tokenizer
         self._max_tokens = max_tokens
         self._utterance, self._turn = (tokenizer.convert_tokens_to_ids(item) for item in MARKERS)
-        # To find out which special tokens the tokenizer adds, the two markers are tokenized like a pair of
-        # texts. The other tokens in the result are the special tokens before, between and after the two
-        # texts.
+        # To find out which special tokens the tokenizer adds to a pair of texts, tokenize the two markers
+        # [EOU] and [EOT] as if they were texts. All other tokens in the result are special tokens before,
+        # between or after the texts.
         pair: list[int] = tokenizer(*MARKERS)["input_ids"]
         first, second = pair.index(self._utterance), pair.index(self._turn)
         self._start, self._between, self._end = pair[:first], pair[first + 1 : second], pair[second + 1 :]
@@ -216,7 +216,10 @@ class SpeakerAwareBert(CrossEncoder):
 
     @classmethod
     def _prepare(cls, network: Any, tokenizer: Any, seed: int, frozen: Collection[str]) -> None:
-        """Add token types and markers to a new classifier. Freeze the parameters with ``frozen`` prefixes."""
+        """Add token types and markers to a new classifier.
+
+        Parameters whose names begin with a prefix in ``frozen`` are excluded from training.
+        """
         add_speakers(network, tokenizer, seed)
         super()._prepare(network, tokenizer, seed, frozen)
         if _TABLE not in frozen:

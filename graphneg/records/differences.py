@@ -42,7 +42,7 @@ def turn_changes(negative: Negative) -> list[TurnChange]:
         negative: The negative to compare with its original.
 
     Returns:
-        The turns of the context, then the response.
+        One `TurnChange` for each turn of the context, and one for the response.
     """
     original = negative.original
     # A field of `original` is None if this part was not edited, so `negative` still has the original text.

@@ -101,7 +101,7 @@ def open_regular(path: Path, *, writable: bool = False) -> BinaryIO:
 
 
 def foreign_file_error(path: Path) -> InputError:
-    """Return the error to raise if graphneg needs a path at which another program has a file.
+    """Return the error for a path that graphneg needs, but at which there is a file of another program.
 
     Args:
         path: The path of the other program's file.
@@ -223,7 +223,7 @@ def _is_marked(lock: BinaryIO) -> bool:
 def _noted_token(lock: BinaryIO) -> str:
     """Return the token of the run that wrote a lock file; an empty string if the file has no token."""
     lock.seek(len(_MARK))
-    # Accept the token only if it is the only content after the mark.
+    # Accept the token only if the lock file contains nothing else after its first bytes (`_MARK`).
     found = _TOKEN.fullmatch(lock.read(100))
     return found[0].decode() if found else ""
 

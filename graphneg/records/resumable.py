@@ -202,7 +202,8 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             # the checkpoint tells the next run that graphneg wrote the part file.
             if not (self.resumed.is_complete or self.resumed.dialogues):
                 self.checkpoint(0)
-            # Nothing has failed, so do not release the lock at the end of this block, but in `close`.
+            # The file was opened without an error, so keep its lock until `close` is called. After an error,
+            # the end of this block would have released the lock.
             self._held = stack.pop_all()
 
     def __exit__(self, *_: object) -> None:
@@ -210,7 +211,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         self.close()
 
     def write(self, negative: Negative) -> None:
-        """Write a negative. After an interruption, it is kept only if a checkpoint followed.
+        """Write a negative. A resumed run keeps it only if a checkpoint was made after it was written.
 
         Args:
             negative: The negative to write.
@@ -218,7 +219,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         self.write_line(negative_to_json(negative))
 
     def write_line(self, line: str) -> None:
-        """Write a line of any JSON. After an interruption, it is kept only if a checkpoint followed.
+        """Write a line of JSON. A resumed run keeps it only if a checkpoint was made after it was written.
 
         Args:
             line: The line, without a line end.
@@ -422,9 +423,10 @@ class NegativeBatch:
     Attributes:
         dialogues: Number of dialogues that are done after this batch, counted from the start of the run.
         negatives: The negatives of the batch.
-        last: The sort key of the last dialogue of the batch. A resumed run finds it in ``resumed.last``.
-        places: The position of each negative in the result of a run over all dialogues; empty if the result
-            is sorted by dialogue.
+        last: The sort key of the last dialogue of the batch. If the run is interrupted, it resumes after this
+            dialogue (`Resumed.last`).
+        places: The index of each negative in the output of a run over all dialogues; empty if the output is
+            sorted by dialogue.
     """
 
     dialogues: int
@@ -454,7 +456,7 @@ class NegativeStream(ABC):
 
     @property
     def description(self) -> str:
-        """A description of the request: how many negatives, of which kind, from which dialogues."""
+        """A description of the negatives to be made: how many, of which kind, and from which dialogues."""
         return "negatives to be made"
 
     def __repr__(self) -> str:
@@ -515,13 +517,14 @@ class NegativeStream(ABC):
         return None
 
     def shard_header(self, content: str | None = None) -> Header:
-        """Return the header for the file of this stream's shard.
+        """Return the header line of the output file for one shard of the dialogues.
 
         Args:
-            content: A digest of the content from which the output is made; None to compute it.
+            content: A digest of the dialogues and graphs in the store; None to compute it.
 
         Returns:
-            The header. It identifies the store by a digest of its content.
+            The header. It contains the digest instead of the path of the store, which differs between
+            machines.
         """
         from graphneg.records.shards import RECORDS, Header
 

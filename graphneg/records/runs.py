@@ -102,8 +102,8 @@ def check_replaceable(path: Path, overwrite: bool) -> dict[str, Any]:
     noted = read_own_note(_finished_note(path, "").path)
     if overwrite or not path.exists():
         return {}
-    # If there is no note, the file was not written by a run. If the digest differs, the file was changed
-    # after the run.
+    # If there is no run note, the file was not written by a run. If the digest in the note is not that of the
+    # file, the file was changed after the run.
     if "digest" not in noted or noted["digest"] != file_digest(path):
         raise _taken(path, ", and it is not the unchanged output of a run")
     return noted
@@ -159,7 +159,7 @@ def remove_finished(path: Path) -> None:
 
 
 def _finished_note(path: Path, fingerprint: str) -> RunNote:
-    """Return the run note that records which run wrote a finished file."""
+    """Return the run note of a finished file: the hidden JSON file beside it that says which run wrote it."""
     return RunNote(path.with_name(f".{path.name}.run.json"), fingerprint)
 
 
@@ -211,7 +211,7 @@ def unwritable(path: str | Path, error: BaseException, kept: str) -> InputError:
     Returns:
         An error with the reason, and with advice if the disk is full or the user may not write there.
     """
-    # The error may already have been converted into an `InputError`, whose cause is the original error.
+    # `error` may be an `InputError` that was raised from an `OSError`. In this case, report the `OSError`.
     cause = error if isinstance(error, OSError) else error.__cause__ or error
     reason = (isinstance(cause, OSError) and cause.strerror) or first_line(cause)
     number, advice = cause.errno if isinstance(cause, OSError) else None, ""
@@ -368,7 +368,7 @@ class RunNote:
 
     @property
     def state(self) -> Literal["none", "same", "other"]:
-        """Whether the file does not exist ("none"), has the same fingerprint ("same") or not ("other")."""
+        """``none`` if no run note exists, ``same`` if its fingerprint is that of this run, else ``other``."""
         if not self.path.is_file():
             return "none"
         return "same" if noted_fingerprint(self.path) == self.fingerprint else "other"
@@ -414,14 +414,14 @@ def read_own_note(path: Path) -> dict[str, Any]:
         return {}
     except (InputError, OSError) as error:
         raise foreign_file_error(path) from error
-    # graphneg writes a fingerprint into every note, so a JSON file without one is from another program.
+    # graphneg writes a fingerprint into every run note, so a JSON file without one is from another program.
     if not isinstance(noted, dict) or "fingerprint" not in noted:
         raise foreign_file_error(path)
     facts = cast("dict[str, Any]", noted)
     seal = facts.pop(_SEAL, None)
-    # If the digest is wrong, somebody has edited the note, so it cannot be trusted. For example, if the
-    # number of finished dialogues was changed, a resumed run would skip dialogues or process them twice.
-    # Return an empty fingerprint, which matches no run, so that nothing is resumed.
+    # If the digest is wrong, somebody has edited the run note (the JSON file that describes the run). If, for
+    # example, the number of finished dialogues was changed, a resumed run would skip dialogues or process
+    # them twice. Return an empty fingerprint, which matches no run, so that nothing is resumed.
     return facts if seal == _seal(facts) else {"fingerprint": ""}
 
 

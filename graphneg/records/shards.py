@@ -61,7 +61,13 @@ def place_order(place: Place) -> tuple[bool, Place]:
 
 
 class _End(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The last line of a shard's file: the numbers of places and items, and a SHA-256 of all other lines."""
+    """The last line of a shard's file, with counts and a checksum.
+
+    Attributes:
+        places: Number of lines with items; each has the items with one sort key (place).
+        items: Number of items in these lines.
+        digest: SHA-256 of all lines before the last line.
+    """
 
     places: int
     items: int
@@ -108,7 +114,7 @@ class ShardBatch(NamedTuple):
 
     Attributes:
         dialogues: Number of dialogues that are done after this batch, counted from the start of the run.
-        items: Pairs of a place and an item, sorted by place.
+        items: Pairs of a sort key and an item, sorted by key. The key is that of a dialogue, or a number.
         last: The sort key of the last dialogue of the batch.
         notes: The counts of the run so far. A resumed run continues with them.
     """
@@ -151,11 +157,11 @@ def write_batches(writer: ResumableWriter, batches: Iterable[ShardBatch]) -> int
     Returns:
         The number of items in the file.
     """
-    # If the run is resumed, continue counting from the counts of the last checkpoint.
+    # A resumed run starts with the counts that were stored at the last checkpoint.
     done: dict[str, int] = {"places": 0, "items": 0, **writer.resumed.notes.get("shard", {})}
     if not writer.resumed.is_complete:
         for batch in batches:
-            # All items with the same place, that is, all items of one dialogue, are written as one line.
+            # Write one line per place (the sort key of a dialogue), with all items of the dialogue.
             for place, items in groupby(batch.items, itemgetter(0)):
                 given = [item for _, item in items]
                 writer.write_line(_json([place, given]))
@@ -184,7 +190,7 @@ def numbered(
     Returns:
         Pairs of an index and a group. The indices also count the groups of other shards.
     """
-    # Number the groups before the selection, so that the numbers are unique across all shards.
+    # Count the groups of all shards, so that no two shards use the same index.
     return (
         (place, group)
         for place, group in enumerate(groups)
@@ -213,7 +219,8 @@ class ShardFile:
         # none.
         if self.path.is_dir():
             raise InputError(f"{self.path} is a folder, not the file of a shard")
-        # The user may have named the part file of an unfinished run, or the file that this run will write.
+        # While the run that writes the shard's file is unfinished, only a part file exists. The user may pass
+        # the path of the part file or of the final file. Refuse both.
         if self.path.suffix == ".part" or (part_note(self.path).exists() and not self.path.exists()):
             raise InputError(f"{self.path}: this shard is unfinished; run the command of the shard again")
         with open_input(self.path, pipes=False) as file:
@@ -238,8 +245,8 @@ class ShardFile:
         digest, last = hashlib.sha256(), b""
         with open_input(self.path, pipes=False) as file:
             for _, line in numbered_lines(file, self.path):
-                # The digest covers all lines except the last one. So add a line to it only when another line
-                # has been read.
+                # The digest covers all lines except the last one. So add the previous line only when another
+                # line has been read.
                 digest.update(last)
                 last = line
         try:
@@ -252,12 +259,12 @@ class ShardFile:
         return end.digest
 
     def lines(self) -> Iterator[_Line]:
-        """Read the places and their items, in the order of the file.
+        """Read the items and the sort key (place) of each line, in the order of the file.
 
         Raises `InputError` if a line cannot be read or the last line is missing.
 
         Yields:
-            A place, and the list of its items.
+            The sort key by which the shards are merged, such as a dialogue id, and the items with this key.
         """
         places = items = 0
         last: tuple[bool, Place] | None = None
@@ -273,8 +280,9 @@ class ShardFile:
                         return
                     break
                 place, given = parse_typed(line, tuple[Place, list[Any]], where)
-                # The merge relies on sorted places. If they were not sorted, the merged file would differ
-                # from the file of a run without shards, and nobody would notice.
+                # Each line begins with its sort key for the merge of the shards. If the keys were not in
+                # ascending order, the merged file would differ from the file of a run without shards, and
+                # nobody would notice.
                 if isinstance(place, int) and not 0 <= place <= _MOST_PLACES:
                     raise self._damaged(f"has the place {str(place)[:30]} (line {number})")
                 if last is not None and place_order(place) <= last:
@@ -308,7 +316,7 @@ def read_shards(paths: Sequence[str | Path]) -> list[ShardFile]:
         raise _apart("no shards to merge; give the files of the shards")
     files = sorted(map(ShardFile, map(Path, paths)), key=lambda file: file.header.part.index)
     first = files[0]
-    # Comparing each shard with the first one is enough to ensure that all shards are alike.
+    # If each shard has the same settings as the first one, all shards have the same settings.
     for other in files[1:]:
         _check_alike(first, other)
     amount = first.header.part.amount
@@ -358,7 +366,7 @@ def _short(value: Any, most: int = 60) -> str:
 
 
 def _apart(reason: str) -> InputError:
-    """Return the error to raise if shards do not belong together, with exit status 2."""
+    """Return an `InputError` with exit status 2, for shards that cannot be parts of the same run."""
     error = InputError(reason)
     error.status = 2
     return error

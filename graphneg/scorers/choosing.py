@@ -108,7 +108,7 @@ class SelectionCriteria:
 
     @property
     def compares(self) -> bool:
-        """Whether the criteria compare the judge's scores of negatives and of correct responses."""
+        """Whether a criterion limits the margin between the scores of a negative and a correct response."""
         return self.absolute_margin is not None or self.relative_margin is not None
 
     def refusal(self, scores: Mapping[str, float], right: float | None) -> str | None:
@@ -267,7 +267,11 @@ class SelectedNegatives(NegativeStream):
                     yield record
 
     def _scored(self, records: Sequence[Negative]) -> Iterator[tuple[Negative, float | None]]:
-        """Yield each record with its scores added, and the judge's score of its correct response or None."""
+        """Add scores to records.
+
+        Yields:
+            Each record with its scores, and the judge's score of the correct response; None if it is unknown.
+        """
         contexts = [[turn.text for turn in record.context] for record in records]
         answers: list[float] = []
         rights: dict[int, float] = {}
@@ -310,7 +314,7 @@ class SelectedNegatives(NegativeStream):
         return reason is None
 
 
-# The name under which the total number of chosen records is counted.
+# Key for the total number of chosen records. Other keys are names of transforms and categories.
 _ALL = ""
 
 

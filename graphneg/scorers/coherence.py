@@ -438,7 +438,7 @@ class EditedDialogue:
 
     @property
     def names(self) -> set[str]:
-        """The names with which training can select this version: its recipe and its error categories."""
+        """The names by which training can select this edited dialogue: its recipe and error categories."""
         return {self.recipe, *self.categories}
 
 

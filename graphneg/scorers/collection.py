@@ -118,7 +118,7 @@ def collect_contexts(
     asked = followups(contexts, choice.max_turns_back)
 
     def lines(some: Sequence[FollowUp]) -> Iterable[str]:
-        """Score questions. Return a JSON line for each."""
+        """Score questions by FQness, and return a JSON line for each question."""
         return map(context_line, fqness(model, some))
 
     done, _ = _collect(scores, settings, asked, lines, bar, overwrite=True)
@@ -178,7 +178,7 @@ def collect_responses(
     }
 
     def lines(some: Sequence[FollowUp]) -> Iterator[str]:
-        """Collect responses to some contexts. Yield a JSON line for each."""
+        """Collect responses to contexts, and yield a JSON line for each response."""
         for item in _responses(some, generators, per_context, seed):
             names = {"id": item.id, "generator": item.generator, "response": item.response}
             yield json_line({**names, "context": _context_fields(item.followup)})
@@ -326,7 +326,7 @@ class FileResponses(Generator):
         ]
 
     def settings(self) -> Mapping[str, object]:
-        """Return the settings that determine the responses: a digest of the file's content."""
+        """Return a digest of the file from which the responses are read, as the only setting."""
         return {"responses": hashlib.sha256(self._path.read_bytes()).hexdigest()}
 
 
@@ -404,7 +404,7 @@ class ContextLine(msgspec.Struct):
     log_fqness: float
 
     def __post_init__(self) -> None:
-        """Check that turns have speakers and texts, and that the referent precedes the question.
+        """Check that each turn has a speaker and a text, and that the question is about an earlier turn.
 
         Raises:
             ValueError: A turn has no speaker or no text, the referent is the index of the question, or it is
@@ -484,7 +484,7 @@ def context_line(item: FollowUp) -> str:
 
 
 def _context_fields(item: FollowUp) -> dict[str, object]:
-    """Return a value for each field of `ContextLine`, keyed by the field's name and in the same order."""
+    """Return the values of a follow-up question and its context, keyed by the fields of `ContextLine`."""
     values = {**msgspec.to_builtins(item), **msgspec.to_builtins(item.context)}
     return {name: values[name] for name in ContextLine.__struct_fields__}
 

@@ -46,7 +46,7 @@ class ContradictionDetector:
         """Initialize a detector.
 
         Args:
-            encoder: The cross-encoder, which reads the earlier utterance in the place of the context.
+            encoder: The cross-encoder. Its inputs are pairs of an earlier utterance and a response.
         """
         self.encoder = encoder
         self.model: Any = encoder.model

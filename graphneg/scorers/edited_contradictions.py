@@ -78,8 +78,8 @@ repeated.
 """
 # Words with which speakers refer to themselves.
 _OWN = re.compile(r"\b(i|me|my|mine|we|us|our|ours)\b", re.I)
-# Matches the end of a contraction that tokenization has split, such as "n't" in "do n't" or "' t" in "don '
-# t".
+# Matches the end of a contraction that tokenization has split: the "n't" of "do n't", or the "n ' t" of
+# "don ' t".
 _APART = re.compile(r"(?<=[a-z]) ?n ?(['’]) ?t\b", re.I)
 # Matches the space before a punctuation mark in tokenized text, such as the space in "yes ."
 _GAP = re.compile(r"\s+(?=[.,!?])")
@@ -176,7 +176,7 @@ class Sentences:
     """
 
     def __init__(self, negatives: Iterable[Negative]) -> None:
-        """Collect the sentences.
+        """Collect contradictory pairs of sentences, and the sentences in which speakers refer to themselves.
 
         Args:
             negatives: The negatives, which contain the edited dialogues and the texts before the edits.
@@ -210,7 +210,7 @@ def respell(text: str) -> str:
 
 
 def _contradictions(negative: Negative) -> Iterator[Contradiction]:
-    """Yield the contradictions that the edits of a negative created."""
+    """Yield the contradictory sentences in the edited turns, each with the sentence that it contradicts."""
     after = _turns(negative, negative.context, negative.response)
     original = negative.original
     before = _turns(negative, original.context or negative.context, original.response)
@@ -289,7 +289,7 @@ class _Claim:
 
 
 def _claim(item: Contradiction, others: DenialWordings | None, seed: int) -> _Claim:
-    """Collect the wordings of a statement and its contradiction. Exchange the two in a tenth of the cases."""
+    """Collect wordings of a statement and of its contradiction. Exchange the two in a tenth of the cases."""
     # The templates reword only denials. Either the contradiction or the statement is a denial, so try both.
     if wordings := reword_denial(item.contradiction):
         said, contrary = wordings.affirmed, wordings.denied
@@ -297,7 +297,8 @@ def _claim(item: Contradiction, others: DenialWordings | None, seed: int) -> _Cl
         said, contrary = wordings.denied, wordings.affirmed
     else:
         said, contrary = (), ()
-    # The statement and the contradiction themselves come before their rewordings. Duplicates are removed.
+    # Put the original statement before its rewordings, and the original contradiction before its own. Remove
+    # duplicates.
     said = tuple(dict.fromkeys((item.sentence, *said)))
     contrary = tuple(dict.fromkeys((item.contradiction, *contrary)))
     # A consistent response should not repeat the statement word for word, so the statement itself is left out
@@ -348,7 +349,7 @@ def _responses(
     # In two thirds of the cases, add another turn of the speaker to the wrong and to the right response.
     if kind != "later" and number(seed, "alone", id) % 3:
         wrong, right = beside(wrong, source.other, id), beside(right, source.other, id)
-    # In half of the cases, a turn of another dialogue is added to the earlier utterance.
+    # Make half of the earlier utterances longer by adding a turn of another dialogue.
     if number(seed, "longer", id) % 2 == 0:
         longer = f"{id} longer"
         earlier = beside(earlier, other.source.other, longer)
@@ -358,13 +359,13 @@ def _responses(
 
 def _balancing(text: str, spoken: Sequence[str]) -> str:
     """Return a sentence of another speaker: an affirmation if ``text`` is a denial, otherwise a denial."""
-    # Together with this sentence, each response contains one denial and one affirmation, so the word "not"
-    # does not reveal the class.
+    # The sentence is added to the response `text`. Each response then contains one denial and one
+    # affirmation, so the word "not" does not reveal whether the response is contradictory.
     return min(spoken, key=lambda other: denies(other) is denies(text))
 
 
 def _of_another_dialogue(claim: _Claim, claims: Sequence[_Claim], seed: int) -> _Claim:
-    """Return a random `_Claim` of another dialogue. If there is only one dialogue, return the next claim."""
+    """Return a random claim from another dialogue; without other dialogues, the next claim in the list."""
     start = number(seed, "elsewhere", claim.source.id) % len(claims)
     rotated = chain(islice(claims, start, None), islice(claims, start))
     others = (item for item in rotated if item.source.dialogue != claim.source.dialogue)

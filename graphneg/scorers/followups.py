@@ -55,7 +55,7 @@ class FollowUp:
 
     @property
     def without_between(self) -> tuple[Turn, ...]:
-        """The turns up to and including the referent, without the turns between referent and question."""
+        """The turns up to and including the referent, the earlier turn that the question may refer to."""
         return self.context.turns[: self.referent + 1]
 
     @property

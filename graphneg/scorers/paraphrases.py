@@ -121,7 +121,7 @@ def reword_denial(sentence: str) -> DenialWordings | None:
         meets = ("nothing", "perfect")
 
     def written(side: str) -> Iterator[str]:
-        """Fill each suitable template of the kind ``side``, which is ``denied`` or ``affirmed``."""
+        """Yield rewordings from all suitable templates. ``side`` is ``denied`` or ``affirmed``."""
         for needs, template in _templates()[forms["auxiliary"], side]:
             if needs in meets:
                 before, _, after = template.format(**forms).partition("+")
@@ -152,7 +152,13 @@ def denies(sentence: str) -> bool:
 
 
 def _forms(denial: re.Match[str]) -> dict[str, str] | None:
-    """Return the words to insert into the templates, or None if the past forms of the verb are unknown."""
+    """Return the words of a denial that fill the placeholders of a template.
+
+    An example of a template is ``{subject} do not {verb}``.
+
+    Returns:
+        The words, keyed by placeholder; None if the past forms of the verb are needed but unknown.
+    """
     from lemminflect import getInflection
 
     verb = denial["verb"]
@@ -179,7 +185,12 @@ def _class(name: str) -> re.Pattern[str]:
 
 @cache
 def _templates() -> Mapping[tuple[str, str], list[tuple[str, str]]]:
-    """Return the templates, each a pair of its ``needs`` and its text, keyed by auxiliary and side."""
+    """Read the sentence templates from ``templates.tsv``.
+
+    Returns:
+        Pairs of the cells ``needs`` and ``template``, such as ``("nothing", "{subject} do not {verb}")``,
+        keyed by auxiliary and side, such as ``("do", "denied")``.
+    """
     table: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for row in _rows("templates"):
         for auxiliary in row["auxiliaries"].split():

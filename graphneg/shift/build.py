@@ -369,7 +369,7 @@ def _write(
 
 
 def _is_being_removed(state: Record, method: Mapping[str, str]) -> bool:
-    """Return whether an old shift graph is being deleted. Raise an error if extractor or embedder differ."""
+    """Return whether the shift graph is being deleted. Refuse a different keyword extractor or embedder."""
     before = {name: state[name] for name in method}
     if before != method:
         raise InputError(
@@ -382,13 +382,13 @@ def _is_being_removed(state: Record, method: Mapping[str, str]) -> bool:
 
 
 def _forget(store: Store, method: Mapping[str, str], progress: Progress) -> None:
-    """Delete the shift graph in several steps. Raise an error if another run starts to delete it, too."""
+    """Delete the shift graph in several transactions. Raise an error if another run also starts to do so."""
     me = uuid4().hex
 
     def removed(tx: ManagedTransaction, name: str) -> int:
         """Delete a part of the shift graph, unless another run has started to delete it."""
-        # The check and the deletion are in the same transaction. Otherwise data that a later run wrote might
-        # be deleted.
+        # Check in the same transaction that no other run has started to delete the graph. Otherwise this run
+        # might delete what the other run has written since then.
         if not run(tx, "shift/forgetting", run=me):
             raise InputError(_TAKEN)
         return run(tx, f"shift/forget_{name}", limit=MAX_ROWS)[0]["gone"]

@@ -55,7 +55,7 @@ class CandidateOptions:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Check that the numbers are in range."""
+        """Check that the options have allowed values."""
         if self.turns < 1 or self.max_candidates < 1:
             raise InputError("turns and max_candidates must be at least 1")
         if self.hops not in (1, 2):
@@ -153,7 +153,7 @@ class Post:
 
 
 def posts(shifts: ShiftGraph, replies: Sequence[Reply], reach: CandidateOptions) -> list[Post]:
-    """Return the context of each reply, with its foci and their candidates.
+    """Return the context of each reply, its foci (keywords), and for each focus the candidate substitutes.
 
     Args:
         shifts: Shift graph of the store.
@@ -192,7 +192,7 @@ def replies_of(store: Store, dialogues: Sequence[str]) -> list[Reply]:
     """
     turns: dict[str, dict[int, tuple[str, Mapping[str, float]]]] = {}
     for row in store.read(cypher_text("shift/candidates_turns"), ids=list(dialogues)):
-        # If a turn has no keywords, the query returns null as its only keyword.
+        # For a turn without keywords, the query returns a list with the single keyword null. Skip it.
         keywords = {text: float(score) for text, score in row["keywords"] if text is not None}
         turns.setdefault(row["dialogue"], {})[row["turn"]] = (row["text"], keywords)
     rows = store.read(cypher_text("shift/candidates_replies"), ids=list(dialogues))

@@ -159,7 +159,7 @@ class ShiftGraph:
     """The shift graph of a store. Its parts are read when they are needed, and cached."""
 
     def __init__(self, store: Store) -> None:
-        """Initialize an empty cache.
+        """Initialize the object without reading the shift graph.
 
         Args:
             store: Store with a shift graph.
@@ -214,7 +214,7 @@ class ShiftGraph:
         ways = {focus: list(shifts[focus])[: WAYS if hops > 1 else 0] for focus in missing}
         onward = self.from_each(term for some in ways.values() for term in some)
         for focus in missing:
-            # A perspective from which no shift starts has no second edges to follow.
+            # A path of two shifts can only go through a perspective at which another shift starts.
             leading = [way for way in ways[focus] if onward[way]]
             found[focus, hops] = self._smoothed(shifts[focus], leading, onward)
         _keep(self._likelihoods, found, KEPT // 4)
@@ -233,7 +233,8 @@ class ShiftGraph:
         taken = sum(counts[way] for way in ways)
         for way in ways:
             leads = onward[way]
-            # P2: the shifts from each perspective, weighted by how often the focus leads to this perspective.
+            # P2(p | focus) sums over shifts focus -> way -> p. Each `way` is weighted by how often replies
+            # shift to it from the focus.
             weight = STRENGTH * share * counts[way] / taken / sum(leads.values())
             for text, count in leads.items():
                 mass[text] = mass.get(text, 0.0) + weight * count

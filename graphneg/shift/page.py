@@ -186,7 +186,8 @@ def layout(around: Neighbourhood) -> list[Curve]:
         One curve per shift: first the loop for a shift from the topic to itself, if there is one, then the
         shifts from the topic (on the right), then the shifts to the topic (on the left).
     """
-    # Widths are relative to the count of the most frequent shift on the page, or to FREQUENT if it is higher.
+    # The width of a curve is proportional to its count. The widest curve has the highest count on the page,
+    # or the count `FREQUENT` if all counts are lower.
     most = max([FREQUENT, *(shift.count for shift in (*around.moves_to, *around.comes_from))])
     parts = [i / POINTS for i in range(POINTS + 1)]
     sides: dict[int, list[CountedShift]] = {0: [], 1: [], -1: [*around.comes_from]}

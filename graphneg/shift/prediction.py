@@ -68,7 +68,7 @@ class Predictor(Protocol):
         Args:
             post: Turns before the reply, with their keywords and foci.
             focus: Keyword of these turns that the reply takes up.
-            subsets: Candidate perspectives for the focus, divided into subsets.
+            subsets: Keywords to which the reply may move (candidate perspectives), in subsets.
 
         Returns:
             The chosen candidate of each subset, in the order of the subsets.
@@ -100,7 +100,7 @@ def choices_of(
         predictor: Predictor to call.
         post: Turns before the reply, with their keywords and foci.
         focus: Keyword of these turns that the reply takes up.
-        subsets: Candidate perspectives for the focus, divided into subsets.
+        subsets: Keywords to which the reply may move (candidate perspectives), in subsets.
 
     Returns:
         The chosen candidate of each subset, in the order of the subsets.
@@ -141,7 +141,7 @@ class FrequencyPredictor:
         Args:
             post: Turns before the reply, with their keywords and foci.
             focus: Keyword of these turns that the reply takes up.
-            subsets: Candidate perspectives for the focus, divided into subsets.
+            subsets: Keywords to which the reply may move (candidate perspectives), in subsets.
 
         Returns:
             The chosen candidate of each subset, in the order of the subsets. Scores are likelihoods.
@@ -238,7 +238,7 @@ class EmbeddingPredictor:
         Args:
             post: Turns before the reply, with their keywords and foci.
             focus: Keyword of these turns that the reply takes up.
-            subsets: Candidate perspectives for the focus, divided into subsets.
+            subsets: Keywords to which the reply may move (candidate perspectives), in subsets.
 
         Returns:
             The chosen candidate of each subset, in the order of the subsets.
@@ -399,7 +399,7 @@ class CausalPredictor:
         Args:
             post: Turns before the reply, with their keywords and foci.
             focus: Keyword of these turns that the reply takes up.
-            subsets: Candidate perspectives for the focus, divided into subsets.
+            subsets: Keywords to which the reply may move (candidate perspectives), in subsets.
 
         Returns:
             The chosen candidate of each subset, in the order of the subsets.
@@ -496,7 +496,7 @@ class Seq2SeqPredictor:
         Args:
             post: Turns before the reply, with their keywords and foci.
             focus: Keyword of these turns that the reply takes up.
-            subsets: Candidate perspectives for the focus, divided into subsets.
+            subsets: Keywords to which the reply may move (candidate perspectives), in subsets.
 
         Returns:
             The chosen candidate of each subset, in the order of the subsets.

@@ -563,8 +563,8 @@ class Store(AbstractContextManager["Store"]):
         Returns:
             The records, the summary and the column names.
         """
-        # `check_facts` is not called: the user's query does not compute facts, so it does not matter which
-        # version of graphneg computed the stored facts.
+        # `check_facts` is not called: a user's query does not recompute the properties of graph nodes, so it
+        # may run even if another version of graphneg computed the stored properties.
         work = partial(self._raising_version, partial(_run_eagerly, text=text, parameters=parameters))
         return self._in_transaction(WRITE_ACCESS, work)
 
@@ -675,8 +675,8 @@ def _run_eagerly(
 
 def _refuse_deep(value: Any) -> None:
     """Raise `RecursionError` for lists and maps that are nested deeper than any server accepts."""
-    # Without this check, the driver would send such values, and the server would fail in unexpected ways. The
-    # loop visits one level of nesting after the other. A recursive function would itself exceed Python's
+    # The driver would send values that are nested too deeply, and the server would fail in unexpected ways.
+    # The loop visits one level of nesting after the other. A recursive function would itself exceed Python's
     # recursion limit.
     level = [value or {}]
     for _ in range(MAX_NESTING):

@@ -146,11 +146,12 @@ def _texts(store: Store, ids: Sequence[str]) -> Iterator[bytes]:
 
 
 def _texts_and_graphs(store: Store, ids: Sequence[str]) -> Iterator[bytes]:
-    """Yield the rows of `_texts` for a page of dialogues, then an encoded row for each of their AMR nodes."""
+    """Yield encoded rows: first with the texts of a page of dialogues, then with each of their AMR nodes."""
     yield from _texts(store, ids)
     amrs = [row["amr"] for row in store.read(cypher_text("read/amrs"), ids=list(ids))]
     [found] = store.read(cypher_text("read/graph_contents"), amrs=amrs)
-    # Sort the edges in the last column of each node, because servers return them in any order.
+    # The last value in the row of a node is a list of its edges. Sort it, because servers return the edges in
+    # any order.
     for node in found["nodes"]:
         node[-1].sort(key=_encoded)
     yield from sorted(map(_encoded, found["nodes"]))

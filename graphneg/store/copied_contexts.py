@@ -143,10 +143,10 @@ def _copies_in(store: Store) -> CopiedContexts:
 
 
 class _Class:
-    """All contexts with the same words. ``near`` lists other `_Class` objects with nearly the same words."""
+    """A set of contexts that have the same words. ``near`` lists other sets with nearly the same words."""
 
     def __init__(self, words: frozenset[int], last: frozenset[int], bands: Sequence[int]) -> None:
-        """Initialize the class without contexts."""
+        """Initialize the class; the places of its contexts are added later."""
         self.words, self.last, self.bands = words, last, bands
         self.replies: set[str] = set()
         self.places: list[Place] = []
@@ -154,7 +154,7 @@ class _Class:
 
 
 class _Growing:
-    """A context to which turns are appended, with the words of the context and of its last turn."""
+    """A context that grows turn by turn, with the words of the whole context and of its last turn."""
 
     def __init__(self) -> None:
         """Initialize an empty context."""
@@ -174,10 +174,11 @@ class _Growing:
         return self._sum & _MASK, _sum_of(self.last) & _MASK
 
     def bands(self) -> list[int]:
-        """Return one hash for each signature band, of the context's band and its last turn's band."""
+        """Return one hash for each signature band. It combines the bands of the context and its last turn."""
         last = Signature()
         last.add(self.last)
-        # Hash each pair of bands into one number, so that contexts collide only if both bands are equal.
+        # Combine a band of the whole context with the same band of its last turn, so that two contexts have
+        # the same hash only if both bands are equal.
         pairs = zip(self.whole.bands(), last.bands(), strict=True)
         return [crc32(b"%d %d" % pair) for pair in pairs]
 
@@ -219,8 +220,8 @@ class _Signatures:
         dialogues = np.frombuffer(self._dialogues, dtype=np.uint64)
         meets: NDArray[bool_] = np.zeros(len(dialogues), dtype=bool)
         for values in np.frombuffer(self._bands, dtype=np.uint64).reshape(-1, BANDS).T:
-            # Sort the contexts by the value of this band. Consecutive equal values from two or more dialogues
-            # are a collision.
+            # Locality-sensitive hashing: contexts with the same value in a band of their signatures may be
+            # copies. Sort the contexts by this value, and look for equal values from different dialogues.
             order = np.argsort(values, kind="stable")
             starts = np.flatnonzero(np.concatenate([[True], np.diff(values[order]) != 0]))
             own = dialogues[order]
@@ -240,7 +241,7 @@ def _answered(store: Store, ids: Iterator[str]) -> Iterator[tuple[StoredDialogue
 
 
 def _right(dialogue: StoredDialogue, responses: Iterable[StoredResponse]) -> dict[int, list[str]]:
-    """Return the correct replies, keyed by turn index: turns after the first, and responses with label 1."""
+    """Return the texts of all turns but the first, and of responses with label 1, keyed by turn index."""
     answers: defaultdict[int, list[str]] = defaultdict(list)
     for turn in dialogue.turns[1:]:
         answers[turn.turn].append(turn.text)
@@ -253,7 +254,7 @@ def _right(dialogue: StoredDialogue, responses: Iterable[StoredResponse]) -> dic
 def _growing(
     dialogue: StoredDialogue, answers: Mapping[int, Sequence[str]]
 ) -> Iterator[tuple[int, _Growing]]:
-    """Yield the turn index of each reply, and the context before it. The context object is reused."""
+    """Yield the turn index of each reply and the context before it, always as the same (growing) object."""
     context, said = _Growing(), iter(dialogue.turns)
     held = next(said, None)
     for turn in sorted(answers):
@@ -266,7 +267,7 @@ def _growing(
 
 
 def _link(classes: Mapping[tuple[int, int], _Class]) -> None:
-    """Link each class of contexts to the classes with nearly the same words."""
+    """Link each class (contexts with the same words) to the classes with nearly the same words."""
     buckets: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     for key, same in classes.items():
         for band in enumerate(same.bands):
@@ -276,7 +277,8 @@ def _link(classes: Mapping[tuple[int, int], _Class]) -> None:
         keys.sort()
         for at, key in enumerate(keys):
             for other in keys[at + 1 : at + 1 + _COMPARED]:
-                # Compare two classes only once, even if they share several bands.
+                # Compare two groups of contexts only once, even if their MinHash signatures agree in several
+                # bands.
                 if (key, other) in linked:
                     continue
                 linked.add((key, other))

@@ -109,9 +109,12 @@ def stored_snapshot(store: Store) -> StoredSnapshot | None:
 
 
 def corpus_rows(store: Store, part: str, compute: Callable[[], list[Any]]) -> list[Any]:
-    """Return rows about the whole corpus: from the store's snapshot if it has one, otherwise computed.
+    """Return data about the whole corpus, even if the store contains only one shard of it.
 
-    Raises `InputError` if the store has a snapshot without this part.
+    The store of a shard also contains a snapshot, which is a copy of these data. Without a snapshot, the data
+    are computed from the store.
+
+    Raises `InputError` if the snapshot of the store lacks this part of the data.
 
     Args:
         store: An open store.
@@ -189,7 +192,8 @@ def require_part(store: Store, part: str) -> None:
 def shared_content(store: Store, selection: Selection) -> str:
     """Return a digest of the stored content that is the same for all shards of a selection.
 
-    Raises `InputError` if the store has a snapshot and cannot resolve the selection; see `check_selection`.
+    Raises `InputError` if the store has only a shard of the corpus, and the selection names no shard or has a
+    limit; see `check_selection`.
 
     Args:
         store: An open store.

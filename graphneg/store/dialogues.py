@@ -296,7 +296,7 @@ def next_speaker(turns: Sequence[HasSpeaker]) -> str:
     others = [turn.speaker for turn in turns if turn.speaker != last]
     if others:
         return others[-1]
-    # Only one speaker has spoken, so the name of the other speaker is not known.
+    # Only one speaker has spoken, so the name of the other speaker is not known. Use the name B or A.
     return "B" if last == "A" else "A"
 
 
@@ -384,8 +384,8 @@ class GraphCache:
                 raise StoreError(f"graph {id} is not in the store; it may have been deleted")
         with self._lock:
             for id, graph in graphs.items():
-                # Remove each graph and insert it again. It is then the last one in the dictionary, and graphs
-                # are dropped from the beginning.
+                # Remove each graph and insert it at the end of the dictionary. When the cache is full, graphs
+                # are dropped from the beginning, so the least recently used graphs are dropped first.
                 before = self._graphs.pop(id, None)
                 self._nodes += len(graph.nodes) - (len(before[0].nodes) if before else 0)
                 self._graphs[id] = (graph, digests.get(id))

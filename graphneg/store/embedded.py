@@ -340,7 +340,7 @@ def diagnose(membership: Membership) -> str | None:
         if membership.alive():
             return None
     except OSError as error:
-        # The error shows that the directory or its disk is gone.
+        # The store directory or its disk cannot be accessed any more.
         return f"its directory can't be read any more ({error.strerror}); {KEPT}"
     try:
         log = membership.log.read_text(encoding="utf-8", errors="replace")
@@ -539,7 +539,8 @@ class Membership:
                 # the supervisor closes the connection.
                 self.control.shutdown(socket.SHUT_WR)
                 self.control.settimeout(30.0)
-                # If this was the last user, the supervisor closes the connection only after Java has ended.
+                # If the supervisor now stops the server (a Java process), it closes the connection after Java
+                # has ended.
                 while self.control.recv(64):
                     pass
         self.control.close()
@@ -738,7 +739,7 @@ def served_directories() -> list[Path]:
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if supervisor.__file__.encode() in (process / "cmdline").read_bytes().split(b"\0"):
-                # Each supervisor has the store directory as its working directory.
+                # The working directory of a supervisor process is its store directory.
                 found.append((process / "cwd").readlink())
     return sorted(found)
 

@@ -84,7 +84,7 @@ def check_engine_files(directory: Path) -> None:
             if problem := problem_of(status):
                 raise UnsafeFileError(path, problem)
         for entry in os.scandir(databases):
-            # Refuse other folders, because the server would open each of them as a database.
+            # Refuse any folder except graphneg's own, because the server would open it as another database.
             if entry.is_dir() and entry.name != supervisor.DATABASE:
                 raise StoreError(
                     f"{printable(entry.path)} does not belong to graphneg, and the server would open it as a "
@@ -167,7 +167,8 @@ def refusal(error: UnsafeFileError) -> StoreError:
     """
     problem = str(error.strerror)
     advice = "remove it, or get a new copy of the store from its source"
-    # The advice is to copy the store, because the files of a copy belong to the user and have no hard links.
+    # If files belong to another user or have hard links, advise the user to copy the store: the files of the
+    # copy belong to the user and have no hard links.
     if "hard link" in problem or "belongs" in problem:
         advice = "copy the store with `cp -r` and open the copy, which is yours"
     return StoreError(

@@ -36,7 +36,7 @@ from graphneg.store.reading import PlanCheck, Reader, refuse, rely_on_account
 from graphneg.store.statements import cypher_text, send_text, statements
 from graphneg.store.stopped_servers import SILENT_SECONDS, is_stopped, watched
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 """Version of the schema that this version of graphneg writes."""
 OLDEST_EXPORTABLE = 7
 """The oldest schema version whose dialogues and graphs ``graphneg export --format dialogues`` can read.
@@ -126,7 +126,7 @@ _IMPORTED_AT_ONCE = 1_000
 
 
 def _finish_import(store: Store) -> None:
-    """Create constraints and indexes after a bulk import, and replace placeholders with empty lists."""
+    """Create constraints and indexes after a bulk import, and replace the placeholders for empty lists."""
     apply_schema(store)
     # Wait for the indexes, which the server builds in the background, because the queries below need them.
     store.read(cypher_text("read/await_indexes"))
@@ -289,7 +289,8 @@ def open_server(uri: str, auth: Auth | None, database: str | None, exporting: bo
             reader = Reader(account or driver, rely_on_account if account else refuse)
         store = Store(driver, database, description, resources, reader=reader)
         ensure_schema(store, exporting)
-        # Nothing has failed, so the drivers are not closed here. `Store.close` closes them.
+        # `opened` closes the drivers if an exception occurs before this line. From now on, `Store.close` does
+        # so.
         resources.push(opened.pop_all())
         return store
 

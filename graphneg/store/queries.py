@@ -297,7 +297,8 @@ def near_topics(store: Store, text: str) -> list[str]:
     rows = store.read(cypher_text("read/near_topics"), text=topic, prefix=topic[:PREFIX], lemmas=forms)
     found = sorted(row["topic"] for row in rows)
     alike = get_close_matches(topic, found, NEAR)
-    # Put lemmas first, and remove duplicates.
+    # Suggest topics that are lemmas of the given topic before topics with similar spelling. A dict removes
+    # duplicates.
     return list(dict.fromkeys([*(form for form in forms if form in found), *alike]))[:NEAR]
 
 
@@ -440,8 +441,8 @@ def _add(graph: networkx.MultiDiGraph[str], value: Any) -> None:
     elif isinstance(value, Relationship):
         ends = [node for node in (value.start_node, value.end_node) if node is not None]
         for node in ends:
-            # If the node was added before, do not replace it. The driver returns the end nodes of a
-            # relationship without properties.
+            # The end nodes of a relationship come from the driver without properties. If a node was added
+            # before, it has its properties, so keep it.
             if _key(node) not in graph:
                 _add(graph, node)
         graph.add_edge(*map(_key, ends), key=value.type, **dict(value.items()))
@@ -451,5 +452,5 @@ def _add(graph: networkx.MultiDiGraph[str], value: Any) -> None:
 
 
 def _key(node: Node) -> str:
-    """Return a node's ``id`` or ``text``; without them, the server's id for it, valid in this result only."""
+    """Return a node's ``id`` or ``text``; if it has neither, the id that the server uses in this result."""
     return str(node.get("id") or node.get("text") or node.element_id)

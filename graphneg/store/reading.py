@@ -178,8 +178,8 @@ def _operators(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     name of the procedure.
     """
     if plan:
-        # For example, the type is "ProcedureCall@neo4j", and the details are "db.labels() :: (label ::
-        # STRING)".
+        # Example of an operator: its `operatorType` is "ProcedureCall@neo4j", and its details are
+        # "db.labels() :: (label :: STRING)".
         details = str(plan.get("args", {}).get("Details", ""))
         yield str(plan["operatorType"]).partition("@")[0], details.partition("(")[0].lower()
         for child in plan.get("children", ()):
@@ -360,7 +360,7 @@ def write_clause(query: str) -> str | None:
     tokens = [token for token in _TOKEN.finditer(query) if token.lastgroup != "skip"]
     words = ["", *("'" if token.lastgroup == "quoted" else token[0].upper() for token in tokens), ""]
     for before, word, after in zip(words, words[1:], words[2:], strict=False):
-        # Skip names: in "RETURN set" the word follows RETURN, and in "set = 1" it precedes "=".
+        # After RETURN ("RETURN set") and before "=" ("set = 1"), a word such as "set" is only a name.
         if word in _WRITE_WORDS and before not in _BEFORE_NAME and after not in _AFTER_NAME:
             return word
     return None

@@ -65,8 +65,8 @@ class ReopenedStore:
 
     def _replace(self) -> None:
         """Open the store again, unless the last attempt failed less than `PAUSE_SECONDS` ago."""
-        # An attempt takes seconds, so after a failure, raise the same error for a while instead of trying
-        # again.
+        # It takes seconds to find out that the store cannot be opened. So after a failure, raise the same
+        # error for a while instead of trying again.
         if self._failure and time.monotonic() - self._failed_at < PAUSE_SECONDS:
             raise StoreError(self._failure)
         ended = self._store

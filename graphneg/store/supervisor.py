@@ -395,7 +395,8 @@ class Supervisor:
         if is_there and self._order["temporary"]:
             shutil.rmtree(self._directory, ignore_errors=True)
         elif is_there and not has_failed:
-            # If the disk is full, no checksums are written. The next server then starts without a comparison.
+            # If the disk is full, no checksums are written. The next server then starts without checking the
+            # files of the store.
             with contextlib.suppress(OSError):
                 database = self._directory / ENGINE / "databases" / DATABASE
                 write_checksums(self._directory, database, self._checksums)

@@ -145,8 +145,8 @@ class WindowSampler:
     The same seed and the same epoch give the same dialogues in the same order.
 
     Attributes:
-        shortfall: How many dialogues had fewer edited versions than the mix asks for in the last epoch, and
-            how many edited versions were not used.
+        shortfall: How many dialogues had fewer edited versions than ``mix`` requests for each dialogue, and
+            how many edited versions were not used. The counts are those of the last epoch.
     """
 
     def __init__(
@@ -212,13 +212,13 @@ class WindowSampler:
             if len(some) < amount:
                 self.shortfall.contexts[name] += 1
                 self.shortfall.responses[name] += amount - len(some)
-            # Each epoch continues after the last version of the previous epoch, so that all versions are used
-            # equally often.
+            # Each epoch continues after the edited version that the previous epoch used last, so that all
+            # edited versions of a dialogue are used equally often.
             for i, drawn in enumerate(rotate(some, amount, epoch)):
                 draw = number(self._seed, "window", drawn.id, name, str(epoch), str(i))
                 yield WindowExample(drawn.turns, drawn.edited, 0, drawn.recipe, drawn.categories, draw)
-                # `_collate` uses the indices of the edited turns and the random number to select a window.
-                # Both are the same for the original dialogue, so its window is at the same position.
+                # `_collate` selects a window by the indices of the edited turns and a random number. Use the
+                # same indices and number for the original dialogue, so that its window has the same position.
                 yield WindowExample(item.original, drawn.edited, 1, ORIGINAL, (), draw)
 
 

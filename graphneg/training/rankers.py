@@ -73,13 +73,13 @@ class EarlyStopping:
         return number(0, "validation", *group.context) < self.fraction * 2**64
 
     def learns(self, group: Group) -> bool:
-        """Return whether a context is used for training.
+        """Return whether a context is used for training, and not for validation.
 
         Args:
             group: The context with its responses.
 
         Returns:
-            True if the context is not held back; see `holds_back`.
+            The opposite of `holds_back`.
         """
         return not self.holds_back(group)
 
@@ -90,7 +90,8 @@ class EarlyStopping:
             groups: The contexts with their responses.
 
         Raises:
-            InputError: With this fraction, no context or every context would be held back.
+            InputError: The fraction of contexts to hold back is so small or large that no context or every
+                context would be held back.
         """
         held_back = sum(map(self.holds_back, groups))
         if not 0 < held_back < len(groups):
@@ -215,7 +216,14 @@ def _parts(
     seed: int,
     validation: EarlyStopping | None,
 ) -> tuple[Draws, Draws | None]:
-    """Return two functions that draw an epoch's pairs: for training and for validation (None without it)."""
+    """Return a function that draws the training pairs of an epoch, and another one for validation pairs.
+
+    Without validation, the second function is None.
+
+    Raises:
+        InputError: ``data`` is a `Pairs` object, which has its own mix and held-out texts, and a mix or
+            held-out texts are given as well.
+    """
     if isinstance(data, Pairs):
         if mix is not None or held_out:
             raise InputError("pairs already have a mix and held-out texts: pass both to read_pairs instead")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphneg.amr.echoes import repetitions
-from graphneg.amr.facts import facts_and_sayings
+from graphneg.amr.facts import analysed
 from graphneg.amr.penman import parse_graph
 from graphneg.english.lexicon import english
 
@@ -13,7 +13,7 @@ YES = "(y / yes)"
 
 def said_again(*penmans: str) -> dict[int, list[str]]:
     """The echoes of the last turn of a dialogue of two speakers."""
-    said = [facts_and_sayings(parse_graph(penman), "", english())[1] for penman in penmans]
+    said = [analysed(parse_graph(penman), "", english()).statements for penman in penmans]
     return repetitions([("AB"[turn % 2], says) for turn, says in enumerate(said)])[-1]
 
 

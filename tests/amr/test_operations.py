@@ -134,6 +134,49 @@ class TestAdding:
             text_after(text, wanted)
 
 
+class TestSaying:
+    """A sentence of another turn in place of the graph."""
+
+    SOURCE = "(l / like-01 :ARG0 (i / i) :ARG1 (t / tea) :beneficiary (y / you))"
+
+    def said(self, frame: str, voice: str, *more: Edit) -> str:
+        say = edit("say", 0, from_amr="other", from_position=0, voice=voice, frame=frame)
+        return text_after("(o / oh)", say, *more, other=self.SOURCE)
+
+    def test_the_voice_exchanges_the_speakers(self) -> None:
+        assert self.said("claim", "own") == (
+            "(l / like-01 :ARG0 (i / i) :ARG1 (t / tea) :beneficiary (y / you))"
+        )
+        assert self.said("check", "other") == (
+            "(l / like-01 :ARG0 (y / you) :ARG1 (t / tea) :beneficiary (i / i) :mode interrogative)"
+        )
+
+    def test_the_frame_is_above_the_sentence_and_shares_its_pronouns(self) -> None:
+        assert self.said("surprise", "other") == (
+            "(s / surprise-01 :ARG0 (l / like-01 :ARG0 (y / you) :ARG1 (t / tea) :beneficiary (i / i)) "
+            ":ARG1 i)"
+        )
+
+    def test_later_edits_change_the_copy(self) -> None:
+        no = edit("add", 0, role="polarity", value="-", copy_of="other")
+        assert self.said("why", "other", no).startswith("(c / cause-01 :ARG1 (l / like-01 :polarity - :ARG0")
+
+    @pytest.mark.parametrize(
+        ("frame", "voice", "k", "reason"),
+        [
+            ("why", "own", 0, "no frame 'why' for the voice 'own'"),
+            ("sing", "other", 0, "no frame 'sing'"),
+            ("why", "other", 1, "'say' replaces a whole graph"),
+        ],
+    )
+    def test_unknown_frames_and_inner_nodes_are_refused(
+        self, frame: str, voice: str, k: int, reason: str
+    ) -> None:
+        say = edit("say", k, from_amr="other", from_position=0, voice=voice, frame=frame)
+        with pytest.raises(TransformError, match=reason):
+            text_after("(o / oh :mod (h / hey))", say, other=self.SOURCE)
+
+
 class TestGrafting:
     SOURCE = "(s / see-01 :ARG0 (b / boy :mod (o / old)) :ARG1 (d / dog :poss b) :time (n / now))"
 

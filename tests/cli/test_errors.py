@@ -82,7 +82,7 @@ def test_lines_that_can_not_be_read_are_told_with_what_is_wrong(
     assert said[1:] == [
         f"  {path}:1: not JSON: Unterminated string at column 23",
         f"  {path}:2: item 1: the object has no turns (turns, messages, conversations, conversation, "
-        "dialogue, dialog, utterances, log, posts, comments); its keys are 'id'",
+        "dialogue, dialog, utterances, log, posts, comments, ...); its keys are 'id'",
         f"  {path}:3: item 2: turns is not a list",
         f"  {table}:2: not CSV: unexpected end of data inside quotation marks",
     ]

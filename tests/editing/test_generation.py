@@ -514,7 +514,7 @@ class TestTransformsOfOnesOwn:
             ("AS edits", "AS changes", "must return 'dialogue' and 'edits'"),
             (" AS edits", "[0] AS edits", "must return 'dialogue' and 'edits'"),
             ("d.id AS dialogue", "d.id + 'x' AS dialogue", "is not one of the requested dialogues"),
-            ("'wrap'", "'warp'", "op 'warp' is not one of add, drop, graft, set, wrap"),
+            ("'wrap'", "'warp'", "op 'warp' is not one of add, drop, graft, say, set, wrap"),
             ("op: 'wrap'", "op: 'wrap', target: 'reply'", "target 'reply' is not one of dialogue, response"),
             ("role:", "`rôle`:", "unknown key 'rôle'"),
             ("role: 'ARG1'", "rank: 'ARG1'", "unknown key 'rank'"),
@@ -528,6 +528,9 @@ class TestTransformsOfOnesOwn:
                 "op: 'graft', from_amr: 'other', from_position: 0",
                 "from_amr 'other' is neither a graph of",
             ),
+            ("op: 'wrap'", "op: 'say', from_amr: t.amr", "voice None is not one of own, other"),
+            ("op: 'wrap'", "op: 'say', voice: 'own', frame: 'why'", "'why' is not one of claim, said"),
+            ("op: 'wrap'", "op: 'say', voice: 'own', frame: 'claim'", "'say' needs position 0 and from_amr"),
             (
                 "op: 'wrap'",
                 "op: 'graft', from_amr: t.amr, from_position: 999",
@@ -559,9 +562,7 @@ class TestTransformsOfOnesOwn:
             made(dialogues, folders=[tmp_path])
 
     def test_that_nobody_wrote_are_named(self, dialogues: DialogueGraph) -> None:
-        with pytest.raises(
-            InputError, match="no transform named 'doubt'; choose one of antonym_substitution, "
-        ):
+        with pytest.raises(InputError, match="no transform named 'doubt'; choose one of antonym_claim, "):
             made(dialogues, transforms=["doubt"])
 
 

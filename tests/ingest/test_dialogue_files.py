@@ -229,7 +229,7 @@ class TestNames:
         records, _ = load(written(tmp_path / "t.jsonl", lines([good, *odd])))
         assert refused(records) == [
             "t.jsonl:2 item 1: the object has no turns (turns, messages, conversations, conversation, "
-            "dialogue, dialog, utterances, log, posts, comments); its keys are 'id', 'history'",
+            "dialogue, dialog, utterances, log, posts, comments, ...); its keys are 'id', 'history'",
             "t.jsonl:3 item 2: turns[0] lacks 'text'; it has 'said': name the text with --map text=NAME",
             "t.jsonl:4 item 3: turns is not a list",
         ]

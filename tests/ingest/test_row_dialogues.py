@@ -329,7 +329,8 @@ class TestSpeakers:
         assert texts(written(tmp_path / "t.csv", text))["1"] == "Sue: Hi. / Tom: Ho."
 
     def test_no_name_stands_for_two_fields(self) -> None:
-        shared = {"dialogue", "dialog", "conversation"}  # a dialogue's id, or the list of its turns
+        # A dialogue's id, or the list of its turns; a text, or the list of the turns.
+        shared = {"dialogue", "dialog", "conversation", "transcript"}
         names = [name for field in NAMES for name in NAMES[field] if name not in shared]
         assert len(names) == len(set(names)) and list(plain_names(names)) == names
 

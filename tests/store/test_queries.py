@@ -20,6 +20,7 @@ from tools.docs_pages import queries_page
 PAGE = queries_page()
 QUERIES = named_queries()
 Rows = list[tuple[Any, ...]]
+NO_DOG, ASKED = "I don't have a dog.", "Where does your dog sleep?"
 
 FOUND: dict[str, tuple[dict[str, Any], Rows]] = {
     "behind": (
@@ -27,6 +28,23 @@ FOUND: dict[str, tuple[dict[str, Any], Rows]] = {
         [
             ("kitchen/train/2#1/r0", "kitchen", "I baked a cake to go with it.", "I would rather have tea."),
             ("kitchen/train/10#1", "kitchen", "Who wants coffee?", "Tea for me, please."),
+        ],
+    ),
+    "clauses": (
+        {"dialogue": "pets/train/1"},
+        [
+            (0, 0, "A", "like-01", "statement", "positive", "none", "present", False, False, True),
+            (1, 0, "B", "sleep-01", "question", "positive", "none", "present", False, False, False),
+            (2, 0, "A", "ask-01", "question", "positive", "none", "present", False, False, False),
+            (3, 0, "B", "love-01", "statement", "positive", "none", "present", False, False, True),
+            (4, 0, "A", "have-03", "statement", "negative", "none", "present", False, False, True),
+        ],
+    ),
+    "contradictions": (
+        {},
+        [
+            ("pets/train/1#4", "A", NO_DOG, "pets/train/1#0", "A", "I like my dog."),
+            ("pets/train/1#4", "A", NO_DOG, "pets/train/1#1", "B", ASKED),
         ],
     ),
     "contested": ({}, [("coffee", "coffee", "tea", 1, 2), ("weather", "cold", "hot", 1, 2)]),
@@ -53,6 +71,13 @@ FOUND: dict[str, tuple[dict[str, Any], Rows]] = {
             ("cake", 3, 2, 0.918, 0.918),
             ("tea", 3, 2, 0.918, 0.918),
             ("weather", 3, 2, 0.918, 0.918),
+        ],
+    ),
+    "entity": (
+        {"dialogue": "pets/train/1", "entity": "dog"},
+        [
+            ("pets/train/1#e1", 0, "A", "dog", "I like my dog."),
+            ("pets/train/1#e1", 1, "B", "dog", ASKED),
         ],
     ),
     "predicate_arguments": (
@@ -125,6 +150,7 @@ FOUND: dict[str, tuple[dict[str, Any], Rows]] = {
     ),
     "reciprocal": ({}, [("coffee", "tea", 2, 2), ("ticket", "train", 1, 2), ("cold", "hot", 1, 1)]),
     "self_shifts": ({}, [("coffee", 1, 0.111)]),
+    "shared_entities": ({}, [("pets/train/1", "pets/train/1#e1", "dog", "animal", 2, 2)]),
     "similar_foci": (
         {"focus": "coffee", "least": 1},
         [
@@ -146,9 +172,13 @@ FOUND: dict[str, tuple[dict[str, Any], Rows]] = {
         ],
     ),
     "topic": ({"focus": "coffee"}, [("coffee", 9, 4, 5, 3, 1, ["tea"])]),
+    "unanswered": ({}, [("pets/train/1#1", "B", ASKED, "Why do you ask?")]),
 }
 NARROWED: list[tuple[str, dict[str, Any], Rows]] = [
     ("behind", {"focus": "coffee", "perspective": "tea", "corpus": "travel"}, []),
+    ("contradictions", {"corpus": "kitchen"}, []),
+    ("contradictions", {"speaker": "B"}, []),
+    ("contradictions", {"dialogue": "pets/train/2"}, []),
     ("contested", {"focus": "weather"}, [("weather", "cold", "hot", 1, 2)]),
     ("one_way", {"least": 3}, [("coffee", "cake", 3)]),
     ("origins", {"perspective": "weather"}, []),
@@ -163,6 +193,9 @@ NARROWED: list[tuple[str, dict[str, Any], Rows]] = [
     ("surprising", {"least": 3}, [("coffee", "cake", 3, 1.115)]),
     ("topic", {"focus": "cream"}, [("cream", 0, 2, 0, 1, 0, [])]),
     ("hubs", {"limit": 0}, []),
+    ("shared_entities", {"corpus": "kitchen"}, []),
+    ("unanswered", {"speaker": "A"}, []),
+    ("unanswered", {"corpus": "pets"}, [("pets/train/1#1", "B", ASKED, "Why do you ask?")]),
 ]
 
 
@@ -309,7 +342,7 @@ class TestFiles:
             graph.cypher_write("MATCH (a)-[:SHIFTS_TO {own: true}]->(b) DETACH DELETE a, b")
 
     def test_one_that_is_like_no_other_is_told_with_all(self) -> None:
-        with pytest.raises(InputError, match="'xyz'; available: behind, contested, "):
+        with pytest.raises(InputError, match="'xyz'; available: behind, clauses, contested, "):
             named_query("xyz")
 
     @pytest.mark.parametrize(

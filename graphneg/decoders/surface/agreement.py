@@ -125,7 +125,7 @@ def inflect_finite(sentence: SentenceDraft, group: VerbGroup, person: str) -> No
     """
     verb, low = group.verb, group.verb.lower
     # Modals do not agree with their subject ("I can", "He can"). Of the past forms, only *was* and *were*
-    # agree with their subject. For all other past forms, the last branch below returns without a change.
+    # agree with their subject. The last branch below leaves all other past forms unchanged.
     if verb.tag == "MD" or low in word_class("uninflected"):
         return
     if low == "'s":
@@ -308,8 +308,8 @@ def _is_inverted(tokens: Tokens, index: int) -> bool:
     verb = tokens.get(start)
     if index + 1 == len(tokens) or (verb.tag != "MD" and verb.expanded not in BE | DO | HAVE):
         return False
-    # For each tag that the word after the pronoun may have, the value says whether the auxiliary before the
-    # pronoun fits this tag: "has it been", "would it be", "is it good".
+    # The key is a tag of the word after the pronoun. The value says whether the auxiliary before the pronoun
+    # can go with this tag: "has it been" (VBN), "would it be" (VB), "is it good" (JJ).
     fitting = {
         "VBN": verb.expanded in HAVE | BE,
         "VBD": verb.expanded in HAVE,

@@ -1,7 +1,7 @@
 """Apply the graph edits of an utterance to its words, in the right order.
 
-`realise` passes each edit of an utterance (set, add, drop, graft, wrap) to the operation that can express the
-edit in words. The operations are applied in this order:
+`realise` passes each edit of an utterance (set, add, drop, graft, wrap, say) to the operation that can
+express the edit in words. The operations are applied in this order:
 
 1. If the edits replace the whole utterance, or leave only an interjection such as "Okay", write the new text.
 2. Replace words: pronouns, copied phrases, concepts and constants. Later steps depend on the new words.
@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from graphneg.amr.alignment import get_aligner
 from graphneg.amr.concept_words import PRONOUNS
 from graphneg.decoders.base import refuse_original
-from graphneg.decoders.surface.analysis.alignment import AlignmentCache
+from graphneg.decoders.surface.analysis.alignment import AlignmentCache, with_moved_spans
 from graphneg.decoders.surface.analysis.sentence import SentenceDraft
 from graphneg.decoders.surface.analysis.verb_groups import TIME_NOUNS
 from graphneg.decoders.surface.draft import RealisationError
@@ -37,6 +37,18 @@ from graphneg.decoders.surface.operations.mood import (
 from graphneg.decoders.surface.operations.negation import affirm, negate
 from graphneg.decoders.surface.operations.pronouns import set_pronouns
 from graphneg.decoders.surface.operations.removal import drop
+from graphneg.decoders.surface.operations.restating import (
+    ask_for,
+    contract_like,
+    exchange_speakers,
+    keep_claim,
+    keep_sentence,
+    negates_clause,
+    put_into_frame,
+    refuse_indefinite,
+    state_wish,
+    tidy_change,
+)
 from graphneg.decoders.surface.operations.tense import TENSES, add_time, set_time
 from graphneg.decoders.surface.operations.words import set_concept, set_value
 from graphneg.decoders.surface.refusals import (
@@ -46,6 +58,7 @@ from graphneg.decoders.surface.refusals import (
     refuse_dependent_sentence,
     refuse_wordless,
 )
+from graphneg.english.reply_frames import reply_frame
 from graphneg.english.tokens import has_spaced_apostrophes, joined, space_apostrophes, with_closed_clitics
 from graphneg.english.words import word_class
 from graphneg.model import AmrGraph, Decoded, Edit, EditedUtterance
@@ -66,12 +79,14 @@ class Sources:
     Attributes:
         graphs: The graphs, keyed by id.
         texts: The text of each graph, keyed by graph id.
-        readings: Cache of texts that are tokenized, tagged and aligned with their graphs.
+        parsed: The same texts as they were parsed: with spaces around apostrophes, if the corpus writes them.
+        readings: Cache of the tokenized and tagged texts, with their alignments to the graphs.
         opened: Number of calls of `open` so far. It distinguishes two copies of the same text.
     """
 
     graphs: Mapping[str, AmrGraph]
     texts: Mapping[str, str]
+    parsed: Mapping[str, str]
     readings: AlignmentCache
     opened: int = 0
 
@@ -91,6 +106,24 @@ class Sources:
             raise RealisationError("no-source", f"the text of {amr} is missing")
         self.opened += 1
         return SentenceDraft(self.readings.get(self.texts[amr], self.graphs[amr]))
+
+    def open_claim(self, amr: str | None) -> SentenceDraft:
+        """Create an editable sentence as `open` does, with the token spans of the text without spaces.
+
+        Args:
+            amr: The id of the graph.
+
+        Returns:
+            The sentence.
+
+        Raises:
+            RealisationError: The graph or its text is missing (``no-source``).
+        """
+        if amr is None or amr not in self.graphs or amr not in self.texts:
+            raise RealisationError("no-source", f"the text of {amr} is missing")
+        text = self.texts[amr]
+        graph = with_moved_spans(self.graphs[amr], self.parsed.get(amr, text), text)
+        return SentenceDraft(self.readings.get(text, graph))
 
 
 def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) -> str:
@@ -116,20 +149,14 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
     # 1. The edits replace the whole utterance, or leave only an interjection.
     if len(own) == 1 and own[0].op == "graft" and own[0].position == 0 and own[0].role is None:
         return _copy(own[0], edits, sources)
+    if len(own) == 1 and own[0].op == "say":
+        return _say(own[0], edits, sources, sentence)
     if (reply := _interjection(sentence, own)) is not None:
         return reply
     appended = [edit for edit in own if edit.op == "graft" and edit.role is not None]
     plain = [edit for edit in own if edit.op != "wrap" and edit not in appended and edit.position >= 0]
-    # 2. Replace words.
-    _change_words(sentence, plain, sources)
-    # 3. Remove the words of dropped subtrees.
-    for edit in plain:
-        if edit.op == "drop" and sentence.node(edit.position).role not in CLAUSE_MARKS:
-            drop(sentence, edit.position)
-    # 4. Change the negation, mood and time of clauses.
-    for edit in plain:
-        if edit.op == "add" or (edit.op == "drop" and sentence.node(edit.position).role in CLAUSE_MARKS):
-            _change_clause(sentence, edit)
+    # 2. to 4. Change words and clauses.
+    _change(sentence, plain, sources)
     # 5. Put the sentence under a new predicate.
     _wrap(sentence, own)
     text = sentence.finish()
@@ -145,6 +172,20 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
         stop = (" ." if sentence.tokenised else ".") if body[-1:].isalnum() else ""
         text = f"{body}{stop} {copied}"
     return text
+
+
+def _change(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) -> None:
+    """Apply the edits that change words and clauses, in the order of the module docstring."""
+    # 2. Replace words.
+    _change_words(sentence, edits, sources)
+    # 3. Remove the words of dropped subtrees.
+    for edit in edits:
+        if edit.op == "drop" and sentence.node(edit.position).role not in CLAUSE_MARKS:
+            drop(sentence, edit.position)
+    # 4. Change the negation, mood and time of clauses.
+    for edit in edits:
+        if edit.op == "add" or (edit.op == "drop" and sentence.node(edit.position).role in CLAUSE_MARKS):
+            _change_clause(sentence, edit)
 
 
 def _interjection(sentence: SentenceDraft, edits: Sequence[Edit]) -> str | None:
@@ -233,8 +274,8 @@ def _wrap(sentence: SentenceDraft, edits: Sequence[Edit]) -> None:
             raise RealisationError(
                 "unsupported-edit", "only a whole sentence can be put under a new predicate"
             )
-        # Another edit adds the subject of the new predicate. In this edit, the position -1 refers to the
-        # predicate, which is now the top of the graph.
+        # The subject of the new predicate is added by another edit. Its position is -1, which means the new
+        # top of the graph, that is, the predicate.
         subjects = (
             other.concept for other in edits if (other.op, other.position, other.role) == ("add", -1, "ARG0")
         )
@@ -250,12 +291,8 @@ def _copy(copied_by: Edit, edits: Sequence[Edit], sources: Sources) -> str:
             the copy (``unchanged``).
     """
     source = sources.open(copied_by.from_amr)
-    copy = [
-        edit._replace(copy_of=None)
-        for edit in edits
-        if edit.copy_of == copied_by.from_amr and edit.site == copied_by.site
-    ]
-    _keep_sentence(source, copied_by.from_position or 0)
+    copy = _edits_of_copy(copied_by, edits)
+    keep_sentence(source, copied_by.from_position or 0)
     if is_dangling(source.tokens, 0):
         raise RealisationError("unclear-clause", "the sentence to repeat is incomplete")
     if copied_by.role is not None or any(edit.op != "set" for edit in copy):
@@ -267,28 +304,57 @@ def _copy(copied_by: Edit, edits: Sequence[Edit], sources: Sources) -> str:
     return copied
 
 
-def _keep_sentence(source: SentenceDraft, k: int) -> None:
-    """Keep only the words of the sentence whose top node is ``k``, without openings such as "Yes, and".
+def _edits_of_copy(copied_by: Edit, edits: Sequence[Edit]) -> list[Edit]:
+    """Return the edits that change the copy of a sentence, as edits of this sentence."""
+    return [
+        edit._replace(copy_of=None)
+        for edit in edits
+        if edit.copy_of == copied_by.from_amr and edit.site == copied_by.site
+    ]
+
+
+def _say(said_by: Edit, edits: Sequence[Edit], sources: Sources, reply: SentenceDraft) -> str:
+    """Return the text of a repeated sentence in its reply frame, after the edits that change the copy.
 
     Raises:
-        RealisationError: No word is aligned with a node of the sentence (``no-alignment``).
+        RealisationError: The sentence cannot be repeated, or cannot be changed in this way.
     """
-    tokens = source.tokens
-    if k:
-        firsts = [
-            index
-            for inner in range(k, source.node(k).subtree_last + 1)
-            for index in source.indices(inner)[:1]
-        ]
-        if not firsts:
-            raise RealisationError("no-alignment", "no words are aligned with the sentence to repeat")
-        start, end = source.sentence_bounds(min(firsts))[0], source.sentence_bounds(max(firsts))[1]
-        tokens[:] = tokens[start:end]
-    while len(tokens) > 2 and (
-        tokens[0].tag in ("UH", "CC")
-        or (tokens[0].lower in _INTERJECTIONS | word_class("openings") and tokens[1].text in (",", ".", "!"))
-    ):
-        source.cut(0, 2 if tokens[1].text in (",", ".", "!", "...") else 1)
+    form = reply_frame(said_by.frame or "", said_by.voice or "")
+    if form is None:
+        raise RealisationError("unsupported-edit", f"there is no frame {said_by.frame}")
+    source = sources.open_claim(said_by.from_amr)
+    copy = _edits_of_copy(said_by, edits)
+    state_wish(source, keep_claim(source, said_by.from_position or 0))
+    contract_like(source, reply)
+    if said_by.voice == "other":
+        exchange_speakers(source)
+    negative = negates_clause(source)
+    negated = any((edit.op, edit.role, edit.value) == ("add", "polarity", "-") for edit in copy)
+    if negated:
+        refuse_indefinite(source)
+    if form.order == "asked":
+        asked = next((edit for edit in copy if (edit.op, edit.concept) == ("add", "amr-unknown")), None)
+        left_out = next((edit for edit in copy if edit.op == "drop"), None)
+        if asked is None or left_out is None:
+            raise RealisationError("unsupported-edit", "a question needs one phrase that it asks for")
+        ask_for(source, left_out.position, asked.role or "")
+        put_into_frame(source, form)
+        return source.finish().strip()
+    before = [token.text for token in source.tokens]
+    _change(source, copy, sources)
+    if copy and before == [token.text for token in source.tokens]:
+        raise RealisationError("unchanged", "the copied sentence did not change")
+    # In "There are banks that don't lend money", only an inner clause would be negated. Nobody would notice.
+    if (negated or _affirms(source, copy)) and negative == negates_clause(source):
+        raise RealisationError("unclear-clause", "only an inner clause would change its polarity")
+    tidy_change(source)
+    put_into_frame(source, form)
+    return source.finish().strip()
+
+
+def _affirms(source: SentenceDraft, edits: Sequence[Edit]) -> bool:
+    """Return whether an edit drops the negation of a clause."""
+    return any(edit.op == "drop" and source.node(edit.position).role == "polarity" for edit in edits)
 
 
 class SurfaceDecoder:
@@ -344,7 +410,7 @@ class SurfaceDecoder:
             amr: joined(text) if has_spaced_apostrophes(text) else with_closed_clitics(text)[0]
             for amr, text in item.source_texts.items()
         }
-        sources = Sources(item.sources, texts, self._readings)
+        sources = Sources(item.sources, texts, item.source_texts, self._readings)
         try:
             text = realise(SentenceDraft(reading), item.edits, sources)
         except RealisationError as why:

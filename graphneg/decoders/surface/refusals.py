@@ -47,7 +47,7 @@ miss what was changed."""
 # Pattern for concepts that no word expresses, because they only build the structure of a graph:
 # ``amr-unknown``, ``have-rel-role-91``, ``date-entity``.
 _WORDLESS = re.compile(r"amr-.*|.*-91|.*-(?:entity|quantity)|have-.*-92")
-# Constants of the role ``:mode``, which no word expresses.
+# Values of the role ``:mode``. They are expressed by the form of the clause, not by a word.
 _STRUCTURAL_VALUES = frozenset({"interrogative", "imperative", "expressive"})
 # Tags of words that may occur between a subject and *be*: "it *might not* be".
 _AUXILIARIES = frozenset({"MD", "AX", "NEG", "RB"})
@@ -78,7 +78,8 @@ _NEEDED = {
 # Tags of words that can begin another complement. If such a word follows a complement that is removed, the
 # linking verb keeps a complement.
 _COMPLEMENTS = frozenset({"JJ", "VBN", "VBG", "DT", "PS", "NN", "NNS", "PRO", "CD"})
-# Tags of the tokens that may precede an idiom: end marks, interjections, other marks, quotation marks.
+# Tags of the tokens that may precede an idiom: full stops and other end marks, interjections, other
+# punctuation, quotation marks.
 _OPENING = frozenset({"EN", "UH", "PU", "QT"})
 # Tags of the tokens that must follow an idiom. If the idiom's row ends in "...", any token may follow.
 _CLOSING = frozenset({"EN", "PU", "QT"})
@@ -230,7 +231,7 @@ def refuse_idiom(sentence: SentenceDraft, index: int) -> None:
 
 
 def _forms(token: Token) -> frozenset[str]:
-    """Return the words under which ``idioms.tsv`` may list a token, including full forms of contractions."""
+    """Return the spellings of a token to look up in ``idioms.tsv``: as written, and without contraction."""
     full = word_map("ambiguous-contractions").get(token.lower)
     return frozenset({token.lower, token.expanded, *(full.split("/") if full else ())})
 
@@ -419,7 +420,7 @@ def _takes(complement: str, frame: FrameEntry, taken: frozenset[str], before: fr
 
 @lru_cache(maxsize=4096)
 def _signatures(lemma: str) -> frozenset[str]:
-    """Return the dependency relations in PropBank's annotated examples of all frames of a verb."""
+    """Return the dependency relations that a verb has in PropBank's examples, such as ``prep_to``."""
     table = load_frames()
     frames = (table.frames[id] for id in table.candidates(lemma, "v"))
     return frozenset(form for frame in frames for form in frame.seen)

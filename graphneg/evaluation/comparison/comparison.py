@@ -90,7 +90,7 @@ class BootstrapEstimate(NamedTuple):
     drawn: NDArray[Any]
 
     def figure(self) -> Estimate:
-        """Return the measure with its 95% confidence interval."""
+        """Return the value of the measure on all test contexts, with its 95% confidence interval."""
         return Estimate(self.whole, *interval(self.drawn))
 
 
@@ -251,7 +251,7 @@ class Comparison:
     Attributes:
         train: Number of training contexts.
         test: Number of test contexts.
-        rows: The results of each source, in the order of the plan.
+        rows: The results of each source, in the order in which the sources were given.
         runs: The runs, keyed by the name of the source and then by seed.
     """
 
@@ -372,9 +372,14 @@ def compared(data: Data, runs: Mapping[str, Mapping[int, RankerRun]]) -> Compari
 def _closed(
     name: str, adversarial: Mapping[str, Mapping[str, BootstrapEstimate] | None]
 ) -> Iterator[tuple[str, Estimate]]:
-    """Yield the measures on adversarial responses, each with the share of the gap that a source closes.
+    """Yield how much of the gap between random and human-written negatives a source closes, per measure.
 
-    The gap is the difference between the results of the sources ``random`` and ``human``.
+    Args:
+        name: Name of the source of negatives.
+        adversarial: Results on adversarial responses, keyed by source and measure.
+
+    Yields:
+        Pairs of a measure and a share. Nothing if the share is undefined.
     """
     own, nothing, everything = (adversarial.get(source) for source in (name, RANDOM, HUMAN))
     # The gap is the difference between "random" and "human", so both must have been compared.

@@ -159,7 +159,7 @@ class BankFile:
     path: Path
 
     def facts(self) -> list[object]:
-        """Return values that identify the bank: the loader, and the names and sizes of the files."""
+        """Return values that identify the corpus: its loader, and the names and sizes of its files."""
         files = sorted(self.path.rglob("*")) if self.path.is_dir() else [self.path]
         return [self.loader, [[file.name, file.stat().st_size] for file in files if file.is_file()]]
 
@@ -210,7 +210,7 @@ def context_dialogues(train: Iterable[LabelledContext]) -> Iterator[Dialogue]:
 
 
 def response_dialogues(train: Iterable[LabelledContext]) -> Iterator[Dialogue]:
-    """Convert contexts into dialogues for recipes, which edit the last turn.
+    """Convert contexts into dialogues whose last turn, a correct response, can be edited by a recipe.
 
     Args:
         train: Contexts with correct responses.
@@ -242,20 +242,20 @@ class LeakageFilter:
     left_out: Counter[str] = field(default_factory=Counter[str])
 
     def read(self, bank: BankFile, progress: Progress) -> Iterator[Record]:
-        """Read the records of a bank, without forbidden texts.
+        """Read a bank (a corpus from which generators may take texts), and remove forbidden texts.
 
         Args:
             bank: The loader and the path of the bank.
             progress: Progress display for the loader.
 
         Returns:
-            An iterator over the remaining records.
+            An iterator over the sentences and dialogues that remain.
         """
         records = get_loader(bank.loader).read([bank.path], LoadOptions(progress=progress))
         return self.through(records)
 
     def through(self, records: Iterable[Record]) -> Iterator[Record]:
-        """Remove forbidden texts from records.
+        """Remove the texts that a bank may not contain, such as the responses to test contexts, from records.
 
         Args:
             records: Sentences and dialogues. Rejected records are dropped.
@@ -274,15 +274,15 @@ class LeakageFilter:
                 yield record
 
     def _dialogue(self, dialogue: Dialogue) -> Dialogue | None:
-        """Return a dialogue up to its first forbidden turn; None if too few turns are left."""
+        """Cut off a dialogue before its first turn with a forbidden text; None if too few turns are left."""
         # The bank may be the corpus from which the training contexts were taken. Skip the dialogues that are
         # in the store already.
         if dialogue.id in self.known:
             self.left_out["training contexts"] += 1
             return None
         said = dialogue.utterances
-        # If only the forbidden turn were removed, the next turn would seem to answer the turn before it.
-        # Therefore drop all following turns as well.
+        # Drop the first turn with a forbidden text, and all turns after it. If only this turn were dropped,
+        # the next turn would seem to answer the turn before it.
         end = next((at for at, turn in enumerate(said) if not self._allows(turn.text, "turns")), len(said))
         # Keep only correct responses. A wrong response in the bank is deliberately wrong or belongs to
         # another context, so no negative should be made from it.
@@ -297,7 +297,7 @@ class LeakageFilter:
         return replace(dialogue, utterances=said[:end], responses=responses)
 
     def _allows(self, text: str, kind: str) -> bool:
-        """Return whether a text is allowed. Count the text as left out if it is forbidden."""
+        """Return whether a bank may contain a text. A forbidden text is counted in ``left_out``."""
         if match_key(text) not in self.forbidden:
             return True
         self.left_out[kind] += 1

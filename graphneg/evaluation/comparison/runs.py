@@ -160,7 +160,7 @@ class Runs:
 
     Each result is a JSON file in the subfolder ``results``. The file name contains the source, the seed and a
     fingerprint. Trained models are in the subfolder ``models``. A model is deleted when its result has been
-    written, unless the plan says to keep models.
+    written, unless the plan of the comparison requests that models are kept.
     """
 
     def __init__(self, folder: Path, data: Data, plan: ComparisonPlan) -> None:

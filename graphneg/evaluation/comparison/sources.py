@@ -65,8 +65,8 @@ OpenGraph = Callable[[Path], Any]
 HUMAN = "human"
 """The name of the source whose negatives are human-written adversarial responses."""
 _SUFFIXES = (".jsonl", ".parquet")
-# A source ``NAME=FILE`` may not have one of these names, because other responses in the training data have
-# these names as their source.
+# Names that a source ``NAME=FILE`` may not have, because they already denote other responses in the training
+# data.
 _TAKEN = (RANDOM, HUMAN, ADVERSARIAL, REFERENCE)
 _SEED = 0
 # Functions that convert contexts into dialogues, which are loaded into a store. Recipes edit the last turn of
@@ -115,10 +115,10 @@ class Budget:
     epochs: int = 2
 
     def __post_init__(self) -> None:
-        """Check that all numbers are positive.
+        """Check that the numbers of responses and epochs are positive.
 
         Raises:
-            InputError: A number is less than 1.
+            InputError: One of these numbers is less than 1.
         """
         if min(self.positives, self.random, self.source, self.epochs) < 1:
             raise InputError(
@@ -188,7 +188,7 @@ def source_of(text: str) -> NegativeSource:
 
 
 def existing_groups(train: Sequence[LabelledContext], source: NegativeSource) -> list[Group] | None:
-    """Return the training groups of a source whose negatives need not be made.
+    """Return the training groups of a source whose negatives already exist: random, human or from a file.
 
     Raises `InputError` if a file of negatives cannot be used; see `groups_of_file`.
 
@@ -235,7 +235,7 @@ def groups_of_file(train: Sequence[LabelledContext], source: NegativeSource, pat
     """
     wrong: dict[tuple[str, ...], list[Answer]] = {}
     for given in read_groups([path]):
-        # Collect the negatives for each context. The key of a context consists of the texts of its turns.
+        # Collect the negatives of each context, keyed by the texts of the context's turns.
         wrong.setdefault(context_key(given.context), []).extend(given.negatives)
     groups = _right_groups(train)
     for group in groups:
@@ -313,7 +313,8 @@ class NegativeCache:
         if out.is_file() and note.state == "same":
             return out
         # First write all negatives to a temporary file, which the next call continues if this call is
-        # interrupted. Then copy the allowed negatives to the final file.
+        # interrupted. Then copy them to the final file, without texts that training must not contain, such as
+        # correct responses to test contexts.
         raw = out.with_name(f"{source.name}.raw.jsonl")
         try:
             self._stream(source, options).to_jsonl(raw, overwrite=True)
@@ -369,17 +370,18 @@ class NegativeCache:
                 yield negative
 
     def _digest(self, kind: SourceKind) -> str:
-        """Return a fingerprint of the contents of the store for generators or for recipes."""
+        """Return a fingerprint of the data that are loaded into the store for generators or for recipes."""
         return self._loaded if kind == "generator" else fingerprint([self._loaded, kind])
 
     def _opened(self, kind: SourceKind) -> Any:
-        """Return the dialogue graph for a kind of source. The first call opens the graph and loads the data.
+        """Return the graph with the data for generators or recipes. The first call opens and fills it.
 
         Args:
             kind: ``generator`` or ``recipe``.
 
         Returns:
-            The dialogue graph, with the training contexts and the banks.
+            The dialogue graph. It contains the training contexts and the corpora from which negatives are
+            retrieved.
 
         Raises:
             InputError: ``open_graph`` is None.
@@ -403,7 +405,7 @@ class NegativeCache:
                         GraphDialogues(bank.path.stem, "all", 8),
                     )
                     write_records(graph.store, records, LoadReport(bank.loader), grouping)
-                # Write how many texts of the banks were left out. This file is written last, so it also shows
-                # that the store is complete.
+                # Write how many texts and dialogues the leakage filter has left out. This file is written
+                # last, so it also shows that the store is complete.
                 (folder / "loaded.json").write_text(json.dumps(leakage.left_out), encoding="utf-8")
         return self._graphs[kind]

@@ -27,11 +27,11 @@ SURE = 3.0
 
 If there are few negatives, the standard error is large, so that only strong cues are reported.
 """
-# Negatives are suspicious if more than this share of them repeats another negative of the same context
-# (AGAIN) or occurs after several contexts (ELSEWHERE).
+# `AGAIN`: negatives are suspicious if more than this share of them repeats another negative of the same
+# context. `ELSEWHERE`: they are suspicious if more than this share of them occurs after several contexts.
 AGAIN, ELSEWHERE = 0.05, 0.25
-# Negatives are suspicious if the judge accepts at least this share of them as correct (JUDGED_RIGHT). If the
-# judge accepts less than JUDGED_EASY, a note says that the negatives are easy.
+# `JUDGED_RIGHT`: negatives are suspicious if the judge accepts at least this share of them as correct.
+# `JUDGED_EASY`: if the judge accepts less than this share, a note says that the negatives are easy.
 JUDGED_RIGHT, JUDGED_EASY = 0.50, 0.05
 # Negatives are suspicious if their share of questions differs from the share among correct responses by more
 # than this value.
@@ -121,7 +121,7 @@ def _cues(line: CategoryLine, right: Figures | None) -> Iterator[_Fault]:
         # other cues from samples.
         counted = cue in ("length", "overlap")
         wrong, true = (of.texts if counted else of.sampled for of in (line.figures, right))
-        # Without wrong texts or right texts, use a standard error so large that nothing is reported.
+        # If there are no wrong or no right texts, set so high a standard error that the cue is not reported.
         error = sqrt((wrong + true + 1) / (12 * wrong * true)) if wrong and true else 1.0
         if area >= SUSPICIOUS_AUC and area - 0.5 >= SURE * error:
             yield "suspicious", f"{sentence(line, right)} (AUC {area:.2f})"

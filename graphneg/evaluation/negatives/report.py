@@ -103,7 +103,7 @@ class Report:
 
     @property
     def most_specific(self) -> list[CategoryLine]:
-        """The rows for single error categories, and the rows of sources without error categories."""
+        """All rows for single error categories, and the total rows of the sources that have no such rows."""
         divided = {(line.source, line.target) for line in self.lines if line.category != ALL}
         return [
             line for line in self.lines if line.category != ALL or (line.source, line.target) not in divided
@@ -224,7 +224,7 @@ def drawings(report: Report) -> list[Drawing]:
 
 
 def _areas(report: Report, cue: str) -> Mapping[str, float]:
-    """Return the areas under the ROC curve for a cue, keyed by the name of the row of the report."""
+    """Return the area under the ROC curve of a cue for each row of the report, keyed by row name."""
     areas = {line.name: line.cue_auc.get(cue) for line in report.lines}
     return {name: area for name, area in areas.items() if area is not None}
 

@@ -110,8 +110,8 @@ def measured(negative: Negative) -> MeasuredTexts:
     wrong: list[Text] = []
     for old, new in last if target == RESPONSE else _edited_turns(before, after):
         edits = negative.edits if target == TURN else ()
-        # Use the categories of the edits of this turn. If these edits have no categories, use the categories
-        # of the record.
+        # Use the error categories of the edits to this turn. If these edits name no category, use the error
+        # categories of the whole record.
         by_turn = (edit.category for edit in edits if edit.turn == new and edit.category)
         text = Text(
             id,
@@ -344,7 +344,7 @@ class TextPool:
 
     @property
     def texts(self) -> int:
-        """The number of texts in the group."""
+        """The number of texts that were counted, including those that are not in the sample."""
         return self.words.total
 
 
@@ -370,7 +370,7 @@ class NegativeStatistics:
     """
 
     def __init__(self, records: Iterable[Negative], sample: int, seed: int) -> None:
-        """Count the texts of records.
+        """Collect and count the wrong and right texts of records.
 
         Args:
             records: Negatives and correct responses.

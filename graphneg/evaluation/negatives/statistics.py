@@ -262,12 +262,12 @@ class CategoryLine:
 
     @property
     def name(self) -> str:
-        """The name of the row, such as ``overlap (C-follow)``; for all categories, only ``overlap``."""
+        """The source and the error category, such as ``overlap (C-follow)``, or only the source."""
         return self.source if self.category == ALL else f"{self.source} ({self.category})"
 
     @property
     def compared_with(self) -> str:
-        """The name of the right texts with which the row is compared, for use in sentences."""
+        """What the negatives are compared with, in words: correct responses, or the original turns."""
         return "correct responses" if self.target == RESPONSE else "the original turns"
 
 
@@ -296,13 +296,13 @@ class ScoredPool:
         }
 
     def figures(self, threshold: float) -> Figures | None:
-        """Return the statistics of the group, as shown in the report.
+        """Return the statistics of these texts, as shown in the report.
 
         Args:
             threshold: The judge accepts a response as correct if its score is at or above this threshold.
 
         Returns:
-            The statistics, or None if the group has no texts.
+            The statistics, or None if there are no texts.
         """
         pool, words, shared = self.pool, self.pool.words.spread(), self.pool.shared.spread()
         if words is None or shared is None:
@@ -383,8 +383,8 @@ def words_cue_auc(wrong: Sequence[Text], right: Sequence[Text], seed: int = 0) -
     for held, learned in ((0, 1), (1, 0)):
         ours, theirs = (Counter(chain.from_iterable(halves[learned])) for halves in sides)
         n, m = (len(halves[learned]) + 1 for halves in sides)
-        # Compute for each word the log odds that a text with this word is wrong and not right. Each count is
-        # smoothed by adding 0.5. The empty string stands for words that do not occur in the training half.
+        # Compute for each word the log odds that a text with this word is wrong. Add 0.5 to each count, so
+        # that no count is 0. The empty string stands for words that do not occur in the training half.
         odds = {
             word: log((ours[word] + 0.5) / n) - log((theirs[word] + 0.5) / m) for word in ("", *ours, *theirs)
         }

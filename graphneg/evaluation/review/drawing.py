@@ -130,7 +130,7 @@ def _items(name: str, path: Path) -> tuple[list[Item], int]:
 
 
 def _by_people(paths: Sequence[Path]) -> Iterator[Item]:
-    """Yield the adversarial responses in files of the DailyDialog++ format as items."""
+    """Yield the human-written adversarial responses in files of the DailyDialog++ format, to be judged."""
     for _, choices in placed_choices(paths):
         context = tuple(("AB"[at % 2], text) for at, text in enumerate(choices.turns))
         for at, text in enumerate(choices.negatives.get(ADVERSARIAL, ())):

@@ -103,13 +103,13 @@ class ReviewSet(msgspec.Struct, frozen=True):
         return self.items[row - 1]
 
     def order(self, annotator: str) -> list[int]:
-        """Return the rows in the order in which an annotator sees them.
+        """Return the row numbers of all items, in the order in which an annotator sees the items.
 
         Args:
             annotator: The name of the annotator.
 
         Returns:
-            The numbers of all rows, in an order that depends only on the seed and the name.
+            The row numbers, from 1, in a random order that depends only on the seed and the annotator.
         """
         return shuffled(range(1, len(self.items) + 1), self.seed, "order", annotator)
 

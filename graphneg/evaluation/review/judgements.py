@@ -232,7 +232,7 @@ class Judgements:
             self.set.questions.check(one.answers, f"{self.path}: row {one.row}, {one.annotator}")
 
     def __enter__(self) -> Self:
-        """Return this object, whose file is open."""
+        """Enter the ``with`` block that uses the open file."""
         return self
 
     def __exit__(
@@ -283,17 +283,17 @@ class Judgements:
             )
 
     def next_row(self, annotator: str) -> int | None:
-        """Return the row that an annotator should judge next, and reserve the row for this annotator.
+        """Return the item that an annotator should judge next, and reserve the item for this annotator.
 
-        If the annotator has not answered the row that they were shown last, this row is returned again.
-        Otherwise, the first row in the annotator's order that they have not seen is returned. If they have
-        seen all rows, the skipped rows are returned again, in the order in which they were skipped.
+        If the annotator has not judged the item that they were shown last, this item is returned again.
+        Otherwise, the first item in the annotator's order that they have not seen is returned. If they have
+        seen all items, the skipped items are returned again, in the order in which they were skipped.
 
         Args:
             annotator: The name of the annotator.
 
         Returns:
-            The number of the row, from 1, or None if the annotator has no row left.
+            The row number of the item, from 1, or None if the annotator has no item left.
         """
         name = check_annotator(annotator)
         with self._writing() as connection:
@@ -312,7 +312,7 @@ class Judgements:
             return found
 
     def _as_skipped(self, rows: Iterable[int], annotator: str) -> list[int]:
-        """Sort skipped rows by the time at which they were skipped, from earliest to latest."""
+        """Sort items that an annotator has skipped, so that the item skipped first comes first."""
         query = "SELECT item, step FROM judgement WHERE annotator = ?"
         steps = dict(self._asked(query, annotator))
         return sorted(rows, key=steps.__getitem__)
@@ -330,7 +330,7 @@ class Judgements:
         return Counter(dict(self._asked(query, annotator, ADJUDICATOR, self.now() - RESERVATION_SECONDS)))
 
     def _is_open(self, row: int, taken: Counter[int]) -> bool:
-        """Return whether a row needs more judgements. ``taken`` counts judgements by other annotators."""
+        """Return whether an item needs more judgements; ``taken`` counts those of others for each item."""
         wanted = self.set.annotators
         # Gold items are used to check each annotator, so every annotator judges them.
         return not wanted or taken[row] < wanted or bool(self.set.item(row).gold)
@@ -372,12 +372,12 @@ class Judgements:
         return len(rows)
 
     def skip(self, row: int, annotator: str) -> None:
-        """Postpone a row until the annotator has no other rows left.
+        """Postpone an item until the annotator has judged all other items.
 
         Raises `InputError` if the row does not exist.
 
         Args:
-            row: The number of the row.
+            row: The row number of the item.
             annotator: The name of the annotator.
         """
         self.set.item(row)
@@ -477,7 +477,7 @@ class Judgements:
 
 
 def _connected(path: Path) -> sqlite3.Connection:
-    """Open a connection to an SQLite file. A committed transaction has been written to disk."""
+    """Open a connection to an SQLite file. A commit returns only when the data have been written to disk."""
     try:
         create_private(path)
         # With isolation_level=None, sqlite3 does not begin transactions automatically.

@@ -41,9 +41,9 @@ def _unanimous(votes: Counter[str], question: Question) -> str | None:
 
 
 def _two_of_three(votes: Counter[str], question: Question) -> str | None:
-    """Return the positive answer if two of three annotators gave it; otherwise a unanimous answer."""
-    # Sato et al. (2024), section 3, label a response as contradictory if two of three annotators say so.
-    # Apply this rule to questions with a positive answer. For other questions, use the majority.
+    """Return the positive answer if two thirds of the annotators gave it; otherwise a unanimous answer."""
+    # Sato et al. (2024), section 3, define this rule for a question with a positive answer. For other
+    # questions, use the majority.
     if not question.positive:
         return _majority(votes, question)
     if votes[question.positive] * ANNOTATORS >= MIN_VOTES * votes.total():
@@ -122,7 +122,7 @@ class Results:
 
     @cached_property
     def adjudications(self) -> Mapping[int, Judgement]:
-        """The judgements of the adjudicator, keyed by row."""
+        """The judgements of the adjudicator, keyed by the row number of the item."""
         return {one.row: one for one in self.judgements if one.annotator == ADJUDICATOR}
 
     @cached_property
@@ -140,7 +140,7 @@ class Results:
         return found
 
     def _agreed(self, row: int) -> Mapping[str, str] | None:
-        """Apply the rule to a row. Return the labels by question, or None if a question has no label."""
+        """Return an item's label for each question, by the voting rule; None if a question gets no label."""
         answers: dict[str, str] = {}
         for question in self.set.questions.questions:
             votes = Counter(one.answers[question.name] for one in self.by_row[row])
@@ -179,7 +179,7 @@ class Results:
         return len({*self.by_row, *self.adjudications}) - len(self.labels)
 
     def _lines(self, names: Callable[[Item], Iterable[str]]) -> list[Line]:
-        """Group the labelled items by the names that ``names`` returns, and compute each group's results."""
+        """Group the labelled items, for example by transform, and compute the results of each group."""
         grouped: defaultdict[str, list[Mapping[str, str]]] = defaultdict(list)
         for row, answers in self.labels.items():
             for name in names(self.set.item(row)):
@@ -214,7 +214,7 @@ class Results:
         """Return the results as a dict that can be written as JSON. Estimates are ``{value, low, high}``."""
 
         def plain(line: Line) -> dict[str, Any]:
-            """Convert a line of a table into a dict."""
+            """Convert the results for one source or transform into a dict."""
             shares = {name: share._asdict() for name, share in line.shares.items()}
             return {"name": line.name, "read": line.read, **shares}
 
@@ -251,7 +251,7 @@ def results_of(set: ReviewSet, judgements: Sequence[Judgement], rule: str = MAJO
 
 
 def _share(wanted: Mapping[str, str], answers: Sequence[Mapping[str, str]]) -> Estimate:
-    """Return the share of items with all wanted answers, and its 95% Wilson confidence interval."""
+    """Return the share of items whose answers include all ``wanted`` answers, with a 95% Wilson interval."""
     try:
         from statsmodels.stats.proportion import proportion_confint
     except ImportError as error:

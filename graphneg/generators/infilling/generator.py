@@ -153,7 +153,7 @@ class Original(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class _Draft(Filling):
-    """A blanked text, which the model fills once as a reply to the history of another dialogue."""
+    """One attempt to fill the blanks of a text. The prompt shows the text as a reply in another dialogue."""
 
     asked: _Asked
     original: Original
@@ -232,7 +232,8 @@ class MaskAndFillGenerator(WritingGenerator):
         passing = [draft for draft in drafts if self.passes(draft.asked, self._refusal(draft))]
         for draft, scores in self._judged(passing):
             own = [other.text for other in draft.asked.texts]
-            # Two versions of a text may give nearly the same filled text. Reject such duplicates.
+            # A text is blanked in several ways, and two of them may be filled with nearly the same result.
+            # Reject such near-duplicates.
             nearly = any(alike(words_of(draft.text), words_of(other)) for other in own)
             if self.passes(draft.asked, "like-another" if nearly else None):
                 draft.asked.texts.append(draft)
@@ -242,7 +243,7 @@ class MaskAndFillGenerator(WritingGenerator):
         return asked
 
     def _masked(self, asked: Sequence[_Asked], seed: int) -> list[_Draft]:
-        """Return the blanked texts for all contexts, each with the history of another dialogue."""
+        """Return texts with blanks for all contexts, each with turns of another dialogue as its history."""
         found: list[tuple[_Asked, Original, MaskedText, str]] = []
         for each, originals in zip(asked, self._originals([one.context for one in asked], seed), strict=True):
             for nth, original in enumerate(originals):
@@ -266,7 +267,7 @@ class MaskAndFillGenerator(WritingGenerator):
         return drafts
 
     def _originals(self, contexts: Sequence[Context], seed: int) -> Iterator[list[Original]]:
-        """Yield the texts to blank for each context, without duplicates."""
+        """Yield a list of texts for each context, without duplicates. Blanks are made in these texts."""
         kinds, most = self._options.kinds, self._options.texts
         retrieved: Sequence[Sequence[Candidate]] = [()] * len(contexts)
         if self._bank is not None:
@@ -289,7 +290,7 @@ class MaskAndFillGenerator(WritingGenerator):
             yield list({match_key(one.text): one for one in reversed(texts)}.values())[::-1]
 
     def _held(self, draft: Filling) -> Constraints:
-        """Return the constraints on the texts that the model writes into the next blanks of a text."""
+        """Return the words that the model must not write, or should rarely write, into the next blanks."""
         masked, first = draft.masked, len(draft.given)
         at_once = self._layout.at_once
         taken = masked.answers[first:] if at_once is None else masked.answers[first : first + at_once]
@@ -371,8 +372,8 @@ class MaskAndFillGenerator(WritingGenerator):
         now = judge.after([one.text for one, _ in rights], turns)
         before = judge.after([one.original.text for one, _ in rights], turns)
         pairs = zip(rights, now, before, strict=True)
-        # If filling the blanks hardly increased the loss after the context, the response is probably still
-        # correct.
+        # Compare the language model's loss on the filled response with its loss on the original response,
+        # both after the context. If the loss hardly increased, the response is probably still correct.
         risen = {id(one): after.mean - was.mean for (one, _), after, was in pairs}
         for one, scores in found:
             apart = risen.get(id(one))

@@ -161,7 +161,7 @@ class OneByOne(Layout):
         # text after the blank.
         behind = _NEXT_WORDS.match(masked.parts[nth + 1])
         ends = [] if behind is None else [rf"\b{re.escape(behind[1])}\b"]
-        # An answer for a word or a phrase cannot extend beyond the end of a sentence.
+        # If the blank stands for a word or a phrase, cut off the model's text after its first sentence.
         if masked.kinds[nth] != "sentence":
             ends.append(_SENTENCE_END)
         for end in ends:
@@ -360,7 +360,7 @@ class Filling:
 
     @property
     def is_open(self) -> bool:
-        """Whether the text still has blanks to fill, and no output of the model failed."""
+        """Whether the text still has blanks to fill, and all outputs of the model so far could be parsed."""
         return not self.failed and len(self.given) < len(self.masked.answers)
 
     @property

@@ -212,7 +212,7 @@ def _size(masked: float, size: float) -> int:
 
 
 def _is_usable(text: str, spans: Sequence[Span]) -> bool:
-    """Return whether the spans of a text meet the conditions of `masked_versions` for blanks."""
+    """Return whether these spans can be blanks; see `masked_versions` for the conditions."""
     taken = [text[span.start : span.end] for span in spans]
     words = len(words_of(text))
     return (

@@ -55,7 +55,7 @@ class InfillingPair(NamedTuple):
 
     @property
     def examples(self) -> Iterator[Example]:
-        """The training examples for the response, one per blank, with all earlier blanks already filled."""
+        """The training examples for the response, one for each blank. In each, earlier blanks are filled."""
         answers = self.masked.answers
         for nth, right in enumerate(answers):
             asked = LEARNED.prompt(self.context.turns, self.masked, answers[:nth])

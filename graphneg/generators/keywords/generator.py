@@ -225,8 +225,8 @@ class KeywordGenerator(WritingGenerator):
             if not keywords:
                 self.leave_out("no-keywords", context.id, per_context)
                 continue
-            # Each negative has an id, which determines its keywords and its history together with the seed.
-            # They thus do not depend on the other contexts in the batch.
+            # The keywords and the history of a negative are drawn at random from the seed and the negative's
+            # id. They therefore do not depend on the other contexts in the batch.
             ids = [f"{context.id}/{n:03}" for n in range(per_context)]
             slots += [_Slot(context, id=id, at=at, keywords=keywords) for id in ids]
         if self._histories is None:
@@ -276,16 +276,15 @@ class KeywordGenerator(WritingGenerator):
             slot.texts.sort(key=lambda draft: draft[1].mean if draft[1] else 0.0)
 
     def _losses(self, texts: Mapping[tuple[int, str], _Slot]) -> Sequence[TextLosses | None]:
-        """Return the losses of each text alone and after the history in its prompt.
-
-        ``texts`` maps pairs of an index and a text to gaps. The result has None for each rejected text, and
-        for all texts if there is no judge.
+        """Return the losses of each text, both alone and after the history in its prompt.
 
         Args:
-            texts: The texts to score, as the second parts of the keys.
+            texts: The texts to score. A key is a pair of an index and a text; its value is the candidate that
+                the text may fill.
 
         Returns:
-            One item per text, in the order of ``texts``.
+            The losses of each text, in the order of ``texts``. None for each text that the judge rejects, and
+            for all texts if there is no judge.
         """
         if self.judge is None:
             return [None] * len(texts)
@@ -293,13 +292,13 @@ class KeywordGenerator(WritingGenerator):
         return self.judge.read([text for _, text in texts], histories)
 
     def _fill(self, unfilled: Sequence[_Slot], slots: Sequence[_Slot]) -> None:
-        """Add to each unfilled gap the most likely of its texts that is a wrong response to its context.
+        """Fill each missing candidate with its most likely text that is a wrong response to the context.
 
         A text is rejected if its loss after the context is not much higher than its loss after the history in
         its prompt, if it is nonsense after the context, or if it nearly equals another candidate for the
         context.
         """
-        # Each iteration tries one text per gap, so that the judge scores the texts of all gaps in one batch.
+        # Each iteration tries one text for each missing response, so that the judge scores them in one batch.
         while contenders := [slot for slot in unfilled if slot.texts]:
             best = [slot.texts.pop(0) for slot in contenders]
             after: Sequence[LaterLosses | None] = [None] * len(best)
@@ -404,8 +403,8 @@ def _generator(
         near = StaticVectors(vectors)
     writer, judge = chosen.load(name, load_causal)
     local = writer.model if isinstance(writer, LocalWriter) else None
-    # No model can be trained to write sentences with keywords, only replies with keywords. Therefore prompts
-    # for sentences always contain solved examples.
+    # graphneg can train models to write replies with keywords, but not single sentences with keywords.
+    # Therefore prompts for sentences always contain solved examples.
     trained = histories is not None and local is not None and is_trained(local, REPLY_WITH_WORDS)
     examples = SENTENCE_EXAMPLES if histories is None else "" if trained else REPLY_EXAMPLES
     ask: Ask = reply_request if histories else lambda _, words: sentence_request(words)

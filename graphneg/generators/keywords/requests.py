@@ -204,7 +204,7 @@ class Histories:
     """Draws histories, that is, the first turns of dialogues in a store."""
 
     def __init__(self, store: Store) -> None:
-        """Initialize the object without reading the store, which is read when a history is drawn.
+        """Initialize the object. The store is not read before a history is drawn.
 
         Args:
             store: Store that contains the dialogues.
@@ -239,7 +239,7 @@ class Histories:
         """
         others: list[str | None] = []
         for context, id in zip(contexts, ids, strict=True):
-            # If the dialogue of the context is not in the store, all dialogues of the store can be drawn.
+            # If the context's own dialogue is not in the store, it need not be excluded from the draw.
             own = self._indexes.get(context.dialogue, len(self._ids))
             amount = len(self._ids) - (context.dialogue in self._indexes)
             index = number(seed, "history", id) % max(amount, 1)
@@ -251,7 +251,7 @@ class Histories:
 
 
 def _beginning(dialogue: StoredDialogue | None, seed: int, id: str) -> History | None:
-    """Return a random number of first turns of a dialogue, or None if the dialogue has no turns."""
+    """Cut a dialogue after a random turn, and return its beginning; None if the dialogue has no turns."""
     if dialogue is None or not dialogue.turns:
         return None
     shown = dialogue.turns[: 1 + number(seed, "turn", id) % len(dialogue.turns)]

@@ -309,7 +309,9 @@ class OverlapGenerator(Generator):
         return {"by": BY_SENTENCES, **limits}
 
     def drafts(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[Draft]:
-        """Return a draft with the shortlists for each context. A draft does not depend on other contexts.
+        """Return a draft for each context, with a shortlist of sentences for each negative that is needed.
+
+        A draft does not depend on other contexts.
 
         Args:
             contexts: Contexts that need wrong responses.
@@ -338,7 +340,7 @@ class OverlapGenerator(Generator):
         ]
 
     def _asked(self, contexts: Sequence[Context], per_context: int, seed: int) -> Iterator[_Asked]:
-        """Yield each context with its target profiles and shortlists, in the order of ``contexts``."""
+        """Yield each context with the properties and the candidates for its negatives, in the given order."""
         if not self._begun:
             self.begin(())
         if self._pool is None or self._seed != seed:
@@ -372,13 +374,18 @@ class OverlapGenerator(Generator):
                 part.apply(contexts, given, seed)
 
     def _new_chooser(self) -> SentenceChooser:
-        """Return a new chooser with the limits from the options, which has counted no sentence yet."""
+        """Return a new chooser of sentences, with the limits from the options and with all counts at 0."""
         return SentenceChooser(self.options.max_uses, self.options.max_word_share)
 
     def _parts(
         self, contexts: Sequence[Context], pool: Pool, per_context: int, seed: int
     ) -> Iterator[tuple[list[_Asked], list[str]]]:
-        """Split contexts into parts, and yield each part with the terms whose samples must be read for it."""
+        """Split contexts into parts, and compute the query terms for which each part needs sentences.
+
+        Yields:
+            The contexts of a part with their target profiles, and the terms whose sentences have not yet been
+            read from the store for an earlier part.
+        """
         claimed: set[str] = set()
         size, conditions = pool.size.sentences, self.options
         # The options for maximum frequencies are fractions of the pool. Convert them into numbers of
@@ -478,7 +485,7 @@ class Similarity:
     """
 
     def __init__(self, embedder: Embedder, store: Store, most: float | None) -> None:
-        """Initialize the condition, and compute the cosines between correct responses and their contexts.
+        """Compute the cosines between the store's correct responses and their contexts.
 
         Args:
             embedder: Embedder that computes the vectors of contexts, responses and sentences.
@@ -497,9 +504,11 @@ class Similarity:
         self._usual = sorted(float(a @ b) for a, b in pairs)
 
     def reorder(self, asked: Sequence[_Asked]) -> None:
-        """Sort shortlists by distance from the profile plus weighted difference from the target cosine.
+        """Sort shortlists by the distance from the target profile and from a target cosine.
 
-        Sentences whose cosine with the context is not below the limit are dropped.
+        Each sentence should be as similar to the context as correct responses usually are. The sort key is
+        the distance from the profile, plus the weighted difference between the sentence's cosine with the
+        context and the target cosine. Sentences whose cosine is not below the limit are dropped.
 
         Args:
             asked: Contexts with their shortlists, which are replaced by the sorted lists.
@@ -510,8 +519,8 @@ class Similarity:
         for query, meant in zip(asked, self._embed([query.context.text for query in asked]), strict=True):
             ordered: list[list[ScoredCandidate]] = []
             for profile, listed in zip(query.profiles, query.lists, strict=True):
-                # The random number in the target profile selects one of the sorted cosines of correct
-                # responses.
+                # The random number `profile.draw` selects the target cosine from the sorted cosines between
+                # contexts and their correct responses.
                 target = usual[int(profile.draw * len(usual))] if len(usual) >= FEWEST else None
                 kept: list[ScoredCandidate] = []
                 for item in listed:

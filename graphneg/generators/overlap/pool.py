@@ -80,7 +80,7 @@ class Size:
 
 
 class Pool:
-    """The sentences in a store that can be used as responses, for given conditions and one seed.
+    """The sentences in a store that meet the conditions for responses, such as a minimum length.
 
     Raises:
         GeneratorError: No sentence can be used as a response, or the store has no sentence from a source that
@@ -164,7 +164,8 @@ class Pool:
         # The interval of ranks begins at a hash of the term. If it extends beyond the highest rank, it
         # continues at rank 0.
         for term in terms:
-            # The width of the interval depends on how many sentences with the term can be responses.
+            # Make the interval so wide that it contains about `sentences_per_term` usable sentences with the
+            # term.
             fitting = self._frequencies.get(term, 1) * self.size.fit / self.size.sentences
             first = number(self._seed, "window", term) % RANKS
             last = first + min(RANKS, int(RANKS * self._conditions.sentences_per_term / max(fitting, 1)))
@@ -173,7 +174,8 @@ class Pool:
         rows = self._store.read(cypher_text("overlap/sharing"), **asked)
         samples: dict[str, Sequence[Any]] = {row["term"]: row["sentences"] for row in rows}
         if self.narrow and (not self._sources or ANECDOTES in self._sources):
-            # Sentences from templates would fill the whole sample, so read graphneg's anecdotes separately.
+            # The pool may contain many sentences that were made from templates. They would fill the whole
+            # sample, so read graphneg's anecdotes separately.
             every = [{"text": term, "first": 0, "last": RANKS, "again": 0} for term in terms]
             asked |= {"terms": every, "sources": [ANECDOTES]}
             for row in self._store.read(cypher_text("overlap/sharing"), **asked):

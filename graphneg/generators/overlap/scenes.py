@@ -65,7 +65,7 @@ occurs in more dialogues is a set phrase."""
 
 
 class Scenes:
-    """Computes which scenes the dialogues in a store are about."""
+    """Represents the scene (the subject) of each dialogue in a store by a vector, and compares scenes."""
 
     def __init__(self, store: Store, max_scene_cosine: float) -> None:
         """Read the content words of all dialogues, and compute the document frequencies of the words.
@@ -147,11 +147,11 @@ class Scenes:
         Returns:
             True if the sum of the weights of the terms (their inverse document frequencies) is high enough.
         """
-        # In a small store, even the rarest terms have low weights, so the minimum is lower.
+        # In a small store, even the rarest terms have low inverse document frequencies, so require less.
         return sum(map(self._weight, terms)) >= min(_LEAST_TOLD, _OF_ALL * log(1 + len(self._said)))
 
     def is_alike(self, one: NDArray[float32], other: NDArray[float32]) -> bool:
-        """Return whether two scenes count as the same.
+        """Return whether two scenes (the situations that dialogues are about) count as the same.
 
         Args:
             one: Vector of a scene, shape (dimensions,).
@@ -243,7 +243,7 @@ class TopicFilter:
             shared: Terms that the sentence shares with the context.
 
         Returns:
-            True if the sentence is accepted.
+            True if the sentence is about a different scene, so that it can be used as a wrong response.
         """
         dialogue = sentence.dialogue
         # A dialogue may have many sentences in the pool, so cache the result of the check for each dialogue.

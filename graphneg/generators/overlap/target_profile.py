@@ -178,7 +178,7 @@ class OverlapOptions:
                 if is_share
                 else isinstance(value, int) and value >= 1
             )
-            # None is always valid and means that the condition does not apply.
+            # Any option may be None, which means that a sentence need not meet this condition.
             if value is not None and not holds:
                 what = "a share from 0 to 1" if is_share else "a whole number of at least 1"
                 raise GeneratorError(f"overlap: {name} must be {what}, not {value!r}")
@@ -313,7 +313,7 @@ def target_profiles(
         # it is a question.
         bits = number(seed, "wish", context.id, slot)
         draws = [((bits >> (_BITS * at)) & 0xFFFF) / 0x10000 for at in range(4)]
-        # A context without everyday words has no words that a negative could share.
+        # `ranked` contains the words of the context that a negative may share. If it is empty, share none.
         shared = _drawn(conditions.overlap, draws[0]) if ranked else 0
         # Search with terms of the last turn, or with terms of earlier turns. If only one of these groups has
         # terms, use this group.
@@ -361,7 +361,7 @@ def _ranked(
             # Weighted random order: the sort key is -log(u) for a uniform random number u, times a factor
             # that grows with the frequency of the term. u is above 0, so that the logarithm is defined.
             chance = (number(seed, "anchor", context.id, term) + 1) / (2**64 + 1)
-            # The first part of the key is True for very frequent terms, so they come after all others.
+            # The first part of the key is True for very frequent terms, so these come after all other terms.
             keys.append(
                 (often > max_bridge_frequency, -math.log(chance) * math.log(often + 2) ** _RARITY, term)
             )
@@ -468,7 +468,7 @@ class Shortlist:
         self._found: list[ScoredCandidate] = []
 
     def __iter__(self) -> Iterator[ScoredCandidate]:
-        """Yield the sentences, sorted with the best first."""
+        """Yield the sentences from best to worst."""
         yield from self._found
         for listed in self._items:
             self._found.append(listed)

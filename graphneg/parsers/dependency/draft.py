@@ -319,10 +319,10 @@ _Branch = tuple[str, int, bool]
 
 @dataclass(slots=True)
 class _Pool:
-    """The nodes and arcs of all drafts of a text. Indices refer to these lists, not to the drafts.
+    """The nodes and arcs of all sentences of a text, merged. Indices refer to the list ``nodes``.
 
     Attributes:
-        nodes: The nodes of all drafts, without deleted nodes.
+        nodes: The nodes of all sentences, without deleted nodes.
         arcs: Triples of the index of the head, the index of the argument, and the role.
         tops: Indices of the top nodes of the sentences, in text order.
         homes: For each node, the index of the top node of its sentence.
@@ -528,7 +528,7 @@ def _layout(pool: _Pool, top: int, branches: list[list[_Branch]], text: str) -> 
 
 
 def _rank(branch: _Branch) -> tuple[int, str]:
-    """Return the sort key of a branch: first ARGs, then numbered roles, then other roles in their order."""
+    """Return the sort key of a branch: first ``:ARGn``, then roles such as ``:op1``, then all other roles."""
     match = _NUMBERED.match(branch[0])
     if match:
         return 1, match[1] + match[2].zfill(6)

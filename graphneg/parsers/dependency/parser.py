@@ -98,8 +98,8 @@ class DependencyParser:
         """Apply the rules to a piece of text, and let the models revise the resulting unfinished graph."""
         try:
             return revise(write_draft(text, words), self._revisers)
-        # A single unusual sentence must not end a run over a corpus. If a rule or model fails, the graph of
-        # the piece consists of one word, and a warning names the error.
+        # A single unusual sentence must not end a run over a corpus. If a rule or model fails, return a graph
+        # that consists of the first word, with a warning that names the error.
         except Exception as fault:
             warning = f"fault: {type(fault).__name__} in a rule of the parser; the graph is a single word"
             draft = GraphDraft(text, words, warnings=[warning])
@@ -108,7 +108,7 @@ class DependencyParser:
 
 
 def _parsed(text: str, drafts: Sequence[GraphDraft]) -> Parsed:
-    """Join the unfinished graphs of a text's pieces, and collect their warnings."""
+    """Join the graphs of the pieces of a text into one graph, and collect the warnings about the text."""
     if not drafts:
         return WORDLESS
     warnings = [warning for draft in drafts for warning in draft.warnings]
@@ -127,7 +127,7 @@ def write_draft(text: str, words: Sequence[Word], lexicon: ParserLexicon | None 
         text: The whole text; the character offsets of the words refer to it.
         words: The words of the piece with their dependencies. Errors in the dependency tree are corrected in
             place.
-        lexicon: PropBank frames and corpus counts; ``None`` takes the lexicon of the package.
+        lexicon: PropBank frames and corpus counts; ``None`` uses the lexicon that graphneg ships.
 
     Returns:
         The graph under construction, before the trained models revise it.

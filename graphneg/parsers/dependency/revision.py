@@ -41,7 +41,7 @@ MOST_WORDS = 400
 
 
 class Reviser(Protocol):
-    """The interface of a model that revises drafts in place, after the rules and before the assembly.
+    """The interface of a trained model that corrects the graph that the rules of the parser have built.
 
     Attributes:
         version: Version of the model. It becomes part of the parser's version, so it must change whenever
@@ -79,7 +79,7 @@ def revise(draft: GraphDraft, revisers: Sequence[Reviser]) -> GraphDraft:
 
 
 def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
-    """Return copies of the arcs that may have to be restored, keyed by the reason for keeping them."""
+    """Return copies of the arcs that the models must not remove, keyed by the reason for keeping them."""
     nodes, spoken = draft.nodes, quoted_words(draft.words)
     times = Counter((arc.head, arc.dep) for arc in draft.arcs if arc.role.startswith("ARG"))
     # In "let's go", the node of "us" (concept "we") is the subject of "go".
@@ -88,7 +88,7 @@ def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
         for k, node in enumerate(nodes)
         if node.concept == "we" and node.token and draft.words[node.token - 1].lower in {"let", "lets"}
     }
-    # Inside a quotation, "I" may refer to the quoted speaker, so the arcs of the rules are not reliable.
+    # Inside a quotation, "I" may refer to the quoted speaker, so its arcs from the rules are unreliable.
     persons = {k for k in range(len(nodes)) if _is_person(nodes[k]) and nodes[k].token not in spoken}
     kept: dict[str, list[DraftArc]] = {}
     for arc in draft.arcs:
@@ -114,7 +114,10 @@ def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
 
 
 def _always(arc: DraftArc) -> bool:
-    """Return whether an arc is restored even if its argument was not deleted by the models."""
+    """Return whether the arc to a mark, such as a vocative, is restored whenever the models removed it.
+
+    The arc to a negation is restored only if the models have deleted the node of the negation.
+    """
     return arc.role in _KEPT_ROLES or arc.rule == "example"
 
 
@@ -124,7 +127,7 @@ def _is_person(node: DraftNode) -> bool:
 
 
 def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Mapping[int, int]) -> None:
-    """Restore the arcs that the models have removed, and the top of each sentence that has lost all nodes."""
+    """Restore arcs that the models removed from a draft, and the top of each sentence without any nodes."""
     nodes = draft.nodes
     alive = {node.sentence for node in nodes if not node.deleted and node.concept is not None}
     for sentence, top in tops.items():
@@ -134,7 +137,8 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
     asked = {node.sentence for node in nodes if node.concept == _UNKNOWN and not node.deleted}
     for arc in kept.get("marks", ()):
         node, head = nodes[arc.dep], _living(draft, arc.head)
-        # A question needs only one amr-unknown. If the models wrote one, the node of the rules stays deleted.
+        # A question needs only one amr-unknown. If a model has added one, do not restore the one that the
+        # rules had added.
         lost = node.deleted and (node.concept != _UNKNOWN or node.sentence not in asked)
         if (lost or _always(arc)) and head is not None:
             _restore_arc(draft, arc, head)
@@ -160,7 +164,8 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
     for arc in kept.get("persons", ()):
         _restore_person(draft, arc)
     for k, node in enumerate(nodes):
-        # In "Yes, I do", the models delete "yes", which captions never contain. Attach "yes" to the top.
+        # The models delete "yes" in "Yes, I do", because many of their training sentences are image captions,
+        # which never contain "yes". Attach "yes" to the top node again.
         answers = node.rule in {"interjection", "no"} and node.concept in word_class("answer")
         if node.deleted and answers and draft.tops.get(node.sentence, k) != k:
             node.deleted = False
@@ -170,8 +175,8 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
 def _restore_arc(draft: GraphDraft, arc: DraftArc, head: int) -> None:
     """Link an argument to its head again, as the rules did, and remove all other arcs to this argument."""
     node = draft.nodes[arc.dep]
-    # Do not restore the arc if the models have made its argument the top of the sentence, or if the argument
-    # is a vocative that the models have deleted.
+    # The models may have made the argument the top of the sentence, or may have deleted it because it is a
+    # vocative. In these two cases, keep their decision.
     stands = head == arc.dep or draft.tops.get(node.sentence) == arc.dep
     if not stands and not (node.deleted and arc.role == "vocative"):
         node.deleted, back = False, (arc.dep, head)

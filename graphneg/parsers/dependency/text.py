@@ -136,8 +136,8 @@ def read_words(doc: Any, offset: int = 0, places: Sequence[int] | None = None) -
     Args:
         doc: A piece of text that spaCy has parsed.
         offset: Offset of this piece in the whole text.
-        places: For each character of the document, its offset in the original piece; ``None`` if `tightened`
-            removed no characters.
+        places: For each character of ``doc``, its offset in the piece before `tightened` removed spaces from
+            it; ``None`` if nothing was removed.
 
     Returns:
         The words, each with its head and its dependents.
@@ -278,7 +278,7 @@ def resolve_model(model: str | None) -> str:
 
 @lru_cache(maxsize=4)
 def _load(name: str) -> Any:
-    """Load a pipeline, and check that it has a tagger and a parser."""
+    """Load a spaCy pipeline, and check that it has a tagger and a parser."""
     nlp = load_pipeline(name, ["ner", "lemmatizer", "attribute_ruler"], ParserError)
     missing = {"tagger", "parser"} - set(nlp.pipe_names)
     if missing:

@@ -12,7 +12,7 @@ tokens of the node ``i`` are *I* and *my*.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graphneg.amr.alignment import Aligner, Span, align
 from graphneg.amr.concept_words import PRONOUNS
@@ -93,6 +93,43 @@ class AlignmentCache:
         if len(self._kept) > _KEPT:
             del self._kept[next(iter(self._kept))]
         return known
+
+
+def with_moved_spans(graph: AmrGraph, text: str, closed: str) -> AmrGraph:
+    """Return a graph whose token spans are those of a text with other spaces.
+
+    A parser states spans as token numbers. "I ’ m late" has one token more than "I’m late", so that all spans
+    behind the apostrophe must move.
+
+    Args:
+        graph: The graph of the text.
+        text: The text as it was parsed.
+        closed: The same text with fewer spaces.
+
+    Returns:
+        The graph with the spans of ``closed`` and an id of its own; the graph itself if nothing moves.
+    """
+    if text == closed or not graph.spans:
+        return graph
+    old, new = _offsets(text), _offsets(closed)
+    spans = {
+        k: (min(inside), max(inside) + 1)
+        for k, (first, end) in graph.spans.items()
+        if first < end <= len(old)
+        and (inside := [i for i, (a, b) in enumerate(new) if a < old[end - 1][1] and b > old[first][0]])
+    }
+    return replace(graph, id=f"{graph.id}~closed", spans=spans)
+
+
+def _offsets(text: str) -> list[tuple[int, int]]:
+    """Return start and end of each token, counted in characters other than spaces."""
+    found: list[tuple[int, int]] = []
+    at = 0
+    for token in tokenize(text):
+        size = len("".join(token.text.split()))
+        found.append((at, at + size))
+        at += size
+    return found
 
 
 def _read(aligner: Aligner, text: str, graph: AmrGraph) -> AlignedText:

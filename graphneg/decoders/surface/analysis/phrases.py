@@ -109,7 +109,7 @@ def _noun_phrase(sentence: SentenceDraft, k: int, low: int, high: int, head: int
     modifiers = {"JJ", "VBN", "VBG", "RB", "CD", *NOUNS}
     if all(token.tag in modifiers for token in tokens[low:start]):
         start = min(start, low)
-    # Leave out modifiers that belong to nodes outside the subtree.
+    # Leave out words before the noun that express nodes outside the subtree.
     for index in range(head - 1, start - 1, -1):
         owner = owners.get(index)
         if owner is None or k <= owner <= last or tokens[index].tag in ("PS", "DT"):
@@ -207,7 +207,7 @@ def _has_mark(tokens: Sequence[Token]) -> bool:
 
 
 def _listed(sentence: SentenceDraft, k: int, index: int) -> bool:
-    """Return whether a word belongs to a conjunct in the subtree, so that it may follow a comma."""
+    """Return whether a word may follow a comma because it is in a list: "pears" in "apples, pears"."""
     token = sentence.tokens[index]
     for inner in range(k + 1, sentence.node(k).subtree_last + 1):
         at: int | None = inner if token in sentence.tokens_of_node.get(inner, ()) else None

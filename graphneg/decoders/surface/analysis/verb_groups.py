@@ -274,7 +274,7 @@ def _finite(tokens: Tokens, index: int) -> VerbGroup:
         # In "..., said the king", the verb of speech precedes its subject. In "OK, got it", *it* is an
         # object.
         if tokens.get(index + 1).lower == "it":
-            # With this end, the noun phrase is empty, so that the next condition is False.
+            # Make the noun phrase empty, so that *it* is not taken for a subject below.
             end = index + 1
         if end > index + 1 and tokens.get(end).tag in ("EN", "PU", "IN", "RB", "TO", "QT", "CC"):
             group.subject, group.inverted, group.quotative = (index + 1, end), True, True
@@ -331,7 +331,7 @@ def _extended(group: VerbGroup, after: int | None = None) -> VerbGroup:
 
 
 def _governed(tokens: Tokens, auxiliary: int, verb: int) -> str | None:
-    """Return the tag that a verb has because it depends on an auxiliary; None if it depends on none."""
+    """Return the tag that a verb must have after this auxiliary; None if it does not depend on it."""
     last, at, low = tokens[auxiliary].expanded, tokens.get(verb).tag, tokens.get(verb).lower
     if last == "ought" and at == "TO" and tokens.get(verb + 1).tag == "VB":
         return "TO"

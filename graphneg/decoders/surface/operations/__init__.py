@@ -1,6 +1,6 @@
 """The operations that express graph edits in words, with one module for each kind of edit.
 
-Each operation receives the sentence and the number of the edited node, and edits the sentence in place.
+Each operation receives the sentence and the index of the edited node, and edits the sentence in place.
 It raises `RealisationError` if the edit cannot be expressed in words.
 
 | edit | module | example |
@@ -13,4 +13,5 @@ It raises `RealisationError` if the edit cannot be expressed in words.
 | add or drop a polarity | ``negation`` | I saw it. -> I did not see it. |
 | add or drop a mode | ``mood`` | You like it. -> Do you like it? |
 | wrap | ``embedding`` | You like it. -> I doubt that you like it. |
+| say | ``restating`` | (the other speaker:) I like it. -> Why do you like it? |
 """

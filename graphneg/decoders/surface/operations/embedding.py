@@ -18,7 +18,8 @@ from graphneg.decoders.surface.refusals import is_dangling
 from graphneg.english.noun_kinds import lexeme
 from graphneg.english.words import word_class, word_map
 
-# Tags of words that can begin an adverbial before the subject, which is then part of the clause.
+# Tags of words that can begin an adverbial before the subject. In "After lunch, he left", the words before
+# the comma belong to the clause. In "Oh, he left", they do not.
 _OPEN_CLAUSE = frozenset({"IN", "SC", "WP", "RB", "DT", "PS", "PRS", "PRO", "VBG", "NNP", "CD"})
 
 

@@ -72,7 +72,7 @@ class Donor:
     tokens: list[Token] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Copy the tokens of the phrase."""
+        """Copy the tokens of the phrase, without a determiner that would not fit elsewhere."""
         tokens = self.copied(self.span.start, self.span.end)
         # Leave out a determiner that does not fit a copied plural noun. In "so that women ...", *that* is a
         # conjunction. In "not any cars", *any* depends on the negation, which is not copied.

@@ -113,14 +113,33 @@ def to_question(sentence: SentenceDraft, k: int) -> None:
     ):
         _tag_question(sentence, main)
         return
-    subject, joined = tokens[start], sentence.conjuncts(group)
+    subject = tokens[start]
+    invert(sentence, group)
+    _end_with(sentence, subject, "?")
+
+
+def invert(sentence: SentenceDraft, group: VerbGroup) -> None:
+    """Put the auxiliary of a clause before its subject; add *do* if the clause has no auxiliary.
+
+    Args:
+        sentence: The sentence, edited in place.
+        group: The verb group of a finite clause whose subject precedes its verb.
+
+    Raises:
+        RealisationError: The clause has no subject (``unclear-clause``).
+
+    Example:
+        "she put it there" becomes "did she put it there".
+    """
+    if group.subject is None:
+        raise RealisationError("unclear-clause", "the clause has no subject")
+    subject, joined = sentence.tokens[group.subject[0]], sentence.conjuncts(group)
     auxiliary = _lift_auxiliary(sentence, group)
     # Verbs that *and* joins to this verb depend on the same *do*: "I sang and danced" -> "Did I sing and
     # dance?"
     for verb in joined if auxiliary[0].lower in DO else ():
         sentence.inflect(verb, "VB")
-    sentence.insert(tokens.index_of(subject), *auxiliary)
-    _end_with(sentence, subject, "?")
+    sentence.insert(sentence.tokens.index_of(subject), *auxiliary)
 
 
 def _opens_sentence(sentence: SentenceDraft, group: VerbGroup) -> bool:
@@ -341,7 +360,7 @@ def to_imperative(sentence: SentenceDraft, k: int) -> None:
 
 
 def _opens_clause(sentence: SentenceDraft, group: VerbGroup) -> bool:
-    """Return whether the subject of a verb group begins its clause and is not inside another clause."""
+    """Return whether the subject of a verb group is the first part of the sentence or of a main clause."""
     tokens, index = sentence.tokens, group.start
     start, _ = sentence.sentence_bounds(index)
     while index > start and not (tokens[index - 1].is_quote or tokens[index - 1].tag == "PU"):

@@ -52,7 +52,7 @@ _ASSERTIVE = word_map("assertive")
 _LEFT_OUT = word_class("left-out")
 # Words that, as subjects, are negated by a preceding *not*: "Not everybody came".
 _UNIVERSAL = word_class("universal")
-# Negative counterpart of words such as *somebody*, which replaces them as subjects: *nobody*.
+# Maps words such as *somebody* to negative words such as *nobody*, which replace them as subjects.
 _DENIED = word_map("denied")
 # Adverbs of doubt such as *maybe*.
 _DOUBTS = word_class("doubts")
@@ -410,7 +410,7 @@ def affirm(sentence: SentenceDraft, k: int) -> None:
 
 
 def _negative_word(sentence: SentenceDraft, group: VerbGroup) -> int | None:
-    """Return the index of the first word in a clause that is negative or has a negative prefix, or None."""
+    """Return the index of the first negative word in a clause, such as *never* or *unhappy*; None if none."""
     start = group.subject[0] if group.subject else group.first
     for index, token in enumerate(sentence.tokens[start:], start):
         if token.tag in ("EN", "SC", "WP"):
@@ -478,7 +478,7 @@ def _make_positive(sentence: SentenceDraft, index: int, parent: int | None) -> N
 
 
 def _positive_quantity(sentence: SentenceDraft, token: Token, following: Token) -> None:
-    """Replace a negative quantifier, and adjust the number of its noun and verb.
+    """Replace a negative quantifier, and make its noun and verb singular or plural.
 
     Examples: "neither boy is" -> "both boys are", "none of them is" -> "some of them are".
     """
@@ -633,7 +633,7 @@ def _denies_each(sentence: SentenceDraft, group: VerbGroup, k: int, joint: int) 
     Args:
         sentence: The sentence being edited.
         group: The verb group of the clause.
-        k: The number of the ``and`` node in the graph.
+        k: The index of the ``and`` node in the graph.
         joint: The index of the token *and*.
 
     Returns:
@@ -705,13 +705,13 @@ def _replace_but(sentence: SentenceDraft, negation: int, group: VerbGroup | None
         if tokens[index].lower != "but":
             continue
         clause = any(index < group.first < end for group in sentence.parse_verbs())
-        # Refuse "not tea but coffee": without *not* there is no contrast that *but* could express.
+        # Refuse to remove *not* from "not tea but coffee": *but* would then express no contrast.
         if not clause and tokens[index + 1].tag in (*NOUNS, "DT", "CD", "PS"):
             raise RealisationError(
                 "unclear-clause", "'but' contrasts two phrases, and one of them is negated"
             )
         words = [token for token in tokens[index + 1 : end] if token.tag not in ("EN", "PU")]
-        # Refuse "I don't, but he does": without *not*, both clauses would claim the same.
+        # Refuse to remove *not* from "I don't, but he does": both clauses would then claim the same.
         if words and (words[-1].expanded in BE | DO or words[-1].tag in ("AX", "MD")):
             raise RealisationError("unclear-clause", "both clauses around 'but' would claim the same")
     # *But* may directly precede the negation ("but not her") or the verb group ("but does not").

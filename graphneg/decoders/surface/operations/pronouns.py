@@ -9,7 +9,7 @@ Example: "I love my dog." with ``i`` set to ``you`` becomes "You love your dog."
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from graphneg.decoders.surface.agreement import agree_with, case_of, person_of, rewrite_pronoun
 from graphneg.decoders.surface.analysis.sentence import SentenceDraft
@@ -51,6 +51,17 @@ def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
     if not changes:
         raise RealisationError("no-alignment", "no pronouns are aligned with the nodes")
     refuse_partial_swap(sentence, {sentence.node(k).label for k in persons}, changes)
+    change_persons(sentence, changes)
+
+
+def change_persons(sentence: SentenceDraft, changes: Sequence[tuple[Token, str, Case]]) -> None:
+    """Rewrite pronouns, all together, and make the verbs agree with them.
+
+    Args:
+        sentence: The sentence, edited in place.
+        changes: For each pronoun, its token, its new person and its case.
+    """
+    tokens = sentence.tokens
     for token, person, _ in changes:
         index, let = tokens.index_of(token), tokens.get(tokens.index_of(token) - 1)
         # If *us* becomes *you*, "Let's go" becomes "Go".

@@ -218,7 +218,7 @@ def _joins_clause(sentence: SentenceDraft, group: VerbGroup) -> bool:
 
 
 def _after_modal(sentence: SentenceDraft, verb: Token) -> bool:
-    """Return whether a plain verb form depends on the modal, *do* or *to* of the verb group before it."""
+    """Return whether a modal, *do* or *to* precedes a plain verb form: *stay* in "You can come or stay"."""
     index = sentence.tokens.index_of(verb)
     last = next((group for group in reversed(sentence.parse_verbs()) if group.main < index), None)
     if last is None:

@@ -233,7 +233,7 @@ def _inflected(sentence: SentenceDraft, token: Token, old: str, wanted: str, con
         known = readings(wanted.split(" ")[-1])
         if known.keys().isdisjoint(("ADV", "ADJ")) and "RB" not in CLOSED.get(wanted, {}):
             raise RealisationError("no-form", f"'{wanted}' is not an adverb")
-        # If the old word is an adverb with *-ly*, derive one: "He ran quickly" (``quick-02``) -> "He ran
+        # If the old word is an adverb in *-ly*, derive an adverb: "He ran quickly" (``quick-02``) -> "He ran
         # slowly" (``slow-05``).
         if token.lower.endswith("ly") and not old.endswith("ly"):
             return adverb_of(wanted)

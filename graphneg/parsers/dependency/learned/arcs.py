@@ -48,7 +48,7 @@ def scored_pairs(seen: DraftFeatures) -> Iterator[tuple[int, int]]:
         The index of the head node and the index of the argument node.
     """
     nodes = seen.draft.nodes
-    # Sort the nodes in text order, so that `_NEAR` limits their distance in the text.
+    # Sort the nodes in text order, so that only nodes whose words are near each other form pairs.
     alive = [i for i in sorted(seen.alive, key=lambda i: seen.order[i]) if i not in seen.settled]
     for at, a in enumerate(alive):
         for b in alive[at + 1 : at + _NEAR]:
@@ -336,7 +336,7 @@ def move_negation(model: Model, draft: GraphDraft) -> None:
 
 
 def _move_polarity(draft: GraphDraft, minus: int, noun: int, verb: int, score: float) -> None:
-    """Move a ``:polarity -`` to the verb if the score is positive, and otherwise to the noun."""
+    """Move the ``:polarity -`` of *no* to the verb if the model's score is positive, else to the noun."""
     chosen, other = (verb, noun) if score > 0 else (noun, verb)
     draft.arcs = [arc for arc in draft.arcs if arc.dep != minus]
     if "polarity" not in draft.roles(chosen):
@@ -350,7 +350,8 @@ def _move_polarity(draft: GraphDraft, minus: int, noun: int, verb: int, score: f
             node = draft.nodes[arc.dep]
             if arc.role == "polarity" and arc.head in group and node.token is None and node.value == "-":
                 draft.drop(arc.dep)
-    # If the top of the sentence is the node that is no longer negated, the negated node becomes the top.
+    # If the previously negated node (or a conjunction above it) was the top of the sentence, the newly
+    # negated node becomes the top.
     sentence = draft.nodes[verb].sentence
     if draft.tops.get(sentence) in _above(draft, other):
         draft.tops[sentence] = _above(draft, chosen)[-1]

@@ -81,8 +81,8 @@ def candidates(
     total = [sum(counts[corpus] for counts in seen.values()) for corpus in (0, 1)]
     for fragment, counts in seen.items():
         large = fragment[:1] == "=" and len(fragment) > 3 and fragment[1:].isdigit()
-        # If the rules wrote a node for the word, the word must keep one. A number of several digits is not a
-        # candidate: it was counted in a phrase such as "two billion".
+        # Skip the empty fragment if the rules wrote a node for the word, so that the word keeps a node. Also
+        # skip numbers of several digits: they come from phrases such as "two billion".
         if not any(counts) or (given and not fragment) or large:
             continue
         marks = sources.setdefault(fragment, [])
@@ -258,11 +258,14 @@ def choose_concepts(
     own: FragmentCounts | None = None,
     sure: float = SENSE_MARGIN,
 ) -> None:
-    """Replace the fragment of each word with its best candidate, unless the rules settle the meaning.
+    """Choose the graph fragment of each word, such as ``sing-01``, with a network.
+
+    The rules have written a fragment for each word. It is replaced if the network scores another possible
+    fragment higher. Words for which the rules are more reliable than the network are left out.
 
     Args:
         meanings: Tables with counts, frames and word clusters.
-        model: The network that scores candidates.
+        model: The network that scores the possible fragments.
         draft: The graph under construction; it is changed in place.
         own: During training, the counts in ``meanings`` that come from the sentence itself; otherwise
             ``None``.

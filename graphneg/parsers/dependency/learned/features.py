@@ -1,4 +1,4 @@
-"""Compute the features of the nodes and node pairs of a draft, which are the input of the trained models.
+"""Compute the input features of the parser's trained models, for single nodes and for pairs of nodes.
 
 A feature is a short string. Its prefix shows what it describes: ``c=`` concept, ``l=`` lemma, ``t=`` tag,
 ``d=`` dependency relation. The trainer and the parser call the same functions, so that a model always gets
@@ -313,7 +313,7 @@ class DraftFeatures:
             ("dep", role, back, ds),
         ]
         single = [f"HD={hs},{ds}"]
-        # If no arc of the rules links the nodes, common neighbours show whether the nodes are related.
+        # If the rules have not linked the two nodes, their common neighbours show whether they are related.
         if not role and not back:
             from_head, from_dep = self.steps[h], self.steps[d]
             groups.append(("steps", min(len(from_head), 5), min(len(from_dep), 3), hk, dk))
@@ -324,7 +324,8 @@ class DraftFeatures:
         labels, lexical, length = self.paths.between(a, b)
         gap, near = _bucket(b - a), _bucket(self.order[d] - self.order[h])
         groups += [("path", labels, lexical, length, role, back, hk, dk), ("gap", gap, near, hk, dk)]
-        # A gap of 0 means that both nodes represent the same word, as person and teach-01 do for "teacher".
+        # `gap` is the distance between the words of two nodes. It is 0 if both nodes represent the same word,
+        # as person and teach-01 do for "teacher".
         if gap == 0:
             groups.append(("same", hl, dl, self.rank[d] - self.rank[h]))
         else:
@@ -366,7 +367,7 @@ class DraftFeatures:
 
 
 def _is_settled(head: str, dep: str, role: str) -> bool:
-    """Return whether an arc of the rules must be kept: it is in a name or a date, or leads to a vocative."""
+    """Return whether the models must keep this arc: it is in a name or a date, or leads to a vocative."""
     if head == "date-interval":
         return role.startswith("op")
     return dep[:1] == '"' or role in _SETTLED_ROLES or (head.endswith("-entity") and role in _ENTITY_ROLES)

@@ -198,13 +198,14 @@ def marked(concept: str | None, value: str | None) -> str:
 
 
 def draft_fragments(draft: GraphDraft) -> dict[int, tuple[str, list[int]]]:
-    """Return the graph fragment of each word that has a node in a draft.
+    """Return the nodes and arcs that express each word, as a graph fragment per word.
 
     Args:
         draft: The graph under construction.
 
     Returns:
-        Pairs of the text of a fragment and the indices of its nodes, keyed by the index of the word.
+        For each word with a node, keyed by its token index: the fragment as text, and the indices of its
+        nodes in the graph.
     """
     members: dict[int, list[int]] = {}
     for i, node in enumerate(draft.nodes):
@@ -224,10 +225,10 @@ def draft_fragments(draft: GraphDraft) -> dict[int, tuple[str, list[int]]]:
 
 
 def put_fragment(draft: GraphDraft, token: int, text: str, group: Sequence[int]) -> None:
-    """Replace the nodes of a word with a new fragment, and keep their arcs to the nodes of other words.
+    """Replace the nodes of a word with a new fragment, and keep the arcs that link them to other words.
 
-    A new label reuses the old node with the same label. If no old node has the label, a concept reuses the
-    first old node that is left.
+    If an old node has the same label as a node of the fragment, it is reused. Otherwise a concept of the
+    fragment reuses the first old node that is left.
 
     Args:
         draft: The graph under construction; it is changed in place.
@@ -243,7 +244,8 @@ def put_fragment(draft: GraphDraft, token: int, text: str, group: Sequence[int])
         if nodes[-1] >= 0:
             left.remove(nodes[-1])
     for n, label in enumerate(labels):
-        # A concept reuses an old node, so that the arcs of the node to other words are kept.
+        # Write a new concept into one of the word's old nodes, so that the arcs between this node and the
+        # nodes of other words are kept.
         if nodes[n] < 0 and left and label[0] != "=":
             nodes[n] = left.pop(0)
             draft.nodes[nodes[n]].concept, draft.nodes[nodes[n]].value = label, None
@@ -300,9 +302,10 @@ class Model:
 
 
 class GroupSums:
-    """A cache of the weight sums of feature groups, so that each group is summed only once.
+    """A cache for a network whose input is sparse: the sum of the weights of each group of features.
 
-    The sums for a bag do not depend on the contents of the cache.
+    The same group of features occurs in many inputs, but its weights are summed only once.
+    The results are the same whether or not a group is in the cache.
     """
 
     def __init__(self, model: Model, table: str, expand: Callable[[Any], Sequence[str]]) -> None:
@@ -311,7 +314,7 @@ class GroupSums:
         Args:
             model: The network whose weights are summed.
             table: Name of the feature table and of the array of weights.
-            expand: Function that returns the features of a group.
+            expand: Function that takes a group and returns its features.
         """
         self._model, self._table, self._expand = model, table, expand
         self._places: dict[Any, int] = {}
@@ -319,7 +322,7 @@ class GroupSums:
         self._lock = Lock()
 
     def sums(self, bags: Sequence[Sequence[Any]]) -> Array:
-        """Sum the weights of the groups in each bag.
+        """Sum the weights of the feature groups in each bag, that is, in each list of groups.
 
         Args:
             bags: Lists of feature groups. No list may be empty.

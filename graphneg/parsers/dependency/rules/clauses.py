@@ -66,7 +66,7 @@ def _rename(state: RuleState, word: Word, concept: str, rule: str) -> None:
 
 
 def _put_over_head(state: RuleState, word: Word, concept: str, role: str = "ARG1") -> None:
-    """Put a concept above the clause to which a modal or an adverb belongs."""
+    """Put the concept of a modal or an adverb above its clause: "Maybe he left" gets ``possible-01``."""
     proxy = state.proxy(word.head)
     if proxy in state.top_nodes:
         # An adverb may already have a node. The new concept replaces it.

@@ -1,4 +1,4 @@
-"""Rules that add the concept of each single word to a draft.
+"""Rules that add the concept of each single word to the unfinished graph (draft).
 
 Closed-class words get their concepts from lists. Open-class words get their concepts from counts in annotated
 graphs and from PropBank frames. Words that earlier rules have handled (names, expressions, copulas) are
@@ -44,7 +44,7 @@ _EVENT_ENDINGS = ("tion", "sion", "ment", "ance", "ence", "al", "ing", "ure")
 
 
 def resolve_light_verbs(state: RuleState) -> None:
-    """Let the object of a light verb represent the verb: *take a look* is ``look-01``.
+    """Give a light verb and its object a single node: *take a look* is ``look-01``.
 
     Args:
         state: Words, nodes and unfinished graph of this piece of text; changed in place.
@@ -56,7 +56,7 @@ def resolve_light_verbs(state: RuleState) -> None:
         if nouns is None or noun is None or noun.lemma not in nouns or noun.i in state.done:
             continue
         counts = lexicon.concepts.get((noun.lemma, "n"), {})
-        # The object represents the verb only if it has the frame of a verb.
+        # Use the object in place of the verb only if it has a verbal frame, as "look" has look-01.
         frames = _verbal_frames(state, noun.lemma, "n") or lexicon.candidates(noun.lemma, "v")
         if frames:
             state.add(max(frames, key=lambda frame: counts.get(frame, 0)), noun.i, "light-verb")
@@ -255,7 +255,7 @@ def _verbal_frames(state: RuleState, lemma: str, kind: str) -> list[str]:
 
 def _write_adjective(state: RuleState, word: Word) -> None:
     """Add the concept of an adjective. If it has a negative prefix or suffix, also add its negation."""
-    # In "six years old" and "How old are you?", the measure is ARG2 of age-01.
+    # In "six years old" and "How old are you?", "six years" and "how" become the ARG2 of age-01.
     for kid in word.children("npadvmod", "advmod") if word.lower == "old" else ():
         if kid.lemma in {"year", "month", "week", "day"} or (
             kid.lower == "how" and kid.i in state.head_nodes
@@ -372,7 +372,7 @@ def _adverb_stem(word: str) -> str:
 
 
 def _write_number(state: RuleState, word: Word) -> None:
-    """Add a number as a constant. If it does not name an exact value, add it as a concept."""
+    """Add a number as a constant (*two*), or as a concept if it has no exact value (*dozens*)."""
     value = number_value(word.lower)
     # "One day he left" means "some day", so "one" does not count days here.
     days = {"day", "morning", "evening", "afternoon", "night"}

@@ -21,7 +21,7 @@ _LOCATIVE = word_class("locative") | {"like"}
 
 
 def resolve_copulas(state: RuleState) -> None:
-    """Find the word or frame that represents each *be* that is not an auxiliary.
+    """For each *be* that is not an auxiliary, find the word or frame whose node stands for it in the graph.
 
     Args:
         state: Words, nodes and unfinished graph of this piece of text; changed in place.
@@ -54,9 +54,9 @@ def resolve_futures(state: RuleState) -> None:
             verb = clause if us is not None and us.lower in {"'s", "us"} else None
         elif word.lemma == "go" and word.tag in {"VBG", "VB"} and word.child("dobj", "prep", "prt") is None:
             clause = word.child("xcomp")
-            # "He is going to sleep" is a future, so "sleep" represents "going to". "Going to sleep is nice"
-            # is not a future, since "going" has no auxiliary. "go to Rome" is not a future, since no verb
-            # follows "to".
+            # "He is going to sleep" is a future, so "going" gets no node and is represented by "sleep".
+            # "Going to sleep is nice" is not a future, since "going" has no auxiliary. "go to Rome" is not a
+            # future, since no verb follows "to".
             future = clause is not None and clause.is_infinitive and word.child("aux") is not None
             verb = clause if future else None
         if verb is not None:
@@ -156,7 +156,7 @@ def _location(be: Word) -> Word | None:
 
 
 def _other(be: Word) -> Word | None:
-    """Return the word that represents a *be* with neither a predicate nor a place, or ``None``."""
+    """Return the word that represents a *be* without a predicate or place: "trees" in "It's about trees"."""
     # "be" is represented by the noun "trees" in "It is about trees", and by the adverb in "The game is over".
     # In "I think, so I am", only the subject is left to represent "be".
     for preposition in be.children("prep"):

@@ -1,4 +1,4 @@
-"""Rules that add names, dates, amounts, multiword expressions, quantities, kinship and degrees to a draft.
+"""Rules for names, dates, amounts, multiword expressions, quantities, kinship and degrees.
 
 `write_entities` and `write_multiwords` run before all other rules that add concepts, since they turn several
 words into one node:
@@ -53,7 +53,9 @@ _AFTER_HOURS = frozenset({".", ",", "IN", "CC", "RB", "''"})
 
 
 def write_entities(state: RuleState) -> None:
-    """Add the entities that can be recognised by their words alone, and mark these words as done.
+    """Add the entities that can be recognised by their words alone, such as dates, amounts and URLs.
+
+    Later rules skip the words of these entities.
 
     Args:
         state: Words, nodes and unfinished graph of this piece of text; changed in place.
@@ -93,7 +95,7 @@ def _write_entity(state: RuleState, word: Word) -> int:
 
 
 def _write_value(state: RuleState, word: Word, kind: str, role: str, value: str, rule: str) -> int:
-    """Add an entity that consists of one word and has one value. Return 1, the number of its words."""
+    """Add an entity for a single word, such as an e-mail address, with its value. Return 1."""
     state.mark(state.add(kind, word.i, rule), role, value, word.i, rule)
     state.done.add(word.i)
     return 1
@@ -334,7 +336,7 @@ def _write_phrase(state: RuleState, i: int) -> int:
 
 
 def _defer_none(state: RuleState, i: int) -> int:
-    """Let the noun represent a phrase such as *none of the kids*. A later rule negates the verb."""
+    """Use the node of *kids* for the whole phrase *none of the kids*. A later rule negates the verb."""
     run = state.words[i : i + 2]
     whole = run[-1].child("pobj")
     # The phrase starts with "none of" or "neither of", as in "none of the kids" and "neither of them".
@@ -420,7 +422,7 @@ def _object_of(word: Word, preposition: str) -> Word | None:
 
 
 def _is_amount(state: RuleState, word: Word) -> bool:
-    """Return whether a number or an article counts a unit, as in *five years* or *for an hour*."""
+    """Return whether a noun is a unit with a number or article, as in *five years* or *for an hour*."""
     # In "He slept for an hour", "an" counts one hour. In "It was an hour of joy", it does not count.
     if word.lemma in _SINGLE_UNITS and word.child_word("det", "a", "an") is not None:
         over = word.parent.lower if word.dep == "pobj" else ""
@@ -473,7 +475,7 @@ def _write_kin(state: RuleState, word: Word) -> None:
     """Add the other person of a relation: for *my friend*, *I* is ``ARG1`` of ``have-rel-role-91``."""
     draft, person = state.draft, state.head_nodes[word.i]
     role = next((arc.head for arc in draft.arcs if arc.dep == person and arc.role == "ARG0"), None)
-    # The other person is "my" in "my friend" and "Tom" in "a friend of Tom".
+    # In "my friend" and "a friend of Tom", the friend is related to the person that "my" or "Tom" refers to.
     owner = word.child("poss") or _object_of(word, "of")
     node = state.outer_of(owner) if owner is not None else None
     related = role is not None and draft.nodes[role].concept == "have-rel-role-91"
@@ -521,7 +523,8 @@ def _write_degree(state: RuleState, word: Word, kind: str, marker: Word) -> None
     """Put ``have-degree-91`` above an adjective, with its degree and what it is compared with."""
     draft = state.draft
     degree = draft.concept("have-degree-91", marker.i, "degree", ARG2=state.head_nodes[word.i])
-    # In "more beautiful", "more" already has a node. In "taller", the same word expresses the degree.
+    # In "more beautiful", "more" expresses the degree and already has a node. In "taller", there is no
+    # separate word for the degree.
     if marker.i in state.head_nodes and marker.i != word.i:
         node = state.head_nodes[marker.i]
         draft.nodes[node].concept = kind

@@ -1,7 +1,7 @@
 """Link clauses and mentions: coordination, shared subjects, direct speech and coreference.
 
-- *eggs and ham* becomes ``(a / and :op1 (e / egg) :op2 (h / ham))``. For the rules that follow, the
-  conjunction represents its conjuncts.
+- *eggs and ham* becomes ``(a / and :op1 (e / egg) :op2 (h / ham))``. Later rules link this ``and`` to other
+  words, instead of its conjuncts.
 - *But it rained* becomes ``(c / contrast-01 :ARG2 (r / rain-01))``. Likewise for *And*, *So* and *Because* at
   the start of a sentence.
 - *She wants to go* becomes ``(w / want-01 :ARG0 (s / she) :ARG1 (g / go-02 :ARG0 s))``. The shared subject is
@@ -185,7 +185,7 @@ def write_shared(state: RuleState, written: dict[int, list[int]]) -> None:
 
 
 def _subject(state: RuleState, verb: Word) -> Word | None:
-    """Return the subject of a verb. If the word represents a copula, return the subject of the copula."""
+    """Return the subject of a verb. For *tall* in "She is tall", return *she*, the subject of the copula."""
     own = verb.child(*SUBJECTS)
     # In "She is tall", the subject depends on "is". "Is" has no node of its own, so use the node of "tall".
     if own is None and state.representatives.get(verb.head) == verb.i:
@@ -413,7 +413,8 @@ def merge_speakers(state: RuleState) -> None:
         meant = roles.get(role)
         if meant is None or nodes[meant].deleted or nodes[meant].concept in {None, "amr-unknown"}:
             continue
-        # If the node of the speaker is itself a quoted pronoun, do not merge the pronouns with it.
+        # If the subject or addressee of the verb of saying is itself a pronoun inside quotation marks, do not
+        # merge the quoted pronouns with it.
         if nodes[meant].concept == pronoun and nodes[meant].token in spoken:
             continue
         for k, node in enumerate(nodes):

@@ -86,7 +86,10 @@ def dependency(state: RuleState, dependent: int) -> Dependency | None:
 
 
 def _represented(state: RuleState, word: Word) -> Word:
-    """Return the topmost copula that a word represents; the word itself if it represents no copula."""
+    """Return the verb whose node is the node of a word: *is* for *tall* in *she is tall*, or the word itself.
+
+    If several such verbs are above the word, the topmost one is returned.
+    """
     for _ in range(10):
         head = word.parent
         if head.i != word.i and state.representatives.get(head.i) == word.i:
@@ -99,14 +102,14 @@ def _represented(state: RuleState, word: Word) -> Word:
 
 
 def _form(state: RuleState, through: Word, preposition: Word | None, below: Word, copular: bool) -> str:
-    """Return the signature of the relation between a word and its governor."""
+    """Return a label for the dependency between a word and its governor, such as ``nsubj`` or ``prep_in``."""
     # If another rule has replaced the parsed relation, use the replacement.
     if through.i in state.relations:
         return state.relations[through.i]
     if preposition is not None:
         return "agent" if preposition.dep == "agent" else f"prep_{preposition.lower}"
-    # If there are words without nodes between the two words, use the relation of the uppermost of these
-    # words.
+    # If there are words without nodes between the word and its governor, use the relation of the uppermost of
+    # these words.
     if through.i != below.i:
         return below.dep if below.dep not in {"punct", "ROOT"} else through.dep
     # In "She is tall", "she" is the subject of an adjective, so its signature is `cop_subj`.
@@ -146,7 +149,8 @@ def _write_group(state: RuleState, governor: int, edges: list[Dependency]) -> No
         if role in CORE_ROLES:
             used.add(role)
         head, dep = state.head(governor, edge.form), state.top_nodes[edge.dependent]
-        # A constant cannot have arguments, so make the constant a modifier of the dependent instead.
+        # If the head is a constant, such as a number, it cannot have arguments. Link it to the dependent by
+        # the role :mod instead.
         if nodes[head].concept is None:
             if nodes[dep].concept is not None:
                 link(dep, "mod", head, "constant")
@@ -235,7 +239,11 @@ def _write_near(state: RuleState, edge: Dependency, head: int, dep: int) -> bool
 
 
 def _write_adjective(state: RuleState, edge: Dependency, head: int, dep: int) -> bool:
-    """Link an adjective as an ordinal, as a degree or by its frame. Return False if none of these applies."""
+    """Link an adjective to its noun if it is an ordinal, expresses a degree or has a frame.
+
+    Returns:
+        Whether the adjective was linked.
+    """
     draft, kid = state.draft, state.words[edge.dependent]
     # "the second book" becomes (b / book :ord (o / ordinal-entity :value 2)).
     number = ordinal_value(kid.lower)
@@ -460,7 +468,7 @@ def role_weights(state: RuleState, edge: Dependency) -> dict[str, float]:
 def _judges(state: RuleState, concept: str) -> bool:
     """Return whether a frame has no ARG0 and so describes its ARG1: ``quick-02``, ``good-02``."""
     entry = state.lexicon.frames.get(concept)
-    # In such a frame, the lowest role is ARG1.
+    # If the lowest role of a frame is ARG1, the frame has no ARG0.
     return entry is not None and min(entry.functions, default="") == "1"
 
 
@@ -535,13 +543,13 @@ def best_role(state: RuleState, concept: str, scores: dict[str, float], used: se
 
 
 def _is_allowed(state: RuleState, concept: str, role: str) -> bool:
-    """Return whether a role may be chosen by weight for a concept."""
-    # Special rules add these roles, for example ``:polarity`` for "not", so their weights are ignored here.
+    """Return whether a dependent of a concept may get a role because this role has the highest score."""
+    # Only other rules add these roles, so they are never chosen by their scores.
     if role in {"polarity", "mode", "wiki", "name", "value", "unit", "ord", "op2", "op3"}:
         return False
     if role.startswith(("snt", "op")) and not (role == "op1" and not is_frame(concept)):
         return False
-    # A frame has no domain and no possessor, because its arguments have numbered roles.
+    # A frame does not get roles such as `domain` and `poss`, because its arguments have numbered roles.
     if role not in CORE_ROLES:
         return not (is_frame(concept) and role in {"domain", "consist-of", "poss", "quant", "name", "unit"})
     entry = state.lexicon.frames.get(concept)
@@ -549,7 +557,7 @@ def _is_allowed(state: RuleState, concept: str, role: str) -> bool:
 
 
 def _lowest_role(state: RuleState, concept: str, default: str) -> str:
-    """Return the given role if the frame has it, and otherwise the lowest role of the frame."""
+    """Return ``default`` if the frame has this role, otherwise the frame's role with the lowest number."""
     entry = state.lexicon.frames.get(concept)
     if entry is None or not entry.functions or default[3:] in entry.functions:
         return default

@@ -96,7 +96,7 @@ class RuleState:
         self.top_nodes.pop(word)
 
     def cover(self, run: Sequence[Word], node: int) -> Word:
-        """Let a node represent several adjacent words, and mark the words as done.
+        """Let a node represent several adjacent words. Later rules skip these words.
 
         Args:
             run: The words, adjacent and in text order.
@@ -111,7 +111,7 @@ class RuleState:
         return head
 
     def defer(self, run: Iterable[Word], head: Word) -> None:
-        """Let one word represent several other words, and mark all of them as done.
+        """Let several words share the node of one word, and mark all of them as done.
 
         Args:
             run: The words; they may include ``head``.
@@ -137,13 +137,13 @@ class RuleState:
                     nodes[word] = new
 
     def above(self, concept: str, anchor: int | None, under: int, role: str, rule: str) -> int:
-        """Add a node above the outer node of a word.
+        """Add a node above the topmost (outer) node of a word, such as ``obligate-01`` for *must sleep*.
 
         Args:
             concept: Concept of the new node.
             anchor: Index of the word that the new node represents, or ``None``.
-            under: Index of the word above whose outer node the new node is put.
-            role: Role that links the new node to the former outer node.
+            under: Index of the word whose topmost node gets the new node as its parent.
+            role: Role that links the new node to the former topmost node.
             rule: Name of the rule that adds the node.
 
         Returns:
@@ -197,7 +197,8 @@ class RuleState:
             The index of the word that represents the given word, directly or through other words. If no other
             word represents it, the given index.
         """
-        # Chains are short. The limit ends the loop if rules have closed a cycle by mistake.
+        # A word may be represented by a word that is itself represented by another word. Such chains are
+        # short. The limit ends the loop if the rules have made a cycle by mistake.
         for _ in range(20):
             if word not in self.representatives:
                 break
@@ -227,13 +228,13 @@ class RuleState:
         return self.top_nodes.get(self.proxy(word.i))
 
     def concept_of(self, word: int) -> str:
-        """Return the concept of a word's core node.
+        """Return the concept of a word's core node, which is the node that takes the word's arguments.
 
         Args:
             word: Index of the word.
 
         Returns:
-            The concept of the word's core node; empty if the word has no node or the node is a constant.
+            The concept, such as ``sleep-01``; empty if the word has no node or the node is a constant.
         """
         node = self.head_nodes.get(word)
         return "" if node is None else self.draft.nodes[node].concept or ""

@@ -162,7 +162,10 @@ def _verbs_of(be: Word, noun: Word) -> Iterator[Word]:
 
 
 def _make_subject(be: Word, noun: Word, verb: Word) -> None:
-    """Make the verb the root of the sentence, the noun its subject, and *no* its negation."""
+    """Change the tree of *there is no man running* into the tree of *no man is running*.
+
+    The verb becomes the root, the noun its subject, and *no* its negation.
+    """
     no = next((kid for kid in noun.children() if kid.lower == "no"), None)
     # The verb may depend on another noun, as in "in a hat dancing". The verb is then detached from this noun
     # before it moves up.
@@ -203,7 +206,10 @@ def _split_compound(be: Word, doing: Word) -> None:
 
 
 def _free_doing(noun: Word) -> None:
-    """Attach a participle to the noun, not to a place before it: *there is a girl in a pub singing*."""
+    """Attach a participle to the noun that it describes.
+
+    In *there is a girl in a pub singing*, *singing* belongs to *girl*, but spaCy attaches it after *pub*.
+    """
     for preposition in noun.children("prep"):
         for doing in preposition.children("pobj"):
             location = doing.tree[doing.i - 1]

@@ -1,0 +1,120 @@
+// antonym_claim: Replaces a turn by a reply that repeats an earlier statement with an antonym.
+// category: C-cont
+// source: DEAM (Ghazarian et al. 2022, section 3), contradiction by antonyms, generalised to both speakers
+// needs: opposites, frames
+//
+// Before: A: That's a good idea. She loves letters.  B: Send her a photo of your children, too.
+// After:  A: That's a good idea. She loves letters.  B: Why does she hate letters?
+// Graph:  (s / send-01 :mode imperative ...)
+//   => (c / cause-01 :ARG1 (h / hate-01 :ARG0 (s / she) :ARG1 (l / letter)) :ARG0 (a / amr-unknown))
+//
+// A statement of an earlier turn is repeated in a reply frame, as in negated_claim, with an antonym. The query works
+// in three steps:
+//   1. Find the statements that can be repeated, the later turns and the words that can be changed.
+//   2. Choose the later turns and the frames of each statement.
+//   3. Make the edits.
+//
+// The antonyms are those of antonym_substitution: of the use of the word in this sentence (noun, modifier or frame),
+// with the numbered roles that the node has, and for the kind of thing that the word describes.
+
+// Step 1: find the statements, the later turns and the changes.
+UNWIND $dialogues AS d
+UNWIND d.turns AS t
+MATCH (n:AmrNode {amr: t.amr})
+WHERE
+  // The node is the top of a turn's graph, which the reply replaces.
+  n.position = 0
+  // The node is the main predicate of a sentence that can be repeated later: "She loves letters."
+  OR n.repeatable IS NOT NULL
+  // The node is an opinion: "I think that she loves letters."
+  OR 'opinion' IN n.classes AND 'thinking' IN n.classes
+  // The node is *you* or *we*, on which the voice and the frame depend.
+  OR n.concept IN ['you', 'we']
+  // The word may have an antonym. Nouns are left to thing_claim: the opposites of nouns are often other things
+  // (brother and sister, a tree and a forest).
+  OR n.opposable_as IS NOT NULL AND n.opposable_as <> 'noun'
+    // Times are left to time_claim: nobody says "I've been sneezing a lot early".
+    AND n.temporal IS NULL
+OPTIONAL MATCH (n)-[:LEXEME]->(:Term)-[a:ANTONYM]->(x)
+WHERE (
+    // The antonym is for this use of the word: as a noun, as a modifier, or as this frame.
+    n.opposable_as <> 'noun' AND n.temporal IS NULL AND a.used_as = n.opposable_as
+    // Or it is for the verb in general. Then the new frame must have an agent and a patient exactly if the old one
+    // has.
+    OR a.used_as = 'frame'
+      AND n.frame
+      AND NOT n.opposable_as IN a.known
+      AND ('ARG0' IN n.roles) = ('ARG0' IN x.roles)
+      AND ('ARG1' IN n.roles) = ('ARG1' IN x.roles))
+  // Verbs with one argument seldom have an antonym that fits: "I'm entering tomorrow". Adjectives ("the open door") and
+  // words that are no frames do.
+  AND (n.frame IS NULL OR size(n.roles) > 1 OR n.role ENDS WITH '-of')
+  // The new frame must have every numbered role that the node has: "sell it to me for two euros" needs ARG2 and ARG3.
+  AND all(role IN n.roles WHERE role IN x.roles)
+  // "An old man" becomes "a young man", but "an old car" becomes "a new car".
+  AND (a.modified_kinds IS NULL
+    OR n.modified_kinds IS NOT NULL AND all(kind IN n.modified_kinds WHERE kind IN a.modified_kinds))
+// Several senses of an antonym can fit (sell-01, sell-02). Take the sense with the lowest number.
+WITH d, t, n, coalesce(x.lemma, x.text) AS word, min(coalesce(x.id, x.text)) AS concept
+// A word can have several antonyms.
+WITH d, t, n, [o IN collect({concept: concept}) WHERE o.concept IS NOT NULL] AS options
+WITH d.id AS dialogue,
+     collect({node: n, position: n.position, amr: n.amr, turn: t.turn, speaker: t.speaker, options: options}) AS nodes
+WITH dialogue, nodes, [n IN nodes WHERE n.position = 0] AS tops,
+     [n IN nodes WHERE n.node.concept = 'you'] AS addressees,
+     [n IN nodes WHERE n.node.concept = 'we'] AS groups
+UNWIND [n IN nodes WHERE
+  (n.node.repeatable IS NOT NULL
+    // "I agree" repeats nothing of what was said. "I think that she loves letters" does.
+    OR 'thinking' IN n.node.classes AND n.node.main_clause AND n.node.subtree_last - n.position > 2)
+  // "Where is it?" and "Sit down!" claim nothing that could be contradicted.
+  AND n.node.clause_type = 'statement'
+  // "I know that she loves letters": only the main clause is claimed. In "I stayed because it rained", cause-01 is
+  // above the main clause.
+  AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
+  // A reader does not notice the change in a long sentence.
+  AND n.node.subtree_last - n.position <= 16
+  // "She doesn't love old letters": a change of one word may leave a negative statement true.
+  AND n.node.negated IS NULL] AS claim
+
+// Step 2: choose the later turns and the frames.
+WITH nodes, dialogue, tops, addressees, groups, claim, claim.node AS predicate,
+     coalesce(claim.node.repeatable, '') = 'anywhere' AS context_free,
+     // "You can call me": the statement is about the addressee, too.
+     size([y IN addressees WHERE y.amr = claim.amr AND claim.node.sentence_top IN y.node.pronoun_sentences]) > 0
+       AS to_addressee,
+     // "We went to Rome": it is not clear whether the addressee was there.
+     size([w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences]) > 0
+       AS of_group,
+     // The words of this statement that can be changed.
+     [c IN nodes WHERE c.amr = claim.amr
+        // The word is part of the statement.
+        AND c.position >= claim.position AND c.position <= claim.node.subtree_last
+        AND size(c.options) > 0] AS changes
+WHERE size(changes) > 0
+UNWIND [top IN tops WHERE
+  top.turn > claim.turn AND (
+    // The next turn of the other speaker can repeat "She loves it", while it is clear who she is.
+    top.turn = claim.turn + 1 AND top.speaker <> claim.speaker
+    // "My sister loves letters" can be repeated some turns later, by both speakers.
+    OR context_free AND top.turn <= claim.turn + 4)] AS top
+WITH dialogue, predicate, top, to_addressee, of_group, changes,
+     CASE WHEN top.speaker = claim.speaker THEN 'own' ELSE 'other' END AS voice
+WHERE NOT (voice = 'other' AND of_group)
+UNWIND CASE
+    WHEN voice = 'own' THEN ['claim', 'said']
+    // Speakers know why they do something, so "Why do I have to call you tomorrow?" is strange as a question.
+    WHEN to_addressee THEN ['check', 'said']
+    ELSE ['check', 'why', 'surprise', 'said']
+  END AS frame
+UNWIND changes AS change
+UNWIND change.options AS option
+
+// Step 3: make the edits: say the sentence, then change the copy.
+UNWIND [
+  {position: 0, op: 'say', from_amr: predicate.amr, from_position: predicate.position, voice: voice, frame: frame},
+  {position: change.position, op: 'set', concept: option.concept, value: option.value,
+   copy_of: predicate.amr}] AS edit
+RETURN dialogue, collect(edit {.*, amr: top.amr,
+  site: top.amr + '<' + predicate.amr + '.' + toString(predicate.position) + '>' + toString(change.position)
+    + coalesce(option.concept, option.value) + '>' + frame}) AS edits

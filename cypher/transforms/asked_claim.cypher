@@ -1,0 +1,90 @@
+// asked_claim: Replaces a turn by a reply that asks for something that an earlier statement has said.
+// category: C-follow
+// source: Gupta et al. (2021), error category C-follow
+//
+// Before: A: I want to get my car washed on Friday.  B: No problem.
+// After:  A: I want to get my car washed on Friday.  B: When do you want to get your car washed?
+// Graph:  (n / no :mod-of (p / problem))
+//   => (w / want-01 :ARG0 (y / you) :ARG1 (g / get-05 ... :time (a / amr-unknown)))
+//
+// A statement of the other speaker is turned into a question for one of its objects, times or places, which the
+// statement gives. The speaker of the reply seems not to have listened. The query works in three steps:
+//   1. Find the statements that can be repeated, the later turns and the phrases that can be asked for.
+//   2. Choose the later turns.
+//   3. Make the edits: say the sentence, drop the phrase from the copy and add amr-unknown in its place.
+
+// Step 1: find the statements, the later turns and the phrases.
+UNWIND $dialogues AS d
+UNWIND d.turns AS t
+MATCH (n:AmrNode {amr: t.amr})
+WHERE
+  // The node is the top of a turn's graph, which the reply replaces.
+  n.position = 0
+  // The node is the main predicate of a sentence that can be repeated later: "She loves letters."
+  OR n.repeatable IS NOT NULL
+  // The node is *we*, which may include the speaker of the reply or not, or *you*.
+  OR n.concept IN ['we', 'you']
+  // The node is a time or a place: "on Friday", "at home".
+  OR n.role IN ['time', 'location', 'destination']
+  // The node is an object: "a cup of tea".
+  OR n.role IN ['ARG1', 'ARG2', 'ARG4'] AND (n.kind IS NOT NULL OR n.frame)
+WITH d.id AS dialogue,
+     collect({node: n, position: n.position, amr: n.amr, turn: t.turn, speaker: t.speaker}) AS nodes
+WITH dialogue, nodes, [n IN nodes WHERE n.position = 0] AS tops,
+     [n IN nodes WHERE n.node.concept IN ['we', 'you']] AS groups
+UNWIND [n IN nodes WHERE
+  n.node.repeatable IS NOT NULL
+  // "Where is it?" and "Sit down!" claim nothing that could be contradicted.
+  AND n.node.clause_type = 'statement'
+  // "I know that she loves letters": only the main clause is claimed. In "I stayed because it rained", cause-01 is
+  // above the main clause.
+  AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
+  // A reader does not remember all of a long sentence.
+  AND n.node.subtree_last - n.position <= 16
+  // "She doesn't love old letters": the statement does not say what she loves.
+  AND n.node.negated IS NULL] AS claim
+
+// Step 2: choose the later turns.
+WITH dialogue, nodes, tops, groups, claim, claim.node AS predicate,
+     coalesce(claim.node.repeatable, '') = 'anywhere' AS context_free,
+     // The phrases of this statement that can be asked for.
+     [c IN nodes WHERE c.amr = claim.amr
+        // The phrase is part of the statement.
+        AND c.position > claim.position AND c.position <= claim.node.subtree_last
+        // It depends on the predicate, or on what somebody wants: "I want to learn the piano." A phrase that is
+        // deeper in the sentence may be a part of another phrase.
+        AND (c.node.parent = claim.position
+          OR any(m IN nodes WHERE m.amr = c.amr AND m.position = c.node.parent AND m.node.parent = claim.position
+            AND m.node.frame AND m.node.role IN ['ARG1', 'ARG2']))
+        // It ends the sentence and is short: words behind it might be a part of it.
+        AND c.node.subtree_last = claim.node.subtree_last
+        AND c.node.subtree_last - c.position <= 4
+        // "When he began" is a clause.
+        AND c.node.frame IS NULL
+        AND (
+          // "Often" is no answer to "When?".
+          c.node.role = 'time' AND (c.node.fixed_time IS NULL AND c.node.temporal OR c.node.concept = 'date-entity')
+            AND NOT 'adverb-of-time' IN c.node.classes
+          // "Here" is no answer to "Where?".
+          OR c.node.role IN ['location', 'destination'] AND c.node.kind <> 'other'
+          // "It" and "something" give nothing that could be asked for. In "The lake froze", the lake is the subject.
+          OR c.node.role IN ['ARG1', 'ARG2', 'ARG4'] AND c.node.topical AND 'ARG0' IN claim.node.roles)] AS phrases
+WHERE size(phrases) > 0
+  // "We went to Rome": it is not clear whether the addressee was there. "You have two keys": the addressee knows it.
+  AND none(w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences)
+UNWIND [top IN tops WHERE
+  // Only the other speaker can ask.
+  top.turn > claim.turn AND top.speaker <> claim.speaker
+  // "She loves it" can be asked about while it is clear who she is, "My sister loves letters" some turns later, too.
+  AND (top.turn = claim.turn + 1 OR context_free AND top.turn <= claim.turn + 4)] AS top
+UNWIND phrases AS phrase
+
+// Step 3: make the edits.
+UNWIND [
+  {position: 0, op: 'say', from_amr: predicate.amr, from_position: predicate.position, voice: 'other', frame: 'ask'},
+  {position: phrase.position, op: 'drop', copy_of: predicate.amr},
+  {position: phrase.node.parent, op: 'add', role: phrase.node.role, concept: 'amr-unknown',
+   copy_of: predicate.amr}] AS edit
+RETURN dialogue, collect(edit {.*, amr: top.amr,
+  site: top.amr + '<' + predicate.amr + '.' + toString(predicate.position) + '>' + toString(phrase.position)
+    + '>ask'}) AS edits

@@ -1,0 +1,92 @@
+// negated_claim: Replaces a turn by a reply that takes an earlier statement for its opposite.
+// category: C-cont
+// source: DEAM (Ghazarian et al. 2022, section 3), contradiction, generalised to the statements of both speakers
+//
+// Before: A: I want to get my car washed on Friday.  B: No problem.
+// After:  A: I want to get my car washed on Friday.  B: Why don't you want to get your car washed on Friday?
+// Graph:  (n / no :mod-of (p / problem))
+//   => (c / cause-01 :ARG1 (w / want-01 :polarity - :ARG0 (y / you) ...) :ARG0 (a / amr-unknown))
+//
+// A statement of an earlier turn is repeated in a reply frame, and negated at its main predicate. If it was negative,
+// the negation is dropped. If the other speaker made the statement, the reply asks about it (frames check, why,
+// meaning), is surprised (surprise) or quotes it (said). If the speaker of the reply made it, the reply contradicts
+// itself (claim, said). The query works in three steps:
+//   1. Find the statements that can be repeated, and the later turns.
+//   2. Choose the later turns and the frames of each statement.
+//   3. Make the edits: say the sentence, then change the copy.
+//
+// Departures from DEAM: the copy replaces the turn, is in the voice of the speaker of this turn, and is in a frame.
+
+// Step 1: find the statements, the pronouns and the later turns.
+UNWIND $dialogues AS d
+UNWIND d.turns AS t
+MATCH (n:AmrNode {amr: t.amr})
+WHERE
+  // The node is the top of a turn's graph, which the reply replaces.
+  n.position = 0
+  // The node is the main predicate of a sentence that can be repeated later: "She loves letters."
+  OR n.repeatable IS NOT NULL
+  // The node is an opinion: "I think that she loves letters."
+  OR 'opinion' IN n.classes AND 'thinking' IN n.classes
+  // The node is *you* or *we*, on which the voice and the frame depend.
+  OR n.concept IN ['you', 'we']
+WITH d.id AS dialogue,
+     collect({node: n, position: n.position, amr: n.amr, turn: t.turn, speaker: t.speaker}) AS nodes
+WITH dialogue, nodes, [n IN nodes WHERE n.position = 0] AS tops,
+     [n IN nodes WHERE n.node.concept = 'you'] AS addressees,
+     [n IN nodes WHERE n.node.concept = 'we'] AS groups
+UNWIND [n IN nodes WHERE
+  (n.node.repeatable IS NOT NULL
+    // "I agree" repeats nothing of what was said. "I think that she loves letters" does.
+    OR 'thinking' IN n.node.classes AND n.node.main_clause AND n.node.subtree_last - n.position > 2)
+  // "Where is it?" and "Sit down!" claim nothing that could be contradicted.
+  AND n.node.clause_type = 'statement'
+  // "I know that she loves letters": only the main clause is claimed. In "I stayed because it rained", cause-01 is
+  // above the main clause.
+  AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
+  // A reader does not notice the negation in a long sentence.
+  AND n.node.subtree_last - n.position <= 16
+  AND (
+    // "She doesn't love it" has a negation that can be dropped.
+    n.node.negation_position IS NOT NULL
+    // "She loves it" can get a negation. "Nobody came" allows neither: adding "not" would make it affirmative.
+    OR n.node.negated IS NULL)] AS claim
+
+// Step 2: choose the later turns and the frames.
+WITH dialogue, tops, claim, claim.node AS predicate, coalesce(claim.node.repeatable, '') = 'anywhere' AS context_free,
+     // "You can call me": the statement is about the addressee, too.
+     size([y IN addressees WHERE y.amr = claim.amr AND claim.node.sentence_top IN y.node.pronoun_sentences]) > 0
+       AS to_addressee,
+     // "We went to Rome": it is not clear whether the addressee was there.
+     size([w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences]) > 0
+       AS of_group
+UNWIND [top IN tops WHERE
+  top.turn > claim.turn AND (
+    // The next turn of the other speaker can repeat "She loves it", while it is clear who she is.
+    top.turn = claim.turn + 1 AND top.speaker <> claim.speaker
+    // "My sister loves letters" can be repeated some turns later, by both speakers.
+    OR context_free AND top.turn <= claim.turn + 4)] AS top
+WITH dialogue, predicate, top, to_addressee, of_group,
+     CASE WHEN top.speaker = claim.speaker THEN 'own' ELSE 'other' END AS voice
+WHERE NOT (voice = 'other' AND of_group)
+UNWIND CASE
+    WHEN voice = 'own' THEN ['claim', 'said']
+    // Speakers know why they do something, so "Why don't I have to call you?" and "I'm surprised I don't have to call
+    // you" are strange.
+    WHEN to_addressee THEN ['check', 'meaning', 'said']
+    ELSE ['check', 'why', 'surprise', 'meaning', 'said']
+  END AS frame
+
+// Step 3: make the edits.
+WITH dialogue, predicate, top, voice, frame,
+     top.amr + '<' + predicate.amr + '.' + toString(predicate.position) + '>' + frame AS site,
+     CASE
+       // "She doesn't love it." becomes "So she loves it?"
+       WHEN predicate.negation_position IS NOT NULL
+         THEN {position: predicate.negation_position, op: 'drop', copy_of: predicate.amr}
+       // "She loves letters." becomes "So she doesn't love letters?"
+       ELSE {position: predicate.position, op: 'add', role: 'polarity', value: '-', copy_of: predicate.amr}
+     END AS change
+UNWIND [{position: 0, op: 'say', from_amr: predicate.amr, from_position: predicate.position, voice: voice,
+         frame: frame}, change] AS edit
+RETURN dialogue, collect(edit {.*, amr: top.amr, site: site}) AS edits

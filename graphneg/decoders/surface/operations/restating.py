@@ -1,0 +1,555 @@
+"""Repeat a sentence of an earlier turn in a reply frame.
+
+A speaker who repeats a sentence of the other speaker says *you* for the other's *I*, leaves out words that
+belong only to the earlier turn ("Well, ..., you know"), and says why the sentence is repeated (see
+`graphneg.english.reply_frames`). The functions of this module do this with the words of the earlier turn.
+They refuse sentences that nobody would repeat in this way: hedged sentences, sentences that refer to other
+sentences, formulas, and sentences of several clauses. The rules are those of the set ``claim`` in
+``refusals.tsv``, and the words are those of ``restating.tsv``.
+
+Example: "Well, I want to get my car washed on Friday." in the frame ``why`` becomes "Why do you want to get
+your car washed on Friday?"
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from graphneg.amr.concept_words import PRONOUNS
+from graphneg.decoders.surface.agreement import case_of, person_of
+from graphneg.decoders.surface.analysis.phrases import phrase
+from graphneg.decoders.surface.analysis.sentence import SentenceDraft
+from graphneg.decoders.surface.analysis.verb_groups import TIME_NOUNS, VerbGroup
+from graphneg.decoders.surface.draft import EDGE, RealisationError, Token
+from graphneg.decoders.surface.inflection import (
+    DO,
+    HAVE,
+    Case,
+    agree,
+    can_lack_article,
+    contracted_stem,
+    pronoun_cases,
+)
+from graphneg.decoders.surface.operations.mood import invert
+from graphneg.decoders.surface.operations.pronouns import change_persons
+from graphneg.decoders.surface.operations.tense import TENSES
+from graphneg.decoders.surface.refusals import apply_rules, is_dangling, refuse_idiom, refuse_person
+from graphneg.english.noun_kinds import kind_of, lexeme
+from graphneg.english.reply_frames import ReplyFrame
+from graphneg.english.tagging import NOUNS, VERBS
+from graphneg.english.words import table_rows, unique_rows, word_class
+
+MAX_WORDS = 16
+"""Maximum number of words in a sentence that a reply repeats."""
+MIN_WORDS = 3
+"""Minimum number of words. Shorter sentences are answers or formulas: "I know." """
+# Maximum number of words behind the last comma of a sentence that can be left out.
+_ASIDE = 3
+# Full forms that a text with contractions would contract. If a dialogue writes them out, replies do so, too.
+_WRITTEN_OUT = re.compile(
+    r"\b(?:(?:do|does|did|is|are|was|were|can|could|will|would|should|have|has|had) ?not"
+    r"|i (?:am|have been|will)|(?:you|we|they) are|it is)\b",
+    re.IGNORECASE,
+)
+_EXCHANGED = {"i": "you", "you": "i"}
+# Tags of words that can follow a determiner in its noun phrase.
+_IN_PHRASE = NOUNS | {"JJ", "CD", "VBG", "VBN", "RB"}
+# Question words of circumstances, by role.
+_PLACES_AND_TIMES = {"time": "when", "location": "where", "destination": "where"}
+_SOME_TIME = frozenset({"sometime", "later", "soon", "half", "past", "o'clock"})
+_THIRD = frozenset({"he", "she", "it"})
+# Marks of sentences that are not written as one plain sentence: "(a joke)", "I like - love - it", "I ...".
+_BROKEN = re.compile(r"[()\[\]{}*/\"“”:;«»…_]|--|\.\.|^[-–—]$")
+
+
+@cache
+def words_of(name: str) -> frozenset[str]:
+    """Return a class of words in ``restating.tsv``.
+
+    Args:
+        name: Name of the class.
+
+    Returns:
+        The words.
+    """
+    rows = unique_rows(table_rows("graphneg.decoders.surface", "restating.tsv"), "restating.tsv")
+    return frozenset(rows[name].split())
+
+
+def keep_sentence(source: SentenceDraft, k: int) -> None:
+    """Keep only the words of the sentence with the top ``k``, without openings such as "Yes, and".
+
+    Args:
+        source: The sentences of a turn, edited in place.
+        k: The number of the top node of a sentence.
+
+    Raises:
+        RealisationError: No word expresses the sentence (``no-alignment``).
+    """
+    tokens = source.tokens
+    if k:
+        firsts = [
+            index
+            for inner in range(k, source.node(k).subtree_last + 1)
+            for index in source.indices(inner)[:1]
+        ]
+        if not firsts:
+            raise RealisationError("no-alignment", "no words are aligned with the sentence to repeat")
+        start, end = source.sentence_bounds(min(firsts))[0], source.sentence_bounds(max(firsts))[1]
+        tokens[:] = tokens[start:end]
+    openings = word_class("interjections") | word_class("openings")
+    while len(tokens) > 2 and (
+        tokens[0].tag in ("UH", "CC") or (tokens[0].lower in openings and tokens[1].text in (",", ".", "!"))
+    ):
+        source.cut(0, 2 if tokens[1].text in (",", ".", "!", "...") else 1)
+
+
+def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
+    """Keep only the clause that a sentence asserts, and refuse sentences that a reply cannot repeat.
+
+    Args:
+        source: The sentences of a turn, edited in place.
+        k: The number of the top node of a sentence.
+
+    Returns:
+        The verb group of the clause.
+
+    Example:
+        "Well, I like it, you know." becomes "I like it."
+    """
+    _keep_clause(source, k)
+    _cut_openings(source)
+    _cut_reason(source)
+    _cut_asides(source)
+    tokens = source.tokens
+    words = [token for token in tokens if token.tag not in ("EN", "PU", "QT")]
+    groups = [group for group in source.parse_verbs() if group.is_main]
+    group = groups[0] if groups else None
+    opened = (
+        group is not None
+        and group.kind == "finite"
+        and group.subject is not None
+        and group.subject[0] == 0
+        and not group.inverted
+        and group.subject[1] <= group.first
+    )
+    # "I'll come in May" is not hedged.
+    hedges = (token for token in words if token.lower in words_of("hedges") and not _is_name(token))
+    hedge = next(hedges, EDGE)
+    last = words[-1] if words else EDGE
+    pointers = words_of("pointers") | (words_of("last-pointers") & {last.lower})
+    # In "I like that", *that* refers to something that the sentence does not name.
+    pointer = next(
+        (
+            token
+            for index, token in enumerate(tokens)
+            if token.lower in pointers
+            or (
+                token.lower in word_class("definite-determiners") - {"the"}
+                and token.tag in ("DT", "PN", "PRO", "PRS")
+                and tokens.get(index + 1).tag not in _IN_PHRASE
+            )
+        ),
+        EDGE,
+    )
+    apply_rules(
+        source,
+        "claim",
+        0,
+        asks=any(token.tag == "EN" and token.text[:1] in "?!" and "?" in token.text for token in tokens),
+        marked=any(_BROKEN.search(token.text) for token in tokens)
+        or any(token.tag == "EN" for token in tokens[: max(0, len(tokens) - 1)]),
+        long=len(words) > MAX_WORDS,
+        short=len(words) < MIN_WORDS,
+        opened=opened,
+        # "I like it, it is nice", "I like it and you hate it": one of the clauses would stay true.
+        several=any(
+            other.subject is not None
+            and (before := tokens.get(other.subject[0] - 1)).tag in ("PU", "CC", "EN")
+            and before.lower not in ("or", "nor")
+            for other in groups[1:]
+        ),
+        # "I stayed because it rained": it is not clear which of the clauses a reader takes to be denied.
+        parts=any(
+            (
+                token.lower in word_class("clause-openings")
+                and token.tag in ("SC", "WP", "CC")
+                # "Since Friday" is no clause.
+                and any(other.first > index for other in groups)
+            )
+            or (token.text == "," and not source.inside_list(index) and not _is_last_verb(source, index))
+            for index, token in enumerate(tokens)
+        ),
+        hedge=hedge.text,
+        hedged=hedge is not EDGE,
+        pointer=pointer.text,
+        pointing=pointer is not EDGE,
+        breaks_off=is_dangling(tokens, 0)
+        or last.tag in ("MD", "TO", "NEG", "PS")
+        or last.lower in word_class("indefinite-articles") | {"the"}
+        or (last.expanded in DO | HAVE and len(words) < 4),
+        # "She must be tired" is a conclusion, "She must go" is not.
+        modal=group.verb.text if group is not None else "",
+        concludes=group is not None
+        and group.verb.lower in ("must", "should", "ought")
+        and (tokens[group.main].is_be or group.second.expanded in HAVE),
+        # "I haven't seen you for ages" has no affirmative counterpart.
+        lasting=group is not None
+        and bool(group.negations)
+        and group.verb.expanded in HAVE
+        and any(token.lower in ("for", "since") for token in tokens[group.main :]),
+        courteous=any(token.lower in word_class("courtesies") for token in words),
+        joined=group is not None and bool(source.conjuncts(group)),
+    )
+    assert group is not None
+    refuse_idiom(source, group.main)
+    # A singular noun without an article is a name: "Bob is here". It keeps its capital letter.
+    first, alone = tokens[0], group.subject == (0, 1) and not can_lack_article(tokens[0].lower)
+    if alone and first.capital and first.tag in ("NN", "VB", "VBP", "JJ"):
+        first.tag = "NNP"
+    return group
+
+
+def negates_clause(source: SentenceDraft) -> bool:
+    """Return whether the main clause of a sentence is negative.
+
+    Args:
+        source: The sentence.
+
+    Returns:
+        False for "There are banks that don't lend money", in which only an inner clause is negative.
+    """
+    group = next((group for group in source.parse_verbs() if group.is_main), None)
+    if group is None:
+        return False
+    # "There are not many banks" has its negation behind the verb.
+    words = source.tokens[: group.main + 3]
+    return bool(group.negations) or any(
+        token.tag == "NEG" or token.lower in word_class("negative-words") | {"cannot"} for token in words
+    )
+
+
+def refuse_indefinite(source: SentenceDraft) -> None:
+    """Refuse to negate a sentence about no definite thing.
+
+    "A teacher doesn't live next door" does not contradict "A teacher lives next door".
+
+    Args:
+        source: The sentence.
+
+    Raises:
+        RealisationError: The subject has an indefinite determiner (``unclear-clause``).
+    """
+    if source.tokens.get(0).lower in word_class("indefinite-determiners"):
+        raise RealisationError("unclear-clause", "a negation would not contradict a sentence about 'a ...'")
+
+
+def _is_name(token: Token) -> bool:
+    """Return whether a token has a capital letter that does not open a sentence."""
+    return token.tag == "NNP" or (token.capital and not token.sentence_initial and token.text != "I")
+
+
+def _is_last_verb(source: SentenceDraft, comma: int) -> bool:
+    """Return whether all verbs of a sentence are before a comma: "It stops there, at the bank"."""
+    groups = source.parse_verbs()
+    return bool(groups) and all(group.main < comma for group in groups)
+
+
+def _keep_clause(source: SentenceDraft, k: int) -> None:
+    """Keep only the words of the sentence that contains the words of a clause.
+
+    Raises:
+        RealisationError: The words of the clause are in several sentences, or there are none
+            (``no-alignment``).
+    """
+    # A pronoun node may have its first word in another sentence: "I'm late. I'm sorry."
+    indices = [
+        index
+        for inner in range(k, source.node(k).subtree_last + 1)
+        if source.node(inner).concept not in PRONOUNS
+        for index in source.indices(inner)[:1]
+    ]
+    # The clause may refer to a node whose word is in another sentence. Its head is in its own sentence.
+    bounds = {source.sentence_bounds(index) for index in source.indices(k)[:1] or indices}
+    if len(bounds) != 1:
+        raise RealisationError("no-alignment", "the words of the sentence to repeat are not clear")
+    start, end = bounds.pop()
+    source.tokens[:] = source.tokens[start:end]
+    for token in [token for token in source.tokens if token.lower in words_of("left-out")]:
+        source.tokens.remove(token)
+
+
+def _cut_reason(source: SentenceDraft) -> None:
+    """Remove a clause behind the first one: "I like it because it is warm" -> "I like it"."""
+    tokens = source.tokens
+    for group in [group for group in source.parse_verbs() if group.is_main][1:]:
+        start = group.start - 1
+        if tokens.get(start).lower in words_of("reasons") and start > 2 and group.subject is not None:
+            source.cut(start - (tokens[start - 1].text == ","), tokens.run_start(len(tokens), ("EN",)))
+            return
+
+
+def state_wish(source: SentenceDraft, group: VerbGroup) -> None:
+    """Replace a polite form by a plain one: "I'd like a coffee" -> "I want a coffee".
+
+    Args:
+        source: The sentence, edited in place.
+        group: The verb group of its clause.
+    """
+    tokens, main = source.tokens, source.tokens[group.main]
+    wish = _wishes().get(main.lower)
+    if wish is None or len(group.chain) != 2 or group.negations:
+        return
+    if not (group.would or group.verb.lower == "would") or group.main != group.first + 1:
+        return
+    person = person_of(group.subject_tokens)
+    tokens.remove(group.verb)
+    source.rewrite(main, agree(wish, "VBP", person), "VBZ" if person in _THIRD else "VBP")
+
+
+@cache
+def _wishes() -> dict[str, str]:
+    """Return the plain verb for each verb of a polite wish."""
+    return dict(pair.split(":") for pair in words_of("wishes"))
+
+
+def _cut_openings(source: SentenceDraft) -> None:
+    """Remove words at the start that belong to the earlier turn: "Well, Tom, I like it" -> "I like it"."""
+    tokens = source.tokens
+    while len(tokens) > 3:
+        comma = next((index for index in (1, 2) if tokens[index].text == ","), 0)
+        spoken = [token for token in tokens[:comma] if token.tag != "NNP"]
+        if comma and all(token.lower in words_of("openings") or token.tag == "UH" for token in spoken):
+            source.cut(0, comma + 1)
+        elif not comma and tokens[0].lower in words_of("links") and tokens[1].tag in ("PRS", "DT", "PS"):
+            source.cut(0, 1)
+        else:
+            return
+
+
+def _cut_asides(source: SentenceDraft) -> None:
+    """Remove a phrase behind the last comma that belongs to the earlier turn: ", you know", ", Tom"."""
+    tokens = source.tokens
+    while True:
+        end = tokens.run_start(len(tokens), ("EN",))
+        comma = next((index for index in range(end - 1, 0, -1) if tokens[index].text == ","), 0)
+        aside = tokens[comma + 1 : end]
+        if not comma or not 0 < len(aside) <= _ASIDE:
+            return
+        if any(token.tag != "NNP" and token.lower not in words_of("asides") for token in aside):
+            return
+        # "I have been to Paris, Rome": a name behind a name may be a further item of a list.
+        if aside[-1].tag == "NNP" and tokens[comma - 1].tag == "NNP":
+            return
+        source.cut(comma, end)
+
+
+def contract_like(source: SentenceDraft, reply: SentenceDraft) -> None:
+    """Decide whether the repeated sentence is written with contractions: "don't" or "do not".
+
+    Speakers contract. Only if the two texts write out what can be contracted, and contract nothing, does the
+    reply write it out as well.
+
+    Args:
+        source: The sentence to repeat, edited in place.
+        reply: The text that the reply replaces.
+    """
+    written_out = any(_WRITTEN_OUT.search(draft.original) for draft in (source, reply))
+    source.contracts = source.contracts or reply.contracts or not written_out
+
+
+def exchange_speakers(source: SentenceDraft) -> None:
+    """Let the other speaker say a sentence: *I* becomes *you*, and *you* becomes *I*.
+
+    Args:
+        source: The sentence, edited in place.
+
+    Raises:
+        RealisationError: The sentence says *we*, which may include the other speaker or not
+            (``kind-mismatch``), or a pronoun cannot be exchanged.
+
+    Example:
+        "I'll call you at my office." becomes "You'll call me at your office."
+    """
+    changes: list[tuple[Token, str, Case]] = []
+    for token in source.tokens:
+        persons = {person for person, _ in pronoun_cases(token.text)}
+        if "we" in persons:
+            raise RealisationError("kind-mismatch", f"'{token.text}' may include the other speaker or not")
+        for person in persons & _EXCHANGED.keys():
+            case = case_of(source, token, person)
+            if case is None:
+                raise RealisationError("no-alignment", f"the case of '{token.text}' is not clear")
+            changes.append((token, _EXCHANGED[person], case))
+    for token, person, case in changes:
+        refuse_idiom(source, source.tokens.index_of(token))
+        refuse_person(source, token, person, case)
+    change_persons(source, changes)
+
+
+def ask_for(source: SentenceDraft, k: int, role: str) -> None:
+    """Ask for a phrase of a sentence: "you want a coffee" -> "what do you want".
+
+    Args:
+        source: The sentence, edited in place.
+        k: The number of the node that the phrase expresses.
+        role: The role of the node.
+
+    Raises:
+        RealisationError: The phrase cannot be asked for.
+    """
+    tokens, target = source.tokens, phrase(source, k)
+    start, end = target.start, max([target.end - 1, *source.subtree_indices(k)]) + 1
+    group = next(group for group in source.parse_verbs() if group.is_main)
+    assert group.subject is not None
+    if target.kind != "nominal" and role not in _PLACES_AND_TIMES:
+        raise RealisationError("unsupported-edit", "only a noun phrase, a time or a place can be asked for")
+    words = tokens[start:end]
+    # "I like tea and coffee": the other item would remain.
+    if any(token.tag in ("CC", "WP", "SC", "EN") or token.text == "," for token in words) or "CC" in (
+        tokens.get(start - 1).tag,
+        tokens.get(end).tag,
+    ):
+        raise RealisationError("unclear-clause", "the phrase to ask for is only a part of a longer phrase")
+    if any(token.tag in VERBS for token in words):
+        raise RealisationError("unclear-clause", "the phrase to ask for contains a clause")
+    if start < group.main:
+        raise RealisationError("unsupported-edit", "a subject can't be asked for")
+    kind, before = kind_of(lexeme(source.node(k).concept or "")), tokens[start - 1]
+    place = kind == "place" and before.lower in words_of("place-prepositions")
+    word = _PLACES_AND_TIMES.get(role, "where" if place else "who" if kind == "person" else "what")
+    if role in _PLACES_AND_TIMES or place:
+        _refuse_circumstance(source, word, start, end)
+        # In "in the first half", only the noun may be known to express the node.
+        wider = tokens.run_start(start, ("DT", "PS", "JJ", "CD"))
+        start = wider if tokens.get(wider - 1).tag == "IN" and wider > group.main + 1 else start
+        before = tokens[start - 1]
+        # The preposition of a time or place is asked for, too: "on Friday" -> "when". A particle stays in its
+        # place: "check out tomorrow" -> "check out".
+        start -= before.tag in ("IN", "TO", "SC") and before.lower not in words_of("particles")
+    elif (before.tag != "VBP" and before.lower in words_of("closed-prepositions")) or (
+        before.lower == "of" and tokens.get(start - 2).tag in NOUNS
+    ):
+        raise RealisationError("unclear-clause", "the phrase to ask for is a part of a longer phrase")
+    elif before.tag not in (*VERBS, "AX", "IN", "TO", "RP", "PRO"):
+        raise RealisationError("unclear-clause", "the phrase to ask for is not the object of a verb")
+    # "What do you have for four?" is not clear: the rest belongs to the phrase.
+    elif before.tag in VERBS and start - 1 != group.main and tokens.get(start - 2).tag != "TO":
+        raise RealisationError("unclear-clause", "the phrase to ask for is the object of another clause")
+    if tokens.get(start - 1).tag in ("DT", "CD", "PS", "CC"):
+        raise RealisationError("unclear-clause", "the phrase to ask for is a part of a longer phrase")
+    if word in ("what", "who") and tokens.get(end).tag in (
+        "IN", "TO", "VBN", "VBG", "JJ", *NOUNS, "DT", "POS", "WP", "SC",
+    ):  # fmt: skip
+        raise RealisationError("unclear-clause", "more words belong to the phrase to ask for")
+    source.cut(start, end)
+    group = next(group for group in source.parse_verbs() if group.is_main)
+    _join_negation(source, group)
+    invert(source, group)
+    # "I have been here since Monday" -> "Since when have you been here?"
+    is_since = word == "when" and "since" in (before.lower, words[0].lower)
+    since = [Token("since", "IN")] if is_since else []
+    source.insert(0, *since, Token(word, "WP"))
+
+
+def _refuse_circumstance(source: SentenceDraft, word: str, start: int, end: int) -> None:
+    """Refuse to ask for a time or place that is not the only one, or not the end of the sentence.
+
+    Raises:
+        RealisationError: A part of the time or place would remain, or nobody asks for it
+            (``unclear-clause``).
+    """
+    tokens = source.tokens
+    phrase_words = tokens[start:end]
+    others = [token for token in tokens if token not in phrase_words]
+    if tokens.get(end) is not EDGE and tokens[end].tag != "EN":
+        raise RealisationError("unclear-clause", "the time or place is not the end of the sentence")
+    # "She lives next door", but not "I want a refund on this sweater".
+    before = tokens[start - 1]
+    if word == "where" and before.lower not in words_of("place-prepositions") and before.tag not in VERBS:
+        raise RealisationError("unclear-clause", "the phrase may not be a place")
+    if word != "when":
+        return
+    if any(token.lower in words_of("unasked") for token in phrase_words):
+        raise RealisationError("unclear-clause", "nobody asks for a frequency with 'when'")
+    # "When will you call me sometime?", "When does it leave at half past seven?"
+    if any(token.tag == "CD" or token.lower in TIME_NOUNS | _SOME_TIME for token in others):
+        raise RealisationError("unclear-clause", "another time would remain")
+    # "When have you been here?" is not English, but "Since when have you been here?" is.
+    if "since" not in (before.lower, tokens[start].lower) and any(
+        group.verb.expanded in HAVE and len(group.chain) > 1 for group in source.parse_verbs()[:1]
+    ):
+        raise RealisationError("unclear-clause", "a perfect does not fit a question with 'when'")
+    if tokens[start].tag == "RB" and phrase_words[0].lower not in TIME_NOUNS:
+        raise RealisationError("unclear-clause", "the adverb gives no time that could be asked for")
+
+
+def tidy_change(source: SentenceDraft) -> None:
+    """Correct a changed sentence, and refuse words that do not fit their new place.
+
+    *Less* becomes *fewer* before a plural: "two less days" -> "two fewer days".
+
+    Args:
+        source: The sentence, edited in place.
+
+    Raises:
+        RealisationError: A new time is at a place where only another time fits: "I have been here after", "I
+            yesterday came" (``unclear-clause``).
+    """
+    tokens = source.tokens
+    group = next((group for group in source.parse_verbs() if group.is_main), None)
+    for index, token in enumerate(tokens):
+        is_new = token.lower in TENSES and group is not None and group.start < index < group.main
+        if is_new or (token.lower in words_of("time-relations") and tokens.get(index + 1).tag == "EN"):
+            raise RealisationError("unclear-clause", f"'{token.text}' does not fit its place in the sentence")
+    for index, token in enumerate(tokens):
+        if (
+            token.lower == "less"
+            and source.tokens.get(source.tokens.run_end(index + 1, ("JJ", "VBG", "NN"))).tag == "NNS"
+        ):
+            source.rewrite(token, "fewer")
+
+
+def put_into_frame(source: SentenceDraft, form: ReplyFrame) -> None:
+    """Write the opening words, the word order and the end mark of a reply frame.
+
+    Args:
+        source: The sentence, edited in place.
+        form: The frame.
+
+    Raises:
+        RealisationError: The clause cannot be inverted (``unclear-clause``).
+
+    Example:
+        With the frame ``check``, "You don't like it." becomes "So you don't like it?"
+    """
+    tokens = source.tokens
+    end = tokens.run_start(len(tokens), ("EN",))
+    source.cut(end, len(tokens))
+    if form.order == "inverted":
+        group = next((group for group in source.parse_verbs() if group.is_main), None)
+        if group is None or group.subject is None or group.inverted or group.subject[0] != 0:
+            raise RealisationError("unclear-clause", "the clause does not begin with its subject")
+        _join_negation(source, group)
+        invert(source, group)
+    words = [Token(word, "UH") for word in _OPENING_WORD.findall(form.opening)]
+    if words and not source.capitals:
+        words[0].text = words[0].text if words[0].text == "I" else words[0].text.lower()
+    # The end mark keeps the style of the text: "I like it ." or "I like it."
+    source.insert(len(tokens), Token(form.mark, "EN"))
+    source.insert(0, *words)
+
+
+_OPENING_WORD = re.compile(r"'\w+|\w+|,")
+
+
+def _join_negation(source: SentenceDraft, group: VerbGroup) -> None:
+    """Join *not* to the auxiliary before it is moved: "you're not late" -> "you aren't late"."""
+    verb, negation = group.verb, source.tokens.get(group.first + 1)
+    full = {"'re": "are", "'s": "has" if group.perfect else "is"}.get(verb.lower, verb.expanded)
+    stem = contracted_stem(full)
+    if source.contracts and negation.lower == "not" and stem is not None:
+        source.rewrite(verb, stem)
+        source.rewrite(negation, "n't")
+        negation.original_index = -1

@@ -1,0 +1,359 @@
+"""Find which mentions of a dialogue refer to the same person or thing.
+
+*I*, *you* and *we* refer to the speakers of the dialogue. A name refers to the person or thing that an equal
+name referred to before, and a noun to the thing that a noun with the same head referred to, unless the words
+around the nouns tell two things apart. A third-person pronoun is resolved only if exactly one antecedent
+fits. A missing link costs less than a wrong one, so in doubt a mention stays alone.
+
+Example: A says "I bought a red car." B answers "Is the car fast?" A says "Yes, I love it." The three *I* and
+A refer to one entity, and so do "a red car", "the car" and "it". If B had said "My car is red, too", the two
+cars would be two entities, because the second one has another owner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from graphneg.amr.reading import AmrView
+from graphneg.discourse.reading import Mention, Reading
+from graphneg.discourse.words import values, words
+from graphneg.english.noun_kinds import OTHER
+from graphneg.english.selectional_preferences import noun_cluster, preferred_nouns
+
+SPEAKER, SPEAKERS = "speaker", "speakers"
+"""Kinds of the entities of *I* and *you*, and of *we*."""
+WINDOW = 1
+"""Number of turns before the current one in which *it* and *they* may have their antecedent."""
+References = Mapping[int, str]
+"""The id of the entity of each node that refers to one, by the number of the node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A person or a thing that a dialogue mentions.
+
+    Attributes:
+        id: The id: the id of the dialogue or response, ``#e`` or ``/e``, and a number.
+        kind: ``speaker`` for one of the speakers, ``speakers`` for a speaker together with others ("we"),
+            else the kind of the noun, such as ``person`` or ``food``.
+        name: The name, the head of the noun, or the name of the speaker.
+        gender: ``male``, ``female``, or None if it is not known.
+        number: ``singular``, ``plural``, or None if it is not known.
+    """
+
+    id: str
+    kind: str
+    name: str
+    gender: str | None
+    number: str | None
+
+
+@dataclass(slots=True)
+class _Referent:
+    """What is known so far about an entity."""
+
+    number_of: int
+    kind: str
+    name: str
+    gender: str = ""
+    number: str = ""
+    names: set[str] = field(default_factory=set[str])
+    modifiers: frozenset[str] = frozenset()
+    owner: int | None = None
+    is_bare: bool = False
+    is_definite: bool = False
+    is_argument: bool = False
+    last_turn: int = -1
+    mentions: int = 0
+    here: list[int] = field(default_factory=list[int])
+    """The nodes of the current graph that refer to it."""
+
+    def copy(self) -> _Referent:
+        """Return a copy that can be changed without changing this one."""
+        return replace(self, names=set(self.names), here=list(self.here))
+
+
+class Resolver:
+    """Resolves the mentions of a dialogue, turn by turn.
+
+    Args:
+        dialogue: The id of the dialogue.
+        speakers: The names of its speakers.
+    """
+
+    def __init__(self, dialogue: str, speakers: Sequence[str]) -> None:
+        """Initialize without entities."""
+        self._prefix = self._shared_prefix = f"{dialogue}#e"
+        self._speakers = tuple(sorted(set(speakers)))
+        self._referents: list[_Referent] = []
+        self._of_speaker: dict[tuple[str, str], _Referent] = {}
+        self._by_head: dict[str, list[_Referent]] = {}
+        self._first = 0
+
+    def branch(self, response: str) -> Resolver:
+        """Return a copy, with which the mentions of a response are resolved.
+
+        Args:
+            response: The id of the response. The ids of entities that only the response mentions begin with
+                it.
+
+        Returns:
+            The copy. Mentions in the response do not change this resolver.
+        """
+        branch = Resolver("", self._speakers)
+        branch._prefix, branch._shared_prefix = f"{response}/e", self._prefix
+        branch._first = len(self._referents)
+        branch._referents = copies = [one.copy() for one in self._referents]
+        branch._of_speaker = {key: copies[one.number_of] for key, one in self._of_speaker.items()}
+        branch._by_head = {
+            head: [copies[one.number_of] for one in known] for head, known in self._by_head.items()
+        }
+        return branch
+
+    def resolve(self, reading: Reading, speaker: str, turn: int) -> References:
+        """Resolve the mentions of a turn.
+
+        Args:
+            reading: The clauses and mentions of the turn.
+            speaker: The name of its speaker.
+            turn: The number of the turn.
+
+        Returns:
+            The id of the entity of each mention that refers to one.
+        """
+        for referent in self._referents:
+            referent.here.clear()
+        found: dict[int, _Referent] = {}
+        # A possessor is resolved before what it possesses, so resolve pronouns of the speakers first.
+        for mention in reading.mentions:
+            if mention.kind in ("speaker", "addressee", "we"):
+                referent = self._speaker(mention, speaker)
+                if referent is not None:
+                    self._add(found, mention, referent, turn)
+        for mention in reading.mentions:
+            if mention.position not in found:
+                referent = self._other(mention, reading.view, speaker, turn, found)
+                if referent is not None:
+                    self._add(found, mention, referent, turn)
+        return {k: self.id_of(referent) for k, referent in found.items()}
+
+    def id_of(self, referent: _Referent) -> str:
+        """Return the id of an entity."""
+        at = referent.number_of
+        return f"{self._shared_prefix}{at}" if at < self._first else f"{self._prefix}{at - self._first}"
+
+    def entities(self) -> Iterator[Entity]:
+        """Yield the entities that this resolver has found, without those of the resolver that it copies."""
+        for one in self._referents[self._first :]:
+            yield Entity(self.id_of(one), one.kind, one.name, one.gender or None, one.number or None)
+
+    def _add(self, found: dict[int, _Referent], mention: Mention, referent: _Referent, turn: int) -> None:
+        found[mention.position] = referent
+        referent.here.append(mention.position)
+        referent.last_turn = turn
+        referent.mentions += 1
+        referent.is_argument = referent.is_argument or mention.is_argument
+        referent.is_definite = referent.is_definite or mention.definiteness == "definite"
+        referent.gender = referent.gender or mention.gender
+        referent.number = referent.number or mention.number
+
+    def _new(self, kind: str, name: str, mention: Mention | None = None) -> _Referent:
+        referent = _Referent(len(self._referents), kind, name)
+        self._referents.append(referent)
+        if mention is not None:
+            referent.modifiers = mention.modifiers
+            referent.is_bare = mention.definiteness == "bare"
+            self._by_head.setdefault(mention.head, []).append(referent)
+        return referent
+
+    # Speakers
+
+    def _speaker(self, mention: Mention, speaker: str) -> _Referent | None:
+        if mention.kind == "we":
+            return self._known_speaker(SPEAKERS, speaker)
+        name = speaker if mention.kind == "speaker" else self._addressee(speaker)
+        return None if name is None else self._known_speaker(SPEAKER, name)
+
+    def _addressee(self, speaker: str) -> str | None:
+        """Return the name of the other speaker. If there are several, it is not known who is addressed."""
+        others = [name for name in self._speakers if name != speaker]
+        return others[0] if len(others) == 1 else None
+
+    def _known_speaker(self, kind: str, name: str) -> _Referent:
+        if (kind, name) not in self._of_speaker:
+            referent = self._of_speaker[kind, name] = self._new(kind, name)
+            referent.number = "singular" if kind == SPEAKER else "plural"
+        return self._of_speaker[kind, name]
+
+    # Names, nouns and pronouns
+
+    def _other(
+        self, mention: Mention, view: AmrView, speaker: str, turn: int, found: dict[int, _Referent]
+    ) -> _Referent | None:
+        if mention.kind == "pronoun":
+            return self._pronoun(mention, view, turn)
+        if mention.kind == "name":
+            return self._name(mention, speaker, found)
+        return self._noun(mention, found)
+
+    def _name(self, mention: Mention, speaker: str, found: dict[int, _Referent]) -> _Referent | None:
+        own: _Referent | None = None
+        # "I'm Mary", "My name is Mary"
+        if mention.names is not None:
+            own = found.get(mention.names)
+        # "Hi, Mary." names the other speaker.
+        elif mention.is_address:
+            addressee = self._addressee(speaker)
+            own = None if addressee is None else self._known_speaker(SPEAKER, addressee)
+        if own is not None and own.kind == SPEAKER:
+            known = self._named(mention)
+            # A speaker has one name, and no name of somebody else: "Bring your girlfriend, Tina."
+            if (own.names and own not in known) or any(one is not own for one in known):
+                return None
+            own.names.add(mention.head)
+            return own
+        known = self._named(mention)
+        if len(known) > 1:
+            return None
+        if known:
+            known[0].names.add(mention.head)
+            return known[0]
+        referent = self._new(mention.noun_kind, mention.name)
+        referent.names.add(mention.head)
+        return referent
+
+    def _named(self, mention: Mention) -> list[_Referent]:
+        """Return the entities that a name may refer to."""
+        fitting = [
+            one
+            for one in self._referents
+            if one.names and mention.gender in ("", one.gender or mention.gender)
+        ]
+        same = [one for one in fitting if mention.head in one.names]
+        if same:
+            return same
+        # "Mr. Kurt" may be called "Michael Kurt" before or after.
+        # "China" is no part of the name of "China Import".
+        people = [one for one in fitting if one.kind in ("person", SPEAKER) and mention.noun_kind == "person"]
+        return [one for one in people if any(_is_part(mention.head, name) for name in one.names)]
+
+    def _noun(self, mention: Mention, found: dict[int, _Referent]) -> _Referent | None:
+        owner = None
+        if mention.owner is not None:
+            of = found.get(mention.owner)
+            owner = None if of is None else of.number_of
+        known = self._by_head.get(mention.head, [])
+        # "a car" introduces a new car.
+        if mention.definiteness != "indefinite":
+            fitting = [one for one in known if self._fits(mention, owner, one)]
+            # If the owner is not known ("his car"), the noun is not compared with others.
+            is_known = mention.owner is None or owner is not None
+            if len(fitting) == 1 and is_known:
+                referent = fitting[0]
+                referent.modifiers |= mention.modifiers
+                return referent
+        referent = self._new(mention.noun_kind, mention.name, mention)
+        # An unknown owner is nobody's number, so nothing is taken to be the same thing.
+        referent.owner = owner if mention.owner is None or owner is not None else -1
+        return referent
+
+    def _fits(self, mention: Mention, owner: int | None, one: _Referent) -> bool:
+        """Return whether a noun may refer to a known entity with the same head."""
+        if mention.number and one.number and mention.number != one.number:
+            return False
+        # "My car is red" is not about the car of somebody else, or about a car without an owner.
+        if owner is not None and one.owner != owner:
+            return False
+        # "the red car" is not the blue one, and not one whose colour nobody has mentioned.
+        if not mention.modifiers <= one.modifiers:
+            return False
+        # "I like coffee. – Do you want coffee?" speaks of coffee in general.
+        if mention.definiteness == "bare":
+            return one.is_bare and mention.modifiers == one.modifiers and bool(mention.number)
+        return True
+
+    def _pronoun(self, mention: Mention, view: AmrView, turn: int) -> _Referent | None:
+        kind = values("pronouns")[mention.head]
+        if kind in ("male", "female"):
+            fitting = [one for one in self._referents if self._is_person(one, kind)]
+        else:
+            test = self._is_thing if kind == "thing" else self._is_several
+            fitting = [one for one in self._referents if turn - one.last_turn <= WINDOW and test(one)]
+        fitting = [one for one in fitting if not self._is_beside(mention, one, view)]
+        if len(fitting) > 1:
+            return None
+        # *it* and *they* take up known things: not "I made three attempts. They can help me."
+        if fitting and kind in ("thing", "several") and not fitting[0].is_definite:
+            return None
+        # "They are a large company" tells what they are, not what was spoken of.
+        if kind in ("thing", "several") and _is_subject_of_noun(mention, view):
+            return None
+        if fitting and kind == "thing" and not _is_usual(mention, fitting[0], view):
+            return None
+        if fitting:
+            if kind in ("male", "female"):
+                fitting[0].gender = kind
+            return fitting[0]
+        # "He is nice. – Yes, he is." Both refer to somebody whom nobody has named.
+        if kind in ("male", "female"):
+            referent = self._new("person", mention.head)
+            referent.gender, referent.number = kind, "singular"
+            return referent
+        return None
+
+    def _is_person(self, one: _Referent, gender: str) -> bool:
+        if one.kind not in words("person-kinds") and not (one.names and one.kind == OTHER):
+            return False
+        return one.gender in ("", gender) and one.number != "plural"
+
+    def _is_thing(self, one: _Referent) -> bool:
+        # Count all things as candidates, also those that *it* rarely refers to. If there are several, *it* is
+        # not resolved.
+        return one.number != "plural" and one.kind not in (SPEAKER, SPEAKERS, "person")
+
+    def _is_several(self, one: _Referent) -> bool:
+        return one.is_argument and one.number == "plural" and one.kind not in (SPEAKER, SPEAKERS)
+
+    def _is_beside(self, mention: Mention, one: _Referent, view: AmrView) -> bool:
+        """Return whether an entity is an argument of the same predicate: not "he" in "Bob saw him"."""
+        above = {at for _, at in view.roles_in[mention.position]}
+        return any(above & {at for _, at in view.roles_in[k]} for k in one.here)
+
+
+def _is_part(one: str, other: str) -> bool:
+    """Return whether one of two names is the first or last part of the other: "Kurt", "Michael Kurt"."""
+    short, long = sorted((one.split(), other.split()), key=len)
+    return (
+        len(short) == 1 < len(long)
+        and short[0] in (long[0], long[-1])
+        and all(len(part) > 1 for part in long)
+    )
+
+
+def _is_subject_of_noun(mention: Mention, view: AmrView) -> bool:
+    """Return whether a pronoun is the subject of a noun: "They are a company"."""
+    above = [at for role, at in view.roles_in[mention.position] if role == "domain"]
+    return any(view.kinds[at] != OTHER for at in above)
+
+
+def _is_usual(mention: Mention, one: _Referent, view: AmrView) -> bool:
+    """Return whether an entity is a usual argument of the predicate of a pronoun.
+
+    *It* may refer to a thing, to what was said or to nothing. In "The seat? I missed it", a seat is nothing
+    that one usually misses, so *it* is not resolved.
+
+    Args:
+        mention: The pronoun.
+        one: The entity.
+        view: The graph of the pronoun.
+
+    Returns:
+        True if the noun, or nouns of its sort, were seen with the predicate.
+    """
+    for role, above in view.roles_in[mention.position]:
+        if role in ("ARG0", "ARG1") and view.is_frame[above]:
+            preferred = preferred_nouns(view.labels[above], role)
+            if one.name in preferred or noun_cluster(one.name) in preferred:
+                return True
+    return False

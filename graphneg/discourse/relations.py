@@ -1,0 +1,402 @@
+"""Compare the clauses of a dialogue: which repeat, contradict or answer an earlier clause.
+
+A clause is compared by its proposition: the predicate below modals and opinions, with the entities and words
+of its arguments and circumstances. If one argument cannot be compared, such as an unresolved *it*, the clause
+is not compared at all.
+
+- A clause repeats an earlier one if it has the same predicate, arguments and polarity.
+- It contradicts an earlier one if it has the same arguments and either the opposite polarity or an opposite
+  predicate. "I don't like tea" contradicts "I like tea", but not "I like tea in the evening".
+- It answers a question of another speaker if it gives what the question asks for.
+
+Example: A says "I work at a bank." B asks "Do you like the bank?" A says "No, I don't like the bank." The
+last clause answers the question. If A had said "I don't work at a bank", it would contradict the first one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from graphneg.amr.reading import AmrView
+from graphneg.discourse.entities import References
+from graphneg.discourse.reading import ClauseReading, Reading
+from graphneg.discourse.words import opposites, words
+from graphneg.english.lexicon import Lexicon
+from graphneg.english.noun_kinds import lexeme
+
+Keys = frozenset[str]
+"""Texts by which an argument is compared: the id of its entity, and the words of its phrase."""
+Roles = Mapping[str, tuple[Keys, ...]]
+"""The keys of the arguments in each role."""
+
+_DEEPEST = 12
+"""Largest number of roles below a predicate at which arguments are compared."""
+_ANY = frozenset({"mod any", "quant any", "polarity -"})
+"""Modifiers of a noun that do not limit a denial: "I don't have any sister"."""
+_DEGREE = "have-degree-91"
+_PLACE = "be-located-at-91"
+
+
+@dataclass(frozen=True, slots=True)
+class Proposition:
+    """What a clause says, in a form that can be compared.
+
+    Attributes:
+        predicate: The lexeme of the core.
+        arguments: The keys of its arguments.
+        circumstances: The keys of its other roles: when, where, how and with what.
+        kinds: The kinds of the nouns that the predicate describes, for the choice of opposites.
+    """
+
+    predicate: str
+    arguments: Roles
+    circumstances: Roles
+    kinds: frozenset[str] = frozenset()
+
+
+def proposition(clause: ClauseReading, reading: Reading, references: References) -> Proposition | None:
+    """Return what a clause says.
+
+    Args:
+        clause: The clause.
+        reading: The clauses and mentions of its graph.
+        references: The entities of the nodes of the graph.
+
+    Returns:
+        The proposition; None if a part of the clause cannot be compared with other clauses.
+    """
+    return _Propositions(reading, references).of(clause.core)
+
+
+class _Propositions:
+    """Makes the propositions of one graph."""
+
+    def __init__(self, reading: Reading, references: References) -> None:
+        self._view, self._references = reading.view, references
+        self._mentions = {mention.position: mention for mention in reading.mentions}
+
+    def of(self, core: int) -> Proposition | None:
+        view, mention = self._view, self._mentions.get(core)
+        # "I've been to Florida" may be (state :name "Florida" :domain i): the name is a place.
+        if mention is not None and mention.kind == "name" and mention.noun_kind == "place":
+            found = self._of_predicate(core, lexeme(_PLACE), frozenset({"name", "wiki"}))
+            if found is None or core not in self._references:
+                return None
+            place = {"ARG2": (frozenset({f"@{self._references[core]}"}),)}
+            return Proposition(found.predicate, {**found.arguments, **place}, found.circumstances)
+        if view.labels[core] != _DEGREE:
+            return self._of_predicate(core, lexeme(view.labels[core]), frozenset())
+        # "It is bigger" is (have-degree-91 :ARG1 it :ARG2 big :ARG3 more): the predicate is the adjective.
+        adjective = next((at for role, at in _roles(view, core) if role == "ARG2"), None)
+        if adjective is None:
+            return None
+        return self._of_predicate(core, f"{lexeme(view.labels[adjective])} (degree)", frozenset({"ARG2"}))
+
+    def _of_predicate(self, core: int, predicate: str, without: frozenset[str]) -> Proposition | None:
+        view = self._view
+        arguments: dict[str, tuple[Keys, ...]] = {}
+        circumstances: dict[str, tuple[Keys, ...]] = {}
+        kinds: set[str] = set()
+        for role, at in _roles(view, core):
+            if _is_silent(view, role, at) or role in without:
+                continue
+            keys = self._keys(at)
+            if not keys:
+                return None
+            # "She is tall" has the subject as :ARG1 or :domain.
+            role = "ARG1" if role == "domain" else role
+            kept = arguments if role in words("core-roles") else circumstances
+            kept[role] = (*kept.get(role, ()), keys)
+            if role == "ARG1":
+                kinds.add("person" if view.is_a(at, "speaking", "man", "woman") else view.kinds[at])
+        return Proposition(predicate, arguments, circumstances, frozenset(kinds))
+
+    def _keys(self, k: int) -> Keys:
+        """Return the keys of an argument; none if it contains something that cannot be compared."""
+        entity, mention = self._references.get(k), self._mentions.get(k)
+        if entity is None:
+            phrase = self._phrase(k, 0)
+            return frozenset() if phrase is None else frozenset({phrase})
+        # "the car" is another car than "the car" of which somebody spoke before, unless both are one entity.
+        # Two mentions of "a car" or "coffee" say the same.
+        if mention is None or mention.kind != "noun" or mention.definiteness == "definite":
+            return frozenset({f"@{entity}"})
+        phrase = self._phrase(k, 0)
+        return frozenset({f"@{entity}"} if phrase is None else {f"@{entity}", phrase})
+
+    def _phrase(self, k: int, depth: int) -> str | None:
+        """Return the words of an argument; None if it contains something that cannot be compared."""
+        view, label, mention = self._view, self._view.labels[k], self._mentions.get(k)
+        if k in self._references and mention is not None and mention.kind != "noun":
+            return f"@{self._references[k]}"
+        if view.nodes[k].concept is None:
+            return label
+        # *it*, *that*, *there* and question words may refer to anything.
+        if view.is_a(k, "anaphor", "pointer", "speaking") or label in words("unknown") or depth > _DEEPEST:
+            return None
+        inside: list[str] = []
+        for role, at in _roles(view, k):
+            # A reentrancy may lead back to a node above, which is compared by its word.
+            key = (
+                self._phrase(at, depth + 1)
+                if at in view.inside(k) or at in self._references
+                else lexeme(view.labels[at])
+            )
+            if key is None:
+                return None
+            if not _is_silent(view, role, at) or role == "polarity":
+                inside.append(f"{role} {key}")
+        word = lexeme(label)
+        return f"({word} {' '.join(sorted(inside))})" if inside else word
+
+
+def _roles(view: AmrView, k: int) -> Iterator[tuple[str, int]]:
+    """Yield the roles of a node as written, including reentrancies."""
+    for child in view.children[k]:
+        yield child.role or "", child.position
+    for mention in view.graph.mentions:
+        if mention.parent == k:
+            yield mention.role, mention.target
+
+
+def _is_silent(view: AmrView, role: str, at: int) -> bool:
+    """Return whether a node does not change what a clause says: a negation, or a word such as "just"."""
+    if role in words("marking-roles"):
+        return True
+    # "never" denies the clause, and "well" or "maybe" belong to the sentence.
+    is_marker = view.labels[at] in words("markers") or view.is_a(at, "negative")
+    return is_marker and role not in words("core-roles")
+
+
+def repeats(later: ClauseReading, said: Proposition, earlier: ClauseReading, before: Proposition) -> bool:
+    """Return whether a clause repeats an earlier one.
+
+    Args:
+        later: The later clause.
+        said: What it says.
+        earlier: The earlier clause.
+        before: What it says.
+
+    Returns:
+        True if it does. Statements repeat statements, questions repeat questions, and requests requests.
+    """
+    if later.type != earlier.type or later.type not in ("statement", "question", "request"):
+        return False
+    if said.predicate != before.predicate or later.negative != earlier.negative:
+        return False
+    if later.modality != earlier.modality or later.asked != earlier.asked:
+        return False
+    # "I went home" and "I'll go home" are different claims.
+    if {later.tense, earlier.tense} >= {"past", "future"} or _is_empty(said):
+        return False
+    # "I work at a bank" is more than "I work".
+    return _are_equal(said.arguments, before.arguments) and _is_contained(
+        said.circumstances, before.circumstances
+    )
+
+
+def contradicts(
+    later: ClauseReading,
+    said: Proposition,
+    earlier: ClauseReading,
+    before: Proposition,
+    lexicon: Lexicon,
+) -> bool:
+    """Return whether a clause contradicts an earlier one.
+
+    Args:
+        later: The later clause.
+        said: What it says.
+        earlier: The earlier clause.
+        before: What it says.
+        lexicon: The lexicon, which lists for which kinds of things two words are opposites.
+
+    Returns:
+        True if both cannot be true: the same with opposite polarity, or with an opposite predicate.
+    """
+    # Only claims contradict each other: no questions and no orders.
+    if not (_is_claim(later) and _is_claim(earlier)) or later.modality != earlier.modality:
+        return False
+    # What was so yesterday may be different today.
+    if later.tense != earlier.tense or _is_empty(said) or not _are_equal(said.arguments, before.arguments):
+        return False
+    if said.predicate == before.predicate:
+        if later.negative == earlier.negative:
+            return False
+        # "I don't eat meat on Fridays" does not contradict "I eat meat".
+        denied, claimed = (said, before) if later.negative else (before, said)
+        return _is_contained(denied.circumstances, claimed.circumstances)
+    if later.negative or earlier.negative or not _are_equal(said.circumstances, before.circumstances):
+        return False
+    return _are_opposite(said, before, lexicon)
+
+
+def denied_possession(
+    clause: ClauseReading, reading: Reading, references: References
+) -> tuple[str, str] | None:
+    """Return what a clause says that somebody does not have.
+
+    "I don't have a car" contradicts each clause that speaks of "my car".
+
+    Args:
+        clause: The clause.
+        reading: The clauses and mentions of its graph.
+        references: The entities of the nodes of the graph.
+
+    Returns:
+        The id of the owner's entity and the lexeme of the thing. None if the clause denies no possession.
+    """
+    view = reading.view
+    if not (
+        _is_claim(clause) and clause.negative and clause.modality == "none" and clause.tense == "present"
+    ):
+        return None
+    if view.labels[clause.core] not in words("having"):
+        return None
+    said = [(role, at) for role, at in _roles(view, clause.core) if not _is_silent(view, role, at)]
+    # "I don't have a car today" denies less.
+    if sorted(role for role, _ in said) != ["ARG0", "ARG1"]:
+        return None
+    of = dict(said)
+    owner = references.get(of["ARG0"])
+    thing = next((one for one in reading.mentions if one.position == of["ARG1"] and one.kind == "noun"), None)
+    # "I don't have the red car" and "I don't have two cars" deny less.
+    if owner is None or thing is None or thing.definiteness == "definite" or thing.modifiers - _ANY:
+        return None
+    return owner, thing.head
+
+
+def possessions(reading: Reading, references: References) -> Iterator[tuple[tuple[str, str], ClauseReading]]:
+    """Yield what a turn presupposes that somebody has.
+
+    Args:
+        reading: The clauses and mentions of a graph.
+        references: The entities of the nodes of the graph.
+
+    Yields:
+        The id of the owner's entity and the lexeme of the thing, with the clause that mentions it.
+    """
+    view = reading.view
+    for mention in reading.mentions:
+        owner = None if mention.owner is None else references.get(mention.owner)
+        if mention.kind != "noun" or owner is None:
+            continue
+        around = [one for one in reading.clauses if mention.position in view.whole(one.head)]
+        # "I sold my car" ends the possession, and "Imagine that I sold my car" is no claim of the speaker.
+        ends = any(view.labels[at] in words("ending") for one in around[-1:] for at in view.whole(one.head))
+        if around and not ends and not around[-1].reported:
+            yield (owner, mention.head), around[-1]
+
+
+def _is_claim(clause: ClauseReading) -> bool:
+    return clause.type == "statement" and not clause.hedged and not clause.reported
+
+
+def _is_empty(said: Proposition) -> bool:
+    """Return whether a proposition says too little to be repeated: "I see", "You're right"."""
+    return not said.arguments or said.predicate in words("empty-predicates")
+
+
+def _are_equal(one: Roles, other: Roles) -> bool:
+    return one.keys() == other.keys() and _is_contained(one, other) and _is_contained(other, one)
+
+
+def _is_contained(one: Roles, other: Roles) -> bool:
+    """Return whether each argument of ``one`` is also an argument of ``other`` in the same role."""
+    return all(
+        any(not keys.isdisjoint(others) for others in other.get(role, ()))
+        for role, arguments in one.items()
+        for keys in arguments
+    )
+
+
+def _are_opposite(said: Proposition, before: Proposition, lexicon: Lexicon) -> bool:
+    one, other = said.predicate, before.predicate
+    if other in opposites().get(one, ()):
+        return True
+    kinds = lexicon.modified_kinds(one, other)
+    # *old* and *young* are opposites only for living things.
+    return bool(kinds) and not said.kinds.isdisjoint(kinds or ())
+
+
+def opposites_of(predicate: str, lexicon: Lexicon) -> frozenset[str]:
+    """Return the words that may be opposites of a predicate.
+
+    Args:
+        predicate: The lexeme.
+        lexicon: The lexicon.
+
+    Returns:
+        The words of the tables. Whether they are opposites depends on what they are said of.
+    """
+    return opposites().get(predicate, frozenset()) | _listed(lexicon).get(predicate, frozenset())
+
+
+_LISTED: dict[int, tuple[Lexicon, Mapping[str, frozenset[str]]]] = {}
+
+
+def _listed(lexicon: Lexicon) -> Mapping[str, frozenset[str]]:
+    """Return the opposites that a lexicon lists for each word."""
+    known = _LISTED.get(id(lexicon))
+    if known is None or known[0] is not lexicon:
+        found: dict[str, set[str]] = {}
+        for (one, other), kinds in lexicon.opposites.items():
+            if kinds:
+                found.setdefault(one, set()).add(other)
+                found.setdefault(other, set()).add(one)
+        _LISTED.clear()
+        known = _LISTED[id(lexicon)] = lexicon, {word: frozenset(others) for word, others in found.items()}
+    return known[1]
+
+
+# Answers
+
+
+def answer_to(question: ClauseReading, clauses: Sequence[ClauseReading], view: AmrView) -> int | None:
+    """Find the clause of a turn that answers a question of the turn before.
+
+    Args:
+        question: The question.
+        clauses: The clauses of the answering turn.
+        view: The graph of the answering turn.
+
+    Returns:
+        The index of the clause; None if no clause answers the question.
+    """
+    for at, clause in enumerate(clauses):
+        # A question in return comes before or in place of an answer: "What do you mean?"
+        if clause.type in ("question", "request") or _refuses(clause, view):
+            return None
+        # "Yes.", "Of course.", "I'm afraid not." answer only yes/no questions.
+        if _says_yes_or_no(clause, view):
+            if "polarity" in question.asked:
+                return at
+        # A greeting, a thank-you or an exclamation is no answer: "Oh!"
+        elif clause.type != "exclamation" and not _is_courtesy(clause, view):
+            return at
+    return None
+
+
+def _refuses(clause: ClauseReading, view: AmrView) -> bool:
+    """Return whether a clause refuses an answer: "I don't know", "I have no idea"."""
+    return clause.negative and any(view.labels[at] in words("unknowing") for at in {clause.head, clause.core})
+
+
+def _says_yes_or_no(clause: ClauseReading, view: AmrView) -> bool:
+    """Return whether a clause consists of a word such as *yes*, perhaps with the subject: "You're right"."""
+    return view.labels[clause.core] in words("affirming") | words("denying")
+
+
+def _is_courtesy(clause: ClauseReading, view: AmrView) -> bool:
+    """Return whether a clause is polite or an interjection: "I'm sorry", "Well"."""
+    is_short = clause.type == "fragment" and view.labels[clause.head] in words("markers")
+    return is_short or _acknowledges(clause, view) or view.is_a(clause.head, "courtesy", "formula")
+
+
+def _acknowledges(clause: ClauseReading, view: AmrView) -> bool:
+    """Return whether a clause acknowledges what was said: "I see", "I understand your position"."""
+    subject = next((at for role, at in view.roles_out[clause.core] if role == "ARG0"), None)
+    return view.labels[clause.core] in words("acknowledgements") and (
+        subject is None or view.labels[subject] == "i"
+    )

@@ -1,0 +1,80 @@
+"""Read the frames in which a reply repeats a sentence of an earlier turn.
+
+A reply that repeats a sentence says why it does so: it asks whether the sentence was understood, asks for its
+reason, or is surprised. A *reply frame* is such a reason. It adds nodes to the graph of the sentence, and
+words to its text. For example, the frame ``why`` puts ``cause-01`` above the sentence "You like tea", and
+writes "Why do you like tea?". The frames are the rows of ``reply_frames.tsv``.
+
+The *voice* tells who said the repeated sentence: ``own`` for the speaker of the reply, ``other`` for the
+other speaker.
+
+>>> reply_frame("check", "other").opening, frames_of("own")
+('So', ('claim', 'said'))
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from graphneg.english.words import table_rows
+
+CLAUSE = "clause-of-frame"
+"""Concept of the node that stands for the repeated sentence in the graph of a frame."""
+VOICES = ("own", "other")
+"""The speakers whose sentence a reply can repeat: its own speaker, or the other one."""
+
+
+class ReplyFrame(NamedTuple):
+    """A row of ``reply_frames.tsv``.
+
+    Attributes:
+        name: Name of the frame.
+        voice: Who said the sentence: one of `VOICES`.
+        graph: AMR graph in PENMAN notation. The sentence replaces its node with the concept `CLAUSE`.
+        opening: Words before the sentence; empty if there are none.
+        order: Word order of the sentence: ``plain``, ``inverted`` ("do you like it"), or ``asked`` for a
+            question about one of its phrases ("what do you like").
+        mark: End mark of the reply.
+        example: An example.
+    """
+
+    name: str
+    voice: str
+    graph: str
+    opening: str
+    order: str
+    mark: str
+    example: str
+
+
+@cache
+def _table() -> dict[tuple[str, str], ReplyFrame]:
+    """Return the frames by name and voice."""
+    rows = (ReplyFrame._make(row) for row in table_rows("graphneg.english", "reply_frames.tsv"))
+    return {(row.name, row.voice): row for row in rows}
+
+
+def reply_frame(name: str, voice: str) -> ReplyFrame | None:
+    """Return a frame.
+
+    Args:
+        name: Name of the frame.
+        voice: Who said the sentence: one of `VOICES`.
+
+    Returns:
+        The frame, or None if there is no frame of this name for the voice.
+    """
+    return _table().get((name, voice))
+
+
+def frames_of(voice: str) -> tuple[str, ...]:
+    """Return the names of the frames for a voice.
+
+    Args:
+        voice: Who said the sentence: one of `VOICES`.
+
+    Returns:
+        The names in the order of the table.
+    """
+    return tuple(name for name, of in _table() if of == voice)

@@ -1,0 +1,200 @@
+"""Sentences of an earlier turn in a reply: voices, frames, what is left out, and what is not repeated."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from graphneg.amr.penman import parse_graph
+from graphneg.decoders.surface.analysis.alignment import with_moved_spans
+from graphneg.english.reply_frames import VOICES, frames_of
+from tests.decoders.surface.test_decoder import decode, place
+
+REPLY = ("Oh.", "(o / oh)")
+NOT = {"op": "add", "role": "polarity", "value": "-"}
+WASH = (
+    "I want to get my car washed on Friday.",
+    "(w / want-01 :ARG0 (i / i) :ARG1 (g / get-05 :ARG0 i :ARG1 (w2 / wash-01 :ARG0 (c / car :poss i) "
+    ":time (d / date-entity :weekday (f / friday)))))",
+)
+TEA = ("I like tea.", "(l / like-01 :ARG0 (i / i) :ARG1 (t / tea))")
+HAPPY = ("I'm very happy with my job.", "(h / happy-01 :ARG0 (j / job :poss (i / i)) :ARG1 i)")
+CALL = (
+    "I'll call you tomorrow at your office.",
+    "(c / call-02 :ARG0 (i / i) :ARG1 (y / you) :time (t / tomorrow) :location (o / office :poss y))",
+)
+NO_TEA = ("I don't like tea.", "(l / like-01 :polarity - :ARG0 (i / i) :ARG1 (t / tea))")
+
+
+def said(
+    source: tuple[str, str],
+    frame: str,
+    *changes: dict[str, Any],
+    voice: str = "other",
+    top: str | None = None,
+) -> str:
+    k = 0 if top is None else place(source[1], top)
+    say = {"op": "say", "position": 0, "from_amr": "d#9", "from_position": k, "voice": voice, "frame": frame}
+    copy = ({"position": k, **change, "copy_of": "d#9"} for change in changes)
+    return decode(REPLY, say, *copy, source=source)
+
+
+@pytest.mark.parametrize(
+    ("source", "frame", "expected"),
+    [
+        (WASH, "check", "So you don't want to get your car washed on Friday?"),
+        (WASH, "why", "Why don't you want to get your car washed on Friday?"),
+        (WASH, "surprise", "I'm surprised you don't want to get your car washed on Friday."),
+        (WASH, "meaning", "What do you mean, you don't want to get your car washed on Friday?"),
+        (WASH, "said", "But you said you don't want to get your car washed on Friday."),
+        (HAPPY, "why", "Why aren't you very happy with your job?"),
+        (HAPPY, "check", "So you're not very happy with your job?"),
+        (CALL, "check", "So you won't call me tomorrow at my office?"),
+    ],
+)
+def test_the_other_speaker_says_it_in_a_frame(source: tuple[str, str], frame: str, expected: str) -> None:
+    assert said(source, frame, NOT) == expected
+
+
+@pytest.mark.parametrize(
+    ("frame", "expected"), [("claim", "I don't like tea."), ("said", "As I said, I don't like tea.")]
+)
+def test_the_same_speaker_keeps_the_pronouns(frame: str, expected: str) -> None:
+    assert said(TEA, frame, NOT, voice="own") == expected
+
+
+def test_a_negative_statement_becomes_affirmative() -> None:
+    drop = {"op": "drop", "position": 1}
+    assert said(NO_TEA, "check", drop) == "So you like tea?"
+    assert said(NO_TEA, "why", drop) == "Why do you like tea?"
+
+
+def test_the_frame_alone_repeats_the_statement() -> None:
+    assert said(TEA, "why") == "Why do you like tea?"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Well, I like tea.", "So you don't like tea?"),
+        ("So I like tea, you know.", "So you don't like tea?"),
+        ("Yes, of course, I really like tea, Tom.", "So you don't like tea?"),
+        ("I like tea because it's warm.", "So you don't like tea?"),
+        ("I'd like tea.", "So you don't want tea?"),
+    ],
+)
+def test_what_belongs_only_to_the_earlier_turn_is_left_out(text: str, expected: str) -> None:
+    assert said((text, TEA[1]), "check", NOT) == expected
+
+
+def test_only_the_sentence_of_the_statement_is_repeated() -> None:
+    text = "I like tea. I hate milk."
+    penman = (
+        "(m / multi-sentence :snt1 (l / like-01 :ARG0 (i / i) :ARG1 (t / tea)) "
+        ":snt2 (h / hate-01 :ARG0 i :ARG1 (m2 / milk)))"
+    )
+    assert said((text, penman), "why", NOT, top="hate-01") == "Why don't you hate milk?"
+
+
+def test_a_text_that_writes_everything_out_is_not_contracted() -> None:
+    source = ("I am tired.", "(t / tire-01 :ARG1 (i / i))")
+    assert said(source, "check", NOT) == "So you are not tired?"
+    assert said(TEA, "check", NOT) == "So you don't like tea?"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Maybe I like tea.",
+        "I like tea, don't I?",
+        "I think so.",
+        "I like tea and you like tea.",
+        'I like "tea".',
+        "In the morning I like tea.",
+        "I like that.",
+        "A man likes tea.",
+        "She must be a tea.",
+        "I sing and dance.",
+        "Thank you.",
+        "I like tea with a lot of sugar and a lot of milk in the morning and in the evening, too.",
+    ],
+)
+def test_what_nobody_would_repeat_is_refused(text: str) -> None:
+    code = said((text, TEA[1]), "check", NOT).partition(":")[0]
+    assert code in ("unclear-clause", "unsupported-edit", "no-alignment")
+
+
+def test_only_a_negation_of_the_main_clause_contradicts_the_statement() -> None:
+    text = "There are banks that lend money."
+    penman = "(l / lend-01 :ARG0 (b / bank) :ARG1 (m / money))"
+    assert said((text, penman), "check", NOT).startswith("unclear-clause")
+
+
+@pytest.mark.parametrize(
+    ("text", "penman", "change", "expected"),
+    [
+        ("I need two more days.",
+         "(n / need-01 :ARG0 (i / i) :ARG1 (d / day :quant 2 :mod (m / more)))",
+         {"op": "set", "top": "more", "concept": "less"}, "So you need two fewer days?"),
+        ("It leaves on Friday.",
+         "(l / leave-11 :ARG0 (i / it) :time (d / date-entity :weekday (f / friday)))",
+         {"op": "set", "top": "friday", "concept": "sunday"}, "So it leaves on Sunday?"),
+        ("Bob needs tea.", "(n / need-01 :ARG0 (b / bob) :ARG1 (t / tea))",
+         {"op": "set", "top": "tea", "concept": "coffee"}, "So Bob needs coffee?"),
+        ("I was here before.", "(b / be-located-at-91 :ARG1 (i / i) :ARG2 (h / here) :time (b2 / before))",
+         {"op": "set", "top": "before", "concept": "after"}, "unclear-clause"),
+    ],
+)  # fmt: skip
+def test_other_changes(text: str, penman: str, change: dict[str, Any], expected: str) -> None:
+    k = place(penman, str(change.pop("top")))
+    assert said((text, penman), "check", {**change, "position": k}).startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "penman", "top", "role", "expected"),
+    [
+        ("I like tea.", TEA[1], "tea", "ARG1", "What do you like?"),
+        ("I'm looking for a flat.", "(l / look-01 :ARG0 (i / i) :ARG1 (f / flat))", "flat", "ARG1",
+         "What are you looking for?"),
+        ("I'll be there on Friday.", "(t / there :domain (i / i) :time (f / friday))",
+         "friday", "time", "When will you be there?"),
+        ("I'm going to the store.", "(g / go-02 :ARG0 (i / i) :ARG4 (s / store))", "store", "ARG4",
+         "Where are you going?"),
+        ("I met my brother.", "(m / meet-02 :ARG0 (i / i) :ARG1 (b / brother :poss i))", "brother", "ARG1",
+         "Who did you meet?"),
+        ("I have been ill since Friday.", "(i2 / ill-01 :ARG1 (i / i) :time (s / since :op1 (f / friday)))",
+         "friday", "time", "Since when have you been ill?"),
+        ("I have been ill on Friday.", "(i2 / ill-01 :ARG1 (i / i) :time (f / friday))", "friday", "time",
+         "unclear-clause"),
+        ("I like tea and milk.", "(l / like-01 :ARG0 (i / i) :ARG1 (a / and :op1 (t / tea) :op2 (m / milk)))",
+         "tea", "op1", "unclear-clause"),
+        ("I walk every day.", "(w / walk-01 :ARG0 (i / i) :time (d / day :mod (e / every)))", "day", "time",
+         "unclear-clause"),
+        ("I want a refund on coats.", "(w / want-01 :ARG0 (i / i) :ARG1 (r / refund) :location (c / coat))",
+         "coat", "location", "unclear-clause"),
+    ],
+)  # fmt: skip
+def test_a_phrase_is_asked_for(text: str, penman: str, top: str, role: str, expected: str) -> None:
+    drop = {"op": "drop", "position": place(penman, top)}
+    add = {"op": "add", "role": role, "concept": "amr-unknown"}
+    assert said((text, penman), "ask", drop, add).startswith(expected)
+
+
+def test_spaces_around_apostrophes_do_not_move_the_words_of_nodes() -> None:
+    graph = parse_graph("(h / have-03 :ARG0 (i / i) :ARG1 (b / bag :quant 2))", "d#9")
+    graph = replace(graph, spans={0: (6, 7), 1: (5, 6), 2: (8, 9), 3: (7, 8)})
+    moved = with_moved_spans(graph, "It ’ s fine . I have two bags .", "It’s fine . I have two bags .")
+    assert moved.spans == {0: (5, 6), 1: (4, 5), 2: (7, 8), 3: (6, 7)}
+
+
+def test_we_may_include_the_other_speaker() -> None:
+    source = ("We like tea.", "(l / like-01 :ARG0 (w / we) :ARG1 (t / tea))")
+    assert said(source, "check", NOT).startswith("kind-mismatch")
+    assert said(source, "claim", NOT, voice="own") == "We don't like tea."
+
+
+def test_there_are_at_least_six_frames() -> None:
+    assert len({(voice, frame) for voice in VOICES for frame in frames_of(voice)}) >= 6
+    assert set(frames_of("own")) == {"claim", "said"}

@@ -1,0 +1,552 @@
+"""Files as people have them: what is not a message is left out and counted, and hints work when followed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from graphneg.errors import InputError
+from graphneg.ingest.loader import LoadOptions, get_loader
+from graphneg.model import Dialogue
+from tests.ingest.test_dialogue_files import load, refused, said
+from tests.loader_samples import written
+
+CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+
+
+def told(*given: Any, **options: Any) -> list[str]:
+    """What is said of a load, without the lines that name the columns."""
+    return [line for line in load(*given, **options)[1].notices.lines() if ": read as " not in line]
+
+
+def texts(file: Path, **options: Any) -> dict[str, list[str]]:
+    return {id: [text for _, text in turns] for id, turns in said(file, **options).items()}
+
+
+class TestAMessageWithoutATextKey:
+    @pytest.mark.parametrize(
+        ("message", "notice"),
+        [
+            ({"role": "a", "tool_calls": [CALL, CALL]}, "2 tool calls left out"),
+            ({"role": "a", "function_call": {"name": "w"}}, "1 tool call left out"),
+            ({"role": "a", "photos": [{"uri": "x.jpg"}]}, "1 media placeholder left out"),
+            ({"role": "a", "deletion_metadata": {"deletion_type": "X"}}, "1 deleted message left out"),
+            ({"role": "a", "action": {"type": "closed"}}, "1 service message left out"),
+            ({"role": "a", "status": "closed"}, "1 turn left out as without text"),
+        ],
+    )
+    def test_is_left_out_and_counted_by_its_kind(
+        self, tmp_path: Path, message: dict[str, Any], notice: str
+    ) -> None:
+        talk = [{"role": "u", "content": "Hi."}, message, {"role": "a", "content": "Hello."}]
+        file = written(tmp_path / "t.jsonl", json.dumps({"messages": talk}))
+        assert said(file) == {"0": [("u", "Hi."), ("a", "Hello.")]}
+        assert told(file) == [notice]
+
+    def test_does_not_keep_the_others_from_being_ordered_by_time(self, tmp_path: Path) -> None:
+        talk = [
+            {"role": "u", "date": "2024-01-01 10:02", "content": "Ho."},
+            {"role": "u", "status": "x"},
+            {"role": "a", "date": "2024-01-01 10:01", "content": "Hi."},
+        ]
+        file = written(tmp_path / "t.json", json.dumps([{"id": 1, "messages": talk}]))
+        assert texts(file) == {"1": ["Hi.", "Ho."]}
+
+    def test_refuses_the_conversation_if_no_message_has_one(self, tmp_path: Path) -> None:
+        talks = [[{"role": "u", "content": "Hi."}], [{"role": "u", "remark": "Hi."}]]
+        file = written(tmp_path / "t.jsonl", "\n".join(json.dumps({"messages": one}) for one in talks))
+        [line] = refused(load(file)[0])
+        assert line.endswith("messages[0] lacks 'text'; it has 'remark': name the text with --map text=NAME")
+
+    def test_is_left_out_of_the_rows_of_a_dialogue(self, tmp_path: Path) -> None:
+        rows = [{"ticket_id": 1, "text": "Hi."}, {"ticket_id": 1, "status": "closed"}]
+        file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
+        assert texts(file) == {"1": ["Hi."]}
+        assert "1 turn left out as without text" in told(file)
+
+    def test_does_not_name_the_columns_of_the_conversation(self, tmp_path: Path) -> None:
+        talk = [{"actor": "Ann", "action": "create", "text": ""}, {"from": "Bo", "text": "Hi."}]
+        file = written(tmp_path / "t.jsonl", json.dumps({"messages": talk}))
+        assert load(file)[1].notices.lines()[0].endswith("read as turns=messages, speaker=from")
+
+
+class TestInternalNotes:
+    @pytest.mark.parametrize(
+        ("column", "note", "public"),
+        [
+            ("Intern", "Ja", "Nein"),
+            ("Interne Notiz", "WAHR", "FALSCH"),
+            ("Öffentlich", "Nein", "Ja"),
+            ("Öffentlich?", "Falsch", "Wahr"),
+            ("Notiztyp", "intern", "öffentlich"),
+            ("Commentaire interne", "oui", "non"),
+            ("Privé", "Vrai", "Faux"),
+            ("Réponse publique", "non", "oui"),
+            ("Es privado", "Sí", "No"),
+            ("Visibilidad", "interna", "pública"),
+            ("Nota interna", "Sì", "No"),
+            ("Privada", "Sim", "Não"),
+            ("Interne notitie", "Ja", "Nee"),
+            ("Openbaar", "Onwaar", "Waar"),
+            ("IsPublished", "false", "true"),
+            ("IsPublic", "0", "1"),
+        ],
+    )
+    def test_are_found_by_columns_in_the_languages_of_help_desks(
+        self, tmp_path: Path, column: str, note: str, public: str
+    ) -> None:
+        rows = f"ticket_id;text;{column}\n1;Hi.;{public}\n1;Do not refund.;{note}\n1;Hello.;{public}\n"
+        file = written(tmp_path / "t.csv", rows)
+        assert texts(file) == {"1": ["Hi.", "Hello."]}
+        assert told(file)[1:] == ["1 internal note left out"]
+
+    @pytest.mark.parametrize(
+        ("column", "cells"),
+        [
+            ("Internal phone", ["12", "0", "1"]),
+            ("Public key", ["no", "yes", "no"]),
+            ("Interne Notiz", ["Kunde ist schwierig, intern klären", "Das ist eine interne Sache", "Ja"]),
+            ("Staff", ["yes", "no", "yes"]),
+        ],
+    )
+    def test_are_not_found_in_columns_that_mean_something_else(
+        self, tmp_path: Path, column: str, cells: list[str]
+    ) -> None:
+        rows = "".join(f"1;Text {at}.;{cell}\n" for at, cell in enumerate(cells))
+        file = written(tmp_path / "t.csv", f"ticket_id;text;{column}\n{rows}")
+        assert texts(file) == {"1": ["Text 0.", "Text 1.", "Text 2."]}
+
+    def test_may_be_marked_by_a_column_with_unknown_values_which_is_named(self, tmp_path: Path) -> None:
+        file = written(tmp_path / "t.csv", "ticket_id;text;Intern\n1;Hi.;\n1;Do not refund.;stufe 2\n")
+        assert texts(file) == {"1": ["Hi.", "Do not refund."]}
+        hint = "its values are unknown: --map 'internal=Intern' leaves these turns out"
+        assert f"the column 'Intern' may mark internal notes, but {hint}" in told(file)
+        assert texts(file, map={"internal": "Intern"}) == {"1": ["Hi."]}
+
+
+class TestRowsThatNameAParent:
+    CASES = "Id,ParentId,CommentBody\n11,c1,Hi.\n12,c2,Is it open?\n13,c1,Hello.\n14,c2,Yes.\n"
+
+    def test_are_grouped_by_it_if_no_parent_is_a_row(self, tmp_path: Path) -> None:
+        file = written(tmp_path / "cases.csv", self.CASES)
+        assert texts(file) == {"c1": ["Hi.", "Hello."], "c2": ["Is it open?", "Yes."]}
+        assert told(file)[0].endswith(
+            "'ParentId' never names a row of the file, so rows with the same 'ParentId' form a dialogue"
+        )
+
+    def test_are_counted_if_some_parents_are_missing(self, tmp_path: Path) -> None:
+        file = written(tmp_path / "t.csv", "id,parent_id,text\n1,,Hi.\n2,1,Hello.\n3,9,Yes.\n")
+        assert texts(file) == {"1": ["Hi.", "Hello."], "3": ["Yes."]}
+        assert "1 message that begins a dialogue, because the message that it answers is missing" in told(
+            file
+        )
+
+
+class TestAColumnOfUnixTimes:
+    ROWS: ClassVar = [(1700000300, "Yes."), (1700000200, "Is it open?"), (1700000100, "Hi.")]
+
+    @pytest.mark.parametrize("unit", [1, 1000])
+    def test_is_named_if_its_name_is_not_known(self, tmp_path: Path, unit: int) -> None:
+        rows = "".join(f"1,{time * unit},20,{text}\n" for time, text in self.ROWS)
+        file = written(tmp_path / "t.csv", f"threadid,moment,likes,message\n{rows}")
+        notice = "these look like times: moment; name the right one with --map time=NAME"
+        assert any(line.endswith(notice) for line in told(file))
+        assert texts(file, map={"time": "moment"}) == {"1": ["Hi.", "Is it open?", "Yes."]}
+
+    def test_orders_the_rows_of_a_forum_by_dateline(self, tmp_path: Path) -> None:
+        rows = "".join(
+            f"{9 - at},1,{7 * (at < 2)},{time},{text}\n" for at, (time, text) in enumerate(self.ROWS)
+        )
+        file = written(tmp_path / "t.csv", f"postid,threadid,parentid,dateline,pagetext\n{rows}")
+        assert texts(file) == {"1": ["Hi.", "Is it open?", "Yes."]}
+        assert not any("missing" in line for line in told(file))
+
+
+class TestMessagesOfHelpDesks:
+    THREADS: ClassVar = [
+        {"type": "note", "state": "published", "body": "Be careful.", "createdBy": {"id": 1, "first": "Kim"}},
+        {
+            "type": "customer",
+            "state": "published",
+            "body": "Hi.",
+            "createdBy": {"first": "Ann", "last": "Lee"},
+        },
+        {"type": "lineitem", "state": "published", "action": {"text": "closed"}, "createdBy": {"id": 1}},
+        {"type": "message", "state": "draft", "body": "Never sent.", "createdBy": {"first": "Kim"}},
+        {
+            "type": "message",
+            "state": "published",
+            "body": "Hello.",
+            "createdBy": {"first": "Kim", "type": "user"},
+        },
+    ]
+
+    @pytest.mark.parametrize("ticket", [{"threads": THREADS}, {"_embedded": {"threads": THREADS}}])
+    def test_of_help_scout_are_public_unless_they_are_notes_or_drafts(
+        self, tmp_path: Path, ticket: dict[str, Any]
+    ) -> None:
+        file = written(tmp_path / "t.jsonl", json.dumps({"id": 7} | ticket))
+        assert said(file) == {"7": [("Ann Lee", "Hi."), ("Kim", "Hello.")]}
+        assert sorted(told(file)) == [
+            "1 draft left out",
+            "1 internal note left out",
+            "1 service message left out",
+        ]
+
+    def test_of_hubspot_are_no_comments(self, tmp_path: Path) -> None:
+        sender = [{"actorId": "V-1", "name": "Ann"}]
+        rows = [
+            {"conversationsThreadId": "9", "type": "MESSAGE", "text": "Hi.", "senders": sender},
+            {"conversationsThreadId": "9", "type": "COMMENT", "text": "Can you take it?", "senders": []},
+        ]
+        file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
+        assert said(file) == {"9": [("Ann", "Hi.")]}
+        assert told(file) == ["1 internal note left out"]
+
+    @pytest.mark.parametrize(
+        ("person", "name"),
+        [
+            ({"login": "ann", "id": 7, "type": "User"}, "ann"),
+            ({"user": {"id": "u1", "displayName": "Ann Lee"}}, "Ann Lee"),
+            ({"firstName": "Ann", "lastName": "Lee", "role": "agent"}, "Ann Lee"),
+        ],
+    )
+    def test_name_people_by_login_or_by_first_and_last_name(
+        self, tmp_path: Path, person: dict[str, Any], name: str
+    ) -> None:
+        file = written(tmp_path / "t.jsonl", json.dumps({"messages": [{"user": person, "body": "Hi."}]}))
+        assert said(file) == {"0": [(name, "Hi.")]}
+
+
+class TestAMessageThatIsMarkedAs:
+    @pytest.mark.parametrize(
+        ("columns", "cells", "notice"),
+        [
+            ("IS MESSAGE DRAFT", ["No", "Yes"], "1 draft left out"),
+            ("deleted_at", ["", "2025-11-03 08:12:05 UTC"], "1 deleted message left out"),
+            ("deleted", ["", "true"], "1 deleted message left out"),
+            ("dead", ["", "true"], "1 hidden message left out"),
+            ("hidden", ["false", "true"], "1 hidden message left out"),
+            ("state", ["published", "draft"], "1 draft left out"),
+            ("post_number,post_type", ["1,1", "2,4"], "1 internal note left out"),
+        ],
+    )
+    def test_no_part_of_the_conversation_is_left_out_and_counted(
+        self, tmp_path: Path, columns: str, cells: list[str], notice: str
+    ) -> None:
+        rows = f"topic_id,speaker,text,{columns}\n1,Ann,Hi.,{cells[0]}\n1,Bo,Ho.,{cells[1]}\n"
+        file = written(tmp_path / "t.csv", rows)
+        assert texts(file) == {"1": ["Hi."]}
+        assert told(file) == [notice]
+
+    @pytest.mark.parametrize(
+        ("column", "cell"), [("deleted_at", "null"), ("post_type", "4"), ("state", "OH")]
+    )
+    def test_something_else_is_kept(self, tmp_path: Path, column: str, cell: str) -> None:
+        file = written(tmp_path / "t.csv", f"topic_id,speaker,text,{column}\n1,Ann,Hi.,{cell}\n")
+        assert texts(file) == {"1": ["Hi."]}
+
+
+class TestTextsInHtml:
+    def talk(self, folder: Path, *bodies: str) -> Path:
+        return written(
+            folder / "t.jsonl", json.dumps({"messages": [{"user": "Ann", "body": one} for one in bodies]})
+        )
+
+    def test_lose_their_tags_if_all_texts_of_the_dialogue_have_them(self, tmp_path: Path) -> None:
+        file = self.talk(
+            tmp_path, "<p>It&#39;s <b>late</b>.</p><p>Where is it?</p>", '<div dir="ltr">Here.</div>'
+        )
+        assert texts(file) == {"0": ["It's late.\nWhere is it?", "Here."]}
+        assert told(file) == ["2 texts converted from HTML"]
+
+    def test_keep_them_otherwise_and_the_report_says_how_to_remove_them(self, tmp_path: Path) -> None:
+        file = self.talk(tmp_path, "How do I write a paragraph?", "<p>Like this.</p>")
+        assert texts(file)["0"][1] == "<p>Like this.</p>"
+        assert told(file) == ["1 text with HTML tags kept: --clean removes them"]
+        assert texts(file, clean=True)["0"][1] == "Like this."
+
+
+class TestTelegram:
+    CHAT: ClassVar = {
+        "id": 5,
+        "messages": [
+            {"type": "service", "actor": "Ann", "action": "create_group", "text": ""},
+            {
+                "type": "message",
+                "from": "Ann",
+                "text": ["Look at ", {"type": "link", "text": "x.org"}, "'s page"],
+            },
+            {"type": "message", "from": "Bo", "media_type": "sticker", "file": "x", "text": ""},
+            {
+                "type": "message",
+                "from": "Bo",
+                "text": [{"type": "bold", "text": "Storm"}, "\n\nStay at home."],
+            },
+        ],
+    }
+
+    @pytest.mark.parametrize("indent", [None, 1])
+    @pytest.mark.parametrize("is_account", [True, False])
+    def test_texts_are_joined_as_they_are_and_each_chat_is_a_dialogue(
+        self, tmp_path: Path, indent: int | None, is_account: bool
+    ) -> None:
+        chats = {
+            "about": "Your data.",
+            "chats": {"about": "All chats.", "list": [self.CHAT, {**self.CHAT, "id": 6}]},
+        }
+        file = written(
+            tmp_path / "result.json", json.dumps(chats if is_account else self.CHAT, indent=indent)
+        )
+        turns = [("Ann", "Look at x.org's page"), ("Bo", "Storm\n\nStay at home.")]
+        assert said(file) == ({"5": turns, "6": turns} if is_account else {"5": turns})
+        assert f"{1 + is_account} service message{'s' * is_account} left out" in told(file)
+        assert f"{1 + is_account} media placeholder{'s' * is_account} left out" in told(file)
+
+
+class TestTextsOfModels:
+    @pytest.mark.parametrize(
+        ("text", "kept", "notice"),
+        [
+            ("<think>\nA greeting.\n</think>\n\nHello.", "Hello.", "1 thought left out"),
+            ("A greeting.\n</think>\n\nHello.", "Hello.", "1 thought left out"),
+            ('<tool_call>\n{"name": "f"}\n</tool_call>', None, "1 tool call left out"),
+            (
+                'Wait.\n<tool_call>{"name": "f"}</tool_call>\n<tool_call>{}</tool_call>',
+                "Wait.",
+                "2 tool calls left out",
+            ),
+            ('<tool_response>\n{"x": 1}\n</tool_response>', None, "1 tool result left out"),
+            ("Put it in <tool_call> and </tool_call>.", "Put it in <tool_call> and </tool_call>.", None),
+            ("R1 writes <think>, then </think>.", "R1 writes <think>, then </think>.", None),
+        ],
+    )
+    def test_lose_thoughts_and_tool_calls(
+        self, tmp_path: Path, text: str, kept: str | None, notice: str | None
+    ) -> None:
+        talk = [{"from": "human", "value": "Hi."}, {"from": "gpt", "value": text}]
+        file = written(tmp_path / "t.json", json.dumps([{"conversations": talk}]))
+        assert texts(file) == {"0": ["Hi.", kept] if kept else ["Hi."]}
+        assert told(file) == ([notice] if notice else [])
+
+
+class TestATranscriptInOneCell:
+    TALK = "Agent: Hello.\nCustomer: My parcel is late.\nIt should be here.\nAgent: Which number?"
+    TURNS: ClassVar = [
+        ("Agent", "Hello."),
+        ("Customer", "My parcel is late. It should be here."),
+        ("Agent", "Which number?"),
+    ]
+
+    @pytest.mark.parametrize(
+        ("keys", "named"),
+        [
+            (("call_id", "transcript"), {}),
+            (("id", "dialogue"), {}),
+            (("id", "dialogue"), {"text": "dialogue"}),
+            (("id", "talk"), {"text": "talk"}),
+            (("id", "talk"), {"turns": "talk"}),
+        ],
+    )
+    def test_is_split_into_its_turns(
+        self, tmp_path: Path, keys: tuple[str, str], named: dict[str, str]
+    ) -> None:
+        rows = [dict(zip(keys, (f"c{at}", self.TALK), strict=True)) for at in range(3)]
+        file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
+        assert said(file, map=named) == {f"c{at}": self.TURNS for at in range(3)}
+        notice = f"{keys[1]!r} contains whole transcripts, whose lines are read as turns"
+        assert any(line.endswith(notice) for line in load(file, map=named)[1].notices.lines())
+
+    def test_has_names_in_number_signs_in_some_corpora(self, tmp_path: Path) -> None:
+        talk = "#Person1#: Hello.\n#Person2#: Hi.\n#Person1#: Is it late?"
+        rows = [{"id": at, "dialogue": talk} for at in (1, 2)]
+        file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
+        assert said(file)["1"][0] == ("#Person1#", "Hello.")
+
+    @pytest.mark.parametrize(
+        "rows",
+        [
+            [{"ticket_id": 1, "text": TALK}, {"ticket_id": 1, "text": TALK}],
+            [{"ticket_id": 1, "text": TALK}, {"ticket_id": 2, "text": "Hi."}],
+            [{"ticket_id": 1, "text": "Name: Ann\nOrder: 7"}, {"ticket_id": 2, "text": "Name: Bo\nOrder: 8"}],
+        ],
+    )
+    def test_is_one_turn_if_other_rows_show_that_it_is_a_message(
+        self, tmp_path: Path, rows: list[dict[str, Any]]
+    ) -> None:
+        file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
+        assert sum(map(len, said(file).values())) == 2
+
+    def test_without_names_is_reported(self, tmp_path: Path) -> None:
+        rows = "".join(f'{at},"Hi.\nHello."\n' for at in range(3))
+        notice = "all 3 dialogues have one turn of several lines; if their texts are whole transcripts, write"
+        assert any(notice in line for line in told(written(tmp_path / "t.csv", f"call_id,text\n{rows}")))
+
+
+class TestUnknownShapes:
+    def test_of_turns_are_named_with_the_option_that_reads_them(self, tmp_path: Path) -> None:
+        file = written(tmp_path / "t.json", json.dumps([{"id": 1, "events": [{"user": "A", "text": "Hi."}]}]))
+        with pytest.raises(InputError, match=r"name it with --map turns=events$"):
+            load(file)
+        assert texts(file, map={"turns": "events"}) == {"1": ["Hi."]}
+
+    @pytest.mark.parametrize("key", ["chat_messages", "contents", "MessageList", "Transcript", "messages"])
+    def test_of_lists_are_known_by_their_names(self, tmp_path: Path, key: str) -> None:
+        file = written(tmp_path / "t.json", json.dumps([{"id": 1, key: [{"role": "A", "Content": "Hi."}]}]))
+        assert said(file) == {"1": [("A", "Hi.")]}
+
+    def test_of_an_envelope_are_its_list(self, tmp_path: Path) -> None:
+        rows = [{"ticket_id": 1, "body": {"contentType": "text", "content": "Hi."}}]
+        file = written(tmp_path / "t.json", json.dumps({"@odata.count": 1, "value": rows}))
+        assert texts(file) == {"1": ["Hi."]}
+
+    def test_of_a_text_are_refused_with_what_to_do(self, tmp_path: Path) -> None:
+        talk = [{"sender": "A", "content": {"msgtype": "m.text", "body": "Hi."}}]
+        file = written(tmp_path / "t.json", json.dumps([{"id": 1, "messages": talk}]))
+        with pytest.raises(
+            InputError, match=r"messages\[0\]\.content is not a text, but an object with the keys"
+        ):
+            load(file)
+
+    def test_with_a_text_and_its_parts_are_read_from_the_parts(self, tmp_path: Path) -> None:
+        parts = [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "Hi."}]
+        talk = [{"sender": "A", "text": "This block is not supported.\nHi.", "content": parts}]
+        file = written(tmp_path / "t.json", json.dumps([{"id": 1, "chat_messages": talk}]))
+        assert texts(file) == {"1": ["Hi."]}
+        assert told(file) == ["1 thought left out"]
+
+    def test_whose_texts_are_under_two_keys_are_reported(self, tmp_path: Path) -> None:
+        talk = [
+            {"role": "A", "text": "Hi."},
+            {"role": "B", "text": "Ho."},
+            {"role": "slot", "value": "48213"},
+        ]
+        file = written(tmp_path / "t.json", json.dumps([{"id": 1, "messages": talk}]))
+        assert told(file) == [
+            "1 turn with the text in 'value', not in 'text': --map text=text leaves them out"
+        ]
+        assert texts(file, map={"text": "text"}) == {"1": ["Hi.", "Ho."]}
+
+
+class TestRowsOfOverlappingExports:
+    def test_are_left_out_if_they_repeat_a_row_and_its_id(self, tmp_path: Path) -> None:
+        rows = "1,10,Ann,Hi.\n1,11,Bo,Hi.\n1,10,Ann,Hi.\n1,12,Ann,Hi.\n"
+        file = written(tmp_path / "t.csv", f"ticket_id,comment_id,speaker,text\n{rows}")
+        assert said(file) == {"1": [("Ann", "Hi."), ("Bo", "Hi."), ("Ann", "Hi.")]}
+        assert told(file) == ["1 row left out, as another row has the same id and content"]
+
+    def test_are_kept_if_the_id_is_that_of_a_person(self, tmp_path: Path) -> None:
+        rows = "1,u1,Ok.\n1,u1,Ok.\n1,u1,Bye.\n"
+        file = written(tmp_path / "t.csv", f"ticket_id,uid,text\n{rows}")
+        assert texts(file) == {"1": ["Ok.", "Ok.", "Bye."]}
+
+
+class TestFacebook:
+    def chat(self, folder: Path, *contents: str) -> Path:
+        name = "M\u00c3\u00bcller"
+        messages = [
+            {"sender_name": name, "timestamp_ms": 1700000000000 - at, "content": text}
+            for at, text in enumerate(contents)
+        ]
+        return written(
+            folder / "m.json", json.dumps({"participants": [{"name": name}], "messages": messages})
+        )
+
+    def test_texts_whose_letters_are_garbled_are_repaired_and_counted(self, tmp_path: Path) -> None:
+        file = self.chat(tmp_path, "gr\u00c3\u00bc\u00c3\u009fe \u00f0\u009f\u0098\u0080", "Hi.")
+        assert said(file) == {"0": [("Müller", "Hi."), ("Müller", "grüße 😀")]}
+        assert "4 texts with garbled letters repaired" in told(file)
+
+    def test_texts_are_kept_if_one_of_them_is_right(self, tmp_path: Path) -> None:
+        file = self.chat(tmp_path, "gr\u00c3\u00bcn", "grün")
+        assert texts(file) == {"0": ["grün", "gr\u00c3\u00bcn"]}
+
+    def test_lines_that_nobody_wrote_are_left_out_and_counted(self, tmp_path: Path) -> None:
+        lines = [
+            "M\u00c3\u00bcller sent an attachment.",
+            "Reacted \u00e2\u009d\u00a4 to your message ",
+            "He sent a photo.",
+        ]
+        file = self.chat(tmp_path, *lines)
+        assert texts(file) == {"0": ["He sent a photo."]}
+        assert {"1 media placeholder left out", "1 reaction left out"} <= set(told(file))
+
+
+def test_a_spreadsheet_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    file = written(tmp_path / "tickets.xlsx", b"PK\x03\x04" + b"x" * 100)
+    with pytest.raises(InputError, match=r"looks like a spreadsheet: save it as CSV"):
+        load(file)
+
+
+class TestRowsWithTwoMessages:
+    ROWS = "session_id,user_message,bot_response\n1,Hi.,Hello.\n1,Is it late?,No.\n"
+
+    def test_are_refused_with_what_to_do(self, tmp_path: Path) -> None:
+        with pytest.raises(
+            InputError, match="'user_message' and 'bot_response' look like two messages in one row"
+        ):
+            load(written(tmp_path / "t.csv", self.ROWS))
+
+    def test_are_reported_if_the_user_names_one_of_them(self, tmp_path: Path) -> None:
+        lines = told(written(tmp_path / "t.csv", self.ROWS), map={"text": "user_message"})
+        assert any("'bot_response' looks like the other message of each row" in line for line in lines)
+
+    def test_are_not_rows_with_a_text_and_a_user(self, tmp_path: Path) -> None:
+        rows = "session_id,user,text,response\n1,Ann,Hi.,1\n1,Bo,Ho.,2\n"
+        assert told(written(tmp_path / "t.csv", rows)) == []
+
+
+def transcript(path: Path) -> tuple[list[list[tuple[str, str]]], list[str]]:
+    """The dialogues of a transcript, and what is refused."""
+    records = list(get_loader("transcript").read([path], LoadOptions()))
+    talks = [[(one.speaker, one.text) for one in r.utterances] for r in records if isinstance(r, Dialogue)]
+    return talks, refused(records)
+
+
+class TestSubtitles:
+    VTT = """WEBVTT
+
+NOTE recorded on Monday
+
+3f2b-0
+00:00:03.120 --> 00:00:07.120
+<v Ann Lee>Is the rye bread
+fresh?</v>
+
+3f2b-1
+00:00:08.120 --> 00:00:12.120 align:start
+<v.loud Bo><i>Yes.</i></v>
+"""
+    SRT = """1
+00:00:03,120 --> 00:00:07,120
+Ann Lee: Is the rye bread
+fresh?
+
+2
+00:00:08,120 --> 00:00:12,120
+Bo: Yes.
+"""
+
+    @pytest.mark.parametrize("text", [VTT, SRT, VTT.replace("\n", "\r\n"), "\ufeff" + SRT])
+    def test_with_names_are_one_dialogue(self, tmp_path: Path, text: str) -> None:
+        talks, _ = transcript(written(tmp_path / "call.vtt", text))
+        assert talks == [[("Ann Lee", "Is the rye bread fresh?"), ("Bo", "Yes.")]]
+
+    def test_are_known_by_their_beginning(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match="looks like a file for the loader 'transcript'"):
+            load(written(tmp_path / "call.srt", self.SRT))
+
+
+class TestAHeaderAboveATranscript:
+    def test_is_refused_and_the_turns_are_read(self, tmp_path: Path) -> None:
+        text = "Call ID: 7\nDate: 2025-11-03\nAgent: Kim\n\n[00:05] Ann: Hi.\n[00:07] Kim: Hello.\n"
+        talks, lines = transcript(written(tmp_path / "call.txt", text))
+        assert talks == [[("Ann", "Hi."), ("Kim", "Hello.")]]
+        assert len(lines) == 1 and "its lines look like a header and not like turns" in lines[0]
+
+    def test_is_none_if_its_names_speak_again(self, tmp_path: Path) -> None:
+        talks, _ = transcript(written(tmp_path / "call.txt", "Time: I heal.\nAnn: Do you?\nTime: Always.\n"))
+        assert len(talks) == 1
