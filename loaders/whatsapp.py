@@ -98,7 +98,7 @@ _SYSTEM_NAME = re.compile(
     r"|heeft (?:het onderwerp|de groep))",
     re.IGNORECASE,
 )
-# The name of a caller or sender precedes some system lines, such as "Missed voice call", which nobody wrote.
+# Some system lines, such as "Missed voice call", follow the name of a caller or sender, as a message does.
 _SYSTEM_TEXT = re.compile(
     r"(?:missed (?:group )?(?:voice|video) call|verpasster? (?:gruppen)?(?:sprach|video)anruf"
     r"|(?:video)?llamada(?: de voz)? perdida|appel (?:vocal|vidéo) manqué|(?:video)?chiamata persa"

@@ -28,7 +28,7 @@ WHERE
   OR n.repeatable IS NOT NULL
   // The node is an opinion: "I think that she loves letters."
   OR 'opinion' IN n.classes AND 'thinking' IN n.classes
-  // The node is *you* or *we*, on which the voice and the frame depend.
+  // The node is *you* or *we*: not every kind of reply can repeat a statement with these pronouns.
   OR n.concept IN ['you', 'we']
   // The word may have an antonym. Nouns are left to thing_claim: the opposites of nouns are often other things
   // (brother and sister, a tree and a forest).
@@ -94,7 +94,7 @@ WITH nodes, dialogue, tops, addressees, groups, claim, claim.node AS predicate,
 WHERE size(changes) > 0
 UNWIND [top IN tops WHERE
   top.turn > claim.turn AND (
-    // The next turn of the other speaker can repeat "She loves it", while it is clear who she is.
+    // In the next turn, the other speaker can repeat "She loves it", because it is still clear who she is.
     top.turn = claim.turn + 1 AND top.speaker <> claim.speaker
     // "My sister loves letters" can be repeated some turns later, by both speakers.
     OR context_free AND top.turn <= claim.turn + 4)] AS top

@@ -28,7 +28,7 @@ WITH d.id AS dialogue, t.amr AS amr, collect(n) AS nodes
 WITH dialogue, amr, [n IN nodes WHERE n.position = 0][0] AS top,
      [n IN nodes WHERE n.person_role IS NOT NULL] AS pronouns
 WHERE
-  // "Call me" is an order. The change to "you call I" needs both pronouns, but no word expresses its "you".
+  // Skip orders. In "Call me", "I" and "you" would have to change together, but no word expresses the "you".
   top.has_imperative IS NULL
   // "I hope it rains" is about the speaker's own thoughts: nobody says "You hope it rains" instead.
   AND top.hedged IS NULL

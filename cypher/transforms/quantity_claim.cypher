@@ -60,7 +60,7 @@ WITH nodes, dialogue, tops, addressees, groups, claim, claim.node AS predicate,
      // "You can call me": the statement is about the addressee, too.
      size([y IN addressees WHERE y.amr = claim.amr AND claim.node.sentence_top IN y.node.pronoun_sentences]) > 0
        AS to_addressee,
-     // "We went to Rome": it is not clear whether the addressee was there.
+     // The statement contains "we". In "We went to Rome", it is not clear whether the addressee was there.
      size([w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences]) > 0
        AS of_group,
      // The words of this statement that can be changed.
@@ -80,7 +80,8 @@ WITH dialogue, predicate, top, to_addressee, of_group, changes,
 WHERE NOT (voice = 'other' AND of_group)
 UNWIND CASE
     WHEN voice = 'own' THEN ['claim', 'said']
-    // Speakers know why they do something, so "Why do I have to call you tomorrow?" is strange as a question.
+    // About "you", ask no "why": speakers know why they do something, so "Why do I have to call you tomorrow?" is
+    // strange.
     WHEN to_addressee THEN ['check', 'said']
     ELSE ['check', 'why', 'surprise', 'said']
   END AS frame

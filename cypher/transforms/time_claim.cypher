@@ -38,7 +38,7 @@ OPTIONAL MATCH (n)-[:LEXEME]->(:Term)-[:ALTERNATIVE {scale: 'time'}]->(x:Term)
 WITH d, t, n, n.time_number AS number,
      // In "two days before the party", no other word can take the place of "before".
      CASE WHEN n.temporal AND n.fixed_time IS NULL
-       // "Next week" does not become "next day".
+       // Keep units of time: in "next week", "day" instead of "week" would not be English.
        AND NOT 'time-unit' IN n.classes THEN x.text END AS concept
 WITH d, t, n, concept,
      CASE
@@ -53,7 +53,7 @@ WITH d, t, n, concept,
        WHEN n.role = 'time' AND number >= 0 AND n.value ENDS WITH ':00"'
          THEN '"' + toString((number + 4) % 12 + 1) + right(replace(n.value, '"', ''), 3) + '"'
      END AS value
-// A word can have several changes.
+// Collect the replacements of each time word, because a word can have several.
 WITH d, t, n,
      [o IN collect({concept: concept, value: value}) WHERE o.concept IS NOT NULL OR o.value IS NOT NULL] AS options
 WITH d.id AS dialogue,

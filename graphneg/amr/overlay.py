@@ -591,7 +591,7 @@ def _unframed(penman: str) -> MutableNode:
 
 @cache
 def _parsed(penman: str) -> AmrGraph:
-    """Return the graph of a reply frame."""
+    """Parse the graph of a reply frame, a template for replies such as "But you said ..."."""
     return parse_graph(penman, "frame")
 
 

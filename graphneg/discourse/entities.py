@@ -199,7 +199,7 @@ class Resolver:
 
     def _name(self, mention: Mention, speaker: str, found: dict[int, _Referent]) -> _Referent | None:
         own: _Referent | None = None
-        # "I'm Mary", "My name is Mary"
+        # The sentence says whose name it is: "I'm Mary", "My name is Mary".
         if mention.names is not None:
             own = found.get(mention.names)
         # "Hi, Mary." names the other speaker.

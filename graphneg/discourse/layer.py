@@ -259,7 +259,8 @@ def _leave_out_single_nouns(layer: DiscourseLayer) -> None:
     kept = {
         one.id for one in layer.entities if mentions.get(one.id, 0) > 1 or one.kind in ("speaker", "speakers")
     }
-    # A clause may deny a possession twice: "my sister and my sister's friend".
+    # "I have no sister" contradicts a clause with "my sister and my sister's friend" twice. Keep only one of
+    # the two equal contradictions.
     layer.contradicts = list(dict.fromkeys(layer.contradicts))
     layer.entities = [one for one in layer.entities if one.id in kept]
     layer.references = {

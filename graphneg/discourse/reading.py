@@ -228,7 +228,8 @@ class _Reader:
             return None
         for role in roles:
             for child in view.children[k]:
-                # "I think of you" has no clause below it.
+                # The argument must be a predicate. In "I think of you", it is not, so there is no embedded
+                # clause.
                 if child.role == role and self._is_predicate(child.position):
                     return child.position
         return None
@@ -420,7 +421,7 @@ class _Reader:
         if kind in words("no-referent-kinds"):
             return None
         token = self._token(k, at, head)
-        # *taxi* in "the taxi-driver" is no taxi.
+        # Skip a noun that is a part of a compound: "the taxi-driver" does not mention a taxi.
         if token is not None and "-" in self._tokens[token] and "-" not in label:
             return None
         definiteness = self._definiteness(k, token)
@@ -491,7 +492,7 @@ class _Reader:
             kind = values("determiners").get(word)
             if kind is not None:
                 return "indefinite" if kind == "indefinite" else "definite"
-            # Between the determiner and the noun there are only its modifiers: "the old green car".
+            # Only modifiers of the noun can come between it and its determiner: "the old green car".
             if not any(word.startswith(part[:4]) for label in inside for part in label.split()):
                 break
         return "bare"

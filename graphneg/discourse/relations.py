@@ -161,7 +161,7 @@ def _roles(view: AmrView, k: int) -> Iterator[tuple[str, int]]:
 
 
 def _is_silent(view: AmrView, role: str, at: int) -> bool:
-    """Return whether a node does not change what a clause says: a negation, or a word such as "just"."""
+    """Return whether a node is only a marker, such as a negation or "just", and not part of the content."""
     if role in words("marking-roles"):
         return True
     # "never" denies the clause, and "well" or "maybe" belong to the sentence.
@@ -207,13 +207,13 @@ def contradicts(
 
     Args:
         later: The later clause.
-        said: What it says.
+        said: The proposition of the later clause: its predicate and arguments.
         earlier: The earlier clause.
-        before: What it says.
+        before: The proposition of the earlier clause.
         lexicon: The lexicon, which lists for which kinds of things two words are opposites.
 
     Returns:
-        True if both cannot be true: the same with opposite polarity, or with an opposite predicate.
+        True if the clauses cannot both be true: they differ only in polarity, or have opposite predicates.
     """
     # Only claims contradict each other: no questions and no orders.
     if not (_is_claim(later) and _is_claim(earlier)) or later.modality != earlier.modality:

@@ -90,7 +90,7 @@ class _Slot:
     graphs: set[str] = field(default_factory=set[str])
 
     def names(self, settings: EditSettings) -> tuple[str, ...]:
-        """Return the names that, together with the seed, determine the random choices for this slot."""
+        """Return the names that, with the seed, determine the random choices of this attempt (slot)."""
         return (settings.recipe.name, str(self.number), self.dialogue.id)
 
     @property

@@ -440,8 +440,8 @@ def refuse_pronoun(sentence: SentenceDraft, token: Token) -> None:
     refuse_expletive(sentence, token)
     index = tokens.index_of(token)
     refuse_idiom(sentence, index)
-    # "How are you?" and "Thank you" are fixed phrases. In "If you go there, it rains", *you* may mean people
-    # in general.
+    # The rules need to know where *you* must not change: "How are you?" and "Thank you" are fixed phrases,
+    # and in "If you go there, it rains", *you* may mean people in general.
     around = tokens[slice(*sentence.sentence_bounds(index))]
     courteous = any(other.lower in word_class("courtesies") for other in around)
     greets = tokens.get(index - 2).lower == "how" and tokens.get(index - 1).is_be
@@ -507,8 +507,8 @@ def refuse_partial_swap(
         changes: For each pronoun that changes, its token, its new person and its case.
 
     Raises:
-        RealisationError: A pronoun for one of the persons would not change, because it is aligned with no
-            changed node (``no-alignment``).
+        RealisationError: A pronoun for one of the persons would not change, because it is not aligned with
+            any changed node (``no-alignment``).
     """
     tokens, changed = sentence.tokens, [token for token, _, _ in changes]
     new = {person for _, person, _ in changes} & {"i", "you"}

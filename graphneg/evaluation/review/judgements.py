@@ -214,7 +214,7 @@ class Judgements:
 
     def _check(self) -> None:
         """Check all judgements, so that a damaged file is refused before anyone works with it."""
-        # Triggers could discard or change judgements while they are written.
+        # Refuse triggers, because they could discard or change judgements while they are written.
         programs = "SELECT name FROM sqlite_master WHERE type IN ('trigger', 'view')"
         if found := self._asked(programs):
             raise InputError(

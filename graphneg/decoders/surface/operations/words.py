@@ -257,7 +257,7 @@ def _is_verb(wanted: str) -> bool:
 
 
 def _follows(sentence: SentenceDraft, token: Token, verbs: frozenset[str]) -> bool:
-    """Return whether a verb in ``verbs`` precedes a word, perhaps before adverbs: "has just received"."""
+    """Return whether a verb in ``verbs`` precedes a word, directly or before adverbs: "has just received"."""
     index = sentence.tokens.run_start(sentence.tokens.index_of(token), ("RB", "NEG"))
     return sentence.tokens.get(index - 1).expanded in verbs
 

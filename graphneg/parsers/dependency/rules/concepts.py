@@ -176,7 +176,7 @@ def _fit(state: RuleState, frame: str, form: str) -> float:
     graphs = state.lexicon.roles.get(("F", frame, form), {})
     seen = sum(count for role, count in (entry.seen.get(form, {}) if entry else {}).items() if role != "M")
     examples = entry.examples if entry else 0
-    # Annotated graphs count half as much as PropBank's examples.
+    # A count from annotated graphs weighs half as much as a count from PropBank's examples.
     trained = state.lexicon.totals.get(frame, 0)
     return 0.3 + min((seen + 0.5 * sum(graphs.values()) + 0.15) / (examples + 0.5 * trained + 1.0), 1.0)
 
