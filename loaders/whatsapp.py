@@ -336,7 +336,7 @@ def _order(path: Path, encoding: str) -> Order | None:
 
 
 def _faults(dates: Sequence[Date], order: Order) -> tuple[int, int, int]:
-    """Return three numbers that are higher if an order of day, month and year fits the dates of a file worse.
+    """Return three counts of the faults of an order of day, month and year. Lower counts are better.
 
     The first number counts invalid dates. The second counts dates that contradict the direction of the file,
     which may list the newest messages first. The third counts dates that are earlier than the previous date,

@@ -28,7 +28,7 @@ WHERE
   OR n.repeatable IS NOT NULL
   // The node is an opinion: "I think that she loves letters."
   OR 'opinion' IN n.classes AND 'thinking' IN n.classes
-  // The node is *you* or *we*, on which the voice and the frame depend.
+  // The node is *you* or *we*: not every kind of reply can repeat a statement with these pronouns.
   OR n.concept IN ['you', 'we']
 WITH d.id AS dialogue,
      collect({node: n, position: n.position, amr: n.amr, turn: t.turn, speaker: t.speaker}) AS nodes

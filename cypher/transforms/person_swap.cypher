@@ -45,7 +45,7 @@ WITH dialogue, amr,
        // came", which may still be correct.
        OR NOT any(n IN singular WHERE n.person_role = 'actor')
        THEN 'dialogue' END AS target,
-     // The score makes the engine prefer utterances in which many of the pronouns are arguments of predicates.
+     // Give a high score to utterances in which many of the pronouns are arguments of predicates.
      size([n IN pronouns WHERE n.person_role = 'actor']) AS score
 UNWIND changed AS n
 MATCH (n)-[:LEXEME]->(:Term)-[:ALTERNATIVE {scale: 'speaker'}]->(x:Term)

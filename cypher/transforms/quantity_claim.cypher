@@ -27,7 +27,7 @@ WHERE
   OR n.repeatable IS NOT NULL
   // The node is an opinion: "I think that she loves letters."
   OR 'opinion' IN n.classes AND 'thinking' IN n.classes
-  // The node is *you* or *we*, on which the voice and the frame depend.
+  // The node is *you* or *we*: not every kind of reply can repeat a statement with these pronouns.
   OR n.concept IN ['you', 'we']
   // The number says how many or how much: "sixty dollars", "two rooms".
   OR n.role = 'quant' AND n.value =~ '[1-9][0-9]{0,5}'
@@ -42,7 +42,7 @@ WITH dialogue, nodes, [n IN nodes WHERE n.position = 0] AS tops,
      [n IN nodes WHERE n.node.concept = 'we'] AS groups
 UNWIND [n IN nodes WHERE
   (n.node.repeatable IS NOT NULL
-    // "I agree" repeats nothing of what was said. "I think that she loves letters" does.
+    // An opinion must contain a statement to repeat: "I think that she loves letters" does, but "I agree" does not.
     OR 'thinking' IN n.node.classes AND n.node.main_clause AND n.node.subtree_last - n.position > 2)
   // "Where is it?" and "Sit down!" claim nothing that could be contradicted.
   AND n.node.clause_type = 'statement'
@@ -60,7 +60,7 @@ WITH nodes, dialogue, tops, addressees, groups, claim, claim.node AS predicate,
      // "You can call me": the statement is about the addressee, too.
      size([y IN addressees WHERE y.amr = claim.amr AND claim.node.sentence_top IN y.node.pronoun_sentences]) > 0
        AS to_addressee,
-     // The statement contains "we". In "We went to Rome", it is not clear whether the addressee was there.
+     // "We went to Rome": it is not clear whether the addressee was there.
      size([w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences]) > 0
        AS of_group,
      // The words of this statement that can be changed.

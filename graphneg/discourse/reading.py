@@ -177,7 +177,7 @@ class _Reader:
     def _clause(self, head: int) -> ClauseReading | None:
         view, known = self._view, self._facts[head]
         found = _TYPES.get(known.get("clause_type", ""))
-        # "It rained because ..." is two clauses. The node that links them is none.
+        # "It rained because ..." has two clauses. The node that links them, cause-01, is not a clause itself.
         if found is None or view.labels[head] in words("no-clause"):
             return None
         core, modality, hedged, denials = head, "none", False, self._denials(head)
@@ -477,7 +477,7 @@ class _Reader:
         return found[same.index(at)] if len(found) == len(same) else None
 
     def _definiteness(self, k: int, token: int | None) -> Definiteness:
-        """Return what the words before a noun tell about it."""
+        """Return whether a noun is ``definite``, ``indefinite`` or ``bare`` (without a determiner)."""
         view = self._view
         for child in view.children[k]:
             if child.role == "quant" or child.label in ("any", "some", "all", "each", "every", "another"):

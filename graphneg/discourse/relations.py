@@ -215,7 +215,7 @@ def contradicts(
     Returns:
         True if the clauses cannot both be true: they differ only in polarity, or have opposite predicates.
     """
-    # Only claims contradict each other: no questions and no orders.
+    # Only statements can contradict each other, not questions or orders.
     if not (_is_claim(later) and _is_claim(earlier)) or later.modality != earlier.modality:
         return False
     # What was so yesterday may be different today.

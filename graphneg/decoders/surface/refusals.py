@@ -672,7 +672,8 @@ def refuse_affirmation(sentence: SentenceDraft, index: int, group: VerbGroup | N
         group: The verb group of the clause that is negated; None if the group is unknown.
     """
     tokens, end = sentence.tokens, sentence.negation_scope_end(index + 1)
-    # *until* may depend on the negation: "I did not leave until he came" says when I left, not that I stayed.
+    # Find *until*, which may depend on the negation: "I did not leave until he came" says when I left, not
+    # that I stayed.
     while tokens.get(end).lower == "until":
         end = sentence.negation_scope_end(end + 1)
     until = any(token.lower in word_class("until-words") for token in tokens[index + 1 : end])

@@ -330,7 +330,7 @@ class Judgements:
         return Counter(dict(self._asked(query, annotator, ADJUDICATOR, self.now() - RESERVATION_SECONDS)))
 
     def _is_open(self, row: int, taken: Counter[int]) -> bool:
-        """Return whether an item needs more judgements; ``taken`` counts those of others for each item."""
+        """Return whether an item needs more annotators; ``taken`` counts the other annotators of each row."""
         wanted = self.set.annotators
         # Gold items are used to check each annotator, so every annotator judges them.
         return not wanted or taken[row] < wanted or bool(self.set.item(row).gold)

@@ -144,7 +144,7 @@ def _best_sense(state: RuleState, word: Word, frames: list[str]) -> str:
     best, best_score = frames[0], -1.0
     for rank, frame in enumerate(frames):
         entry = state.lexicon.frames.get(frame)
-        # PropBank lists frequent senses first and has more examples for them.
+        # Prefer frequent senses: PropBank lists them first and has more examples for them.
         prior = 0.5 / (1 + rank) + 0.02 * min(0 if entry is None else entry.examples, 10)
         score = (counts.get(frame, 0) + 2 * prior) / (total + 2)
         if entry is not None and {"dobj", "nsubj"} <= set(forms):

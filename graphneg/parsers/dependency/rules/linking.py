@@ -331,7 +331,8 @@ def join_speech(state: RuleState, roots: list[Word]) -> list[Word]:
         if root.tag in _QUOTE_TAGS:
             continue
         before = left[-1] if left else None
-        # spaCy often ends a sentence at the question mark, so that "he asked" is a separate sentence.
+        # In '"Where are they?" he asked', spaCy often ends a sentence at the question mark. So join "he
+        # asked" with the sentence before it.
         if before is not None and _reports_before(before, root):
             if _take(state, root, before):
                 left[-1] = root
