@@ -78,7 +78,8 @@ class _Propositions:
 
     def of(self, core: int) -> Proposition | None:
         view, mention = self._view, self._mentions.get(core)
-        # "I've been to Florida" may be (state :name "Florida" :domain i): the name is a place.
+        # The graph of "I've been to Florida" may be (state :name "Florida" :domain i). Read such a graph as
+        # "I am in Florida": the place is an argument.
         if mention is not None and mention.kind == "name" and mention.noun_kind == "place":
             found = self._of_predicate(core, lexeme(_PLACE), frozenset({"name", "wiki"}))
             if found is None or core not in self._references:

@@ -163,7 +163,7 @@ def _condition(cell: str) -> tuple[str, str, frozenset[str], bool]:
 
 
 def _feature(thing: Known, feature: str) -> str:
-    """Return a feature of a value as a string; the feature of a flag is ``yes`` or ``no``."""
+    """Return a feature of a token or value as a string; ``yes`` or ``no`` for flags."""
     if feature == "kind":
         return kind_of(thing.lower if isinstance(thing, Token) else str(thing))
     value = getattr(thing, feature) if isinstance(thing, Token) else thing
@@ -336,8 +336,8 @@ def refuse_misplaced_verb(sentence: SentenceDraft, token: Token, old: str, conce
     with_object = sum(sum(frame.seen.get(form, {}).values()) for form in ("dobj", "nsubjpass"))
     needs_object = frame.examples >= _ENOUGH and with_object >= _NEARLY_ALL * frame.examples
     before_verb = sentence.tokens[: sentence.tokens.index_of(token)]
-    # The object may also precede the verb: in a passive, in "What did you say?" and in "the book that I
-    # read".
+    # Do not miss an object that precedes the verb, as in a passive, in "What did you say?" and in "the book
+    # that I read".
     elsewhere = token.tag in ("VBN", "VBG", "NN", "NNS", "JJ") or any(
         other.lower in word_class("fronted-objects") for other in before_verb
     )

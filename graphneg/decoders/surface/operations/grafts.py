@@ -224,7 +224,7 @@ def _convert(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
     """
     described, verbal = donor.kind in ("adjective", "modifier"), donor.kind in _VERBAL
     if target.kind == "nominal" and (described or verbal):
-        # In "the name of the king", only a noun can precede *of*.
+        # In "the name of the king", *of* follows the phrase "the name", so only a noun can replace "name".
         if sentence.tokens.get(target.end).lower == "of":
             raise RealisationError(
                 "kind-mismatch", "the phrase stands before 'of', so only a noun can replace it"
