@@ -134,7 +134,7 @@ def prefetch_map(
 def _in_order(
     submit: Callable[[Item], Future[Result]], items: Iterable[Item], at_once: int
 ) -> Iterator[Result]:
-    """Yield the results of items in order. Up to ``at_once`` items are submitted before they are needed."""
+    """Yield the results of items in order. Up to ``at_once`` items are submitted ahead of time."""
     source = iter(items)
     coming = deque(map(submit, islice(source, at_once)))
     while coming:

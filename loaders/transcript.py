@@ -71,7 +71,7 @@ _HEADERS = {
 }  # fmt: skip
 """Words before a colon, in lower case, in the lines above a transcript that describe it."""
 _CONTINUED = re.compile(r"[(\[]\s*cont(?:['’.]?d|inued|inuing)?\.?\s*[)\]]", re.IGNORECASE)
-# A line with a colon may be a turn even if its beginning is no name: "So I told them this, and more: no".
+# A line with a colon need not begin with a name: "So I told them this, and more: no".
 _LIKE_A_TURN = re.compile(r"\s*[^\W\d_][^:\n]{0,80}(?<!\d):(?=\s|$)")
 
 

@@ -234,7 +234,7 @@ class _Facts:
                 "has_imperative": any(
                     node.value == "imperative" and node.role == "mode" for node in self.reading.nodes
                 ),
-                # Statements about the speaker's own thoughts are hedged: "I hope", "I guess", "Thank you".
+                # A sentence about the speaker's own thoughts is hedged: "I hope", "I guess", "Thank you".
                 "hedged": any(
                     node.concept == "i"
                     and self.reading.is_a(node.parent, "wondering", "thinking", "courtesy")

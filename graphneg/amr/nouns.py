@@ -199,7 +199,7 @@ class Nouns:
         is_open = role in _OPEN and self.names_something(k) and self.is_plain(k)
         if not is_open or reading.is_a(k, "vague") or reading.is_a(up, "choosy"):
             return None
-        # One can like or remember a person, a place or a thing.
+        # Verbs of liking fit nouns of any kind: one can like or remember a person, a place or a thing.
         if role == "ARG1" and reading.is_a(up, "liking"):
             return "any"
         if reading.kinds[k] in _NO_THINGS:

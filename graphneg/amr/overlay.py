@@ -405,8 +405,8 @@ class _Tree:
                 break
             kept, parent = mention.target, mention.parent
             assert kept is not None and parent is not None
-            # `kept` moves out of the removed subtree. Leave a mention of it at its old place, because its old
-            # parent may be moved out of the removed subtree later, and must then still have this argument.
+            # The node `kept` moves out of the removed subtree. Put a reentrancy in its old place: if its old
+            # parent is moved out later, too, the parent must still have this argument.
             if kept is not gone:
                 assert kept.parent is not None
                 kept.parent.attach(MutableNode(kept.role, target=kept), kept.detach())
@@ -593,7 +593,7 @@ def _unframed(penman: str) -> MutableNode:
 
 @cache
 def _parsed(penman: str) -> AmrGraph:
-    """Return the graph of a reply frame."""
+    """Parse the graph of a reply frame, a template for replies such as "But you said ..."."""
     return parse_graph(penman, "frame")
 
 

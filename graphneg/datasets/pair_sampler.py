@@ -229,8 +229,7 @@ class PairSampler:
             epoch: The epoch number, from 0.
 
         Returns:
-            The pairs in random order, which take 12 bytes of memory each, and the numbers of missing
-            responses.
+            The pairs in random order (12 bytes of memory per pair), and the counts of missing responses.
         """
         import numpy
 
@@ -391,7 +390,8 @@ class PairSampler:
             text = some[slot].text
             key = match_key(text)
             if other != index and key not in taken and text not in right:
-                # A reply to a nearly equal context may also be a correct response to this context.
+                # Skip a reply to a nearly equal context, because it may also be a correct response to this
+                # context.
                 if are_near(words, word_hashes("\n".join(self.groups[other].context))):
                     continue
                 taken.add(key)

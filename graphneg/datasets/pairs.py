@@ -231,7 +231,7 @@ class Pairs:
         self._epoch, self._index = epoch, index
 
     def shortages(self, epoch: int = 0, embedder: Embedder | None = None) -> list[Shortage]:
-        """Report how many wrong responses an epoch has and lacks, and how similar to correct responses.
+        """Report how many wrong responses an epoch has and lacks, and how similar they are to correct ones.
 
         Args:
             epoch: The epoch number, from 0.

@@ -277,7 +277,7 @@ def pack_draft(records: Sequence[Record], facts: Mapping[str, Any]) -> Record:
 
 
 def choose_from_draft(item: Record, choose: Choose) -> list[Record]:
-    """Unpack a draft, choose from its candidates, and number the chosen records.
+    """Unpack a draft (the candidates for one context), and choose and number records from it.
 
     Args:
         item: Draft that was packed by `pack_draft`.

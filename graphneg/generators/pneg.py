@@ -401,7 +401,7 @@ def read_examples(path: str | Path | None = None) -> list[IrrelevantResponses]:
             continue
         try:
             examples.append(msgspec.json.decode(line, type=IrrelevantResponses))
-            # An example without turns or without responses would not help a model.
+            # Refuse an example without turns or without responses, because it would not help a model.
             if not (examples[-1].context and examples[-1].responses):
                 raise ValueError
         except (ValueError, msgspec.MsgspecError) as error:

@@ -326,8 +326,8 @@ class WritingGenerator(Generator):
         for gap in self._wrong(contexts, per_context, seed):
             own: list[Candidate] = []
             for one in gap.candidates:
-                # If a context has more candidates than needed, the remaining texts are not marked as used,
-                # so that they can still be returned for other contexts.
+                # If the model wrote more texts than needed, the remaining texts are not marked as used, so
+                # that they can still be returned for other contexts.
                 if len(own) < gap.wanted and self.is_new(gap, one.text):
                     own.append(one)
             given[gap.context.id] += own

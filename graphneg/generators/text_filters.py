@@ -135,7 +135,7 @@ def malformed_reason(text: str, keywords: Sequence[Sequence[str]], lengths: rang
     words = words_of(text)
     if not text.endswith(_ENDINGS) or breaks_off(text):
         return "unfinished"
-    # If a quotation mark has no partner, or the first letter is lower case, part of the text is missing.
+    # An unpaired quotation mark or a lower-case first letter shows that a part of the text is missing.
     if _STRANGE.search(text) or text.count('"') % 2 or text[:1].islower():
         return "not-plain-text"
     if len(words) not in lengths:

@@ -128,8 +128,8 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             held.enter_context(locking(self.folder, self.folder / "bulk.lock"))
             self._index = BulkIndex(index)
             held.callback(self._index.close)
-            # Two versions of graphneg may compute different properties of nodes. A database must not mix
-            # them.
+            # Refuse to continue the load of another version of graphneg. It may compute different properties
+            # of nodes, and a database must not mix them.
             facts = facts_fingerprint()
             if self._index.mark("schema", f"{SCHEMA_VERSION} {facts}") != f"{SCHEMA_VERSION} {facts}":
                 raise InputError(

@@ -594,7 +594,7 @@ class BulkIndex:
         )
 
     def _antonyms_of(self, words: Sequence[str]) -> _Answer:
-        # Antonymy is symmetric, so look for the word at both ends.
+        # Antonymy is symmetric, so look for the word at both ends of the relation.
         ends = (
             "SELECT other, max(coalesce(weight, 1.0)) FROM ("
             "SELECT stop AS other, weight FROM opposites WHERE start = ? AND relation = 'Antonym' UNION ALL "

@@ -206,7 +206,8 @@ def encoding_of(path: Path) -> str:
                 sample += piece if len(sample) < CHUNK else b""
     except TruncatedError:
         pass
-    # ``beyond`` counts invalid bytes, too. If at least half of the characters are valid, the file is UTF-8.
+    # ``beyond`` counts all non-ASCII characters, including the invalid bytes that ``wrong`` counts. If at
+    # least half of them are valid, the file is UTF-8.
     if beyond >= 2 * wrong:
         return ""
     # Choose the first codec with a high share of typical characters. A wrong codec would decode the bytes

@@ -300,7 +300,7 @@ class _ObjectReader:
         turns, name, split = fields.turns_of(given), _id_key(given, fields), fields.of(given).get("split")
         if turns is None:
             raise ItemError(_no_turns(given, fields))
-        # If the user named the key of the id, the entry may lack this key. A key that was detected exists.
+        # The entry may lack a key that the user named for the id. A key that was detected always exists.
         if name is not None and name not in given:
             raise ItemError(f"the object has no {name!r}; its keys are {listed(map(repr, list(given)[:12]))}")
         others = ((key, one) for key, one in given.items() if key not in (turns, name, split))

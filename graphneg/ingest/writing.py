@@ -512,7 +512,7 @@ class _Writer:
                 graphs += [read] if read is not None else []
             found = (self._read(parse.penman, at, place, 1, said.text, parse) for parse in said.parses)
             parses += [read for read in found if read is not None]
-        # Estimate the size of the dialogue. Most characters take at most 3 bytes in UTF-8.
+        # Estimate 3 bytes per character, because most characters take at most 3 bytes in UTF-8.
         texts = sum(len(said.text) * 3 + 200 for said in (*dialogue.utterances, *dialogue.responses))
         size = texts + _NODE_BYTES * sum(read.row_count for read in (*graphs, *parses))
         # Together, the graphs of a parser may be too large for one transaction. `graphneg parse` wrote the

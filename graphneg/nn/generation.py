@@ -228,7 +228,8 @@ class GumbelNoise:
         exponential = [
             torch.empty(size, dtype=self._dtype).exponential_(generator=item) for item in self._generators
         ]
-        # If E has a standard exponential distribution, -log(E) has a standard Gumbel distribution.
+        # Convert exponential numbers into Gumbel noise: if E has a standard exponential distribution, -log(E)
+        # has a standard Gumbel distribution.
         return -torch.stack(exponential).log()
 
 

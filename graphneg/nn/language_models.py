@@ -227,7 +227,7 @@ class LanguageModel(ABC):
         Returns:
             The text.
         """
-        # A backward model generates the last token first.
+        # A backward model generates the last token first, so reverse its tokens.
         ordered = list(tokens) if self.direction == "forward" else list(reversed(tokens))
         marks = dict(zip(self.tokenizer.convert_tokens_to_ids(list(kept)), kept, strict=True)) if kept else {}
         pieces: list[str] = []

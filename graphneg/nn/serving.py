@@ -94,7 +94,7 @@ class ServerSettings:
             parts = urlsplit(self.url)
             # Reading the port raises ValueError if the port is not a number.
             is_address = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-        except ValueError:  # For example, http://[::1 is not valid.
+        except ValueError:  # Raised for addresses such as http://[::1 and http://host:port.
             raise InputError("base_url is not an address such as http://localhost:8000/v1") from None
         if not is_address:
             raise InputError(

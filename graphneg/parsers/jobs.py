@@ -374,7 +374,7 @@ def parse_store(
 def _read(
     store: Store, pool: ParserPool, scope: ParseScope, uses: Counter[str]
 ) -> Iterator[tuple[_Batch, Texts]]:
-    """Yield batches of texts without a graph, and the texts of each batch that have no cached parse."""
+    """Yield batches of texts that have no graph. With each batch, yield its texts without a stored parse."""
     pending = stored.read_pending(store, scope, pool.source)
     while page := list(islice(pending, BATCH)):
         keyed = [(digest([pool.source, text.text]), text) for text in page]

@@ -64,7 +64,7 @@ class _End(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The last line of a shard's file, with counts and a checksum.
 
     Attributes:
-        places: Number of lines with items; each has the items with one sort key (place).
+        places: Number of lines with items. Each of these lines contains all items with the same sort key.
         items: Number of items in these lines.
         digest: SHA-256 of all lines before the last line.
     """

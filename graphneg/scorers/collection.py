@@ -414,7 +414,8 @@ class ContextLine(msgspec.Struct):
             if not (turn.speaker.strip() and turn.text.strip()):
                 raise ValueError(f'turn {at} of "turns" has no speaker or no text')
         if not 0 <= self.referent < len(self.turns) - 1:
-            # msgspec converts a ValueError into a ValidationError, whose message names the field.
+            # Raise a ValueError, because msgspec converts it into a ValidationError whose message names the
+            # field.
             raise ValueError(f'"referent" {self.referent} is not one of the turns before the question')
 
     @property

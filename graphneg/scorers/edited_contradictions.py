@@ -346,7 +346,8 @@ def _responses(
         spoken = (drawn(other.said, "right", other.source.id), elsewhere)
         wrong = beside(wrong, _balancing(wrong, spoken), f"{id} 1")
         right = beside(right, _balancing(right, spoken), f"{id} 0")
-    # In two thirds of the cases, add another turn of the speaker to the wrong and to the right response.
+    # In two thirds of the cases, add another turn of the same speaker to both responses, the contradictory
+    # and the consistent one.
     if kind != "later" and number(seed, "alone", id) % 3:
         wrong, right = beside(wrong, source.other, id), beside(right, source.other, id)
     # Make half of the earlier utterances longer by adding a turn of another dialogue.

@@ -739,7 +739,7 @@ def served_directories() -> list[Path]:
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if supervisor.__file__.encode() in (process / "cmdline").read_bytes().split(b"\0"):
-                # The working directory of a supervisor process is its store directory.
+                # Return its working directory, which is the store directory in every supervisor process.
                 found.append((process / "cwd").readlink())
     return sorted(found)
 

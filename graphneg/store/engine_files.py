@@ -321,7 +321,7 @@ def _read_object(path: Path) -> dict[str, Any]:
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Convert key-value pairs into a dictionary. Refuse a repeated key, which parsers treat differently."""
+    """Convert key-value pairs into a dictionary. Refuse a repeated key: parsers disagree on its value."""
     made = dict(pairs)
     if len(made) < len(pairs):
         raise ValueError("a key occurs twice")

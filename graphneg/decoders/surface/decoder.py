@@ -108,7 +108,7 @@ class Sources:
         return SentenceDraft(self.readings.get(self.texts[amr], self.graphs[amr]))
 
     def open_claim(self, amr: str | None) -> SentenceDraft:
-        """Create an editable sentence as `open` does, with the token spans of the text without spaces.
+        """Create an editable sentence like `open`, with token spans that fit the spacing of its text.
 
         Args:
             amr: The id of the graph.

@@ -398,12 +398,13 @@ class NegativeStatistics:
         }
 
     def _add(self, record: Negative, rows: sqlite3.Connection) -> None:
-        """Count the wrong and right texts of a record."""
+        """Count the wrong texts and the correct texts of a record."""
         self.records += 1
         wrong, right = measured(record)
         for text in right:
             new = rows.execute("INSERT OR IGNORE INTO right VALUES (?, ?)", _digests(text)).rowcount
-            # Several negatives may have the same original text. Count a right text only once per context.
+            # Several negatives of a context may have the same original text. Count a correct text only once
+            # per context.
             if new:
                 self.right.setdefault(text.target, TextPool(*self._sample)).add(text)
         if record.label:

@@ -184,7 +184,7 @@ def _drawn(text: str, seed: int, id: str) -> tuple[Span, ...]:
                 size = _size(chance("word", nth, at), chance("size", nth, at))
                 size = min(size, len(words) - at)
                 start, stop = words[at][0], words[at + size - 1][1]
-                # A blank in place of function words alone would hardly change the meaning of the text.
+                # Do not blank function words alone, because that would hardly change the meaning of the text.
                 if size and content_lemmas(text[start:stop]):
                     spans.append(Span(start, stop, "word" if size == 1 else "phrase"))
                     at += size

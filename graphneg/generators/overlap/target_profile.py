@@ -334,7 +334,7 @@ def target_profiles(
 
 
 def _around(terms: Sequence[str], start: int, most: int) -> list[str]:
-    """Return up to ``most`` terms, beginning at index ``start`` and going on at the start of the list."""
+    """Return up to ``most`` terms from index ``start`` on, and continue at the beginning after the end."""
     return [terms[(start + step) % len(terms)] for step in range(min(most, len(terms)))]
 
 
@@ -534,7 +534,8 @@ def shortlist(
     anecdotal = conditions.anecdote_weight
     # The distance is a sum of penalties: 4 for each shared word too many or too few, 2 if the sentence shares
     # a word with the last turn although the profile asks for no such word (or the reverse), 1.5 if the
-    # sentence should be a question but is none, and 1 if only one of them is in the first person.
+    # sentence should be a question but is not, and 1 if only one of sentence and profile is in the first
+    # person.
     by_shared = [4.0 * abs(count - profile.shared) for count in range(MOST_SHARED + 1)]
     by_distance: defaultdict[float, list[PoolSentence]] = defaultdict(list)
     # The loop runs over thousands of sentences for each profile, so it avoids function calls.
@@ -574,8 +575,8 @@ def shortlist(
             if key in said or key in listed:
                 continue
             mentioned, likest = sentence.terms, conditions.max_response_overlap * len(sentence.terms)
-            # `usual` contains the words to which replies usually shift from a word of the last turn. Skip
-            # sentences that mention such a word, unless the context mentions it, too.
+            # Drop a sentence with a word to which replies usually shift (a word of `usual`), because it may
+            # be a correct response. Words of the context do not count, because they are no shift.
             if usual and not usual.isdisjoint(mentioned - terms.terms):
                 continue
             # Most sentences pass a fast test: if a sentence shares few enough words with all correct

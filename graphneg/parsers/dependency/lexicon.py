@@ -148,7 +148,7 @@ def _is_of(concept: str, lemma: str) -> bool:
     """Return whether one word can express a concept, unlike ``no-longer`` or ``monetary-quantity``."""
     if concept in {DELETED, "amr-unknown", "no-one"}:
         return True
-    # "go-on-25" needs two words, but "grown-up" is also the lemma of a single word.
+    # One word cannot express "go-on-25". It can express "grown-up", because this is also the lemma of a word.
     stem = concept.rpartition("-")[0] if concept[-1].isdigit() else concept
     return "-" not in stem or stem == lemma
 

@@ -176,7 +176,7 @@ def _fit_article(sentence: SentenceDraft, token: Token, old: str) -> None:
     tokens, index = sentence.tokens, sentence.tokens.index_of(token)
     start, end = sentence.noun_phrase(index)
     first, before, following = tokens[start], tokens.get(start - 1), tokens.get(end)
-    # In "much water" and "the same water", the words *much* and *same* exclude an indefinite article.
+    # Change no article in "much water" and "the same water": *much* and *same* exclude an indefinite article.
     if any(other.lower in word_class("amounts") for other in tokens[start:end]):
         return
     bare = first.tag not in ("DT", "PS", "CD", "POS", "PN") and end == index + 1
@@ -257,7 +257,7 @@ def _is_verb(wanted: str) -> bool:
 
 
 def _follows(sentence: SentenceDraft, token: Token, verbs: frozenset[str]) -> bool:
-    """Return whether a verb in ``verbs`` precedes a word, perhaps before adverbs: "has just received"."""
+    """Return whether a verb in ``verbs`` precedes a word, directly or before adverbs: "has just received"."""
     index = sentence.tokens.run_start(sentence.tokens.index_of(token), ("RB", "NEG"))
     return sentence.tokens.get(index - 1).expanded in verbs
 
