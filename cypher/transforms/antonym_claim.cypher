@@ -33,7 +33,8 @@ WHERE
   // The word may have an antonym. Nouns are left to thing_claim: the opposites of nouns are often other things
   // (brother and sister, a tree and a forest).
   OR n.opposable_as IS NOT NULL AND n.opposable_as <> 'noun'
-    // Times are left to time_claim: nobody says "I've been sneezing a lot early".
+    // Words for times are changed by time_claim instead, because their antonyms seldom fit: nobody says "I've been
+    // sneezing a lot early".
     AND n.temporal IS NULL
 OPTIONAL MATCH (n)-[:LEXEME]->(:Term)-[a:ANTONYM]->(x)
 WHERE (

@@ -127,7 +127,7 @@ WHERE size(replaced) > 0
     AND (
       // "I wrote a letter" can become "I wrote an email", because both are messages.
       substitute.kind = node.kind
-      // "I bought a letter" can become "I bought a machine": somebody can have, buy or see any thing.
+      // "I bought a letter" can become "I bought a machine", because any physical object can be owned, bought or seen.
       OR substitute.physical_object AND node.possessed_or_perceived))
 WITH dialogue, amr, substitute.text AS concept, amr + '>' + substitute.text AS site, replaced,
      // The other words of the perspective are dropped: "coffee shop" becomes "station", not "coffee station".

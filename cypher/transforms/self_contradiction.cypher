@@ -68,8 +68,8 @@ WHERE
   AND (
     // The antonym edge is for this frame: "love-01" -> "hate-01".
     a.used_as = predicate.opposable_as
-    // PropBank does not list the frame of this node, so there is no antonym edge for it. Use the edge for all unlisted
-    // frames of the word. Its property "known" contains the listed frames.
+    // An edge with used_as = 'frame' is for all frames of the word that PropBank does not list. Its property "known"
+    // contains the frames that PropBank lists, to which the edge does not apply.
     OR a.used_as = 'frame'
       AND predicate.frame
       AND NOT predicate.opposable_as IN a.known)

@@ -27,7 +27,7 @@ WHERE
   OR n.repeatable IS NOT NULL
   // The node is an opinion: "I think that she loves letters."
   OR 'opinion' IN n.classes AND 'thinking' IN n.classes
-  // The node is *you* or *we*, on which the voice and the frame depend.
+  // The node is *you* or *we*. These words decide which speakers can repeat the statement, and in which reply frame.
   OR n.concept IN ['you', 'we']
   // The noun may have an alternative.
   OR n.kind IS NOT NULL AND n.frame IS NULL AND n.has_name IS NULL

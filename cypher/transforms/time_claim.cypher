@@ -89,7 +89,7 @@ WITH nodes, dialogue, tops, addressees, groups, claim, claim.node AS predicate,
         // The word is part of the statement.
         AND c.position >= claim.position AND c.position <= claim.node.subtree_last
         AND size(c.options) > 0
-        // In "next door", "next" is no time. In "next Friday", it modifies a time.
+        // In "next door", "next" does not express a time. In "next Friday", it modifies a time.
         AND (coalesce(c.node.role, '') <> 'mod'
           OR any(m IN nodes WHERE m.amr = c.amr AND m.position = c.node.parent AND m.node.temporal))] AS changes
 WHERE size(changes) > 0

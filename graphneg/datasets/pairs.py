@@ -359,7 +359,7 @@ class Pairs:
             InputError: ``negatives`` is below 1 or above the number of negatives that the mix draws per
                 context.
         """
-        # If the mix draws fewer negatives per context, no row could ever be filled.
+        # A row needs this number of different negatives of one context. If the mix draws fewer, refuse.
         most = sum(self.sampler(epoch).mix.negatives.values())
         if not 1 <= negatives <= most:
             raise InputError(f"{negatives} negatives per row: the mix draws {most} per context")

@@ -190,7 +190,7 @@ def repeats(later: ClauseReading, said: Proposition, earlier: ClauseReading, bef
     # "I went home" and "I'll go home" are different claims.
     if {later.tense, earlier.tense} >= {"past", "future"} or _is_empty(said):
         return False
-    # "I work at a bank" is more than "I work".
+    # "I work at a bank" does not repeat "I work", because it adds the circumstance "at a bank".
     return _are_equal(said.arguments, before.arguments) and _is_contained(
         said.circumstances, before.circumstances
     )
@@ -218,7 +218,7 @@ def contradicts(
     # Only claims contradict each other: no questions and no orders.
     if not (_is_claim(later) and _is_claim(earlier)) or later.modality != earlier.modality:
         return False
-    # What was so yesterday may be different today.
+    # "I was ill" does not contradict "I am not ill", because the two clauses are about different times.
     if later.tense != earlier.tense or _is_empty(said) or not _are_equal(said.arguments, before.arguments):
         return False
     if said.predicate == before.predicate:

@@ -233,7 +233,7 @@ def _new_texts(most: int) -> Choose:
 
 
 def _sentences(**limits: Any) -> Choose:
-    """Return a chooser that applies a `SentenceChooser`, whose arguments are ``limits``."""
+    """Return a function that chooses among sentences with ``SentenceChooser(**limits)``."""
     chooser = SentenceChooser(**limits)
 
     def choose(texts: Sequence[str], facts: Mapping[str, Any]) -> list[int]:

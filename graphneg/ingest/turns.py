@@ -50,7 +50,7 @@ ROLES = {
 messages."""
 # Matches "[deleted]", "[removed]", "[ Removed by Reddit ]" and "[deleted by user]".
 _DELETED = re.compile(r"\[\s*(?:deleted|removed)(?:\s+by\s[^\[\]]{1,120})?\s*\]", re.IGNORECASE)
-# "<image>\nWhat is this?": data sets for vision-language models mark the position of an image like this.
+# Matches the mark for an image, as in "<image>\nWhat is this?", in data sets for vision-language models.
 _MEDIA_LINE = re.compile(
     r"^[ \t]*<(?:image|video|audio)>[ \t]*(?:\n|\Z)|\n[ \t]*<(?:image|video|audio)>[ \t]*\Z"
 )

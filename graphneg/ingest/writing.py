@@ -536,7 +536,7 @@ class _Writer:
             self._add_graph(read)
 
     def _add_graph(self, read: ReadGraph) -> None:
-        """Add a graph of a dialogue that is in the store or in an earlier batch."""
+        """Add a graph whose dialogue is in the store already or in an earlier batch."""
         self._room(read.row_count, _NODE_BYTES * read.row_count)
         self._batch.add((), [read])
 

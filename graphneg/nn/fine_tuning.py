@@ -133,7 +133,7 @@ def fine_tune(
 
 @dataclass(frozen=True, slots=True)
 class _Saved:
-    """A model to train. When it is saved, further files are also written to its folder."""
+    """A model to train, with the texts of further files to write to its folder when the model is saved."""
 
     learner: LanguageModel
     extra_files: Mapping[str, str]

@@ -73,7 +73,8 @@ def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") ->
             f"no permission to write in {folder}; name another",
         ),
         (
-            # A link to a file that does not exist would be replaced without a message.
+            # Refuse a link to a file that does not exist, because the link would be replaced without a
+            # message.
             (path.is_symlink() and not path.exists()) or (path.exists() and not path.is_file()),
             "not a regular file, so it can't be replaced; name another file",
         ),

@@ -322,7 +322,7 @@ def _claim(item: Contradiction, others: DenialWordings | None, seed: int) -> _Cl
 def _responses(
     claim: _Claim, other: _Claim, kind: Kind, seed: int
 ) -> tuple[tuple[str, str], tuple[str, str]]:
-    """Make a contradictory and a consistent pair. A pair is an earlier utterance and a response."""
+    """Make a contradictory and a consistent pair, each of an earlier utterance and a response to it."""
 
     def drawn(texts: Sequence[str], name: str, id: str) -> str:
         """Choose a text at random, depending on the seed, the name and the id."""

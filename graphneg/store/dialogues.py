@@ -416,7 +416,7 @@ def read_graphs(store: QueryRunner, ids: Sequence[str]) -> Iterator[AmrGraph]:
         nodes[id].append(row)
     for id, rows in nodes.items():
         rows.sort(key=itemgetter(0))
-        # Columns 10 and 11 contain the first and the last token of the node's span.
+        # In each row, columns 10 and 11 contain the first and the last token of the node's span.
         spans = {row[0]: (row[10], row[11]) for row in rows if row[10] is not None}
         ordered = sorted(mentions[id], key=itemgetter(0, 2)) if id in mentions else ()
         yield AmrGraph(id, tuple(map(_node, rows)), tuple(ordered), (), spans)

@@ -166,7 +166,7 @@ GROUP BY wrong.line
 
 
 def _digests(text: Text) -> tuple[int, ...]:
-    """Return 64-bit hashes of a text's original context and of the text, ignoring case and spacing."""
+    """Return 64-bit hashes of the original turns before a text and of the text, ignoring case and spaces."""
     written = ("\0".join(map(match_key, texts)) for texts in (text.place, [text.text]))
     hashes = (hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8) for key in written)
     return tuple(int.from_bytes(digest.digest(), "big", signed=True) for digest in hashes)

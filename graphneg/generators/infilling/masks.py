@@ -115,7 +115,7 @@ class MaskedText:
             # If "a [word]" is filled with "apple", it becomes "an apple".
             if article := _ARTICLE.search(text):
                 text = text[: article.start()] + right_article(article[1], answer) + " "
-            # An answer at the start of a sentence gets a capital letter.
+            # If the blank is at the start of a sentence, its answer gets a capital letter.
             if _BEGINNING.search(text):
                 answer = answer[:1].upper() + answer[1:]
             # If "in [word]." is filled with "May.", the result must have only one period.
@@ -218,7 +218,7 @@ def _is_usable(text: str, spans: Sequence[Span]) -> bool:
     return (
         SPANS <= len(spans) <= MOST_SPANS
         and all(content_lemmas(answer) for answer in taken)
-        # In "[word] [word]", a model cannot know which part of the text belongs to which blank.
+        # Refuse adjacent blanks: in "[word] [word]", a model cannot know which words belong to which blank.
         and all(one.end + 1 < other.start for one, other in pairwise(spans))
         and words - sum(len(words_of(answer)) for answer in taken) >= SHOWN * words
     )

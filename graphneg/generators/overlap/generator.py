@@ -434,7 +434,7 @@ class OverlapGenerator(Generator):
         ]
 
     def _given(self, asked: _Asked) -> list[Candidate]:
-        """Choose the candidates for a context, and count their sentences as used."""
+        """Choose the candidates for a context, and count the target features that they meet."""
         chosen = self._chooser.choose(asked.lists)
         for at, item in chosen:
             self._target_features += features_met(asked.profiles[at], item, asked.terms)

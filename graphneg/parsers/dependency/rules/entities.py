@@ -131,7 +131,7 @@ def _write_proper(state: RuleState, word: Word) -> int:
         named = after.tag in _PROPER and after.text[:1].isupper() and after.lower not in _NO_NAMES
         # A number may be part of a name, as in "Apollo 11".
         numbered = after.tag == "CD" and after.head in {part.i for part in run} and len(run) < 4
-        # The name ends with the sentence, or before the first word that cannot be part of a name.
+        # The name ends at the end of the sentence, or before the first word that cannot be part of the name.
         if not (named and after.sentence == word.sentence) and not numbered:
             break
         run.append(after)
@@ -522,8 +522,8 @@ def _write_degree(state: RuleState, word: Word, kind: str, marker: Word) -> None
     """Put ``have-degree-91`` above an adjective, with its degree and what it is compared with."""
     draft = state.draft
     degree = draft.concept("have-degree-91", marker.i, "degree", ARG2=state.head_nodes[word.i])
-    # In "more beautiful", "more" expresses the degree and already has a node. In "taller", there is no
-    # separate word for the degree.
+    # In "more beautiful", the node of "more" expresses the degree. In "taller", there is no separate word for
+    # the degree, so add a node.
     if marker.i in state.head_nodes and marker.i != word.i:
         node = state.head_nodes[marker.i]
         draft.nodes[node].concept = kind

@@ -147,8 +147,8 @@ def _verbs_of(be: Word, noun: Word) -> Iterator[Word]:
         if kid.tag == "VBG" or any(aux.lower == "being" for aux in kid.children()):
             yield kid
     for kid in be.children("attr", "advcl", "acomp", "xcomp", "ccomp"):
-        # spaCy may attach the participle to "is" instead. A participle after a comma starts another clause
-        # and is not moved.
+        # In "there is a dog running", spaCy may attach "running" to "is" instead of "dog". A participle after
+        # a comma starts another clause, so it is not moved.
         apart = any(between.tag in {",", ":"} for between in be.tree[noun.i : kid.i])
         if kid.i > noun.i and kid.tag == "VBG" and not apart:
             yield kid
