@@ -65,10 +65,10 @@ UNWIND [n IN nodes WHERE
   (n.node.repeatable IS NOT NULL
     // "I agree" repeats nothing of what was said. "I think that she loves letters" does.
     OR 'thinking' IN n.node.classes AND n.node.main_clause AND n.node.subtree_last - n.position > 2)
-  // "Where is it?" and "Sit down!" claim nothing that could be contradicted.
+  // Use only statements: questions ("Where is it?") and orders ("Sit down!") cannot be contradicted.
   AND n.node.clause_type = 'statement'
-  // "I know that she loves letters": only the main clause is claimed. In "I stayed because it rained", cause-01 is
-  // above the main clause.
+  // Use only the main clause: not "she loves letters" in "I know that she loves letters". In "I stayed because it
+  // rained", the main clause "I stayed" is the ARG1 of cause-01.
   AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
   // A reader does not notice the change in a long sentence.
   AND n.node.subtree_last - n.position <= 16

@@ -132,7 +132,7 @@ class _Propositions:
             return f"@{self._references[k]}"
         if view.nodes[k].concept is None:
             return label
-        # *it*, *that*, *there* and question words may refer to anything.
+        # Do not compare *it*, *that*, *there* and question words, because they may refer to anything.
         if view.is_a(k, "anaphor", "pointer", "speaking") or label in words("unknown") or depth > _DEEPEST:
             return None
         inside: list[str] = []

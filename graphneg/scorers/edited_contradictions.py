@@ -289,7 +289,7 @@ class _Claim:
 
 
 def _claim(item: Contradiction, others: DenialWordings | None, seed: int) -> _Claim:
-    """Collect wordings of a statement and of its contradiction. Exchange the two in a tenth of the cases."""
+    """Collect wordings of a statement and its contradiction. In a tenth of the items, swap them."""
     # The templates reword only denials. Either the contradiction or the statement is a denial, so try both.
     if wordings := reword_denial(item.contradiction):
         said, contrary = wordings.affirmed, wordings.denied

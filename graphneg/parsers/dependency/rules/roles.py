@@ -198,7 +198,7 @@ def _write_modifier(state: RuleState, edge: Dependency) -> bool:
 
 
 def _write_argument(state: RuleState, edge: Dependency, head: int, dep: int) -> bool:
-    """Link the arguments of modals, *able*, *used to* and *shirtless*. Return whether this was done."""
+    """Link the arguments of modals, *able*, *used to* and *shirtless*; return whether a rule applied."""
     draft, node, infinitive = state.draft, state.draft.nodes[head], edge.form.startswith("xcomp")
     # In "a shirtless man", the man is the ARG0 of the negated have-03, since he has no shirt.
     if draft.nodes[dep].rule == "lack":
@@ -469,7 +469,7 @@ def role_weights(state: RuleState, edge: Dependency) -> dict[str, float]:
 def _judges(state: RuleState, concept: str) -> bool:
     """Return whether a frame has no ARG0 and so describes its ARG1: ``quick-02``, ``good-02``."""
     entry = state.lexicon.frames.get(concept)
-    # PropBank numbers the roles of a frame. If the lowest number is 1 (ARG1), the frame has no ARG0.
+    # If the lowest role of a frame is ARG1, the frame has no ARG0.
     return entry is not None and min(entry.functions, default="") == "1"
 
 
