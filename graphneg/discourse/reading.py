@@ -268,8 +268,7 @@ class _Reader:
             # speech.
             if view.is_a(at, "reporting", "replying") and not view.is_a(at, "joining"):
                 by = next((view.labels[of] for role, of in view.roles_out[at] if role == "ARG0"), None)
-                # "I said that it was late" reports the speaker's own words, so it counts as a claim of the
-                # speaker.
+                # "I said that it was late" is the speaker's own claim.
                 return by != "i"
             at = view.nodes[at].parent
         return False
@@ -321,7 +320,7 @@ class _Reader:
         if label in _SPEAKING:
             return Mention(k, _SPEAKING[label], label, label, "person", place=place)
         if label in values("pronouns"):
-            # In "It rains", *it* refers to nothing, so it is not a mention.
+            # In "It rains", *it* refers to nothing.
             return (
                 None if self._facts[k].get("expletive") else Mention(k, "pronoun", label, label, place=place)
             )
@@ -366,7 +365,7 @@ class _Reader:
         start = self._spans[k][0] if k in self._spans else None
         if start is None or start == 0 or start > len(self._tokens):
             return True
-        # In "my sister, Mary", the name belongs to the noun before it, so it does not address anybody.
+        # In "my sister, Mary" the name belongs to the noun.
         if start > 1 and kind_of(self._tokens[start - 2]) == "person":
             return False
         return self._tokens[start - 1] in words("before-address")
@@ -426,7 +425,7 @@ class _Reader:
         if token is not None and "-" in self._tokens[token] and "-" not in label:
             return None
         definiteness = self._definiteness(k, token)
-        # "My eyes" shows that there is an owner. Use `NOBODY` if the graph does not say who it is.
+        # "My eyes" has an owner, even if the graph does not tell whose eyes they are.
         if owner is None and self._has_possessive(token):
             owner = NOBODY
         # "my car", but not "any car of mine"

@@ -283,7 +283,8 @@ def possessions(reading: Reading, references: References) -> Iterator[tuple[tupl
         if mention.kind != "noun" or owner is None:
             continue
         around = [one for one in reading.clauses if mention.position in view.whole(one.head)]
-        # "I sold my car" ends the possession, and "Imagine that I sold my car" is no claim of the speaker.
+        # After "I sold my car", the speaker no longer has a car. "Imagine that I sold my car" claims nothing.
+        # Skip both.
         ends = any(view.labels[at] in words("ending") for one in around[-1:] for at in view.whole(one.head))
         if around and not ends and not around[-1].reported:
             yield (owner, mention.head), around[-1]

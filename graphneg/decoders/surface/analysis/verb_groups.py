@@ -84,7 +84,7 @@ class VerbGroup:
 
     @property
     def start(self) -> int:
-        """The index at which the clause begins: that of the subject if it comes first, else of the verb."""
+        """The index of the first token of the clause, that is, of its subject or its verb."""
         return self.subject[0] if self.subject and not self.inverted else self.chain[0]
 
     @property

@@ -469,7 +469,7 @@ def role_weights(state: RuleState, edge: Dependency) -> dict[str, float]:
 def _judges(state: RuleState, concept: str) -> bool:
     """Return whether a frame has no ARG0 and so describes its ARG1: ``quick-02``, ``good-02``."""
     entry = state.lexicon.frames.get(concept)
-    # If the lowest role of a frame is ARG1, the frame has no ARG0.
+    # PropBank numbers the roles of a frame. If the lowest number is 1 (ARG1), the frame has no ARG0.
     return entry is not None and min(entry.functions, default="") == "1"
 
 
