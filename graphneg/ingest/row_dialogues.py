@@ -381,8 +381,7 @@ class RowReader:
         for row in rows:
             cells = cast("Value", row.cells)
             id, _ = _reply(cells, self._fields)
-            # If two rows have the same id but different content, the id is that of a person and not of a
-            # message. Then keep all rows.
+            # If rows with the same id differ, the column is not the id of a message, but of a person.
             if id is not None and first.setdefault(id, cells) != cells:
                 return rows
             if id is None or first[id] is cells:

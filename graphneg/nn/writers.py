@@ -480,8 +480,7 @@ class LocalWriter:
         return [
             (tokens, weight)
             for word, weight in weights.items()
-            # Give all forms of a word the same weight: "The" at the beginning of a text and " the" after
-            # another word are different tokens.
+            # "The" at the beginning of a text and " the" after another word are different tokens.
             for form in dict.fromkeys((word, word.capitalize()))
             for written in (form, f" {form}")
             if (tokens := tokenizer(written, add_special_tokens=False)["input_ids"])

@@ -158,7 +158,8 @@ FROM (
 )
 GROUP BY line
 """
-# For each row of the report: how many texts equal a right text with the same context.
+# For each row of the report, count the wrong texts that equal a right text (a correct response or an original
+# turn) with the same context.
 _RIGHT = """
 SELECT wrong.line, count(*) FROM wrong JOIN right ON right.place = wrong.place AND right.text = wrong.text
 GROUP BY wrong.line
