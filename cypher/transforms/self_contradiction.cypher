@@ -96,8 +96,8 @@ WITH dialogue, predicate, context_free, top, way.append AS append, way.antonym A
      top.amr + CASE WHEN way.append THEN 'snt' ELSE '' END
        + '<' + predicate.amr + '.' + toString(predicate.position) + '>' + way.antonym AS site,
      CASE
-       // If the copy replaces a whole turn, the edit is only for negatives whose response is edited. The edited
-       // response then no longer answers the context.
+       // If the copy replaces a whole turn, use the edit only to make wrong responses: the new turn no longer answers
+       // the context.
        WHEN NOT way.append THEN 'response'
        // An antonym from ConceptNet contradicts less reliably than a negation, so it is used in whole dialogues only.
        WHEN way.antonym <> '' THEN 'dialogue'
@@ -117,7 +117,8 @@ WITH dialogue, top, site, target,
        ELSE [] END AS make_multi_sentence,
      // Copy the whole sentence of the predicate.
      CASE WHEN append
-       // The position -1 stands for the top after the previous edit, which may be the new multi-sentence.
+       // The position -1 stands for the top of the graph after the previous edit. That edit may have added a
+       // multi-sentence node as the top.
        THEN {position: -1, op: 'graft', role: 'snt', from_amr: source, from_position: predicate.sentence_top}
        ELSE {position: 0, op: 'graft', from_amr: source, from_position: predicate.sentence_top}
      END AS copy_sentence,

@@ -48,8 +48,8 @@ WITH d, t, n, concept,
        WHEN n.role = 'day' THEN toString((number + 9) % 28 + 1)
        // Subtract 20 years: 1990 becomes 1970.
        WHEN n.role = 'year' AND number > 20 THEN toString(number - 20)
-       // Add five hours on a twelve-hour clock: "9 o'clock" becomes "2 o'clock". Other minutes may be written in
-       // words that do not fit a new number ("half past seven").
+       // Add five hours on a twelve-hour clock: "9 o'clock" becomes "2 o'clock". Change only full hours, because other
+       // times may be written in words that do not fit a new number ("half past seven").
        WHEN n.role = 'time' AND number >= 0 AND n.value ENDS WITH ':00"'
          THEN '"' + toString((number + 4) % 12 + 1) + right(replace(n.value, '"', ''), 3) + '"'
      END AS value
@@ -63,7 +63,7 @@ WITH dialogue, nodes, [n IN nodes WHERE n.position = 0] AS tops,
      [n IN nodes WHERE n.node.concept = 'we'] AS groups
 UNWIND [n IN nodes WHERE
   (n.node.repeatable IS NOT NULL
-    // "I agree" repeats nothing of what was said. "I think that she loves letters" does.
+    // An opinion must contain a claim that can be repeated, as in "I think that she loves letters". "I agree" does not.
     OR 'thinking' IN n.node.classes AND n.node.main_clause AND n.node.subtree_last - n.position > 2)
   // Use only statements: questions ("Where is it?") and orders ("Sit down!") cannot be contradicted.
   AND n.node.clause_type = 'statement'

@@ -186,7 +186,7 @@ class GraphView:
         if given.get("named") or given.get("cypher", "").strip():
             try:
                 answer = await self._in_time(request, given)
-            # `Pages` handles this error: its response tells the browser to try again later.
+            # Leave `BusyError` to `Pages`, whose response tells the browser to try again later.
             except BusyError:
                 raise
             except GraphnegError as error:

@@ -297,8 +297,8 @@ def _claim(item: Contradiction, others: DenialWordings | None, seed: int) -> _Cl
         said, contrary = wordings.denied, wordings.affirmed
     else:
         said, contrary = (), ()
-    # Put the original statement before its rewordings, and the original contradiction before its own. Remove
-    # duplicates.
+    # List the original text first and its rewordings after it, both for the statement and for the
+    # contradiction. Remove duplicates.
     said = tuple(dict.fromkeys((item.sentence, *said)))
     contrary = tuple(dict.fromkeys((item.contradiction, *contrary)))
     # A consistent response should not repeat the statement word for word, so the statement itself is left out

@@ -293,7 +293,8 @@ class Key(NamedTuple):
 class TextPool:
     """The statistics and a random sample of a group of texts.
 
-    A group contains the wrong texts of a row of the report, or all right texts with the same target.
+    A group contains the wrong texts of one row of the report, or all right texts (correct responses or
+    original turns) with the same target (``response`` or ``dialogue``).
 
     Attributes:
         line: The number by which the temporary database refers to the group's row of the report.

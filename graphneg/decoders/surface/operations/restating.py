@@ -44,7 +44,7 @@ MAX_WORDS = 16
 """Maximum number of words in a sentence that a reply repeats."""
 MIN_WORDS = 3
 """Minimum number of words. Shorter sentences are answers or formulas: "I know." """
-# Maximum number of words behind the last comma of a sentence that can be left out.
+# If at most this number of words follow the last comma of a sentence, they can be left out: ", you know".
 _ASIDE = 3
 # Full forms that a text with contractions would contract. If a dialogue writes them out, replies do so, too.
 _WRITTEN_OUT = re.compile(
