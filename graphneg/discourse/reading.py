@@ -268,7 +268,8 @@ class _Reader:
             # speech.
             if view.is_a(at, "reporting", "replying") and not view.is_a(at, "joining"):
                 by = next((view.labels[of] for role, of in view.roles_out[at] if role == "ARG0"), None)
-                # "I said that it was late" is the speaker's own claim.
+                # "I said that it was late" reports the speaker's own words, so it counts as a claim of the
+                # speaker.
                 return by != "i"
             at = view.nodes[at].parent
         return False
@@ -425,7 +426,7 @@ class _Reader:
         if token is not None and "-" in self._tokens[token] and "-" not in label:
             return None
         definiteness = self._definiteness(k, token)
-        # "My eyes" has an owner, even if the graph does not tell whose eyes they are.
+        # "My eyes" shows that there is an owner. Use `NOBODY` if the graph does not say who it is.
         if owner is None and self._has_possessive(token):
             owner = NOBODY
         # "my car", but not "any car of mine"

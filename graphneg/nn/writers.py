@@ -480,7 +480,8 @@ class LocalWriter:
         return [
             (tokens, weight)
             for word, weight in weights.items()
-            # "The" at the beginning of a text and " the" after another word are different tokens.
+            # Give all forms of a word the same weight: "The" at the beginning of a text and " the" after
+            # another word are different tokens.
             for form in dict.fromkeys((word, word.capitalize()))
             for written in (form, f" {form}")
             if (tokens := tokenizer(written, add_special_tokens=False)["input_ids"])

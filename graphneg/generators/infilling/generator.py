@@ -366,7 +366,7 @@ class MaskAndFillGenerator(WritingGenerator):
     def _apart(
         self, found: Sequence[tuple[_Draft, dict[str, float]]], judge: PerplexityFilter
     ) -> Iterator[tuple[_Draft, dict[str, float]]]:
-        """Yield the texts with filled blanks, except correct responses that probably remain correct."""
+        """Yield the filled texts, but drop those that were correct responses and probably still are."""
         rights = [(one, scores) for one, scores in found if one.original.kind == "responses"]
         turns = [one.asked.context.turns for one, _ in rights]
         now = judge.after([one.text for one, _ in rights], turns)

@@ -348,8 +348,8 @@ def _cut_asides(source: SentenceDraft) -> None:
 def contract_like(source: SentenceDraft, reply: SentenceDraft) -> None:
     """Decide whether the repeated sentence is written with contractions: "don't" or "do not".
 
-    Speakers contract. Only if the two texts write out what can be contracted, and contract nothing, does the
-    reply write it out as well.
+    By default, the reply uses contractions, as people do when they speak. It writes out "do not" only if one
+    of the two texts contains such a full form and neither text contains a contraction.
 
     Args:
         source: The sentence to repeat, edited in place.

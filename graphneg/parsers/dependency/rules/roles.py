@@ -198,7 +198,7 @@ def _write_modifier(state: RuleState, edge: Dependency) -> bool:
 
 
 def _write_argument(state: RuleState, edge: Dependency, head: int, dep: int) -> bool:
-    """Link the arguments of modals, *able*, *used to* and *shirtless*; return whether a rule applied."""
+    """Link the arguments of modals, *able*, *used to* and *shirtless*. Return whether this was done."""
     draft, node, infinitive = state.draft, state.draft.nodes[head], edge.form.startswith("xcomp")
     # In "a shirtless man", the man is the ARG0 of the negated have-03, since he has no shirt.
     if draft.nodes[dep].rule == "lack":
