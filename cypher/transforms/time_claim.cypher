@@ -36,7 +36,7 @@ WHERE
   OR n.time_number IS NOT NULL
 OPTIONAL MATCH (n)-[:LEXEME]->(:Term)-[:ALTERNATIVE {scale: 'time'}]->(x:Term)
 WITH d, t, n, n.time_number AS number,
-     // In "two days before the party", no other word can take the place of "before".
+     // Do not replace fixed words: in "two days before the party", no other word can take the place of "before".
      CASE WHEN n.temporal AND n.fixed_time IS NULL
        // "Next week" does not become "next day".
        AND NOT 'time-unit' IN n.classes THEN x.text END AS concept

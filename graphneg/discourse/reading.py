@@ -321,7 +321,7 @@ class _Reader:
         if label in _SPEAKING:
             return Mention(k, _SPEAKING[label], label, label, "person", place=place)
         if label in values("pronouns"):
-            # In "It rains", *it* refers to nothing.
+            # In "It rains", *it* refers to nothing, so it is not a mention.
             return (
                 None if self._facts[k].get("expletive") else Mention(k, "pronoun", label, label, place=place)
             )
@@ -366,7 +366,7 @@ class _Reader:
         start = self._spans[k][0] if k in self._spans else None
         if start is None or start == 0 or start > len(self._tokens):
             return True
-        # In "my sister, Mary" the name belongs to the noun.
+        # In "my sister, Mary", the name belongs to the noun before it, so it does not address anybody.
         if start > 1 and kind_of(self._tokens[start - 2]) == "person":
             return False
         return self._tokens[start - 1] in words("before-address")

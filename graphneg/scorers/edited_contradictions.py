@@ -251,9 +251,9 @@ def _of_turn(
         for where, part in ((at, part) for at in said for part in typed_sentences(before[at].text)):
             if (shared := len(words & set(content_lemmas(part.text)))) > most:
                 most, earlier, sentence = shared, where, part.text
-    # Choose another turn of the speaker, which may be added to responses. If the contradiction was added to a
-    # turn after the statement, choose the original text of that turn. If the contradiction replaces the
-    # statement, choose the speaker's next turn or, if there is none, the speaker's last other turn.
+    # Choose another turn of the same speaker, whose text may be added to responses. If the contradiction was
+    # added to a later turn than the statement, choose the original text of the later turn. Otherwise choose
+    # the speaker's next turn or, if there is none, the speaker's last other turn.
     if _speaks_of_oneself(sentence) and _speaks_of_oneself(added[0]):
         other = turn if earlier != turn else next((at for at in own if at > turn), own[-1] if own else None)
         if other is not None and before[other].text:

@@ -272,7 +272,7 @@ def _join_resumed(said: Word, content: Word) -> None:
 
 
 def _take_rest(said: Word) -> None:
-    """Make a quotation the complement of *said* if it is a conjunct: *"Yes," he said, "but I can."*."""
+    """Make a quotation the complement of *said* instead of its conjunct: *"Yes," he said, "but I can."*."""
     for kid in said.children("conj"):
         quoted = _is_quoted(said.tree[said.i + 1 : kid.i])
         # In "He said and did much", no quotation mark precedes the conjunct, so it remains a conjunct.
