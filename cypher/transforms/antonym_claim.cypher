@@ -104,7 +104,8 @@ WITH dialogue, predicate, top, to_addressee, of_group, changes,
 WHERE NOT (voice = 'other' AND of_group)
 UNWIND CASE
     WHEN voice = 'own' THEN ['claim', 'said']
-    // Speakers know why they do something, so "Why do I have to call you tomorrow?" is strange as a question.
+    // Do not use "why" if the reply would ask about its own speaker: people know why they do something, so "Why do I
+    // have to call you tomorrow?" is strange.
     WHEN to_addressee THEN ['check', 'said']
     ELSE ['check', 'why', 'surprise', 'said']
   END AS frame

@@ -534,7 +534,7 @@ class _Batch:
         self.taken: Taken = defaultdict(set)
 
     def open_slots(self) -> dict[str, range]:
-        """Begin one attempt per missing negative. Return the attempts' indices, keyed by dialogue id."""
+        """Begin as many new attempts for each dialogue as it lacks negatives. Return their indices."""
         slots: dict[str, range] = {}
         for id, made in self.made.items():
             if len(made) < self._amount:

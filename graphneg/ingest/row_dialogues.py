@@ -381,7 +381,8 @@ class RowReader:
         for row in rows:
             cells = cast("Value", row.cells)
             id, _ = _reply(cells, self._fields)
-            # If rows with the same id differ, the column is not the id of a message, but of a person.
+            # If two rows have the same id but different content, the id is that of a person and not of a
+            # message. Then keep all rows.
             if id is not None and first.setdefault(id, cells) != cells:
                 return rows
             if id is None or first[id] is cells:

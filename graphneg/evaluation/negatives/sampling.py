@@ -85,7 +85,7 @@ class MeasuredTexts(NamedTuple):
 
 
 def measured(negative: Negative) -> MeasuredTexts:
-    """Return the wrong and right texts of a record.
+    """Return the wrong texts of a record, and its right texts (correct response or original turns).
 
     Args:
         negative: The record. If its target is ``dialogue``, each changed or inserted turn is a wrong text. A

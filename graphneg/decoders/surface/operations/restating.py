@@ -406,7 +406,7 @@ def ask_for(source: SentenceDraft, k: int, role: str) -> None:
     if target.kind != "nominal" and role not in _PLACES_AND_TIMES:
         raise RealisationError("unsupported-edit", "only a noun phrase, a time or a place can be asked for")
     words = tokens[start:end]
-    # "I like tea and coffee": the other item would remain.
+    # If a question asked for "tea" in "I like tea and coffee", "and coffee" would remain, so refuse.
     if any(token.tag in ("CC", "WP", "SC", "EN") or token.text == "," for token in words) or "CC" in (
         tokens.get(start - 1).tag,
         tokens.get(end).tag,

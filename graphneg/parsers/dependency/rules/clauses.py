@@ -444,7 +444,7 @@ def _denied_by(state: RuleState, word: Word) -> tuple[int | None, str]:
 def _denied_clause(state: RuleState, word: Word) -> int | None:
     """Return the node that *not* negates: the predicate, or the modal above it."""
     head, after = word.parent, word.following
-    # In "not so bad", "not" may depend on the degree word "so", although it negates the adjective.
+    # In "not so bad", "not" may depend on "so", but it negates the adjective. So continue with the adjective.
     if head.lower in {"so", "too", "as", "that", "quite", "really"} and head.dep == "advmod":
         head = head.parent
     # In "You ought not to go", the verb below "ought" is negated.
