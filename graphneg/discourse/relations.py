@@ -118,8 +118,8 @@ class _Propositions:
         if entity is None:
             phrase = self._phrase(k, 0)
             return frozenset() if phrase is None else frozenset({phrase})
-        # "the car" is another car than "the car" of which somebody spoke before, unless both are one entity.
-        # Two mentions of "a car" or "coffee" say the same.
+        # Two mentions of "the car" may refer to different cars, so compare only the entities. Two mentions of
+        # "a car" or "coffee" have the same meaning, so compare the words as well.
         if mention is None or mention.kind != "noun" or mention.definiteness == "definite":
             return frozenset({f"@{entity}"})
         phrase = self._phrase(k, 0)
