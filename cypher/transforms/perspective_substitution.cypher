@@ -111,7 +111,8 @@ WITH dialogue, amr, perspective, last_word, substitute, collect({node: node, wor
 WITH dialogue, amr, substitute, expressions,
      [e IN expressions WHERE e.word = perspective | e.node] AS whole,
      [e IN expressions WHERE e.word = last_word | e.node] AS heads
-// In "coffee shop", the last word is the head. Only nodes of the head are replaced if no node expresses the whole.
+// If nodes express the whole perspective ("coffee shop"), replace them. Otherwise replace the nodes of the head, which
+// is the last word ("shop").
 WITH dialogue, amr, substitute, expressions, CASE WHEN size(whole) > 0 THEN whole ELSE heads END AS replaced
 WHERE size(replaced) > 0
   AND all(node IN replaced WHERE

@@ -75,7 +75,7 @@ UNWIND [n IN nodes WHERE
   // "She doesn't love old letters": a change of one word may leave a negative statement true.
   AND n.node.negated IS NULL] AS claim
 
-// Step 2: choose the later turns and the frames.
+// Step 2: choose the later turns, and the reply frames in which the statements are repeated.
 WITH nodes, dialogue, tops, addressees, groups, claim, claim.node AS predicate,
      coalesce(claim.node.repeatable, '') = 'anywhere' AS context_free,
      // "You can call me": the statement is about the addressee, too.

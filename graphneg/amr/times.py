@@ -142,7 +142,7 @@ def tense_of(text: str, lexicon: Lexicon) -> str:
         ['past', 'future', 'present']
     """
     past, future = (bool(pattern.search(text.lower())) for pattern in _tenses(lexicon))
-    # "I said I will go" has forms of both tenses.
+    # "I said I will go" contains a past form and a future form, so its tense is "mixed".
     if past and future:
         return "mixed"
     return "past" if past else "future" if future else "present"

@@ -372,7 +372,7 @@ class NegativeStatistics:
     """
 
     def __init__(self, records: Iterable[Negative], sample: int, seed: int) -> None:
-        """Collect and count the wrong and right texts of records.
+        """Collect and count the wrong texts (negatives) and right texts (correct or original) of records.
 
         Args:
             records: Negatives and correct responses.

@@ -319,7 +319,7 @@ class MaskAndFillGenerator(WritingGenerator):
         # Models sometimes write words that do not exist.
         if any(word.isalpha() and not readings(word) and word not in self._vectors for word in answered):
             return "no-word"
-        # If hardly any content words changed, the filled text still has the meaning of the original text.
+        # If hardly any content words changed, reject the text: it still has the meaning of the original text.
         if (
             len({*content_lemmas(draft.text)} - {*content_lemmas(detokenize(draft.original.text))})
             < NEW_WORDS

@@ -205,7 +205,7 @@ def signature(predicate: Word, argument: Word) -> str | None:
     """
     above = argument.parent
     if above is predicate and argument is not predicate:
-        # In "the house we live in", the preposition "in" has no object of its own.
+        # In "the house we live in", the preposition "in" has no object, so it gets the relation `prep_in`.
         if argument.dep == "prep" and not argument.kids:
             return f"prep_{argument.lower}"
         return clause_form(argument)

@@ -280,7 +280,7 @@ def _write_pronoun(state: RuleState, word: Word, asked: bool, direct: bool) -> N
     # "What happened?" asks for a thing (amr-unknown). In "What a day!", "what" gets no node.
     if asked or (direct and word.lower == "what" and word.dep not in {"det", "predet"}):
         state.add("amr-unknown", word.i, "question")
-    # "I know what happened" asks for nothing: "what" refers to a thing that happened.
+    # "I know what happened" asks for nothing: "what" refers to a thing that happened, so it becomes "thing".
     elif not direct and word.lower in {"what", "whatever"} and word.dep != "det":
         state.add("thing", word.i, "free-relative")
     # "I know who came" asks for nobody: "who" refers to a person who came.
