@@ -34,7 +34,8 @@ _OPEN = _ARGUMENTS | {"ARG3", "ARG4", "domain", "op1", "op2", "accompanier", "in
 _ASIDE = frozenset({"mod", "time", "unit", "quant", "name"})
 # Kinds of nouns that are not replaced by nouns of other dialogues, except as the object of a verb of liking.
 _NO_THINGS = frozenset({"act", "state", "time"})
-# Roles of words that modify another word. The empty role is that of the top, the predicate of the sentence.
+# Roles of words that modify another word. The empty role is that of the top of the graph, which is the
+# predicate.
 _MODIFYING = frozenset(
     {"", "mod", "manner", "degree", "extent", "frequency", "time", "location", "direction", "domain"}
 )

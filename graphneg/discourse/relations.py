@@ -187,7 +187,7 @@ def repeats(later: ClauseReading, said: Proposition, earlier: ClauseReading, bef
         return False
     if later.modality != earlier.modality or later.asked != earlier.asked:
         return False
-    # "I went home" and "I'll go home" are different claims.
+    # "I'll go home" does not repeat "I went home", because it is about the future and not about the past.
     if {later.tense, earlier.tense} >= {"past", "future"} or _is_empty(said):
         return False
     # "I work at a bank" does not repeat "I work", because it adds the circumstance "at a bank".

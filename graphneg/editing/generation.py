@@ -534,7 +534,7 @@ class _Batch:
         self.taken: Taken = defaultdict(set)
 
     def open_slots(self) -> dict[str, range]:
-        """Begin as many new attempts for each dialogue as it lacks negatives. Return their indices."""
+        """Begin one attempt per missing negative. Return the attempts' indices, keyed by dialogue id."""
         slots: dict[str, range] = {}
         for id, made in self.made.items():
             if len(made) < self._amount:

@@ -223,7 +223,7 @@ def write_discourse(
 
 
 def _read_responses(reader: _Reader, ids: Sequence[str]) -> dict[str, list[tuple[GraphOfResponse, str]]]:
-    """Read the responses of dialogues that have a graph, with their texts."""
+    """Return the responses that have a graph, with their texts, keyed by the id of the dialogue."""
     found: dict[str, list[tuple[GraphOfResponse, str]]] = {}
     for row in reader.read(cypher_text("load/answering_graphs"), ids=list(ids)):
         # As for turns, the graph of the corpus is preferred to the graphs of parsers.
