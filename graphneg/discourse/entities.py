@@ -247,7 +247,7 @@ class Resolver:
         # "a car" introduces a new car.
         if mention.definiteness != "indefinite":
             fitting = [one for one in known if self._fits(mention, owner, one)]
-            # If the owner is not known ("his car"), the noun is not compared with others.
+            # If it is not known who the owner is ("his car"), treat the noun as a new entity.
             is_known = mention.owner is None or owner is not None
             if len(fitting) == 1 and is_known:
                 referent = fitting[0]

@@ -362,7 +362,7 @@ def _complements(sentence: SentenceDraft, token: Token) -> list[str]:
     # In "run out of milk", *of* depends on the particle.
     if low == "out" and following.lower == "of":
         return ["particle out"]
-    # "come back" has a particle, but in "up the hill" *up* is a preposition.
+    # In "come back", "back" is a particle. In "up the hill", "up" is a preposition.
     if low in particles and second not in _OPENS_PHRASE | {"IN"}:
         return [f"particle {low}"]
     if first == "SC" and low in word_class("clause-complementizers"):

@@ -131,7 +131,7 @@ def _write_proper(state: RuleState, word: Word) -> int:
         named = after.tag in _PROPER and after.text[:1].isupper() and after.lower not in _NO_NAMES
         # A number may be part of a name, as in "Apollo 11".
         numbered = after.tag == "CD" and after.head in {part.i for part in run} and len(run) < 4
-        # The name ends with the sentence, or before the first word that cannot be part of a name.
+        # The name ends at the end of the sentence, or before the first word that cannot be part of the name.
         if not (named and after.sentence == word.sentence) and not numbered:
             break
         run.append(after)
