@@ -357,8 +357,8 @@ def _while_used(change: Callable[[], Restore]) -> Callable[[], AbstractContextMa
         nonlocal users
         with lock:
             users += 1
-            # Blocks can be nested or run in several threads. The first block changes the setting, and the
-            # last block restores it.
+            # Several `with` blocks may be active at once, nested or in different threads. The first one to
+            # start changes the setting, and the last one to end restores it.
             if users == 1:
                 restores.append(change())
         try:

@@ -173,7 +173,7 @@ class Loader(DialogueLoader):
 
 
 def _numbered(path: Path, progress: Progress) -> Iterator[Item | Rejected]:
-    """Yield the lines of a file that are not blank, each with the number of its dialogue."""
+    """Yield the lines of a file that are not blank, each with the index of its dialogue in the file."""
     number, is_blank = 0, True
     lines = text_lines(path, progress)
     # Only subtitles have a typical beginning.
@@ -284,7 +284,7 @@ def _require_turns(found: Sequence[re.Match[str] | None]) -> None:
 
 
 def _turn_of(line: str) -> re.Match[str] | None:
-    """Return the parts of a line that begins with a name; None for any other line."""
+    """Match a line that begins with a speaker name, and return the match; None for any other line."""
     turn = _TURN.fullmatch(line)
     return turn if turn is not None and _is_name(turn["name"]) else None
 
@@ -310,7 +310,7 @@ def _has_remark_after_comma(text: str) -> bool:
 
 
 def _times(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the dialogue number and the time of each line of a file that begins a turn."""
+    """Yield, for each turn in a file, the index of its dialogue and the time of the turn."""
     for line in _numbered(path, NoProgress()):
         if isinstance(line, Item) and (turn := _turn_of(line.value)) is not None:
             yield line.number, turn["before"] or turn["after"] or ""

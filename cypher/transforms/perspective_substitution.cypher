@@ -91,7 +91,8 @@ WITH DISTINCT dialogue, amr, perspective, substitute
 WHERE (
     // Concepts are lemmas: "letter", not "letters", "loving" or "loved".
     substitute.form = 'base'
-    // The form of a term is unknown if the term was created without the lexicon. It must then be a single word.
+    // The property form shows whether a term is a lemma. A term that was created without the lexicon has no form.
+    // Such a term must be a single word.
     OR substitute.form IS NULL AND NOT substitute.text CONTAINS ' ')
   // Words of unknown kind are mostly names, such as "Angie".
   AND substitute.kind <> 'other'

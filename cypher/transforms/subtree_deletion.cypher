@@ -57,7 +57,7 @@ WITH dialogue, last_turn, graphs, max_emptied, [g IN graphs WHERE
          // The turn with the deepest graph says much, so readers notice the loss: "I'm making a soup with carrots
          // and onions."
          g.turn = deepest_turn
-         // The previous turn asks a question, so readers notice that there is no answer.
+         // The previous turn asks a question, so readers notice if the answer is deleted.
          OR size(g.asked_roles) > 0
            // A graph of one node ("Yes.") has no branches that could be deleted.
            AND g.depth > 0

@@ -62,7 +62,7 @@ WITH d.id AS dialogue, t.amr AS amr, t.turn AS turn, statements,
      [noun IN dialogue_nouns WHERE noun.turn < t.turn] AS context
 WITH dialogue, amr, turn, context, [statement IN statements | {
        amr: statement.amr, position: statement.position,
-       // Keep the nouns that have a counterpart in the context.
+       // Keep the nouns of the statement that the context shares, or that a noun of the context can replace.
        nouns: [noun IN statement.nouns WHERE any(other IN context WHERE
          // "I left the windows open" shares "window" with "The window was open".
          other.word = noun.word

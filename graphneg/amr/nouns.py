@@ -387,7 +387,7 @@ class Nouns:
         return dated or any(self._is_impersonal(above, k) for _, above in self._of.roles_in[k])
 
     def _is_impersonal(self, above: int, k: int) -> bool:
-        """Return whether the *it* with the number ``k`` refers to nothing as an argument of ``above``."""
+        """Return whether *it* (node ``k`` under ``above``) refers to nothing, as in "It takes an hour"."""
         reading = self._of
         if reading.is_a(above, "impersonal"):
             return True

@@ -359,14 +359,14 @@ class Pairs:
             InputError: ``negatives`` is below 1 or above the number of negatives that the mix draws per
                 context.
         """
-        # A row needs this number of different negatives of one context. If the mix draws fewer, refuse.
+        # Each row needs this number of negatives of one context, so the mix must draw at least as many.
         most = sum(self.sampler(epoch).mix.negatives.values())
         if not 1 <= negatives <= most:
             raise InputError(f"{negatives} negatives per row: the mix draws {most} per context")
         return self._tuples(epoch, [f"negative_{number}" for number in range(1, negatives + 1)], separator)
 
     def _tuples(self, epoch: int, names: Sequence[str], separator: str) -> Dataset:
-        """Return a dataset with the columns ``anchor`` and ``positive``, and one column for each name."""
+        """Return a dataset with the columns ``anchor`` and ``positive``, and ``names`` for the negatives."""
         columns = ["anchor", "positive", *names]
         features = _features(dict.fromkeys(columns, "string"), separator)
         sampler = self.sampler(epoch)

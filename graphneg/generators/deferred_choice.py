@@ -233,7 +233,11 @@ def _new_texts(most: int) -> Choose:
 
 
 def _sentences(**limits: Any) -> Choose:
-    """Return a function that chooses among sentences with ``SentenceChooser(**limits)``."""
+    """Return a function that chooses sentences with `SentenceChooser`.
+
+    Args:
+        **limits: Arguments of `SentenceChooser`.
+    """
     chooser = SentenceChooser(**limits)
 
     def choose(texts: Sequence[str], facts: Mapping[str, Any]) -> list[int]:

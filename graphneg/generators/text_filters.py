@@ -227,7 +227,7 @@ def shares_run(words: Sequence[str], others: Sequence[str], size: int = _COPIED_
         >>> shares_run("so I will water the plants of Ann".split(), "will water the plants of".split())
         True
     """
-    # A text with fewer than `size` words counts as copied if the other text contains all of it.
+    # If the text is shorter than `size` words, test whether the other text contains the whole text.
     size = min(size, len(words))
     return not _runs(tuple(words), size).isdisjoint(_runs(tuple(others), size))
 

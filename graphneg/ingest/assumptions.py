@@ -202,7 +202,7 @@ class IdNotice:
     """
 
     def __init__(self, file: str, notices: Notices) -> None:
-        """Initialize the object; no id has been reported yet."""
+        """Initialize the check for one file."""
         self._file, self._notices = file, notices
         self._said = False
 

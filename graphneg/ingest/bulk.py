@@ -211,7 +211,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
         return self._index.write(work)
 
     def write_derived(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Run a function in the same way as `write`.
+        """Write data that are computed from the content. An imported database treats them as content.
 
         Args:
             work: Function that runs statements in the transaction that is passed to it.
@@ -248,7 +248,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             The path of the script.
         """
         command = self.folder / COMMAND
-        # The script must exist only while all files are complete, so remove the old script first.
+        # The import script must not exist while its input files are incomplete, so remove an old script.
         command.unlink(missing_ok=True)
         with ExitStack() as files:
             tables = _Tables(self.folder, files)

@@ -202,7 +202,7 @@ def encoding_of(path: Path) -> str:
             if not text.isascii():
                 beyond += len(_BEYOND_ASCII.findall(text))
                 wrong += len(_UNDECODED.findall(text))
-                # Only pieces with non-ASCII characters help to guess the codec, and a sample is enough.
+                # Collect a sample of the bytes to guess the codec. Pieces that are all ASCII would not help.
                 sample += piece if len(sample) < CHUNK else b""
     except TruncatedError:
         pass

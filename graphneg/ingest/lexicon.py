@@ -119,7 +119,7 @@ class DerivedRecords:
         return self.write(work)
 
     def change_version(self, transaction: ManagedTransaction) -> None:
-        """Do nothing: derived records do not change the content.
+        """Do nothing: records that are derived from the content do not change the content version.
 
         Args:
             transaction: The open write transaction.

@@ -102,8 +102,8 @@ def dialogue_values(
             continue
         if reason := _no_entry(entry.value, fields):
             refused = Rejected(entry.place, f"item {entry.key or entry.number}: {reason}")
-            # A row without an utterance may belong to the dialogue of the next row, so remember it. A member
-            # of a document, such as "meta", belongs to no dialogue.
+            # Remember an invalid row, because it may belong to the dialogue of the next row. A member of a
+            # JSON document, such as "meta", belongs to no dialogue.
             lost = lost if isinstance(entry, Member) else refused
             yield refused
             continue
@@ -125,7 +125,8 @@ def dialogue_values(
             yield from reader.dialogues(again, entries, lost)
             return
 
-        # If the entries can be read only once and were not kept, the dates cannot be read in advance.
+        # To interpret dates, the whole file must be read first. This is impossible for entries that can be
+        # read only once.
         times = tuple if once else partial(_all_times, again, fields)
         dates = Dates(times, file, notices, date_order)
         names = _Names(fields, again)
@@ -223,7 +224,7 @@ def _unfolded(value: Value, fields: Fields, notices: Notices) -> Value:
 
 
 def _turn_list(value: Any) -> list[Any]:
-    """Return the turns of a dialogue from a list or an object of lists; else an empty list."""
+    """Return the turns of a dialogue, stored as a list or by column; an empty list for any other value."""
     # An object of lists stores the turns by column: {"text": [...], "speaker": [...]}.
     if columns := columns_of(value):
         return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]

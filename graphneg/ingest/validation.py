@@ -481,7 +481,7 @@ class GraphDialogues:
             yield from self.rest()
 
     def rest(self) -> Iterator[Dialogue]:
-        """Yield a dialogue with the pending turns, if there are any. It may have fewer turns than usual."""
+        """Yield a last dialogue with the turns that are left, if any. It may be shorter than the others."""
         if self.pending:
             # The attribute marks dialogues that were made from graphs without utterances. Graphs from other
             # files are not assigned to these dialogues, even if their texts are equal.

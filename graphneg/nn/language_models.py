@@ -50,7 +50,7 @@ class TokenPair:
     """A tokenized pair of a source and a target.
 
     Attributes:
-        number: The index of the pair in the caller's list, by which results are put into the order of the
+        number: The index of the pair in the caller's list. The results are returned in the order of this
             list.
         source: The tokens that the model reads.
         target: The tokens that the model writes.

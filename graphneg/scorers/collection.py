@@ -274,7 +274,7 @@ def _responses(
 
 
 def _destination(out: str | Path, overwrite: bool) -> Path:
-    """Return the path of an output file. Raise an error if a file with this path must not be written."""
+    """Return the path of an output file. Raise an error if it is not ``.jsonl`` or may not be replaced."""
     path = check_output(out, (".jsonl",))
     check_new(path, overwrite)
     return path

@@ -270,11 +270,11 @@ def _speaks_of_oneself(sentence: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """The wordings of a statement and of its contradiction, from which responses are made.
+    """Several wordings of a statement and of its contradiction, which are used to write training examples.
 
     Attributes:
         source: The statement and its contradiction.
-        earlier: The earlier utterance of the pair, to which the responses are compared.
+        earlier: The earlier utterance, with which each response agrees or which it contradicts.
         said: Wordings that agree with the earlier utterance.
         contrary: Wordings that contradict the earlier utterance.
         agreed: Versions of the earlier utterance that agree with ``contrary``; empty if the statement does

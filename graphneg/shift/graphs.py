@@ -226,7 +226,8 @@ class ShiftGraph:
         """Return the likelihoods of perspectives after a focus, smoothed as in the module docstring."""
         prior, total = self.prior, sum(counts.values())
         share = BACK_OFF if ways else 0.0
-        # The rest of the smoothing uses P(p), the frequency after any focus.
+        # The remaining probability mass of the smoothing is distributed by P(p), the probability that a reply
+        # shifts to p, whatever its focus.
         rest = STRENGTH * (1 - share) / (total + STRENGTH)
         mass: dict[str, float] = dict(counts)
         taken = sum(counts[way] for way in ways)

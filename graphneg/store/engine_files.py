@@ -245,7 +245,7 @@ def _check_keys(
 
 
 def _first_name(value: Any) -> str:
-    """Return a space and the alphabetically first key of a dictionary in quotes; empty for other values."""
+    """Return the alphabetically first key of a dict, quoted, after a space; empty for other values."""
     if isinstance(value, dict):
         return f" {shown(min(cast('dict[str, Any]', value)))}"
     return ""
@@ -290,7 +290,7 @@ def _check_configuration(path: Path) -> None:
 
 
 def _objects(path: Path, owner: Mapping[str, Any], key: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the entries of ``owner[key]``, which must be a dictionary whose values are dictionaries."""
+    """Yield the entries of a JSON object inside a JSON object. Each value must be a JSON object itself."""
     inner = owner.get(key, {})
     if not isinstance(inner, dict):
         raise _damaged(path, f"{shown(key)} is not a JSON object")

@@ -163,7 +163,7 @@ def _condition(cell: str) -> tuple[str, str, frozenset[str], bool]:
 
 
 def _feature(thing: Known, feature: str) -> str:
-    """Return a feature of a value as a string; the feature of a flag is ``yes`` or ``no``."""
+    """Return a feature of a token, or a value, as a string. True and False become ``yes`` and ``no``."""
     if feature == "kind":
         return kind_of(thing.lower if isinstance(thing, Token) else str(thing))
     value = getattr(thing, feature) if isinstance(thing, Token) else thing

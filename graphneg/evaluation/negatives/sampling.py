@@ -133,7 +133,7 @@ def _edited_turns(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple
     if len(before) == len(after):
         yield from ((at, at) for at in range(len(after)) if before[at] != after[at])
         return
-    # Otherwise, turns were added or removed, so align the two dialogues.
+    # The numbers of turns differ, so turns were added or removed. Align the two dialogues.
     for kind, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if kind in ("replace", "insert"):
             # Pair the first new turn with the first replaced turn, and so on. If there are more new turns
@@ -217,10 +217,10 @@ class Histogram:
             self.add(value)
 
     def add(self, value: float) -> None:
-        """Count a value.
+        """Add a value to the histogram.
 
         Args:
-            value: The value to count, before rounding.
+            value: The value, which is rounded to a multiple of the step here.
         """
         self.counts[round(value / self.step)] += 1
         self.total += 1
@@ -297,14 +297,14 @@ class TextPool:
     original turns) with the same target (``response`` or ``dialogue``).
 
     Attributes:
-        line: The number by which the temporary database refers to the group's row of the report.
+        line: The index of the group's row in the report, as stored in the temporary database.
         records: Number of records to which the texts belong.
         words: Histogram of the number of words per text.
         shared: Histogram of the number of content words per text that also occur in the context.
         like_right: Histogram of the overlap with the right text in the same place: the number of common
             content words, divided by the number of content words that occur in either text.
         questions: Number of texts that are questions.
-        persons: Numbers of texts, keyed by grammatical person (1, 2 or 3).
+        persons: Counts of texts, keyed by grammatical person (1, 2 or 3).
         sample: The sampled texts.
     """
 
@@ -314,7 +314,7 @@ class TextPool:
         Args:
             sample: Maximum number of texts in the sample.
             seed: Seed for sampling.
-            line: The number by which the temporary database refers to the group's row of the report.
+            line: The index of the group's row in the report, as stored in the temporary database.
         """
         self.line = line
         self.records = 0

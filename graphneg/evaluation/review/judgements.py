@@ -186,7 +186,7 @@ class Judgements:
             path: The path of the file.
 
         Returns:
-            An object for the file, which is open.
+            The judgements in the file. Close the object at the end.
 
         Raises:
             InputError: The file does not exist, is not a file of judgements, or is damaged.

@@ -115,7 +115,7 @@ class MaskedText:
             # If "a [word]" is filled with "apple", it becomes "an apple".
             if article := _ARTICLE.search(text):
                 text = text[: article.start()] + right_article(article[1], answer) + " "
-            # If the blank is at the start of a sentence, its answer gets a capital letter.
+            # Text that fills a blank at the start of a sentence gets a capital letter.
             if _BEGINNING.search(text):
                 answer = answer[:1].upper() + answer[1:]
             # If "in [word]." is filled with "May.", the result must have only one period.

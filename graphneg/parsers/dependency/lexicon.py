@@ -128,9 +128,9 @@ class ParserLexicon(FrameTable):
         entry = self.frames.get(head)
         shown = entry.seen.get(form, {}) if entry is not None else {}
         in_frame = {f"ARG{role}": count for role, count in shown.items() if role != "M"}
-        # The constants below (such as 5.0) smooth the scores. Each ratio includes pseudo-counts at the
-        # average rate: one in the ratio for PropBank's examples, two in the other ratios. So a head or word
-        # with few observations has little influence.
+        # All counts are smoothed, so that a head or word with few observations has little influence. The
+        # pseudo-counts are distributed like the counts of all words: one for PropBank's examples, two for
+        # the head and for the word.
         total = sum(general.values()) + 5.0
         n_head, n_word, n_frame = sum(by_head.values()), sum(by_word.values()), sum(in_frame.values())
         scores: dict[str, float] = {}

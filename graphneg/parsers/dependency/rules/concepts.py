@@ -171,12 +171,12 @@ def _forms(word: Word) -> list[str]:
 
 
 def _fit(state: RuleState, frame: str, form: str) -> float:
-    """Return a factor for how often a frame has a kind of argument, from 0.3 (never) to 1.3 (always)."""
+    """Return how often a frame occurs with a kind of argument, as a factor: 0.3 for never, 1.3 for always."""
     entry = state.lexicon.frames.get(frame)
     graphs = state.lexicon.roles.get(("F", frame, form), {})
     seen = sum(count for role, count in (entry.seen.get(form, {}) if entry else {}).items() if role != "M")
     examples = entry.examples if entry else 0
-    # Annotated graphs count half as much as PropBank's examples.
+    # An observation in annotated graphs has half the weight of one in PropBank's examples.
     trained = state.lexicon.totals.get(frame, 0)
     return 0.3 + min((seen + 0.5 * sum(graphs.values()) + 0.15) / (examples + 0.5 * trained + 1.0), 1.0)
 

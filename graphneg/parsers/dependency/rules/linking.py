@@ -370,7 +370,7 @@ def _reports_before(quote: Word, said: Word) -> bool:
 
 
 def _first(root: Word) -> Word:
-    """Return the first word of a root's sentence."""
+    """Return the first word of the sentence that has the given root."""
     return next(word for word in root.tree if word.sentence == root.sentence)
 
 
