@@ -244,7 +244,7 @@ class Resolver:
             of = found.get(mention.owner)
             owner = None if of is None else of.number_of
         known = self._by_head.get(mention.head, [])
-        # "a car" introduces a new car.
+        # "a car" introduces a new car, so it does not refer to an earlier one.
         if mention.definiteness != "indefinite":
             fitting = [one for one in known if self._fits(mention, owner, one)]
             # If it is not known who the owner is ("his car"), treat the noun as a new entity.

@@ -202,7 +202,7 @@ def _unmarked(utterance: Utterance, are_html: bool, options: LoadOptions) -> str
 
 
 def _spoken(utterance: Utterance, options: LoadOptions) -> Utterance:
-    """Return an utterance without the thoughts and tool calls of a model in its text, and count them."""
+    """Remove the thoughts and tool calls of a model from the text of an utterance, and count them."""
     if "</" not in utterance.text:
         return utterance
     text = utterance.text

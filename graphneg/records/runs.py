@@ -160,7 +160,7 @@ def remove_finished(path: Path) -> None:
 
 
 def _finished_note(path: Path, fingerprint: str) -> RunNote:
-    """Return the run note of a finished file: the hidden JSON file beside it that says which run wrote it."""
+    """Return the note that describes the run of a finished file: a hidden JSON file in the same folder."""
     return RunNote(path.with_name(f".{path.name}.run.json"), fingerprint)
 
 

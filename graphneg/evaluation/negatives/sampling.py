@@ -249,7 +249,7 @@ class Histogram:
         return 0.0
 
     def spread(self) -> Distribution | None:
-        """Return the mean and the quartiles of the values, or None if no values were added."""
+        """Return the mean and the quartiles of the counted values, or None if no values were counted."""
         if not self.total:
             return None
         quartiles = (self.quantile(part) for part in (0.25, 0.5, 0.75))

@@ -352,7 +352,8 @@ def _write_adverbial(state: RuleState, edge: Dependency, head: int, dep: int) ->
     if mark is None or (mark.lower == "for" and clause.is_infinitive):
         role = "purpose" if clause.is_infinitive else ("manner" if clause.tag == "VBG" else "time")
         draft.link(head, "mod" if clause.tag in {"VBD", "VBZ", "VBP"} else role, dep, "adverbial")
-    # In "It rained, so he left", the main clause is the cause. "so that he can sleep" is a purpose.
+    # In "It rained, so he left", the main clause is the cause. In "He left so that he can sleep", the clause
+    # after "so that" is a purpose.
     elif mark.lower == "so" and not any(kid.lower == "that" for kid in marks):
         draft.concept("cause-01", mark.i, "cause", ARG0=head, ARG1=dep)
     elif _MARK_ROLES[mark.lower] == "cause":
