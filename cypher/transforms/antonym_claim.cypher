@@ -34,7 +34,8 @@ WHERE
   // The word may have an antonym. Nouns are left to thing_claim: the opposites of nouns are often other things
   // (brother and sister, a tree and a forest).
   OR n.opposable_as IS NOT NULL AND n.opposable_as <> 'noun'
-    // Times are left to time_claim: nobody says "I've been sneezing a lot early".
+    // Words for times are changed by time_claim instead, because their antonyms seldom fit: nobody says "I've been
+    // sneezing a lot early".
     AND n.temporal IS NULL
 OPTIONAL MATCH (n)-[:LEXEME]->(:Term)-[a:ANTONYM]->(x)
 WHERE (
@@ -47,8 +48,8 @@ WHERE (
       AND NOT n.opposable_as IN a.known
       AND ('ARG0' IN n.roles) = ('ARG0' IN x.roles)
       AND ('ARG1' IN n.roles) = ('ARG1' IN x.roles))
-  // Verbs with one argument seldom have an antonym that fits: "I'm entering tomorrow". Adjectives ("the open door") and
-  // words that are no frames do.
+  // Exclude verbs with one argument, because their antonyms seldom fit: "I'm entering tomorrow". Allow adjectives ("the
+  // open door") and words that are not frames.
   AND (n.frame IS NULL OR size(n.roles) > 1 OR n.role ENDS WITH '-of')
   // The new frame must have every numbered role that the node has: "sell it to me for two euros" needs ARG2 and ARG3.
   AND all(role IN n.roles WHERE role IN x.roles)

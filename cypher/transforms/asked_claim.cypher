@@ -18,7 +18,7 @@ UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WHERE
-  // The node is the top of a turn's graph, which the reply replaces.
+  // The node is the top of the graph of a turn. The reply replaces the whole turn.
   n.position = 0
   // The node is the main predicate of a sentence that can be repeated later: "She loves letters."
   OR n.repeatable IS NOT NULL
@@ -34,12 +34,12 @@ WITH dialogue, nodes, [n IN nodes WHERE n.position = 0] AS tops,
      [n IN nodes WHERE n.node.concept IN ['we', 'you']] AS groups
 UNWIND [n IN nodes WHERE
   n.node.repeatable IS NOT NULL
-  // "Where is it?" and "Sit down!" claim nothing that could be contradicted.
+  // Use only statements: questions ("Where is it?") and orders ("Sit down!") cannot be contradicted.
   AND n.node.clause_type = 'statement'
-  // "I know that she loves letters": only the main clause is claimed. In "I stayed because it rained", cause-01 is
-  // above the main clause.
+  // Use only the main clause: not "she loves letters" in "I know that she loves letters". In "I stayed because it
+  // rained", the main clause "I stayed" is the ARG1 of cause-01.
   AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
-  // A reader does not remember all of a long sentence.
+  // Use only short sentences, because a reader does not remember all of a long sentence.
   AND n.node.subtree_last - n.position <= 16
   // "She doesn't love old letters": the statement does not say what she loves.
   AND n.node.negated IS NULL] AS claim

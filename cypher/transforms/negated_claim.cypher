@@ -44,7 +44,7 @@ UNWIND [n IN nodes WHERE
   // "I know that she loves letters": only the main clause is claimed. In "I stayed because it rained", cause-01 is
   // above the main clause.
   AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
-  // A reader does not notice the negation in a long sentence.
+  // Use only short sentences, because a reader does not notice the negation in a long sentence.
   AND n.node.subtree_last - n.position <= 16
   AND (
     // "She doesn't love it" has a negation that can be dropped.

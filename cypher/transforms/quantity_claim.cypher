@@ -16,7 +16,7 @@
 // Amounts of at least two are doubled: "two kilos" becomes "four kilos". One is not changed, because the form of its
 // noun would have to change, too.
 
-// Step 1: find the statements, the later turns and the changes.
+// Step 1: find the statements that can be repeated, the later turns, and the words that can be changed.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
