@@ -201,7 +201,9 @@ class Workers(Generic[Item, Result]):
         return [asked.result() for asked in [self._pool.submit(child.ask, item) for child in self._children]]
 
     def map(self, items: Iterable[Item]) -> Iterator[Result]:
-        """Return the results of items in order. Some items are read before their results are needed.
+        """Process items in parallel, and return their results in the order of the items.
+
+        The iterator reads a limited number of items in advance, so that all workers are busy.
 
         Args:
             items: The items to pass to the function.

@@ -13,7 +13,7 @@
 //   2. Choose the later turns.
 //   3. Make the edits: say the sentence, drop the phrase from the copy and add amr-unknown in its place.
 
-// Step 1: find the statements, the later turns and the phrases.
+// Step 1: find the earlier statements, the later turns that can be replaced, and the phrases that can be asked for.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -34,14 +34,14 @@ WITH dialogue, nodes, [n IN nodes WHERE n.position = 0] AS tops,
      [n IN nodes WHERE n.node.concept IN ['we', 'you']] AS groups
 UNWIND [n IN nodes WHERE
   n.node.repeatable IS NOT NULL
-  // "Where is it?" and "Sit down!" claim nothing that could be contradicted.
+  // Only statements can be contradicted. "Where is it?" and "Sit down!" claim nothing.
   AND n.node.clause_type = 'statement'
-  // "I know that she loves letters": only the main clause is claimed. In "I stayed because it rained", cause-01 is
-  // above the main clause.
+  // The node is the top of its sentence ("know" in "I know that she loves letters"), or the ARG1 of the top: in "I
+  // stayed because it rained", the top is cause-01, and its ARG1 is the main clause.
   AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
-  // A reader does not remember all of a long sentence.
+  // Skip long sentences, because a reader does not remember all of them.
   AND n.node.subtree_last - n.position <= 16
-  // "She doesn't love old letters": the statement does not say what she loves.
+  // Skip negative statements. "She doesn't love old letters" does not say what she loves, so asking for it is no error.
   AND n.node.negated IS NULL] AS claim
 
 // Step 2: choose the later turns.

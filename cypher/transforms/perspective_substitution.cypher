@@ -65,15 +65,16 @@ WITH reply, reply.perspective AS perspective, [entry IN top | entry.term] AS can
 WITH reply, perspective, [candidate IN candidates WHERE
        // The substitute must be new to the dialogue. A word that the dialogue mentions could make the reply right.
        NOT candidate.text IN reply.dialogue_words
-       // The substitute must differ from the perspective, which may be missing in dialogue_words: no node expresses
-       // "coffee shop" as a whole.
+       // The substitute must differ from the perspective. The condition above does not ensure this, because
+       // dialogue_words contains "coffee" and "shop", but not a perspective of two words such as "coffee shop".
        AND candidate.text <> perspective.text
        AND (
          // If the kind of the perspective is unknown, only the conditions of step 3 decide whether a candidate fits.
          perspective.kind IS NULL
          // "Letter" can become another message, such as "email".
          OR candidate.kind = perspective.kind
-         // "Letter" can become "machine", because both are physical objects. Step 3 checks the predicate.
+         // "Letter" can become "machine", because both are physical objects. Step 3 checks whether the new noun fits
+         // the predicate of the sentence.
          OR candidate.physical_object AND perspective.physical_object)
      ][..4] AS substitutes
 

@@ -85,7 +85,7 @@ class Times:
         # "week" in "two weeks" is a part of a time, "dollar" in "two dollars" is not.
         if role == "unit" and up is not None and reading.labels[up] in _DATES:
             return True
-        # In "from Monday to Friday", both operands of the span are times.
+        # "Monday" and "Friday" in "from Monday to Friday" are the operands (op1, op2) of a time span.
         if up is not None and reading.roles[up] in _SPANS and role.startswith("op"):
             return True
         return role == "mod" and label in _RELATIVE
@@ -101,7 +101,8 @@ class Times:
             until Monday".
         """
         label = self._of.labels[k]
-        # In "two days before the party", *before* has a quantity, and only "after" could replace it.
+        # In "two days before the party", *before* has a quantity. No other word than "after" fits there, so
+        # the time counts as fixed.
         if label in ("before", "after"):
             return any(child.role == "quant" for child in self._of.children[k])
         return label == "now" and self._of.roles[k].startswith("op")

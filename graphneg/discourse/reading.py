@@ -213,7 +213,7 @@ class _Reader:
         )
 
     def _below(self, k: int, label: str) -> int | None:
-        """Return the number of the predicate below a modal or an opinion; None for other predicates."""
+        """Return the node index of the predicate below a modal or an opinion; None for other predicates."""
         view = self._view
         if label in words("raised"):
             # (obligate-01 :ARG1 who :ARG2 what); the other modals have what is possible as :ARG1.
@@ -297,7 +297,7 @@ class _Reader:
         top = view.sentences[head]
         # If graph and text do not have the same number of sentences, use the tense of the whole text.
         if len(tops) == len(parts) and top in tops:
-            # "didn't" shows the past only if it is split into "did n't".
+            # Tokenize the sentence, because `tense_of` recognises "didn't" as past only as "did n't".
             return tense_of(" ".join(token.text for token in tokenize(parts[tops.index(top)])), view.lexicon)
         if self._whole_tense is None:
             self._whole_tense = tense_of(" ".join(self._tokens), view.lexicon)
@@ -372,8 +372,8 @@ class _Reader:
     def _is_proper(self, part: str) -> bool:
         """Return whether a word of a name is neither a title nor a mark nor an interjection."""
         is_title = part in values("titles") or "title" in self._view.lexicon.classes_of(part)
-        # "L/C" and "J. Smith" have letters that are no names.
-        # Some parsers take "Good Morning" for a name.
+        # Single letters, as in "L/C" and "J. Smith", are not names of their own. Neither are greetings: some
+        # parsers treat "Good Morning" as a name.
         is_word = part in words("markers") or part in words("no-mention")
         return not is_title and not is_word and len(part) > 1 and part[0].isalnum()
 
@@ -381,7 +381,7 @@ class _Reader:
         """Return the pronoun whose person a name names: *I* in "I'm Mary" and in "My name is Mary"."""
         view = self._view
         for child in view.children[k]:
-            # "Are you Jane?" and "I'm not Jane" name nobody.
+            # Neither "Are you Jane?" nor "I'm not Jane" says that the person is called Jane.
             if child.role == "polarity":
                 return None
             if child.role != "domain":
@@ -433,8 +433,8 @@ class _Reader:
         # "A man needs a good job. He ..." is about any man.
         elif head in words("anybody"):
             definiteness = "indefinite"
-        # Without a determiner, a word of unknown kind may be an adjective: "It is expensive." So may a
-        # superlative: "the latest".
+        # A word of unknown kind may be an adjective and not a noun if it has no determiner ("It is
+        # expensive") or is a superlative ("the latest"). An adjective mentions nothing.
         is_superlative = token is not None and self._tokens[token].endswith("est")
         if kind == OTHER and (definiteness == "bare" or is_superlative):
             return None

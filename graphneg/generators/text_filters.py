@@ -108,7 +108,8 @@ def refusal(
     reason = malformed_reason(text, keywords, lengths)
     if reason is not None:
         return reason
-    # Models often copy an example from their prompt.
+    # Models often copy an example from their prompt. Reject a text that shares several words in a row with
+    # one.
     if any(shares_run(words, words_of(example)) for example in examples):
         return "copies-example"
     # A text with nearly the same words as a correct response has nearly the same meaning, so it is probably
@@ -147,7 +148,7 @@ def malformed_reason(text: str, keywords: Sequence[Sequence[str]], lengths: rang
         return "no-keyword"
     if is_foreign(text):
         return "not-english"
-    # Small models often fall into lists such as "I like tea, coffee, milk, water, juice."
+    # Reject repetitions and long lists, which small models often write: "I like tea, coffee, milk, juice."
     if is_repetitive(words) or text.count(",") >= _MANY_COMMAS:
         return "repeats"
     return None

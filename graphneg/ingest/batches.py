@@ -114,7 +114,7 @@ class Batch:
             self.graph_rows.mark_echoes(
                 [(turn.speaker, turn.graph_id) for turn in turns if turn.graph_id is not None]
             )
-            # A dialogue without graphs has no clauses.
+            # The discourse layer is computed from clauses. Skip a dialogue without graphs, which has none.
             if responses or any(turn.graph_id is not None for turn in turns):
                 analyses = self.graph_rows.analyses
                 self.discourse.add(layer_of(dialogue.id, turns, responses, analyses, self.lexicon))

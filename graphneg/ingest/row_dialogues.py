@@ -428,7 +428,8 @@ class RowReader:
         replies: dict[str, list[int]] = {}
         for at, (_, answered) in enumerate(names):
             replies.setdefault(answered or "", []).append(at)
-        # The loop ends, because no message in a cycle of replies can be reached from a first message.
+        # The loop ends even if some messages answer each other in a cycle: the first message answers nothing,
+        # so no message of a cycle is reached from it.
         whole = [*firsts]
         for at in whole:
             whole.extend(replies.get(names[at][0] or "", ()))

@@ -419,10 +419,10 @@ class CountingWriter:
         self._is_draft = True
 
     def begin(self) -> None:
-        """Start to count a new batch of contexts. The next `complete` call counts its requests as drafts.
+        """Mark the start of a new batch of contexts, so that the next `complete` call counts drafts.
 
-        A draft is the first request for a text. Further `complete` calls count their requests as retries,
-        which are needed if texts are rejected.
+        A draft is the first request for a text. The following `complete` calls count their requests as
+        retries, which are sent if texts are rejected.
         """
         self._is_draft = True
 

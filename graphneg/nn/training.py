@@ -97,8 +97,9 @@ def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Map
         # By default, the Trainer removes columns that are not parameters of the model. Some collators need
         # such columns, so keep them.
         "remove_unused_columns": False,
-        # Without this argument, the Trainer reads the names of the labels from the model's `forward`. It
-        # would then pass labels to models whose `forward` does not accept labels, such as a poly-encoder.
+        # Without `label_names`, the Trainer looks for labels among the parameters of the model's `forward`.
+        # In a poly-encoder, it finds none, and would pass the labels to `forward`, which does not accept
+        # them.
         "label_names": ["labels"],
     }
     known = {field.name for field in fields(TrainingArguments)} - {*own, "resume_from_checkpoint"}

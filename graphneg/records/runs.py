@@ -97,8 +97,8 @@ def check_replaceable(path: Path, overwrite: bool) -> dict[str, Any]:
         InputError: The file exists, may not be overwritten, and was not written by a run of graphneg or was
             changed afterwards. Or a file of another program has the name of the run note.
     """  # noqa: DOC501, DOC502
-    # Read the note even with `overwrite`, because this run will write a note under the same name. If a file
-    # of another program has this name, reading it raises an error, so that it is not replaced.
+    # Read the run note even with `overwrite`, because the new run will write its run note under the same
+    # name. If a file of another program has this name, reading it raises an error, so the file is not lost.
     noted = read_own_note(_finished_note(path, "").path)
     if overwrite or not path.exists():
         return {}

@@ -349,7 +349,8 @@ def _responses(
     # In two thirds of the cases, add another turn of the speaker to the wrong and to the right response.
     if kind != "later" and number(seed, "alone", id) % 3:
         wrong, right = beside(wrong, source.other, id), beside(right, source.other, id)
-    # Make half of the earlier utterances longer by adding a turn of another dialogue.
+    # Add a turn of another dialogue to half of the earlier utterances, so that not all of them consist of a
+    # single turn.
     if number(seed, "longer", id) % 2 == 0:
         longer = f"{id} longer"
         earlier = beside(earlier, other.source.other, longer)

@@ -95,7 +95,7 @@ def followups(contexts: Iterable[Context], max_turns_back: int = 3) -> Iterator[
         For each question, one `FollowUp` for each turn that it may refer to, the nearest turn first.
     """
     for context in contexts:
-        # If the speaker who asks also speaks next, the next turn does not answer the question.
+        # If the speaker who asks also speaks next, the next turn does not answer the question, so skip it.
         if not context.turns or context.turns[-1].speaker == context.speaker:
             continue
         if asks(context.turns[-1].text):

@@ -125,7 +125,7 @@ def export_shifts(store: Store, out: Path, corpora: Sequence[str] = (), *, overw
 
 @dataclass(frozen=True, slots=True)
 class Likelihoods:
-    """The likelihoods of perspectives for one focus.
+    """The probabilities that a reply to a post with a keyword (focus) is about another one (perspective).
 
     Attributes:
         counts: Number of shifts from the focus to each perspective.
@@ -223,10 +223,11 @@ class ShiftGraph:
     def _smoothed(
         self, counts: Mapping[str, int], ways: list[str], onward: Mapping[str, Mapping[str, int]]
     ) -> Likelihoods:
-        """Return the likelihoods of perspectives after a focus, smoothed as in the module docstring."""
+        """Return how likely a reply shifts from a focus to each perspective; see the module's smoothing."""
         prior, total = self.prior, sum(counts.values())
         share = BACK_OFF if ways else 0.0
-        # The rest of the smoothing uses P(p), the frequency after any focus.
+        # The rest of the smoothing mass is distributed by P(p): how often replies shift to perspective p,
+        # whatever the focus is.
         rest = STRENGTH * (1 - share) / (total + STRENGTH)
         mass: dict[str, float] = dict(counts)
         taken = sum(counts[way] for way in ways)

@@ -115,7 +115,8 @@ def _digest(
     store: Store, selection: Selection, rows: Callable[[Store, Sequence[str]], Iterable[bytes]]
 ) -> str:
     """Return a digest of the content version, the word relations, and the rows of all selected dialogues."""
-    # Include the content version, because it changes whenever graphneg writes.
+    # Include the content version, which changes with each write of graphneg, so that every change of the
+    # store changes the digest.
     version = content_version(store)
     ids = dialogue_ids(store, selection)
     pages = iter(lambda: list(islice(ids, PAGE)), [])

@@ -102,7 +102,8 @@ def stored_snapshot(store: Store) -> StoredSnapshot | None:
     if not found:
         return None
     facts = json.loads(found[0]["facts"])
-    # Convert lists to pairs of corpus and split, which cannot be keys of a JSON object.
+    # The keys are pairs of corpus and split. JSON objects cannot have such keys, so the JSON text contains
+    # lists.
     dialogues = {(corpus, split): amount for corpus, split, amount in facts["dialogues"]}
     return StoredSnapshot(found[0]["digest"], tuple(facts["parts"]), dialogues, facts["utterances"])
 

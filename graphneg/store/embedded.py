@@ -340,7 +340,7 @@ def diagnose(membership: Membership) -> str | None:
         if membership.alive():
             return None
     except OSError as error:
-        # The store directory or its disk cannot be accessed any more.
+        # An OSError here means that the store directory or its disk cannot be accessed any more.
         return f"its directory can't be read any more ({error.strerror}); {KEPT}"
     try:
         log = membership.log.read_text(encoding="utf-8", errors="replace")

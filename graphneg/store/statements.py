@@ -124,7 +124,8 @@ def in_transactions(
     size = 0
     for item in items:
         own = rows(item)
-        # The condition `group` prevents an empty group if the first item alone has too many rows.
+        # The condition `group` is needed if the first item alone has more than `most` rows. Without it, an
+        # empty group would be yielded before this item.
         if group and size + own > most:
             yield group
             group, size = [], 0

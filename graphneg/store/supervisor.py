@@ -307,7 +307,7 @@ class Supervisor:
             elif data.endswith(END):
                 self._stop_asked = self._stop_asked or len(self._users) == 1
             else:
-                # Keep only the last 64 bytes, which is enough for a request.
+                # Wait for the rest of the request. Keep only the last 64 bytes, because a request is shorter.
                 self._users[connection] = (self._users[connection] + data)[-64:]
 
     def _admit(self, connection: socket.socket, data: bytes) -> None:

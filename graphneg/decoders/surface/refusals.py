@@ -332,7 +332,8 @@ def refuse_misplaced_verb(sentence: SentenceDraft, token: Token, old: str, conce
     lemma = concept.rpartition("-")[0].replace("-", "_")
     taken, before = _signatures(lemma), _signatures(old.rpartition("-")[0].replace("-", "_"))
     complements = _complements(sentence, token)
-    # Count the examples with a direct object. The subject of a passive verb ("nsubjpass") counts as one.
+    # Count PropBank's examples in which the verb has a direct object. The subject of a passive verb
+    # ("nsubjpass") counts as a direct object.
     with_object = sum(sum(frame.seen.get(form, {}).values()) for form in ("dobj", "nsubjpass"))
     needs_object = frame.examples >= _ENOUGH and with_object >= _NEARLY_ALL * frame.examples
     before_verb = sentence.tokens[: sentence.tokens.index_of(token)]
@@ -378,7 +379,8 @@ def _complements(sentence: SentenceDraft, token: Token) -> list[str]:
         return ["object" if sentence.is_noun(tokens.run_end(index, ("JJ", "CC"))) else "adjective"]
     if first != "PRO":
         return ["object"] if first in _OPENS_PHRASE else []
-    # The pronoun is a dative in "give me a book" and an object in "see me".
+    # A pronoun before a determiner, number or other pronoun is a dative: "give me a book". Otherwise it is an
+    # object: "see me".
     complements = ["dative" if second in ("DT", "PS", "CD", "PN") else "object"]
     if second == "TO" and third == "VB":
         complements.append("infinitive")

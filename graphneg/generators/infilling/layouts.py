@@ -95,7 +95,7 @@ class Layout(ABC):
             given: Words for the leading blanks, which are already filled.
 
         Returns:
-            The prompt, whose continuation by the model `answers` can parse.
+            The prompt. The method `answers` can parse the model's output for it.
         """
 
     @abstractmethod
@@ -143,7 +143,7 @@ class OneByOne(Layout):
         return blank_request(history, masked.joined([*given, *marks]))
 
     def answers(self, written: str, masked: MaskedText, nth: int = 0) -> list[str] | None:
-        """Return the beginning of the model's output, up to a repetition of the text after the blank.
+        """Return the model's answer: its output, up to the words that follow the blank in the text.
 
         Args:
             written: Output of the model.

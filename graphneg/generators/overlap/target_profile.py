@@ -569,7 +569,7 @@ def shortlist(
         listed: set[str] = set()
         for distance, chance, sentence in ranked():
             key = words_key(sentence.text)
-            # The pool may contain the same sentence several times.
+            # Skip a sentence with the words of a context turn, of a correct response or of a listed sentence.
             if key in said or key in listed:
                 continue
             mentioned, likest = sentence.terms, conditions.max_response_overlap * len(sentence.terms)

@@ -139,7 +139,8 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
     hedge = next(hedges, EDGE)
     last = words[-1] if words else EDGE
     pointers = words_of("pointers") | (words_of("last-pointers") & {last.lower})
-    # In "I like that", *that* refers to something that the sentence does not name.
+    # Find a word such as *that* in "I like that". It refers to something that the sentence does not name, so
+    # the sentence cannot be understood elsewhere.
     pointer = next(
         (
             token
@@ -263,7 +264,8 @@ def _keep_clause(source: SentenceDraft, k: int) -> None:
         RealisationError: The words of the clause are in several sentences, or there are none
             (``no-alignment``).
     """
-    # A pronoun node may have its first word in another sentence: "I'm late. I'm sorry."
+    # Ignore pronouns. In "I'm late. I'm sorry.", both "I" are one node, whose first word is in the first
+    # sentence even if the clause is the second one.
     indices = [
         index
         for inner in range(k, source.node(k).subtree_last + 1)
@@ -454,11 +456,11 @@ def ask_for(source: SentenceDraft, k: int, role: str) -> None:
 
 
 def _refuse_circumstance(source: SentenceDraft, word: str, start: int, end: int) -> None:
-    """Refuse to ask for a time or place that is not the only one, or not the end of the sentence.
+    """Refuse to ask *when* or *where* if the time or place is not at the end of the sentence or not unique.
 
     Raises:
-        RealisationError: A part of the time or place would remain, or nobody asks for it
-            (``unclear-clause``).
+        RealisationError: The question would be strange (``unclear-clause``), for example because another time
+            remains in it: "When will you call me sometime?"
     """
     tokens = source.tokens
     phrase_words = tokens[start:end]
