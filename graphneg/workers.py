@@ -308,11 +308,11 @@ def _made(target: str, arguments: tuple[Any, ...]) -> Callable[[Any], Any]:
     """Create the function that processes items in a worker process.
 
     Args:
-        target: A function that returns this function, as ``MODULE:NAME``.
-        arguments: Arguments of the target.
+        target: Name of a factory function, as ``MODULE:NAME``.
+        arguments: Arguments of the factory function.
 
     Returns:
-        The function that the target returned.
+        The function that the factory function returned.
     """
     module, _, name = target.partition(":")
     return getattr(importlib.import_module(module), name)(*arguments)

@@ -30,8 +30,8 @@ WHERE
   OR 'opinion' IN n.classes AND 'thinking' IN n.classes
   // The node is *you* or *we*, on which the voice and the frame depend.
   OR n.concept IN ['you', 'we']
-  // The word may have an antonym. Nouns are left to thing_claim: the opposites of nouns are often other things
-  // (brother and sister, a tree and a forest).
+  // The word is a verb or modifier that may have an antonym. The transform thing_claim replaces nouns, because the
+  // opposites of nouns are often other things (brother and sister, a tree and a forest).
   OR n.opposable_as IS NOT NULL AND n.opposable_as <> 'noun'
     // Times are left to time_claim: nobody says "I've been sneezing a lot early".
     AND n.temporal IS NULL
@@ -84,7 +84,7 @@ WITH nodes, dialogue, tops, addressees, groups, claim, claim.node AS predicate,
      // "You can call me": the statement is about the addressee, too.
      size([y IN addressees WHERE y.amr = claim.amr AND claim.node.sentence_top IN y.node.pronoun_sentences]) > 0
        AS to_addressee,
-     // "We went to Rome": it is not clear whether the addressee was there.
+     // "We went to Rome" may or may not include the addressee, so the addressee does not repeat it.
      size([w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences]) > 0
        AS of_group,
      // The words of this statement that can be changed.

@@ -73,7 +73,7 @@ WHERE size(phrases) > 0
   // "We went to Rome": it is not clear whether the addressee was there. "You have two keys": the addressee knows it.
   AND none(w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences)
 UNWIND [top IN tops WHERE
-  // Only the other speaker can ask.
+  // The later turn must be by the other speaker: nobody asks about their own statement.
   top.turn > claim.turn AND top.speaker <> claim.speaker
   // "She loves it" can be asked about while it is clear who she is, "My sister loves letters" some turns later, too.
   AND (top.turn = claim.turn + 1 OR context_free AND top.turn <= claim.turn + 4)] AS top

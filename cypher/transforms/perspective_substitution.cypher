@@ -82,7 +82,8 @@ WITH reply, perspective, [candidate IN candidates WHERE
 WITH reply.dialogue AS dialogue, reply.amr AS amr, perspective.text AS perspective,
      collect({is_focus: reply.is_focus, substitutes: substitutes}) AS keywords
 UNWIND [keyword IN keywords WHERE
-  // The reply to "You should write her a letter" is about "write". Substitutes of "letter" make it wrong.
+  // Prefer keywords of the post that are not the focus. After "You should write her a letter", the reply attends to
+  // "write" (the focus), so a perspective that is usual after "letter" makes it wrong.
   NOT keyword.is_focus
   // If only the focus ("write") has substitutes, use its substitutes.
   OR all(other IN keywords WHERE other.is_focus OR size(other.substitutes) = 0)] AS keyword
@@ -118,7 +119,8 @@ WHERE size(replaced) > 0
   AND all(node IN replaced WHERE
     // The city "Paris" has a name, so it is kept: it must not become the city "town".
     node.has_name IS NULL
-    // In "I like the sea", "like-01" does not become "visit": another verb seldom takes the same arguments.
+    // Verbs are not replaced, because another verb seldom takes the same arguments: in "I like the sea", "like-01" does
+    // not become "visit".
     AND node.frame IS NULL
     // The substitute must fit the predicate: for "read a letter", "book" fits, but "hat" does not.
     AND (

@@ -29,7 +29,7 @@ WHERE
   OR 'opinion' IN n.classes AND 'thinking' IN n.classes
   // The node is *you* or *we*, on which the voice and the frame depend.
   OR n.concept IN ['you', 'we']
-  // The noun may have an alternative.
+  // The node is a noun that is not a frame or a name. The lexicon may list a noun that can replace it.
   OR n.kind IS NOT NULL AND n.frame IS NULL AND n.has_name IS NULL
 OPTIONAL MATCH (n)-[:LEXEME]->(:Term)-[:ALTERNATIVE {scale: 'thing'}]->(x:Term)
 WITH d, t, n, [o IN collect({concept: x.text}) WHERE o.concept IS NOT NULL] AS options
@@ -59,7 +59,7 @@ WITH nodes, dialogue, tops, addressees, groups, claim, claim.node AS predicate,
      // "You can call me": the statement is about the addressee, too.
      size([y IN addressees WHERE y.amr = claim.amr AND claim.node.sentence_top IN y.node.pronoun_sentences]) > 0
        AS to_addressee,
-     // "We went to Rome": it is not clear whether the addressee was there.
+     // "We went to Rome" may or may not include the addressee, so the addressee does not repeat it.
      size([w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences]) > 0
        AS of_group,
      // The words of this statement that can be changed.

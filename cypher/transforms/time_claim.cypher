@@ -82,7 +82,7 @@ WITH nodes, dialogue, tops, addressees, groups, claim, claim.node AS predicate,
      // "You can call me": the statement is about the addressee, too.
      size([y IN addressees WHERE y.amr = claim.amr AND claim.node.sentence_top IN y.node.pronoun_sentences]) > 0
        AS to_addressee,
-     // "We went to Rome": it is not clear whether the addressee was there.
+     // "We went to Rome" may or may not include the addressee, so the addressee does not repeat it.
      size([w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences]) > 0
        AS of_group,
      // The words of this statement that can be changed.

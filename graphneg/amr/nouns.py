@@ -476,7 +476,7 @@ class Nouns:
         """Return the type and the words of a name; None if the name is only a title or punctuation.
 
         Args:
-            k: Number of the node ``name``.
+            k: Index of the node ``name``.
             of: Type of the name, which is returned unchanged.
         """
         reading = self._of

@@ -335,7 +335,7 @@ class _Reader:
         genders = values("titles")
         gender = next((genders[part.lower()] for part in parts if part.lower() in genders), "")
         own = [part for part in parts if self._is_proper(part.lower())]
-        # In (museum :name "Museum") the name is the noun.
+        # In (museum :name "Museum"), the name only repeats the noun, so it is not a name.
         if not own or " ".join(own).lower() == lexeme(view.labels[k]):
             return None
         role = view.roles[k]
@@ -468,7 +468,8 @@ class _Reader:
             if node in self._spans:
                 end = self._spans[node][1] - 1
                 return end if end < len(tokens) else None
-        # Without alignment, a word is found by its beginning: the second "car" is the second node.
+        # If the node is not aligned with a token, look for tokens with the same stem. If there are as many of
+        # them as nodes with this concept, the second "car" in the text belongs to the second node `car`.
         stem = head.rpartition(" ")[2]
         stem = stem[:-1] if len(stem) > 3 and stem.endswith("y") else stem
         found = [i for i, token in enumerate(tokens) if token.startswith(stem) and len(token) < len(stem) + 4]

@@ -492,8 +492,8 @@ def context_batches(
         for dialogue in read_dialogues(store, ids):
             answers: dict[int, list[str]] = {}
             for response in responses.get(dialogue.id, ()):
-                # Add only the texts of correct responses (label 1). For a wrong response, add an empty list,
-                # because the turn that it answers is also the end of a context.
+                # Add only the texts of correct responses (label 1). For a turn with only wrong responses,
+                # keep an empty list: the turn is the last turn of a context, which needs negatives, too.
                 answers.setdefault(response.turn, []).extend([response.text] * (response.label == 1))
             own = list(_contexts(dialogue, answers, chosen.places, copied))
             batch.contexts.extend(own)

@@ -272,7 +272,7 @@ class PnegGenerator(WritingGenerator):
             reason = answer.problem
         if not self.passes(each, reason):
             return
-        # Models sometimes copy a response or a turn from a solved example in the prompt.
+        # Reject copies: models sometimes repeat a response or a turn of a solved example in the prompt.
         told = [text for example in shown for text in (*example.responses, *example.context)]
         before = [words_of(text) for text, _ in each.texts]
         turns = [turn.text for turn in each.context.turns]

@@ -224,5 +224,6 @@ def _with_graphs(
         for number, response in enumerate(dialogue.responses)
     )
     responses = [GraphOfResponse(id, turn, of[id]) for id, turn in numbered if id in of]
-    # Sort the responses by turn and number, as they are read from a store.
+    # Sort the responses by turn, and the responses to one turn by the number in their id. Queries return them
+    # in the same order.
     return turns, sorted(responses, key=lambda one: (one.turn, len(one.id), one.id))

@@ -642,5 +642,5 @@ class BulkIndex:
         return _Answer(nodes=self.amount("entries") - before)
 
     def _none(self, **_: Any) -> _Answer:
-        """Return no rows: in a bulk load, there are no locks, and the lexicon comes before all graphs."""
+        """Return no rows. A bulk load needs no locks, and loads the lexicon before there are any graphs."""
         return _Answer()

@@ -80,7 +80,8 @@ class RowStore:
             row: The row: any value that `marshal` can write, such as JSON values and tuples.
         """
         with _enough_room("the rows of this file"):
-            # Consecutive rows often have the same key, so look up its number in the cache first.
+            # Consecutive rows often have the same key. Look up the number of the key in the cache before the
+            # database.
             number = self._numbers.get(key)
             if number is None:
                 number = self._number(key)

@@ -257,7 +257,8 @@ def _uncited(text: str, options: LoadOptions) -> str:
     def shown(mark: re.Match[str]) -> str:
         options.notices.count("citation mark", "removed")
         named = _NAMED.match(mark["of"]) if mark["kind"] == "entity" else None
-        # Keep the blank that precedes the name.
+        # A mark of the kind "entity" contains a name that belongs to the sentence. Keep the name and the
+        # space before it.
         return mark[0].partition("\ue200")[0] + named["name"] if named else ""
 
     return _CITATION.sub(shown, text)

@@ -119,7 +119,7 @@ def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Map
     loggers = settings["report_to"]
     if "tensorboard" in ([loggers] if isinstance(loggers, str) else loggers) and not (
         find_spec("tensorboard") or find_spec("tensorboardX")
-    ):  # Check for tensorboard here: the Trainer would move the model to its device first.
+    ):  # Fail now. If tensorboard is missing, the Trainer fails, too, but only after it has moved the model.
         raise InputError("report_to=tensorboard: tensorboard is not installed; run: pip install tensorboard")
     try:
         return TrainingArguments(**own, **settings)

@@ -464,7 +464,8 @@ class LocalWriter:
         """Return the logits processors that implement the constraints on keywords and word weights."""
         chain: list[Any] = []
         if pull := max(one.keyword_bias for one in held):
-            # If the bias is 0, the required words only determine where the text may end.
+            # If the bias of a text is 0, its required words do not change the logits. They only determine
+            # where the text may end.
             words = [one.words if one.keyword_bias else () for one in held]
             chain.append(
                 KeywordBias(

@@ -254,7 +254,10 @@ def _right(dialogue: StoredDialogue, responses: Iterable[StoredResponse]) -> dic
 def _growing(
     dialogue: StoredDialogue, answers: Mapping[int, Sequence[str]]
 ) -> Iterator[tuple[int, _Growing]]:
-    """Yield the turn index of each reply and the context before it, always as the same (growing) object."""
+    """Yield the turn index of each reply and its context.
+
+    The context is the same object each time, to which further turns are added after each step.
+    """
     context, said = _Growing(), iter(dialogue.turns)
     held = next(said, None)
     for turn in sorted(answers):

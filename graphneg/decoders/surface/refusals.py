@@ -612,8 +612,8 @@ def refuse_negation(sentence: SentenceDraft, group: VerbGroup, label: str) -> No
         inverted=group.inverted,
         clause_before=any(other.first < start and other.kind == "finite" for other in earlier),
         question_before=any(other.asks for other in earlier),
-        # True if the clause is already negative ("Nobody saw it"), or if *not* would combine with another
-        # word of the clause ("Only I saw it", "I would rather stay").
+        # `negative` is True if the clause is already negative ("Nobody saw it"), or if *not* would combine
+        # with another word of the clause ("Only I saw it", "I would rather stay").
         negative=only
         or bool(group.negations)
         or any(token.lower in word_class("negative-words") for token in scope),

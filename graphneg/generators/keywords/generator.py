@@ -257,8 +257,8 @@ class KeywordGenerator(WritingGenerator):
             constraints=[Constraints(slot.said, self._pull, MIN_WORDS) for slot in slots],
             settings=self._manner,
         )
-        # The model may write the same text several times for a gap. A dict removes such duplicates, so that a
-        # text is scored only once.
+        # The model may write the same text several times for one missing negative. A dict removes the
+        # duplicates, so that a text is scored only once.
         whole: dict[tuple[int, str], _Slot] = {}
         for number, (slot, drafts) in enumerate(zip(slots, written, strict=True)):
             for draft in drafts:

@@ -205,7 +205,8 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
     )
     assert group is not None
     refuse_idiom(source, group.main)
-    # A singular noun without an article is a name: "Bob is here". It keeps its capital letter.
+    # A first word that is a singular noun without an article is a name ("Bob is here"). Change its tag to
+    # that of a name, so that it keeps its capital letter inside a sentence.
     first, alone = tokens[0], group.subject == (0, 1) and not can_lack_article(tokens[0].lower)
     if alone and first.capital and first.tag in ("NN", "VB", "VBP", "JJ"):
         first.tag = "NNP"
