@@ -70,7 +70,8 @@ WITH dialogue, nodes, tops, groups, claim, claim.node AS predicate,
           // "It" and "something" give nothing that could be asked for. In "The lake froze", the lake is the subject.
           OR c.node.role IN ['ARG1', 'ARG2', 'ARG4'] AND c.node.topical AND 'ARG0' IN claim.node.roles)] AS phrases
 WHERE size(phrases) > 0
-  // "We went to Rome": it is not clear whether the addressee was there. "You have two keys": the addressee knows it.
+  // Skip statements with "we" or "you", because the addressee may know the answer anyway: "We went to Rome", "You have
+  // two keys".
   AND none(w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences)
 UNWIND [top IN tops WHERE
   // The later turn must be by the other speaker: nobody asks about their own statement.

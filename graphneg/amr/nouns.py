@@ -400,7 +400,7 @@ class Nouns:
             # batteries" and "It costs a lot".
             timed = any(reading.is_a(at, "lasting") for at in others)
             return timed or any(reading.is_frame[at] for at in reading.inside(above))
-        # *it* is empty in "It's getting late" and "It looks like rain".
+        # *it* refers to nothing in "It's getting late" and "It looks like rain".
         return reading.is_a(above, "becoming") and any(reading.is_a(at, "impersonal") for at in others)
 
     def deixis(self, k: int) -> str | None:

@@ -157,7 +157,8 @@ def _tenses(lexicon: Lexicon) -> tuple[re.Pattern[str], re.Pattern[str]]:
         for name in ("past-form", "future-form")
     )
     return (
-        # Regular past forms such as "walked" and "tried" are recognised by their ending.
+        # The lexicon lists only irregular past forms. Recognise regular ones, such as "walked" and "tried",
+        # by their ending.
         re.compile(rf"\b(?:{past}|[a-z]{{3,}}ed|[a-z]{{2,}}ied)\b"),
         re.compile(rf"\b(?:{future})\b|['’]ll\b"),
     )

@@ -224,7 +224,8 @@ def contradicts(
     if said.predicate == before.predicate:
         if later.negative == earlier.negative:
             return False
-        # "I don't eat meat on Fridays" does not contradict "I eat meat".
+        # A denial contradicts a claim only if all of its circumstances also belong to the claim: "I don't eat
+        # meat on Fridays" does not contradict "I eat meat".
         denied, claimed = (said, before) if later.negative else (before, said)
         return _is_contained(denied.circumstances, claimed.circumstances)
     if later.negative or earlier.negative or not _are_equal(said.circumstances, before.circumstances):

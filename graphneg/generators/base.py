@@ -270,7 +270,7 @@ class Generator(ABC):
         return None
 
     def drafts(self, contexts: Sequence[Context], per_context: int, seed: int) -> Sequence[Draft]:
-        """Return all usable candidates for each context, from which `graphneg shards merge` chooses later.
+        """Return all usable candidates for each context. The candidates are chosen when shards are merged.
 
         This method is called only if `choice` returns settings.
 

@@ -359,8 +359,8 @@ class PerplexityFilter:
         behind = dict(zip((at for at, _ in shown), after, strict=True))
         found: list[TextLosses | None] = [None] * len(texts)
         for at in passing:
-            # A text without a history was scored only alone. Use these losses in place of losses after a
-            # history.
+            # A text without a history was scored only alone. Use the losses of the text alone in place of its
+            # losses after a history.
             tokens = behind.get(at, alone[at])
             losses = TextLosses(_mean(alone[at]), _mean(tokens), round(max(tokens), 3))
             found[at] = losses if self.bounds.hold(losses) else None

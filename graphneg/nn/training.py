@@ -98,7 +98,7 @@ def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Map
         # such columns, so keep them.
         "remove_unused_columns": False,
         # Without `label_names`, the Trainer looks for labels among the parameters of the model's `forward`.
-        # In a poly-encoder, it finds none, and would pass the labels to `forward`, which does not accept
+        # If it found none, as in a poly-encoder, it would pass the labels to `forward`, which does not accept
         # them.
         "label_names": ["labels"],
     }

@@ -125,7 +125,7 @@ def export_shifts(store: Store, out: Path, corpora: Sequence[str] = (), *, overw
 
 @dataclass(frozen=True, slots=True)
 class Likelihoods:
-    """The probabilities that a reply to a post with a keyword (focus) is about another one (perspective).
+    """The probabilities of perspectives (keywords of a reply), given a focus (a keyword of the post).
 
     Attributes:
         counts: Number of shifts from the focus to each perspective.
@@ -223,7 +223,7 @@ class ShiftGraph:
     def _smoothed(
         self, counts: Mapping[str, int], ways: list[str], onward: Mapping[str, Mapping[str, int]]
     ) -> Likelihoods:
-        """Return how likely a reply shifts from a focus to each perspective; see the module's smoothing."""
+        """Return the smoothed probabilities of perspectives after a focus; see the module docstring."""
         prior, total = self.prior, sum(counts.values())
         share = BACK_OFF if ways else 0.0
         # The rest of the smoothing mass is distributed by P(p): how often replies shift to perspective p,

@@ -487,7 +487,7 @@ def _die_with(parent: int) -> None:
     """Ask the kernel to kill this process, which will run Java, when its parent ends; see prctl(2)."""
     pr_set_pdeathsig = 1
     ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
-    # If the parent ended before the call of prctl, the kernel sends no signal, so exit here.
+    # If the parent ended before prctl was called, the kernel will send no signal, so exit here.
     if os.getppid() != parent:
         os._exit(1)
 

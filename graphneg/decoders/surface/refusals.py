@@ -371,7 +371,7 @@ def _complements(sentence: SentenceDraft, token: Token) -> list[str]:
     if first == "VBG" or (first == "TO" and second == "VB"):
         return ["gerund" if first == "VBG" else "infinitive"]
     if first in ("IN", "TO"):
-        # "at five" and "at noon" are times, not complements.
+        # The prepositional phrase is a complement ("look at it"), unless it is a time ("at five", "at noon").
         when = low == "at" and (second == "CD" or following.lower in word_class("times-of-day"))
         return [low] if low in word_class("governed-prepositions") and not when else []
     # "buy red shoes" has an object as its complement, "stay awake" an adjective.
@@ -563,7 +563,8 @@ def refuse_expletive(sentence: SentenceDraft, token: Token) -> None:
     # sunny", "It's Monday") or a number ("It's five o'clock", "It's 2135-3678"). The same holds if a verb of
     # change and a word of time or weather follow ("It's getting late").
     told = any(other.lower in word_class("said-of-no-thing") | WEEKDAYS | set(MONTHS) for other in predicate)
-    # In "It's ten years old", *it* refers to a thing in spite of the number.
+    # In "It's ten years old", *it* refers to a thing, although a number follows. So a number does not count
+    # if "old" follows.
     aged = any(other.lower == "old" for other in after)
     counts = linked and not aged and any(other.tag == "CD" or other.lower in NUMBERS for other in predicate)
     becomes = verb.lemma in word_class("becoming") and any(

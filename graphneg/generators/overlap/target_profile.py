@@ -544,7 +544,8 @@ def shortlist(
             continue
         common = sentence.terms & informative
         distance = by_shared[min(len(common), MOST_SHARED)]
-        # The profile asks for a word of the last turn, but the sentence shares none with it, or the reverse.
+        # Increase the distance if the profile asks for a word of the last turn and the sentence shares none
+        # with this turn, or the reverse.
         if common and of_last.isdisjoint(common) == profile.last:
             distance += 2.0
         if sentence.first_person != first_person and not anecdotal:

@@ -590,7 +590,7 @@ def _use_negative_words(sentence: SentenceDraft, group: VerbGroup) -> None:
         added = tokens.get(index + 1).lower in word_class("adding-adverbs") and _is_last(sentence, index + 1)
         if token.text == "," and (added or (is_any and sentence.inside_list(index))):
             continue
-        # Stop where another clause begins.
+        # The negation does not affect words of another clause, so stop where one begins.
         if token.lower == "but" or token.tag in SCOPE_ENDS | {"PU", "AX", "MD", "VBD", "VBZ", "VBP"}:
             return
         if token.lower in _ASSERTIVE:

@@ -342,7 +342,8 @@ def _cut_asides(source: SentenceDraft) -> None:
             return
         if any(token.tag != "NNP" and token.lower not in words_of("asides") for token in aside):
             return
-        # "I have been to Paris, Rome": a name behind a name may be a further item of a list.
+        # Keep a name after another name, because it may be a further item of a list: "I've been to Paris,
+        # Rome".
         if aside[-1].tag == "NNP" and tokens[comma - 1].tag == "NNP":
             return
         source.cut(comma, end)

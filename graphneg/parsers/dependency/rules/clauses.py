@@ -1,4 +1,4 @@
-"""Rules that add modality, negation, mood, questions and question words to a draft.
+"""Rules that add modality, negation, mood, questions and question words to an unfinished graph.
 
 These rules run when the words already have their concepts. They add nodes above a clause or attach nodes to
 it:
