@@ -104,7 +104,8 @@ MATCH (node:AmrNode {amr: amr})-[:LEXEME]->(word:Term)
 WHERE
   // The node expresses the perspective ("coffee shop") or one of its words ("coffee", "shop").
   word.text IN perspective_words + [perspective]
-  // Concepts such as cause-01, have-03 and "thing" belong to the structure of many sentences and express no topic.
+  // Structural concepts such as cause-01, have-03 and "thing" occur in many sentences and express no topic, so they are
+  // not replaced.
   AND NOT 'structural' IN node.classes
 WITH dialogue, amr, perspective, last(perspective_words) AS last_word, substitute, node, node.position AS position,
      word.text AS word

@@ -176,8 +176,8 @@ def _triples(graph: AmrGraph, inverses: Mapping[str, str]) -> Triples:
     relations: list[Triple] = []
     for up, _, role, target in sorted(branches, key=lambda branch: branch[:2]):
         inverse = role.removesuffix("-of") if is_inverted(role) else inverses.get(role)
-        # In ``:mod expressive`` the target is a constant. A constant cannot be the source of a triple, so the
-        # role is not inverted.
+        # The role ``mod`` is the inverse of ``domain``, but in ``:mod expressive`` the target is a constant.
+        # A constant cannot be the source of a triple, so the role is not inverted.
         if target.value is not None:
             attributes.append((role, names[up], target.value))
         elif inverse is not None:

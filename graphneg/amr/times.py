@@ -82,7 +82,8 @@ class Times:
         up = reading.nodes[k].parent
         if role in _PARTS or label in _DATES:
             return True
-        # "week" in "two weeks" is a part of a time, "dollar" in "two dollars" is not.
+        # A unit is part of a time if it is a unit of time: "week" in "two weeks", but not "dollar" in "two
+        # dollars".
         if role == "unit" and up is not None and reading.labels[up] in _DATES:
             return True
         # "Monday" and "Friday" in "from Monday to Friday" are the operands (op1, op2) of a time span.

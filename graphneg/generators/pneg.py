@@ -249,7 +249,8 @@ class PnegGenerator(WritingGenerator):
                 self.passes(each, "surprising")
                 yield None
                 continue
-            # Reject a response that is much more likely after the context: it may be a correct answer.
+            # Reject a response that is much more likely after the context than alone, because it may be a
+            # correct answer.
             expected = 1 - losses.after / losses.alone
             passes = self.passes(each, "fits" if expected > self._options.max_context_gain else None)
             yield {"perplexity": losses.perplexity, "expected": expected} if passes else None

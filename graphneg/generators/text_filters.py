@@ -346,7 +346,8 @@ class PerplexityFilter:
             ``bounds``.
         """
         said = [f" {detokenize(text)}" for text in texts]
-        # A model needs at least one token before the text. Without a history, use a line break.
+        # Score each text without a history. The model needs at least one token before the text, so use a line
+        # break.
         alone = self.model.score_tokens(said, ["\n"] * len(said))
         # A text with a high loss alone is rejected anyway. Score only the other texts after their histories.
         passing = [

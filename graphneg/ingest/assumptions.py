@@ -150,7 +150,8 @@ class SpeakerNotice:
 
     def report(self) -> None:
         """Report the speakers that were assumed. Call this method after all turns were counted."""
-        # Some turns name a speaker and others do not, so the file has a speaker column with gaps.
+        # Some turns name a speaker and others do not, so the file has a speaker column with gaps. Report only
+        # how many turns have none.
         if self._unnamed and self._named:
             self._notices.count("turn", "without a speaker assigned to A or B", self._unnamed)
         # No turn names a speaker.

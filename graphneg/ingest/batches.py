@@ -109,7 +109,8 @@ class Batch:
             self.graphs.append(read)
             self.graph_rows.add(read.graph, read.of, read.source, read.digest, read.text, read.warnings)
         for dialogue in dialogues:
-            # All graphs of these dialogues have been added, so they can be compared with each other.
+            # All graphs of these dialogues have been added above. Now compare the graphs of each dialogue
+            # with each other.
             turns, responses = _with_graphs(dialogue, graphs)
             self.graph_rows.mark_echoes(
                 [(turn.speaker, turn.graph_id) for turn in turns if turn.graph_id is not None]

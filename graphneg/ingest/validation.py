@@ -530,7 +530,8 @@ def assign_graphs(
             continue
         content = graph_digest(text.penman)
         known = by_key.get(text_key(text.text), ()) if text.text else ()
-        # Include utterances that already have this graph. They occur if the same file is loaded again.
+        # Assign the graph to utterances that have no graph, or that already have this graph because the same
+        # file was loaded before.
         fitting = sorted(id for id, digests in known if not digests or content in digests)
         yield from ((id, text) for id in fitting)
         if not fitting:

@@ -354,7 +354,8 @@ class ServedWriter:
             self._limit_name = NAMES_OF_LIMIT[1]
             return False
         if status in _UNACCEPTED:
-            # The server has accepted other prompts, so this prompt is the cause of the error. Do not retry.
+            # If the server has accepted other prompts before, this prompt is the cause of the error, so do
+            # not retry. Otherwise, the request itself is wrong, so end the run.
             if self._met:
                 return True
             raise ModelError(f"{url}: does not accept the request ({error})") from None

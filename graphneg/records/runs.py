@@ -414,7 +414,8 @@ def read_own_note(path: Path) -> dict[str, Any]:
         return {}
     except (InputError, OSError) as error:
         raise foreign_file_error(path) from error
-    # graphneg writes a fingerprint into every run note, so a JSON file without one is from another program.
+    # graphneg writes a fingerprint into every run note. A JSON file without a fingerprint is from another
+    # program, so raise an error instead of replacing it.
     if not isinstance(noted, dict) or "fingerprint" not in noted:
         raise foreign_file_error(path)
     facts = cast("dict[str, Any]", noted)

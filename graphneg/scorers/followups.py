@@ -123,8 +123,8 @@ def fqness(model: LanguageModel, some: Sequence[FollowUp]) -> list[FollowUp]:
     Returns:
         Copies of ``some`` with the computed ``log_fqness``, in the same order.
     """
-    # Score each question twice: after the context without the turns between the referent and the question,
-    # and after the context without the referent.
+    # Score each question twice. In the first context, the turns between the question and the turn that it
+    # refers to (the referent) are left out. In the second context, only the referent is left out.
     texts = [_spoken(item.question.text) for item in some for _ in range(2)]
     given = [
         written(turns, item.question.speaker)

@@ -147,7 +147,7 @@ def _texts(store: Store, ids: Sequence[str]) -> Iterator[bytes]:
 
 
 def _texts_and_graphs(store: Store, ids: Sequence[str]) -> Iterator[bytes]:
-    """Yield encoded rows: first with the texts of a page of dialogues, then with each of their AMR nodes."""
+    """Yield the texts of some dialogues and then the nodes of their AMR graphs, as encoded rows."""
     yield from _texts(store, ids)
     amrs = [row["amr"] for row in store.read(cypher_text("read/amrs"), ids=list(ids))]
     [found] = store.read(cypher_text("read/graph_contents"), amrs=amrs)

@@ -41,8 +41,8 @@ def cypher_text(name: str) -> str:
 @cache
 def shipped_texts() -> frozenset[str]:
     """Return the texts of all transforms and named queries that graphneg ships."""
-    # `Store.query_read` does not check the queries in these two folders for unsafe commands. The queries in
-    # other folders are never passed to it.
+    # `Store.query_read` checks queries for unsafe commands, except the shipped queries of these two folders.
+    # The queries in other folders are never passed to it.
     folders = (resources.files("graphneg.cypher").joinpath(name) for name in ("transforms", "explore"))
     files = (file for folder in folders for file in folder.iterdir() if file.name.endswith(".cypher"))
     return frozenset(file.read_text(encoding="utf-8") for file in files)

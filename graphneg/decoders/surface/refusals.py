@@ -797,8 +797,8 @@ def refuse_dependent_sentence(source: SentenceDraft) -> None:
         and before.lemma in supposing
         for index, (before, token) in enumerate(pairwise(tokens), 1)
     )
-    # "That you all do" and "if you can" end in an auxiliary whose main verb is in an earlier sentence, so
-    # they make no sense elsewhere.
+    # Refuse sentences that end in an auxiliary without its main verb, such as "That you all do" and "if you
+    # can". The main verb is in an earlier sentence, so they make no sense elsewhere.
     words = [token for token in tokens if token.tag not in ("EN", "QT")]
     if words and (words[-1].lower == "not" or words[-1].tag == "NEG"):
         words.pop()

@@ -94,7 +94,7 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         # abbreviation of another answer.
         exact = [answer.value for answer in self.answers if word == answer.value.lower()]
         meant = exact or [answer.value for answer in self.answers if word in answer.written]
-        # An abbreviation may be ambiguous: "w" could mean "wrong" or "weak".
+        # Return None for an ambiguous abbreviation: "w" could mean "wrong" or "weak".
         return meant[0] if len(meant) == 1 else None
 
 

@@ -282,7 +282,8 @@ class WholeText(Layout):
         Returns:
             One answer per blank; None if the model changed the text around the blanks.
         """
-        # The model must repeat the text around the blanks. Only the white space may differ.
+        # The output must contain the text around the blanks, which may differ only in white space. The words
+        # between are the answers.
         parts = [re.escape(part).replace(r"\ ", r"\s+") for part in masked.parts]
         found = re.search(r"(?:^|\s)" + "(.+?)".join(parts).strip() + "$", one_line(written))
         return None if found is None else _whole(list(found.groups()), masked)

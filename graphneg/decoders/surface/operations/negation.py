@@ -265,7 +265,8 @@ def _add_negation(sentence: SentenceDraft, verb: Token, group: VerbGroup | None)
     second = group.second if group is not None else EDGE
     subject_end = group.subject[1] if group is not None and group.inverted and group.subject else None
     perfect = second.lower == "have" and group is not None and len(group.chain) > 2
-    # *'d* is *had* in "I'd seen it" and *would* in "I'd see it".
+    # The clitic *'d* stands for *had* before a past participle ("I'd seen it"), otherwise for *would* ("I'd
+    # see it").
     would = "had" if second.tag == "VBN" else "would"
     # Write out clitics: "I'll see it" -> "I will not see it". Before *have*, replace *must* by *can*: "You
     # must have seen it" -> "You cannot have seen it".

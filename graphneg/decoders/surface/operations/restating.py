@@ -55,7 +55,7 @@ _WRITTEN_OUT = re.compile(
 _EXCHANGED = {"i": "you", "you": "i"}
 # Tags of words that can follow a determiner in its noun phrase.
 _IN_PHRASE = NOUNS | {"JJ", "CD", "VBG", "VBN", "RB"}
-# Question words of circumstances, by role.
+# The question words that ask for a time or place, keyed by its AMR role.
 _PLACES_AND_TIMES = {"time": "when", "location": "where", "destination": "where"}
 _SOME_TIME = frozenset({"sometime", "later", "soon", "half", "past", "o'clock"})
 _THIRD = frozenset({"he", "she", "it"})
@@ -480,7 +480,8 @@ def _refuse_circumstance(source: SentenceDraft, word: str, start: int, end: int)
     # "When will you call me sometime?", "When does it leave at half past seven?"
     if any(token.tag == "CD" or token.lower in TIME_NOUNS | _SOME_TIME for token in others):
         raise RealisationError("unclear-clause", "another time would remain")
-    # "When have you been here?" is not English, but "Since when have you been here?" is.
+    # Refuse to ask a perfect with *when* alone: "When have you been here?" is not English, but "Since when
+    # have you been here?" is.
     if "since" not in (before.lower, tokens[start].lower) and any(
         group.verb.expanded in HAVE and len(group.chain) > 1 for group in source.parse_verbs()[:1]
     ):

@@ -301,7 +301,8 @@ def _write_relative(state: RuleState, edge: Dependency, head: int) -> bool:
     verb = state.head_nodes[kid.i]
     concept = draft.nodes[verb].concept or ""
     form = _gap(state, clause)
-    # In "the place where we met", the noun gets the role :location in the clause.
+    # If the relative word is *where* or *when*, the noun is a location or time of the clause: "place" in "the
+    # place where we met".
     if form in {"location", "time"}:
         draft.link(verb, form, head, "relative")
         return True
@@ -325,7 +326,8 @@ def _gap(state: RuleState, clause: Word) -> str:
             return kid.dep
         if kid.tag == "WRB" and kid.lower in {"where", "when"}:
             return word_map("question-role")[kid.lower]
-        # In "the house in which we live", the preposition of the relative pronoun gives the relation.
+        # In "the house in which we live", the relation of "house" to the clause is that of the preposition
+        # "in".
         if kid.dep == "prep" and any(inner.tag in {"WP", "WDT"} for inner in kid.children("pobj")):
             return f"prep_{kid.lower}"
     # The noun is the object of the verb in "the book written by her", and its subject in "the man singing".
