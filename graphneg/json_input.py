@@ -320,7 +320,7 @@ def finite_number(value: Any) -> float | None:
 def _finite(text: str) -> float:
     """Convert the text of a number into a float. Raise an error if it overflows."""
     number = float(text)
-    # Python converts numbers that are too large, such as "1e999", into infinity.
+    # Python converts numbers that are too large, such as "1e999", into infinity, which JSON cannot represent.
     if not math.isfinite(number):
         raise ValueError(f"the number {text[:60]} is too large")
     return number

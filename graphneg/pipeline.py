@@ -309,7 +309,7 @@ def _each_block(
 
 
 def _fill(pipeline: Pipeline, each: Mapped, progress: Progress, tell: Listener) -> str:
-    """If all blocks share a store, load and parse the input there. Return a digest of the input."""
+    """Load and parse the input if all blocks of the pipeline share a store. Return a digest of the input."""
     if pipeline.store is None:
         files = [Path(path) for load in pipeline.load for path in load.paths]
         files += [] if pipeline.snapshot is None else [Path(pipeline.snapshot)]
@@ -376,8 +376,8 @@ def run_block(shard: Shard, work: Callable[..., None], *arguments: Any) -> Block
     try:
         work(*arguments, refused)
     except (GraphnegError, OSError) as error:
-        # A bug in a plugin may affect only a single text, so let only this block fail, as after a bug in
-        # graphneg.
+        # A bug in a plugin may affect only a single text. Count this block as failed and continue with the
+        # other blocks, as after a bug in graphneg.
         if not (isinstance(error, GraphnegError) and error.is_plugin_failure and error.__cause__):
             raise
         fault = _fault(shard, error.__cause__)

@@ -169,7 +169,7 @@ def _connect(address: str) -> None:
     if address == LOCAL:
         try:
             ray.init(address=LOCAL, **quiet)
-        except Exception as error:  # Ray raises plain exceptions here, such as a timeout during startup.
+        except Exception as error:  # Ray has no error class of its own for, say, a timeout during startup.
             raise InputError(f"Ray does not start on this machine ({first_line(error)})") from error
         return
     host, _, port = address.removeprefix("ray://").rpartition(":")
@@ -277,7 +277,7 @@ def _blocks(pipeline: Pipeline, names: Sequence[str], folder: Path | None) -> ra
     found = ray.data.from_items([{"block": name} for name in names], override_num_blocks=len(names))
     signing_in = {name: os.environ[name] for name in _SIGNING_IN if name in os.environ}
     arguments = (pickle.dumps(pipeline), where, signing_in)
-    with warnings.catch_warnings():  # Ray warns about options such as `max_task_retries`, but accepts them.
+    with warnings.catch_warnings():  # Hide Ray's warnings about `max_task_retries`, which Ray accepts anyway.
         warnings.simplefilter("ignore")
         # If all blocks share a store, an earlier call of this function (with `folder` None) has parsed them.
         if pipeline.parse is not None and (where is None or pipeline.store is None):
@@ -290,7 +290,7 @@ def _blocks(pipeline: Pipeline, names: Sequence[str], folder: Path | None) -> ra
 
 
 def _pool(actors: Actors, arguments: tuple[Any, ...], most: int) -> dict[str, Any]:
-    """Return the arguments of ``map_batches`` that describe the actors of one stage."""
+    """Return the arguments of Ray's ``map_batches`` that set the number and resources of a stage's actors."""
     ray = _ray()
     amount = min(actors.amount, most)
     return {

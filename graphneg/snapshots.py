@@ -474,7 +474,7 @@ def _write_method(store: Store, part: str, number: int, rows: Sequence[Row]) -> 
 
 
 def _write_kinds(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
-    """Write the noun kinds of the terms in the shift graph, such as ``food``, to the store."""
+    """Write the noun class (such as ``food``) of each keyword in the shift graph to the store."""
     named = [{"text": text, "kind": kind} for text, kind in rows]
     store.write(lambda tx: run(tx, "snapshot/write_kinds", rows=named))
 

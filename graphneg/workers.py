@@ -201,7 +201,9 @@ class Workers(Generic[Item, Result]):
         return [asked.result() for asked in [self._pool.submit(child.ask, item) for child in self._children]]
 
     def map(self, items: Iterable[Item]) -> Iterator[Result]:
-        """Return the results of items in order. Some items are read before their results are needed.
+        """Process items in parallel, and return their results in the order of the items.
+
+        The iterator reads a limited number of items in advance, so that all workers are busy.
 
         Args:
             items: The items to pass to the function.
@@ -306,11 +308,11 @@ def _made(target: str, arguments: tuple[Any, ...]) -> Callable[[Any], Any]:
     """Create the function that processes items in a worker process.
 
     Args:
-        target: A function that returns this function, as ``MODULE:NAME``.
-        arguments: Arguments of the target.
+        target: Name of a factory function, as ``MODULE:NAME``.
+        arguments: Arguments of the factory function.
 
     Returns:
-        The function that the target returned.
+        The function that the factory function returned.
     """
     module, _, name = target.partition(":")
     return getattr(importlib.import_module(module), name)(*arguments)

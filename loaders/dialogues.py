@@ -104,14 +104,14 @@ def _of_transcripts(source: Source, fields: Fields, options: LoadOptions) -> Sou
     source is read to find out whether all its cells are like this one.
     """
     key: str | None = None
-    # A source that cannot be read is refused later, after its format was checked.
+    # Ignore a source that cannot be read here, because a later step reports the error, with more detail.
     with suppress(InputError):
         key = None if source.once else _transcript_key(source, fields)
     if key is None:
         return source
     options.notices.say(f"{source.place}: {key!r} contains whole transcripts, whose lines are read as turns")
 
-    # The user may have named other keys, which are then looked for in the turns.
+    # The user may have named the keys of text and speaker. Use these names for the keys of the new turns.
     names = {field: fields.named_by_user.get(field) or field for field in ("turns", "speaker", "text")}
 
     def read(progress: Progress) -> Iterator[Item | Rejected]:
@@ -146,14 +146,14 @@ def _transcript_key(source: Source, fields: Fields) -> str | None:
         if not speakers:
             return None
         repeating += len(set(speakers)) < len(speakers)
-        # If two rows have the same id, a row is not a whole dialogue, so the column does not contain
-        # transcripts.
+        # If a dialogue has several rows, each cell contains a single turn and not a whole transcript.
         named = fields.of(entry.value).get("dialogue", "")
         id = str(number if named == key else entry.value.get(named, number))
         if id in ids:
             return None
         ids.add(id)
-    # In a form, such as "Name: Ann\nOrder: 7", no label is repeated.
+    # In a transcript, a speaker usually has several turns. In a form such as "Name: Ann\nOrder: 7", no label
+    # is repeated. So treat the cells as transcripts only if labels are repeated in at least half of them.
     return key if repeating * 2 >= number else None
 
 

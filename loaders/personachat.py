@@ -127,7 +127,8 @@ def _histories(entries: Any) -> tuple[list[Utterance], list[Response]]:
             # If the first history begins with __SILENCE__, this turn is left out, and the turn numbers are 1
             # lower.
             silent = int(bool(history) and _is_silence(history[0], []))
-        # Each history must continue the previous one. Otherwise the entry mixes several dialogues.
+        # Each history must begin with the turns of the previous history. If it does not, its turns are from
+        # another dialogue.
         if history[: len(said)] != said:
             raise ItemError(f'"history" of utterance {number} does not continue the previous one')
         said = history

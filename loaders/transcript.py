@@ -176,7 +176,7 @@ def _numbered(path: Path, progress: Progress) -> Iterator[Item | Rejected]:
     """Yield the lines of a file that are not blank, each with the index of its dialogue in the file."""
     number, is_blank = 0, True
     lines = text_lines(path, progress)
-    # Only subtitles have a typical beginning.
+    # The only beginning of a file that `has_format` recognises for this loader is that of subtitles.
     for line in _cues(lines) if has_format(path, Loader.name) else lines:
         if isinstance(line, Rejected):
             yield line
@@ -195,7 +195,8 @@ def _cues(lines: Iterable[Line | Rejected]) -> Iterator[Line | Rejected]:
         if isinstance(line, Rejected):
             yield line
         elif _CUE_TIME.match(line.text):
-            # The line before the times, if any, is the number or the name of the cue.
+            # In subtitles, the line before the start and end time is the number or name of the block (cue).
+            # It is not spoken, so drop it.
             waiting, is_cue = None, True
         elif not line.text.strip():
             # A block without times, such as "NOTE ...", is not spoken.

@@ -36,6 +36,7 @@ Date = tuple[int, int, int]
 
 _ORDERS: dict[DateOrder, Order] = {"day": "day/month/year", "month": "month/day/year"}
 # Some phones add Unicode direction marks around names and dates, and narrow spaces before AM and PM.
+# Direction marks are removed, and the spaces are replaced by normal spaces.
 _DIRECTIONS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _BLANKS = str.maketrans({"\u202f": " ", "\xa0": " ", "\u2009": " "})
 _HEADER = re.compile(

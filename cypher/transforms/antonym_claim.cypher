@@ -11,14 +11,14 @@
 // A statement of an earlier turn is repeated in a reply frame, as in negated_claim, with an antonym. The query works
 // in three steps:
 //   1. Find the statements that can be repeated, the later turns and the words that can be changed.
-//   2. Choose the later turns and the frames of each statement.
+//   2. Choose the later turns to replace, and the reply frames of each statement.
 //   3. Make the edits.
 //
 // An antonym must meet the same conditions as in antonym_substitution. It must fit the use of the word in this sentence
 // (noun, modifier or frame) and the kind of thing that the word describes. A frame must have all numbered roles of the
 // node.
 
-// Step 1: find the statements, the later turns and the changes.
+// Step 1: find the earlier statements, the later turns that can be replaced, and the words that can be changed.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -31,8 +31,8 @@ WHERE
   OR 'opinion' IN n.classes AND 'thinking' IN n.classes
   // The node is *you* or *we*: not every kind of reply can repeat a statement with these pronouns.
   OR n.concept IN ['you', 'we']
-  // The word may have an antonym. Nouns are left to thing_claim: the opposites of nouns are often other things
-  // (brother and sister, a tree and a forest).
+  // The word is a verb or modifier that may have an antonym. The transform thing_claim replaces nouns, because the
+  // opposites of nouns are often other things (brother and sister, a tree and a forest).
   OR n.opposable_as IS NOT NULL AND n.opposable_as <> 'noun'
     // Words for times are changed by time_claim instead, because their antonyms seldom fit: nobody says "I've been
     // sneezing a lot early".
@@ -67,30 +67,31 @@ WITH dialogue, nodes, [n IN nodes WHERE n.position = 0] AS tops,
      [n IN nodes WHERE n.node.concept = 'we'] AS groups
 UNWIND [n IN nodes WHERE
   (n.node.repeatable IS NOT NULL
-    // An opinion must contain a statement to repeat: "I think that she loves letters" does, but "I agree" does not.
+    // An opinion is repeated only if it has content: "I think that she loves letters", but not "I agree".
     OR 'thinking' IN n.node.classes AND n.node.main_clause AND n.node.subtree_last - n.position > 2)
-  // "Where is it?" and "Sit down!" claim nothing that could be contradicted.
+  // Only statements can be contradicted. "Where is it?" and "Sit down!" claim nothing.
   AND n.node.clause_type = 'statement'
-  // "I know that she loves letters": only the main clause is claimed. In "I stayed because it rained", cause-01 is
-  // above the main clause.
+  // The node is the top of its sentence ("know" in "I know that she loves letters"), or the ARG1 of the top: in "I
+  // stayed because it rained", the top is cause-01, and its ARG1 is the main clause.
   AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
-  // A reader does not notice the change in a long sentence.
+  // Skip long sentences, in which a reader does not notice the change.
   AND n.node.subtree_last - n.position <= 16
-  // "She doesn't love old letters": a change of one word may leave a negative statement true.
+  // Skip negative statements, because a change of one word may leave them true: "She doesn't love old letters" and
+  // "She doesn't love new letters" do not contradict each other.
   AND n.node.negated IS NULL] AS claim
 
-// Step 2: choose the later turns and the frames.
+// Step 2: choose the later turns to replace, and the reply frames, such as "So ...?", for the repeated statement.
 WITH nodes, dialogue, tops, addressees, groups, claim, claim.node AS predicate,
      coalesce(claim.node.repeatable, '') = 'anywhere' AS context_free,
      // "You can call me": the statement is about the addressee, too.
      size([y IN addressees WHERE y.amr = claim.amr AND claim.node.sentence_top IN y.node.pronoun_sentences]) > 0
        AS to_addressee,
-     // "We went to Rome": it is not clear whether the addressee was there.
+     // "We went to Rome" may or may not include the addressee, so the addressee does not repeat it.
      size([w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences]) > 0
        AS of_group,
      // The words of this statement that can be changed.
      [c IN nodes WHERE c.amr = claim.amr
-        // The word is part of the statement.
+        // The word is below the head of the statement in the graph, so it belongs to the statement.
         AND c.position >= claim.position AND c.position <= claim.node.subtree_last
         AND size(c.options) > 0] AS changes
 WHERE size(changes) > 0

@@ -37,8 +37,8 @@ WHERE (
     // The antonym edge is for this use of the word: as a noun, as a modifier, or as this frame ("love-01" ->
     // "hate-01").
     a.used_as = n.opposable_as
-    // Or the antonym edge is for all frames of the word that were not loaded from PropBank. The property known lists
-    // the loaded frames. Each of them has its own antonym edges.
+    // Or the antonym edge is a fallback ("frame") for all frames of the word without antonym edges of their own. The
+    // property known lists the frames that have their own edges.
     OR a.used_as = 'frame'
       AND n.frame
       AND NOT n.opposable_as IN a.known

@@ -13,7 +13,7 @@
 //   2. Choose the later turns.
 //   3. Make the edits: say the sentence, drop the phrase from the copy and add amr-unknown in its place.
 
-// Step 1: find the statements, the later turns and the phrases.
+// Step 1: find the earlier statements, the later turns that can be replaced, and the phrases that can be asked for.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -34,14 +34,14 @@ WITH dialogue, nodes, [n IN nodes WHERE n.position = 0] AS tops,
      [n IN nodes WHERE n.node.concept IN ['we', 'you']] AS groups
 UNWIND [n IN nodes WHERE
   n.node.repeatable IS NOT NULL
-  // Use only statements: questions ("Where is it?") and orders ("Sit down!") cannot be contradicted.
+  // Only statements can be contradicted. "Where is it?" and "Sit down!" claim nothing.
   AND n.node.clause_type = 'statement'
-  // Use only the main clause: not "she loves letters" in "I know that she loves letters". In "I stayed because it
-  // rained", the main clause "I stayed" is the ARG1 of cause-01.
+  // The node is the top of its sentence ("know" in "I know that she loves letters"), or the ARG1 of the top: in "I
+  // stayed because it rained", the top is cause-01, and its ARG1 is the main clause.
   AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
-  // Use only short sentences, because a reader does not remember all of a long sentence.
+  // Skip long sentences, because a reader does not remember all of them.
   AND n.node.subtree_last - n.position <= 16
-  // "She doesn't love old letters": the statement does not say what she loves.
+  // Skip negative statements. "She doesn't love old letters" does not say what she loves, so asking for it is no error.
   AND n.node.negated IS NULL] AS claim
 
 // Step 2: choose the later turns.
@@ -71,10 +71,11 @@ WITH dialogue, nodes, tops, groups, claim, claim.node AS predicate,
           // "The lake froze", the lake is the ARG1, but also the subject.
           OR c.node.role IN ['ARG1', 'ARG2', 'ARG4'] AND c.node.topical AND 'ARG0' IN claim.node.roles)] AS phrases
 WHERE size(phrases) > 0
-  // "We went to Rome": it is not clear whether the addressee was there. "You have two keys": the addressee knows it.
+  // Skip statements with "we" or "you", because the addressee may know the answer anyway: "We went to Rome", "You have
+  // two keys".
   AND none(w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences)
 UNWIND [top IN tops WHERE
-  // Only the other speaker can ask.
+  // The later turn must be by the other speaker: nobody asks about their own statement.
   top.turn > claim.turn AND top.speaker <> claim.speaker
   // "She loves it" can be asked about while it is clear who she is, "My sister loves letters" some turns later, too.
   AND (top.turn = claim.turn + 1 OR context_free AND top.turn <= claim.turn + 4)] AS top

@@ -78,7 +78,7 @@ WITH dialogue, p, n, role, he_or_she, other_gender_mentioned, referent_mentioned
              OR p.concept = 'they')]
      END AS entities
 
-// Step 3: choose the new pronoun and the new entity.
+// Step 3: choose the pronoun and the entity that may replace the old pronoun.
 MATCH (n)-[:LEXEME]->(:Term)-[:ALTERNATIVE {scale: 'person'}]->(x:Term)
 WITH dialogue, p, n, x.text AS new_pronoun, n.amr + '.' + toString(n.position) AS at,
      // Select one of the entities by the turn number and the position of the pronoun. Cypher has no seeded random
@@ -99,7 +99,7 @@ WITH dialogue, p, n, x.text AS new_pronoun, n.amr + '.' + toString(n.position) A
          // "They" does not become "it" for a team or a town: both can be correct.
          AND NOT coalesce(antecedent.kind, '') IN ['group', 'place']
        ELSE
-         // There is no condition for "we".
+         // "We" always becomes another pronoun. The following conditions are for "he" and "she".
          NOT he_or_she
          // "He" becomes "she" if readers can notice the change.
          OR other_gender_mentioned

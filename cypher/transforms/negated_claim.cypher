@@ -12,12 +12,12 @@
 // meaning), is surprised (surprise) or quotes it (said). If the speaker of the reply made it, the reply contradicts
 // itself (claim, said). The query works in three steps:
 //   1. Find the statements that can be repeated, and the later turns.
-//   2. Choose the later turns and the frames of each statement.
-//   3. Make the edits: say the sentence, then change the copy.
+//   2. Choose the later turns to replace, and the reply frames of each statement.
+//   3. Make the edits: replace the turn by a copy of the statement ("say"), then change the copy.
 //
 // Departures from DEAM: the copy replaces the turn, is in the voice of the speaker of this turn, and is in a frame.
 
-// Step 1: find the statements, the pronouns and the later turns.
+// Step 1: find the earlier statements, their pronouns *we* and *you*, and the later turns that can be replaced.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -37,12 +37,12 @@ WITH dialogue, nodes, [n IN nodes WHERE n.position = 0] AS tops,
      [n IN nodes WHERE n.node.concept = 'we'] AS groups
 UNWIND [n IN nodes WHERE
   (n.node.repeatable IS NOT NULL
-    // An opinion must contain a statement to repeat: "I think that she loves letters" does, but "I agree" does not.
+    // An opinion is repeated only if it has content: "I think that she loves letters", but not "I agree".
     OR 'thinking' IN n.node.classes AND n.node.main_clause AND n.node.subtree_last - n.position > 2)
-  // "Where is it?" and "Sit down!" claim nothing that could be contradicted.
+  // Only statements can be contradicted. "Where is it?" and "Sit down!" claim nothing.
   AND n.node.clause_type = 'statement'
-  // "I know that she loves letters": only the main clause is claimed. In "I stayed because it rained", cause-01 is
-  // above the main clause.
+  // The node is the top of its sentence ("know" in "I know that she loves letters"), or the ARG1 of the top: in "I
+  // stayed because it rained", the top is cause-01, and its ARG1 is the main clause.
   AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
   // Use only short sentences, because a reader does not notice the negation in a long sentence.
   AND n.node.subtree_last - n.position <= 16
@@ -52,12 +52,12 @@ UNWIND [n IN nodes WHERE
     // "She loves it" can get a negation. "Nobody came" allows neither: adding "not" would make it affirmative.
     OR n.node.negated IS NULL)] AS claim
 
-// Step 2: choose the later turns and the frames.
+// Step 2: choose the later turns to replace, and the reply frames, such as "So ...?", for the repeated statement.
 WITH dialogue, tops, claim, claim.node AS predicate, coalesce(claim.node.repeatable, '') = 'anywhere' AS context_free,
      // "You can call me": the statement is about the addressee, too.
      size([y IN addressees WHERE y.amr = claim.amr AND claim.node.sentence_top IN y.node.pronoun_sentences]) > 0
        AS to_addressee,
-     // "We went to Rome": it is not clear whether the addressee was there.
+     // "We went to Rome" may or may not include the addressee, so the addressee does not repeat it.
      size([w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences]) > 0
        AS of_group
 UNWIND [top IN tops WHERE

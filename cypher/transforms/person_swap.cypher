@@ -37,7 +37,8 @@ WITH dialogue, amr,
      // "We are late" becomes "You are late". "We" is changed only if there is no "I" and no "you".
      CASE WHEN size(singular) > 0 THEN singular ELSE pronouns END AS changed,
      CASE WHEN
-       // With "you" instead of "I", "I can come" and "I must go" may still be correct.
+       // A statement with a modal may still be correct after the change: "I can come" and "You can come". Such edits are
+       // for whole dialogues only.
        top.has_modal
        // If "we" stays beside a changed pronoun, the response reads badly: "You called while we waited".
        OR size(singular) > 0 AND size(singular) < size(pronouns)

@@ -65,15 +65,16 @@ WITH reply, reply.perspective AS perspective, [entry IN top | entry.term] AS can
 WITH reply, perspective, [candidate IN candidates WHERE
        // The substitute must be new to the dialogue. A word that the dialogue mentions could make the reply right.
        NOT candidate.text IN reply.dialogue_words
-       // The substitute must differ from the perspective, which may be missing in dialogue_words: no node expresses
-       // "coffee shop" as a whole.
+       // The substitute must differ from the perspective. The condition above does not ensure this, because
+       // dialogue_words contains "coffee" and "shop", but not a perspective of two words such as "coffee shop".
        AND candidate.text <> perspective.text
        AND (
          // If the kind of the perspective is unknown, only the conditions of step 3 decide whether a candidate fits.
          perspective.kind IS NULL
          // "Letter" can become another message, such as "email".
          OR candidate.kind = perspective.kind
-         // "Letter" can become "machine", because both are physical objects. Step 3 checks the predicate.
+         // "Letter" can become "machine", because both are physical objects. Step 3 checks whether the new noun fits
+         // the predicate of the sentence.
          OR candidate.physical_object AND perspective.physical_object)
      ][..4] AS substitutes
 
@@ -81,7 +82,8 @@ WITH reply, perspective, [candidate IN candidates WHERE
 WITH reply.dialogue AS dialogue, reply.amr AS amr, perspective.text AS perspective,
      collect({is_focus: reply.is_focus, substitutes: substitutes}) AS keywords
 UNWIND [keyword IN keywords WHERE
-  // The reply to "You should write her a letter" is about "write". Substitutes of "letter" make it wrong.
+  // Prefer keywords of the post that are not the focus. After "You should write her a letter", the reply attends to
+  // "write" (the focus), so a perspective that is usual after "letter" makes it wrong.
   NOT keyword.is_focus
   // If only the focus ("write") has substitutes, use its substitutes.
   OR all(other IN keywords WHERE other.is_focus OR size(other.substitutes) = 0)] AS keyword
@@ -103,7 +105,8 @@ MATCH (node:AmrNode {amr: amr})-[:LEXEME]->(word:Term)
 WHERE
   // The node expresses the perspective ("coffee shop") or one of its words ("coffee", "shop").
   word.text IN perspective_words + [perspective]
-  // Concepts such as cause-01, have-03 and "thing" belong to the structure of many sentences and express no topic.
+  // Structural concepts such as cause-01, have-03 and "thing" occur in many sentences and express no topic, so they are
+  // not replaced.
   AND NOT 'structural' IN node.classes
 WITH dialogue, amr, perspective, last(perspective_words) AS last_word, substitute, node, node.position AS position,
      word.text AS word
@@ -119,7 +122,8 @@ WHERE size(replaced) > 0
   AND all(node IN replaced WHERE
     // The city "Paris" has a name, so it is kept: it must not become the city "town".
     node.has_name IS NULL
-    // In "I like the sea", "like-01" does not become "visit": another verb seldom takes the same arguments.
+    // Verbs are not replaced, because another verb seldom takes the same arguments: in "I like the sea", "like-01" does
+    // not become "visit".
     AND node.frame IS NULL
     // The substitute must fit the predicate: for "read a letter", "book" fits, but "hat" does not.
     AND (

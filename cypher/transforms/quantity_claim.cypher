@@ -10,13 +10,13 @@
 // A statement of an earlier turn is repeated in a reply frame, as in negated_claim, with another number. The query
 // works in three steps:
 //   1. Find the statements that can be repeated, the later turns and the words that can be changed.
-//   2. Choose the later turns and the frames of each statement.
+//   2. Choose the later turns to replace, and the reply frames of each statement.
 //   3. Make the edits.
 //
 // Amounts of at least two are doubled: "two kilos" becomes "four kilos". One is not changed, because the form of its
 // noun would have to change, too.
 
-// Step 1: find the statements that can be repeated, the later turns, and the words that can be changed.
+// Step 1: find the earlier statements, the later turns that can be replaced, and the numbers that can be changed.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -42,30 +42,31 @@ WITH dialogue, nodes, [n IN nodes WHERE n.position = 0] AS tops,
      [n IN nodes WHERE n.node.concept = 'we'] AS groups
 UNWIND [n IN nodes WHERE
   (n.node.repeatable IS NOT NULL
-    // An opinion must contain a statement to repeat: "I think that she loves letters" does, but "I agree" does not.
+    // An opinion is repeated only if it has content: "I think that she loves letters", but not "I agree".
     OR 'thinking' IN n.node.classes AND n.node.main_clause AND n.node.subtree_last - n.position > 2)
-  // "Where is it?" and "Sit down!" claim nothing that could be contradicted.
+  // Only statements can be contradicted. "Where is it?" and "Sit down!" claim nothing.
   AND n.node.clause_type = 'statement'
-  // "I know that she loves letters": only the main clause is claimed. In "I stayed because it rained", cause-01 is
-  // above the main clause.
+  // The node is the top of its sentence ("know" in "I know that she loves letters"), or the ARG1 of the top: in "I
+  // stayed because it rained", the top is cause-01, and its ARG1 is the main clause.
   AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
-  // A reader does not notice the change in a long sentence.
+  // Skip long sentences, in which a reader does not notice the change.
   AND n.node.subtree_last - n.position <= 16
-  // "She doesn't love old letters": a change of one word may leave a negative statement true.
+  // Skip negative statements, because a change of one word may leave them true: "She doesn't love old letters" and
+  // "She doesn't love new letters" do not contradict each other.
   AND n.node.negated IS NULL] AS claim
 
-// Step 2: choose the later turns and the frames.
+// Step 2: choose the later turns to replace, and the reply frames, such as "So ...?", for the repeated statement.
 WITH nodes, dialogue, tops, addressees, groups, claim, claim.node AS predicate,
      coalesce(claim.node.repeatable, '') = 'anywhere' AS context_free,
      // "You can call me": the statement is about the addressee, too.
      size([y IN addressees WHERE y.amr = claim.amr AND claim.node.sentence_top IN y.node.pronoun_sentences]) > 0
        AS to_addressee,
-     // "We went to Rome": it is not clear whether the addressee was there.
+     // "We went to Rome" may or may not include the addressee, so the addressee does not repeat it.
      size([w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences]) > 0
        AS of_group,
      // The words of this statement that can be changed.
      [c IN nodes WHERE c.amr = claim.amr
-        // The word is part of the statement.
+        // The word is below the head of the statement in the graph, so it belongs to the statement.
         AND c.position >= claim.position AND c.position <= claim.node.subtree_last
         AND size(c.options) > 0] AS changes
 WHERE size(changes) > 0
@@ -88,7 +89,7 @@ UNWIND CASE
 UNWIND changes AS change
 UNWIND change.options AS option
 
-// Step 3: make the edits: say the sentence, then change the copy.
+// Step 3: make the edits: replace the turn by a copy of the earlier sentence ("say"), then change the number in it.
 UNWIND [
   {position: 0, op: 'say', from_amr: predicate.amr, from_position: predicate.position, voice: voice, frame: frame},
   {position: change.position, op: 'set', concept: option.concept, value: option.value,

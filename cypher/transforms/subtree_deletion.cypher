@@ -77,8 +77,7 @@ WITH dialogue, last_turn, g, g.top AS top, g.top.amr AS amr,
      CASE WHEN size(g.asked_roles) = 0 THEN ['okay', 'hmm', 'oh', 'ah']
        ELSE ['hmm', 'oh', 'ah', 'hmm'] END AS words
 WITH dialogue, last_turn, g, top, amr, emptied,
-     // The turn number and the number of nodes decide between "okay", "hmm", "oh" and "ah", because Cypher has no
-     // seeded
+     // Choose "okay", "hmm", "oh" or "ah" by the turn number and the number of nodes, because Cypher has no seeded
      // random function.
      words[(g.turn + top.subtree_last + 1) % 4] AS word
 

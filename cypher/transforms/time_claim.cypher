@@ -10,14 +10,14 @@
 // A statement of an earlier turn is repeated in a reply frame, as in negated_claim, with another time. The query
 // works in three steps:
 //   1. Find the statements that can be repeated, the later turns and the words that can be changed.
-//   2. Choose the later turns and the frames of each statement.
+//   2. Choose the later turns to replace, and the reply frames of each statement.
 //   3. Make the edits.
 //
 // The times change as in time_shift: words along the ALTERNATIVE relationships of the lexicon ("Wednesday" becomes
 // "Sunday"), and the numbers in dates and clock times. No time is added to statements without a time, because the
 // reply would not contradict them.
 
-// Step 1: find the statements, the later turns and the changes.
+// Step 1: find the earlier statements, the later turns that can be replaced, and the times that can be changed.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -63,30 +63,31 @@ WITH dialogue, nodes, [n IN nodes WHERE n.position = 0] AS tops,
      [n IN nodes WHERE n.node.concept = 'we'] AS groups
 UNWIND [n IN nodes WHERE
   (n.node.repeatable IS NOT NULL
-    // An opinion must contain a statement to repeat: "I think that she loves letters" does, but "I agree" does not.
+    // An opinion is repeated only if it has content: "I think that she loves letters", but not "I agree".
     OR 'thinking' IN n.node.classes AND n.node.main_clause AND n.node.subtree_last - n.position > 2)
-  // Use only statements: questions ("Where is it?") and orders ("Sit down!") cannot be contradicted.
+  // Only statements can be contradicted. "Where is it?" and "Sit down!" claim nothing.
   AND n.node.clause_type = 'statement'
-  // Use only the main clause: not "she loves letters" in "I know that she loves letters". In "I stayed because it
-  // rained", the main clause "I stayed" is the ARG1 of cause-01.
+  // The node is the top of its sentence ("know" in "I know that she loves letters"), or the ARG1 of the top: in "I
+  // stayed because it rained", the top is cause-01, and its ARG1 is the main clause.
   AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
-  // A reader does not notice the change in a long sentence.
+  // Skip long sentences, in which a reader does not notice the change.
   AND n.node.subtree_last - n.position <= 16
-  // "She doesn't love old letters": a change of one word may leave a negative statement true.
+  // Skip negative statements, because a change of one word may leave them true: "She doesn't love old letters" and
+  // "She doesn't love new letters" do not contradict each other.
   AND n.node.negated IS NULL] AS claim
 
-// Step 2: choose the later turns, and the reply frames in which the statements are repeated.
+// Step 2: choose the later turns to replace, and the reply frames, such as "So ...?", for the repeated statement.
 WITH nodes, dialogue, tops, addressees, groups, claim, claim.node AS predicate,
      coalesce(claim.node.repeatable, '') = 'anywhere' AS context_free,
      // "You can call me": the statement is about the addressee, too.
      size([y IN addressees WHERE y.amr = claim.amr AND claim.node.sentence_top IN y.node.pronoun_sentences]) > 0
        AS to_addressee,
-     // "We went to Rome": it is not clear whether the addressee was there.
+     // "We went to Rome" may or may not include the addressee, so the addressee does not repeat it.
      size([w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences]) > 0
        AS of_group,
      // The words of this statement that can be changed.
      [c IN nodes WHERE c.amr = claim.amr
-        // The word is part of the statement.
+        // The word is below the head of the statement in the graph, so it belongs to the statement.
         AND c.position >= claim.position AND c.position <= claim.node.subtree_last
         AND size(c.options) > 0
         // In "next door", "next" does not express a time. In "next Friday", it modifies a time.
@@ -104,8 +105,8 @@ WITH dialogue, predicate, top, to_addressee, of_group, changes,
 WHERE NOT (voice = 'other' AND of_group)
 UNWIND CASE
     WHEN voice = 'own' THEN ['claim', 'said']
-    // About "you", ask no "why": speakers know why they do something, so "Why do I have to call you tomorrow?" is
-    // strange.
+    // If the statement is about the addressee, the frame "why" is not used: speakers know why they do something, so
+    // "Why do I have to call you tomorrow?" is a strange question.
     WHEN to_addressee THEN ['check', 'said']
     ELSE ['check', 'why', 'surprise', 'said']
   END AS frame

@@ -25,8 +25,8 @@
 //   car". If no noun can be replaced in this way, the statement is not used, because any ranker would recognise a
 //   response that shares nothing with the context.
 
-// Step 1: read the graphs of the dialogue and of its donors. Donors get the turn number -1, because they are not turns
-// of the dialogue.
+// Step 1: read the graphs of the dialogue and of its donors: utterances of other dialogues from which it may copy.
+// Donors get the turn number -1, because they are not turns of the dialogue.
 UNWIND $dialogues AS d
 UNWIND [t IN d.turns | {amr: t.amr, turn: t.turn, of_donor: false}]
   + [amr IN d.donors | {amr: amr, turn: -1, of_donor: true}] AS graph
@@ -78,7 +78,8 @@ UNWIND [i IN [0, 1, 2, 3] WHERE i < size(statements) | statements[(turn * 4 + i)
 // replace it by a noun of the context.
 WITH dialogue, amr, turn, context, statement, statement.nouns[0] AS noun
 WITH dialogue, amr, turn, statement, noun, [other IN context WHERE
-       // A counterpart of the noun must meet the same conditions as in step 2.
+       // The counterpart is the same noun ("boat"), or a noun of the same class that may replace it ("car"), as in
+       // step 2.
        other.word = noun.word
        OR noun.replaceable AND other.noun_class = noun.noun_class
        | other.word] AS counterparts

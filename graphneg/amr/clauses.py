@@ -206,7 +206,7 @@ class Clauses:
         is_predicate = reading.is_frame[k] and (bool(below) or (k > 0 and not role.startswith("snt")))
         if not is_predicate and all(child.role != "domain" for child in below):
             return "fragment"
-        # "I do" and "She did" have no other argument than the subject.
+        # In a short answer such as "I do" or "She did", the verb has no other argument than the subject.
         return "answer" if reading.labels[k] == "do-02" and len(below) < 2 else "statement"
 
     def _is_beside(self, k: int, other: int) -> bool:

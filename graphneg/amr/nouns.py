@@ -166,8 +166,8 @@ class Nouns:
         # In "I want to swim", another action can replace *swim*.
         if not reading.roles[k].startswith("ARG") or not reading.is_a(up, "wanting"):
             return None
-        # In "The engine began to run", the subject is a thing. Few other actions fit a subject that cannot
-        # act.
+        # In "The engine began to run", the subject is a thing. Few other actions fit a thing, so the action
+        # is kept.
         return None if reading.is_a(k, "joining") or {k, up} & self._driven else "deed"
 
     def _filler(self, k: int) -> str | None:
@@ -196,7 +196,7 @@ class Nouns:
             and to arguments of verbs that accept few nouns.
         """
         reading, role, up = self._of, self._of.roles[k], self._of.nodes[k].parent
-        # Verbs such as *play* in "play the guitar" accept few nouns.
+        # Verbs such as *play* in "play the guitar" accept few nouns, so their objects are not replaced.
         is_open = role in _OPEN and self.names_something(k) and self.is_plain(k)
         if not is_open or reading.is_a(k, "vague") or reading.is_a(up, "choosy"):
             return None
@@ -308,7 +308,7 @@ class Nouns:
         return list(found)
 
     def _kinds(self, k: int) -> frozenset[str]:
-        """Return the kinds of nouns that may replace a noun."""
+        """Return the noun classes, such as ``person`` or ``food``, of the nouns that may replace a noun."""
         if self._of.roles[k] == "ARG1" and self._of.is_a(self._of.nodes[k].parent, "handling"):
             return self._of.lexicon.members("physical-object") | {self._of.kinds[k]}
         return frozenset({self._of.kinds[k]})
@@ -387,7 +387,7 @@ class Nouns:
         return dated or any(self._is_impersonal(above, k) for _, above in self._of.roles_in[k])
 
     def _is_impersonal(self, above: int, k: int) -> bool:
-        """Return whether *it* (node ``k`` under ``above``) refers to nothing, as in "It takes an hour"."""
+        """Return whether *it*, the node ``k`` below the node ``above``, refers to nothing: "It rains"."""
         reading = self._of
         if reading.is_a(above, "impersonal"):
             return True
@@ -401,7 +401,7 @@ class Nouns:
             # batteries" and "It costs a lot".
             timed = any(reading.is_a(at, "lasting") for at in others)
             return timed or any(reading.is_frame[at] for at in reading.inside(above))
-        # *it* is empty in "It's getting late" and "It looks like rain".
+        # *it* refers to nothing in "It's getting late" and "It looks like rain".
         return reading.is_a(above, "becoming") and any(reading.is_a(at, "impersonal") for at in others)
 
     def deixis(self, k: int) -> str | None:
@@ -477,7 +477,7 @@ class Nouns:
         """Return the type and the words of a name; None if the name is only a title or punctuation.
 
         Args:
-            k: Number of the node ``name``.
+            k: Index of the node ``name``.
             of: Type of the name, which is returned unchanged.
         """
         reading = self._of

@@ -571,7 +571,8 @@ class _Tree:
         assert place.parent is not None
         clause.role = place.role
         place.parent.attach(clause, place.detach())
-        # The *I* of "I'm surprised that you phoned me" is the *me* of the clause, so it is one node.
+        # In "I'm surprised that you phoned me", *I* and *me* are the same person, so use the node of the
+        # clause for both.
         own = {node.concept: node for node in clause.walk() if node.concept in _EXCHANGED}
         for node in frame.below:
             if node is not clause and node.concept in own:

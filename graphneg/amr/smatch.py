@@ -176,8 +176,8 @@ def _triples(graph: AmrGraph, inverses: Mapping[str, str]) -> Triples:
     relations: list[Triple] = []
     for up, _, role, target in sorted(branches, key=lambda branch: branch[:2]):
         inverse = role.removesuffix("-of") if is_inverted(role) else inverses.get(role)
-        # In ``:mod expressive`` the target is a constant. A constant cannot be the source of a triple, so the
-        # role is not inverted.
+        # The role ``mod`` is the inverse of ``domain``, but in ``:mod expressive`` the target is a constant.
+        # A constant cannot be the source of a triple, so the role is not inverted.
         if target.value is not None:
             attributes.append((role, names[up], target.value))
         elif inverse is not None:
@@ -348,7 +348,7 @@ _LABELS: Mapping[str, Callable[[Triples], set[str]]] = {
 
 
 def _part(graph: Triples, relations: Sequence[Triple]) -> Triples:
-    """Return the part of a graph that consists of the given relations and the concepts at their ends."""
+    """Return the part of a graph that consists of the given relations and the nodes that they connect."""
     ends = {node for _, source, target in relations for node in (source, target)}
     return Triples([instance for instance in graph.instances if instance[1] in ends], (), relations)
 

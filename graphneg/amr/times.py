@@ -82,10 +82,11 @@ class Times:
         up = reading.nodes[k].parent
         if role in _PARTS or label in _DATES:
             return True
-        # "week" in "two weeks" is a part of a time, "dollar" in "two dollars" is not.
+        # A unit is part of a time if it is a unit of time: "week" in "two weeks", but not "dollar" in "two
+        # dollars".
         if role == "unit" and up is not None and reading.labels[up] in _DATES:
             return True
-        # In "from Monday to Friday", both operands of the span are times.
+        # "Monday" and "Friday" in "from Monday to Friday" are the operands (op1, op2) of a time span.
         if up is not None and reading.roles[up] in _SPANS and role.startswith("op"):
             return True
         return role == "mod" and label in _RELATIVE
@@ -101,7 +102,8 @@ class Times:
             until Monday".
         """
         label = self._of.labels[k]
-        # In "two days before the party", *before* has a quantity, and only "after" could replace it.
+        # In "two days before the party", *before* has a quantity. No other word than "after" fits there, so
+        # the time counts as fixed.
         if label in ("before", "after"):
             return any(child.role == "quant" for child in self._of.children[k])
         return label == "now" and self._of.roles[k].startswith("op")
@@ -156,7 +158,8 @@ def _tenses(lexicon: Lexicon) -> tuple[re.Pattern[str], re.Pattern[str]]:
         for name in ("past-form", "future-form")
     )
     return (
-        # Regular past forms such as "walked" and "tried" are recognised by their ending.
+        # The lexicon lists only irregular past forms. Recognise regular ones, such as "walked" and "tried",
+        # by their ending.
         re.compile(rf"\b(?:{past}|[a-z]{{3,}}ed|[a-z]{{2,}}ied)\b"),
         re.compile(rf"\b(?:{future})\b|['’]ll\b"),
     )

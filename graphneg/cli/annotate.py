@@ -116,8 +116,8 @@ def annotate(
     """
     if into is not None:
         _take_in(read or [], into, key)
-        # Continue as if the user had asked to read the review, so that the results cover all of its
-        # judgements and not only the added judgements.
+        # The judgements were added to the review file. Now read this file as with `--read`, so that the
+        # results cover all of its judgements and not only the added ones.
         read, key = [into], None
     if read:
         if files or human:

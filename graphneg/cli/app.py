@@ -42,8 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             ``sys.argv``.
     """
     gc.set_threshold(GC_THRESHOLD)
-    # Set the variable before torch is imported, because importing torch loads OpenMP, which then reads the
-    # variable.
+    # Set OpenMP's environment variable before torch is imported, because importing torch loads OpenMP, which
+    # reads the variable only then.
     os.environ.setdefault(*OPENMP_SPIN_COUNT)
     with exit_on_interrupt():
         from graphneg.cli.program import app

@@ -244,8 +244,8 @@ def with_expanded_options(function: Callable[..., None], input_status: int = 1) 
         for name, kind in objects.items():
             options[name] = kind(**{field.name: options.pop(field.name) for field in fields(kind)})
         try:
-            # If the user presses Ctrl-C, the message "nothing was changed" is printed. Commands that change
-            # something call `advise_on_interrupt` themselves, and their message is printed instead.
+            # After Ctrl-C, print "nothing was changed". This is true only for commands that only read. All
+            # other commands call `advise_on_interrupt` themselves, and their own message is printed instead.
             with advise_on_interrupt("nothing was changed"), raise_on_interrupt():
                 function(**options)
         except InputError as error:
@@ -254,8 +254,8 @@ def with_expanded_options(function: Callable[..., None], input_status: int = 1) 
             raise
         except OSError as error:
             # Report an OSError with a file name, such as a missing permission, as a message. An OSError
-            # without a file name is a bug, so show its traceback. The exception is a full disk, about which
-            # the user can do something.
+            # without a file name is usually a bug, so show its traceback. But report a full disk as a
+            # message, too, because the user can free space.
             if error.filename is None and error.errno != ENOSPC:
                 raise
             at = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "

@@ -79,7 +79,8 @@ def raise_on_interrupt() -> Generator[None]:
 def _handler(handler: Callable[[int, FrameType | None], object], *, instead_of: object) -> Generator[None]:
     """Install a SIGINT handler for the block, but only if the current handler is ``instead_of``."""
     replaces = signal.getsignal(signal.SIGINT) == instead_of
-    # Only the main thread may set a signal handler. Other threads do not receive the signal.
+    # Only the main thread may set a signal handler; in another thread, Python raises ValueError. Ignore this
+    # error, because other threads never receive the signal.
     with suppress(ValueError):
         if replaces:
             signal.signal(signal.SIGINT, handler)

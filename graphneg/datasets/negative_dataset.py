@@ -225,7 +225,7 @@ class StoredGroups(Sequence[Group]):
         if isinstance(index, slice):
             return [self[item] for item in range(*index.indices(len(self)))]
         if not 0 <= index < len(self):
-            # Python ends an iteration over a sequence when the sequence raises IndexError.
+            # Raise IndexError and no other error, because it ends Python's iteration over a sequence.
             raise IndexError(index)
         return self._group(index)
 

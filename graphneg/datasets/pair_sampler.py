@@ -218,8 +218,8 @@ class PairSampler:
         self._own_random = RANDOM in known
         self.contexts = len(self._kept)
         borrows = RANDOM in mix.negatives and not self._own_random
-        # `_copies` finds groups with the same context. These are needed only if responses to other contexts
-        # are drawn as negatives.
+        # If responses to other contexts are drawn as negatives, they must not come from a group with the same
+        # context. `_copies` finds these groups.
         self._copies = _copies(groups, self._kept) if borrows else {}
 
     def drawn(self, epoch: int) -> tuple[EpochPairs, Shortfall]:

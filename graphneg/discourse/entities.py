@@ -176,7 +176,7 @@ class Resolver:
         return None if name is None else self._known_speaker(SPEAKER, name)
 
     def _addressee(self, speaker: str) -> str | None:
-        """Return the name of the other speaker. If there are several, it is not known who is addressed."""
+        """Return the name of the other speaker. Return None if there are several others, or nobody else."""
         others = [name for name in self._speakers if name != speaker]
         return others[0] if len(others) == 1 else None
 
@@ -259,16 +259,18 @@ class Resolver:
         return referent
 
     def _fits(self, mention: Mention, owner: int | None, one: _Referent) -> bool:
-        """Return whether a noun may refer to a known entity with the same head."""
+        """Return whether a noun may refer to an entity that was mentioned with the same noun before."""
         if mention.number and one.number and mention.number != one.number:
             return False
         # "My car" cannot refer to the car of somebody else, or to a car without an owner.
         if owner is not None and one.owner != owner:
             return False
-        # "the red car" is not the blue one, and not one whose colour nobody has mentioned.
+        # "the red car" can only refer to a car that was called red, not to a blue car or to a car whose
+        # colour nobody has mentioned.
         if not mention.modifiers <= one.modifiers:
             return False
-        # "I like coffee. – Do you want coffee?" speaks of coffee in general.
+        # In "I like coffee. – Do you want coffee?", both turns are about coffee in general. A noun without a
+        # determiner refers only to an entity that was also mentioned without one.
         if mention.definiteness == "bare":
             return one.is_bare and mention.modifiers == one.modifiers and bool(mention.number)
         return True
@@ -296,7 +298,7 @@ class Resolver:
             if kind in ("male", "female"):
                 fitting[0].gender = kind
             return fitting[0]
-        # "He is nice. – Yes, he is." Both refer to somebody whom nobody has named.
+        # "He is nice. – Yes, he is." Nobody has named this person, so the first "he" adds a new referent.
         if kind in ("male", "female"):
             referent = self._new("person", mention.head)
             referent.gender, referent.number = kind, "singular"

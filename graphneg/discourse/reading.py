@@ -213,7 +213,7 @@ class _Reader:
         )
 
     def _below(self, k: int, label: str) -> int | None:
-        """Return the number of the predicate below a modal or an opinion; None for other predicates."""
+        """Return the node index of the predicate below a modal or an opinion; None for other predicates."""
         view = self._view
         if label in words("raised"):
             # (obligate-01 :ARG1 who :ARG2 what); the other modals have what is possible as :ARG1.
@@ -300,7 +300,7 @@ class _Reader:
         top = view.sentences[head]
         # If graph and text do not have the same number of sentences, use the tense of the whole text.
         if len(tops) == len(parts) and top in tops:
-            # "didn't" shows the past only if it is split into "did n't".
+            # Tokenize the sentence, because `tense_of` recognises "didn't" as past only as "did n't".
             return tense_of(" ".join(token.text for token in tokenize(parts[tops.index(top)])), view.lexicon)
         if self._whole_tense is None:
             self._whole_tense = tense_of(" ".join(self._tokens), view.lexicon)
@@ -338,7 +338,7 @@ class _Reader:
         genders = values("titles")
         gender = next((genders[part.lower()] for part in parts if part.lower() in genders), "")
         own = [part for part in parts if self._is_proper(part.lower())]
-        # In (museum :name "Museum") the name is the noun.
+        # In (museum :name "Museum"), the name only repeats the noun, so it is not a name.
         if not own or " ".join(own).lower() == lexeme(view.labels[k]):
             return None
         role = view.roles[k]
@@ -375,8 +375,8 @@ class _Reader:
     def _is_proper(self, part: str) -> bool:
         """Return whether a word of a name is neither a title nor a mark nor an interjection."""
         is_title = part in values("titles") or "title" in self._view.lexicon.classes_of(part)
-        # "L/C" and "J. Smith" have letters that are no names.
-        # Some parsers take "Good Morning" for a name.
+        # Single letters, as in "L/C" and "J. Smith", are not names of their own. Neither are greetings: some
+        # parsers treat "Good Morning" as a name.
         is_word = part in words("markers") or part in words("no-mention")
         return not is_title and not is_word and len(part) > 1 and part[0].isalnum()
 
@@ -384,7 +384,7 @@ class _Reader:
         """Return the index of the pronoun for the named person: *I* in "I'm Mary" and "My name is Mary"."""
         view = self._view
         for child in view.children[k]:
-            # "Are you Jane?" and "I'm not Jane" name nobody.
+            # Neither "Are you Jane?" nor "I'm not Jane" says that the person is called Jane.
             if child.role == "polarity":
                 return None
             if child.role != "domain":
@@ -436,8 +436,8 @@ class _Reader:
         # "A man needs a good job. He ..." is about any man.
         elif head in words("anybody"):
             definiteness = "indefinite"
-        # Without a determiner, a word of unknown kind may be an adjective: "It is expensive." So may a
-        # superlative: "the latest".
+        # A word of unknown kind may be an adjective and not a noun if it has no determiner ("It is
+        # expensive") or is a superlative ("the latest"). An adjective mentions nothing.
         is_superlative = token is not None and self._tokens[token].endswith("est")
         if kind == OTHER and (definiteness == "bare" or is_superlative):
             return None
@@ -471,7 +471,8 @@ class _Reader:
             if node in self._spans:
                 end = self._spans[node][1] - 1
                 return end if end < len(tokens) else None
-        # Without alignment, a word is found by its beginning: the second "car" is the second node.
+        # If the node is not aligned with a token, look for tokens with the same stem. If there are as many of
+        # them as nodes with this concept, the second "car" in the text belongs to the second node `car`.
         stem = head.rpartition(" ")[2]
         stem = stem[:-1] if len(stem) > 3 and stem.endswith("y") else stem
         found = [i for i, token in enumerate(tokens) if token.startswith(stem) and len(token) < len(stem) + 4]

@@ -70,7 +70,7 @@ def proposition(clause: ClauseReading, reading: Reading, references: References)
 
 
 class _Propositions:
-    """Makes the propositions of one graph."""
+    """Converts the clauses of one graph into propositions, which can be compared between graphs."""
 
     def __init__(self, reading: Reading, references: References) -> None:
         self._view, self._references = reading.view, references
@@ -127,7 +127,7 @@ class _Propositions:
         return frozenset({f"@{entity}"} if phrase is None else {f"@{entity}", phrase})
 
     def _phrase(self, k: int, depth: int) -> str | None:
-        """Return the words of an argument; None if it contains something that cannot be compared."""
+        """Return the words of an argument as text; None if a word such as *it* may refer to anything."""
         view, label, mention = self._view, self._view.labels[k], self._mentions.get(k)
         if k in self._references and mention is not None and mention.kind != "noun":
             return f"@{self._references[k]}"
@@ -225,7 +225,8 @@ def contradicts(
     if said.predicate == before.predicate:
         if later.negative == earlier.negative:
             return False
-        # "I don't eat meat on Fridays" does not contradict "I eat meat".
+        # A denial contradicts a claim only if all of its circumstances also belong to the claim: "I don't eat
+        # meat on Fridays" does not contradict "I eat meat".
         denied, claimed = (said, before) if later.negative else (before, said)
         return _is_contained(denied.circumstances, claimed.circumstances)
     if later.negative or earlier.negative or not _are_equal(said.circumstances, before.circumstances):
@@ -256,13 +257,14 @@ def denied_possession(
     if view.labels[clause.core] not in words("having"):
         return None
     said = [(role, at) for role, at in _roles(view, clause.core) if not _is_silent(view, role, at)]
-    # "I don't have a car today" denies less.
+    # "I don't have a car today" does not deny that the speaker owns a car, so it is skipped.
     if sorted(role for role, _ in said) != ["ARG0", "ARG1"]:
         return None
     of = dict(said)
     owner = references.get(of["ARG0"])
     thing = next((one for one in reading.mentions if one.position == of["ARG1"] and one.kind == "noun"), None)
-    # "I don't have the red car" and "I don't have two cars" deny less.
+    # "I don't have the red car" and "I don't have two cars" do not deny that the speaker has a car, so they
+    # are skipped.
     if owner is None or thing is None or thing.definiteness == "definite" or thing.modifiers - _ANY:
         return None
     return owner, thing.head
@@ -330,7 +332,8 @@ def opposites_of(predicate: str, lexicon: Lexicon) -> frozenset[str]:
         lexicon: The lexicon.
 
     Returns:
-        The words of the tables. Whether they are opposites depends on what they are said of.
+        The words that the tables list. Some are opposites only for some things: "old" is the opposite of
+        "young" for people, and of "new" for objects.
     """
     return opposites().get(predicate, frozenset()) | _listed(lexicon).get(predicate, frozenset())
 

@@ -305,8 +305,8 @@ class Negatives(NegativeStream):
 
     def _wave(self, batch: _Batch) -> _Wave:
         """Run one planning round: plan edits for new attempts, store the edits, and apply them to graphs."""
-        # Planning a refused slot again would give the same random choices, because they depend on the number
-        # of the slot. So a slot with a new number replaces the refused one.
+        # The random choices of an attempt depend on its number (its slot). With the same number, a refused
+        # attempt would fail again, so the next attempt gets a new number.
         slots = batch.open_slots()
         if not slots:
             return (), {}
@@ -328,10 +328,10 @@ class Negatives(NegativeStream):
         return plans, {variant.id: variant for variant in variants}
 
     def _results(self, wave: _Wave) -> Iterator[tuple[EditPlan, Negative | str]]:
-        """Decode the edited graphs of a planning round.
+        """Decode the edited graphs of a planning round into negatives.
 
         Yields:
-            Each plan with its negative, or with the reason why it gives no negative.
+            Each plan with the negative that was made from it, or with the reason why none could be made.
         """
         plans, variants = wave
         utterances = {

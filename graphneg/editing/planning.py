@@ -95,7 +95,7 @@ class _Slot:
 
     @property
     def next(self) -> str | None:
-        """The transform to try next; None if the negative has all its edits or no transform is left."""
+        """The transform to try next; None if this attempt has all its edits or no transform is left."""
         if self.applied >= self.amount or not self.groups:
             return None
         return self.groups[0][0]
@@ -323,8 +323,8 @@ def _edits(
         unsaid = {turn.graph_id for turn in slot.dialogue.turns if turn.turn > slot.turn}
         copied = {edit.from_amr for edit in proposal.edits if edit.from_amr is not None}
         return proposal.edits if not copied & unsaid else ()
-    # A proposal with a `swap_pool` swaps its content with the content of another site, its partner. The
-    # partner must be in a turn that the negative contains.
+    # A proposal with a `swap_pool` swaps its content with another site. Turns after the response are not part
+    # of the negative, so the other site must be in the response or in a turn before it.
     said = {turn.graph_id for turn in slot.dialogue.turns if turn.turn <= slot.turn}
     for other in ranked:
         # The two sites exchange their subtrees. If one site is in a turn that must not be edited, it keeps

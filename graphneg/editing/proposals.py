@@ -146,7 +146,7 @@ class UtteranceSamples:
         yield from (distinct[key] for key in sorted(distinct))
 
     def _amount(self, share: float) -> int:
-        """Return how many samples to draw from a corpus and split if each has this share of the rows."""
+        """Return the number of samples to draw, if each contains the fraction ``share`` of all rows."""
         return min(self._most, max(1, int(1 / share)))
 
     def _read(self, corpus: str, split: str, share: float, drawn: int) -> Sequence[SampleRow]:
@@ -156,8 +156,8 @@ class UtteranceSamples:
         if self._whole:
             between = {"corpus": corpus, "split": split, "low": low, "high": high}
             return self._store.read(cypher_text(self._query), **between)
-        # The store of a shard keeps the rows of all samples without an index. Read all these rows once, and
-        # select the rows of the sample here.
+        # The store of a shard has no index on the keys of these rows, so a query for one sample would be
+        # slow. Read the rows of all samples once, and select the rows of this sample here.
         if self._known is None:
             self._known = corpus_rows(self._store, self._part, list[Any])
         return [
@@ -269,7 +269,8 @@ class Donors:
             may copy), ``dialogue`` (id of the donor's dialogue) and ``amr`` (id of the donor's graph).
         """
         rows: list[Row] = corpus_rows(self._store, DONORS, lambda: self._assigned(corpus, split))
-        # Rows from a snapshot are for all corpora and splits, so select those of this corpus and split.
+        # In the store of a shard, the rows come from a snapshot of the whole store. Keep only the rows of
+        # this corpus and split.
         return [row for row in rows if row["corpus"] == corpus and row["split"] == split]
 
     def _assigned(self, corpus: str, split: str) -> list[Row]:
@@ -348,7 +349,7 @@ class Donors:
         return donors
 
     def _nodes(self, amrs: Sequence[str]) -> dict[str, Sequence[Sequence[Any]]]:
-        """Return the nodes that the query ``read/topic_nouns`` finds, keyed by graph id."""
+        """Return the noun nodes that the query ``read/topic_nouns`` finds in graphs, keyed by graph id."""
         found: dict[str, Sequence[Sequence[Any]]] = {}
         for at in range(0, len(amrs), _PAGE):
             rows = self._store.read(cypher_text("read/topic_nouns"), amrs=list(amrs[at : at + _PAGE]))
@@ -360,7 +361,7 @@ class _Donor:
     """An utterance to copy from (a donor), and the dialogues that may copy from it (its takers)."""
 
     def __init__(self, dialogue: str, amr: str, nouns: set[str], fits: set[str]) -> None:
-        """Initialize an utterance that other dialogues may copy. No such dialogue is known yet."""
+        """Initialize an utterance that other dialogues may copy, with an empty list of such dialogues."""
         self.dialogue, self.amr, self.nouns, self.fits = dialogue, amr, nouns, fits
         # Each donor hashes the dialogues with a different salt, and so ranks them in a different order. With
         # equal salts, all donors would prefer the same dialogues.

@@ -116,10 +116,10 @@ def trace_sites(store: Store, transform: Transform, dialogues: Sequence[StoredDi
 def _count(
     store: Store, query: str, parts: Sequence[_Part], part: _Part, parameters: Mapping[str, Any]
 ) -> tuple[int | None, str]:
-    """Run a query up to the end of one of its parts, and count the rows.
+    """Count the rows that a query has after one of its clauses, by running it up to the end of the clause.
 
     Returns:
-        The number of rows and an empty string, or None and the reason why the query could not be run.
+        A pair: the number of rows and an empty string, or None and the reason why the query could not be run.
     """
     # To count the rows after a part of a query, the query is cut off there and returns a row count. This is
     # impossible after a UNION, because all branches of a UNION must have the same columns.

@@ -339,7 +339,8 @@ def is_foreign(text: str) -> bool:
     """
     words = [match[0].lower() for match in islice(_LETTERS.finditer(text), _JUDGED)]
     letters = "".join(words)
-    # "ʰ" (U+02B0) is the first code point after the Latin and IPA blocks of Unicode.
+    # "ʰ" (U+02B0) is the first code point after the Latin and IPA blocks of Unicode. A text in which most
+    # letters are at or above it is in another script, and so is foreign.
     if 2 * sum(letter < "ʰ" for letter in letters) < len(letters):
         return True
     foreign = sum(word in word_class("foreign-function-words") for word in words)

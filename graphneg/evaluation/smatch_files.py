@@ -216,7 +216,8 @@ def evaluate_smatch(
     with Workers[Sequence[GraphPair], list[Compared]](_MATCHER, (seed,), count) as workers:
         for chunk in workers.map(chunks):
             for compared in chunk:
-                # The smatch package parses the graphs again, and may refuse a graph that was parsed before.
+                # The smatch package parses the graphs with its own parser. Report the graphs that it refuses,
+                # although graphneg could read them.
                 for side, reason in compared.unread.items():
                     unreadable.append(graphs[compared.number][side == "predicted"].unreadable(reason))
                 if compared.tallies is not None:

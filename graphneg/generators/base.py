@@ -270,7 +270,7 @@ class Generator(ABC):
         return None
 
     def drafts(self, contexts: Sequence[Context], per_context: int, seed: int) -> Sequence[Draft]:
-        """Return all usable candidates for each context. The final choice is made when shards are merged.
+        """Return all usable candidates for each context. The candidates are chosen when shards are merged.
 
         This method is called only if `choice` returns settings.
 
@@ -492,8 +492,8 @@ def context_batches(
         for dialogue in read_dialogues(store, ids):
             answers: dict[int, list[str]] = {}
             for response in responses.get(dialogue.id, ()):
-                # Add only the texts of correct responses (label 1). For a wrong response, add an empty list,
-                # because the turn that it answers is also the end of a context.
+                # Add only the texts of correct responses (label 1). For a turn with only wrong responses,
+                # keep an empty list: the turn is the last turn of a context, which needs negatives, too.
                 answers.setdefault(response.turn, []).extend([response.text] * (response.label == 1))
             own = list(_contexts(dialogue, answers, chosen.places, copied))
             batch.contexts.extend(own)
@@ -538,14 +538,15 @@ def _contexts(
     for turn in {*numbers, last + 1}:
         if copied is not None and (replies := copied.replies(dialogue.id, turn)):
             copies[turn] = replies
-    # If responses were loaded with the dialogue, its contexts end at the turns that these responses answer.
-    # Otherwise the turns of the dialogue itself are the responses.
+    # If the corpus lists responses for the dialogue, each context ends at a turn that such a response
+    # answers. Otherwise, a turn of the dialogue itself is the response, and the turns before it are the
+    # context.
     for answered in sorted(answers) or ([last - 1] if places == "last" else numbers[:-1]):
         before = tuple(Turn(turn.speaker, turn.text) for turn in dialogue.turns if turn.turn <= answered)
         # The first turn of a dialogue has no turns before it, so it is not a response.
         if not before:
             continue
-        # The next turn of the dialogue, if there is one, is a correct response.
+        # The turn that follows in the dialogue answers the context, so it is a correct response.
         reply = next((turn for turn in dialogue.turns if turn.turn == answered + 1), None)
         own = [] if reply is None else [reply.text]
         yield Context(

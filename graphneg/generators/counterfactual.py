@@ -108,7 +108,7 @@ class CounterfactualOptions(WritingOptions):
 
     @property
     def reach(self) -> CandidateOptions:
-        """The options ``turns`` and ``hops``, which limit the keywords that may become substitutes."""
+        """The limits on possible substitutes: ``turns`` for the context and ``hops`` for the shift graph."""
         return CandidateOptions(turns=self.turns, hops=self.hops)
 
 
@@ -233,8 +233,8 @@ class CounterfactualGenerator(WritingGenerator):
             # Take the first question about each observed reply, then the second about each, and so on. In
             # this way, all observed replies are used.
             in_turn = chain.from_iterable(zip_longest(*(questions[reply.id] for reply in each)))
-            # If several questions ask for a reply with the same substitute, keep only the first one. A dict
-            # keeps the last value of a key, so reverse the questions.
+            # If several of these requests have the same substitute, keep only the first. A dict keeps the
+            # last value of a key, so reverse the list.
             backward = reversed([question for question in in_turn if question is not None])
             distinct = list({question.substitute: question for question in backward}.values())[::-1]
             reason = "no-substitute" if each else "no-perspective"

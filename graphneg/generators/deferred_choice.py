@@ -64,7 +64,7 @@ class Sentence(Protocol):
 
     @property
     def terms(self) -> frozenset[str]:
-        """The lemmas of the sentence's content words."""
+        """The lemmas of all content words of the sentence."""
         ...
 
     @property

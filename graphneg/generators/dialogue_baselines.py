@@ -276,7 +276,8 @@ def _other_utterance(store: Store, replaced: int = 0) -> Manipulation:
         # Do not use an utterance that this dialogue also contains, because a repetition is not an unrelated
         # utterance.
         known = _key(said)
-        # Do not use an utterance that is a correct reply at this position, because it would be no error.
+        # Do not use an utterance that is a correct reply to the turns before it, because the dialogue would
+        # remain coherent.
         right = NearTexts(
             [
                 *context.replies_to_copies.get(at, ()),

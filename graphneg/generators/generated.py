@@ -204,9 +204,9 @@ class Generated(NegativeStream):
         return plugin_errors("generator", self._generator.name, self._generator, GeneratorError)
 
     def _parts(self, skip: int) -> Iterator[tuple[int, ContextBatch]]:
-        """Yield pairs of a number of dialogues and a batch of contexts. Skip the first ``skip`` dialogues.
+        """Yield pairs of a number and a batch of contexts, starting after the first ``skip`` dialogues.
 
-        The number counts all dialogues up to the end of the batch, including the skipped dialogues.
+        The number says how many dialogues are done at the end of the batch, including the skipped ones.
         """
         generator, asked = self._generator, self._generation
         check_selection(self._store, asked.contexts.selection)

@@ -249,7 +249,8 @@ class PnegGenerator(WritingGenerator):
                 self.passes(each, "surprising")
                 yield None
                 continue
-            # Reject a response that is much more likely after the context: it may be a correct answer.
+            # Reject a response that is much more likely after the context than alone, because it may be a
+            # correct answer.
             expected = 1 - losses.after / losses.alone
             passes = self.passes(each, "fits" if expected > self._options.max_context_gain else None)
             yield {"perplexity": losses.perplexity, "expected": expected} if passes else None
@@ -272,7 +273,7 @@ class PnegGenerator(WritingGenerator):
             reason = answer.problem
         if not self.passes(each, reason):
             return
-        # Models sometimes copy a response or a turn from a solved example in the prompt.
+        # Reject copies: models sometimes repeat a response or a turn of a solved example in the prompt.
         told = [text for example in shown for text in (*example.responses, *example.context)]
         before = [words_of(text) for text, _ in each.texts]
         turns = [turn.text for turn in each.context.turns]

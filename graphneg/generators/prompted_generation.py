@@ -481,7 +481,7 @@ class WritingGenerator(Generator):
         # The copied generator only counts requests or sends them in advance. It returns no texts that a
         # ranker could score, so it needs no ranker.
         other.writer, other.refused, other._said, other._ranker = writer, Counter(), NearDuplicates(), None
-        # The copy also has a list of the missing candidates. `missing` returns and clears this list.
+        # The copy still has the original's list of missing candidates. Call `missing`, which clears the list.
         other.missing()
         return other
 

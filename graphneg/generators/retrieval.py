@@ -450,7 +450,8 @@ class SemiHardGenerator(BankGenerator):
             # A response that is at least as similar to the query as the correct response may be correct, too.
             # Such responses get the score minus infinity, so that they come last.
             for at, cosine in _best_first(np.where(cosines < right, cosines, -np.inf)):
-                # Responses are sorted by cosine, so this response and all later ones are too dissimilar.
+                # Responses are sorted by cosine. Stop here, because this response and all later ones are too
+                # dissimilar to the correct response.
                 if cosine <= right - self._margin:
                     return
                 if new.take_entry(entries[at]):

@@ -108,7 +108,8 @@ def refusal(
     reason = malformed_reason(text, keywords, lengths)
     if reason is not None:
         return reason
-    # Models often copy an example from their prompt.
+    # Models often copy an example from their prompt. Reject a text that shares several words in a row with
+    # one.
     if any(shares_run(words, words_of(example)) for example in examples):
         return "copies-example"
     # A text with nearly the same words as a correct response has nearly the same meaning, so it is probably
@@ -147,7 +148,7 @@ def malformed_reason(text: str, keywords: Sequence[Sequence[str]], lengths: rang
         return "no-keyword"
     if is_foreign(text):
         return "not-english"
-    # Small models often fall into lists such as "I like tea, coffee, milk, water, juice."
+    # Reject repetitions and long lists, which small models often write: "I like tea, coffee, milk, juice."
     if is_repetitive(words) or text.count(",") >= _MANY_COMMAS:
         return "repeats"
     return None
@@ -345,7 +346,8 @@ class PerplexityFilter:
             ``bounds``.
         """
         said = [f" {detokenize(text)}" for text in texts]
-        # A model needs at least one token before the text. Without a history, use a line break.
+        # Score each text without a history. The model needs at least one token before the text, so use a line
+        # break.
         alone = self.model.score_tokens(said, ["\n"] * len(said))
         # A text with a high loss alone is rejected anyway. Score only the other texts after their histories.
         passing = [
@@ -358,8 +360,8 @@ class PerplexityFilter:
         behind = dict(zip((at for at, _ in shown), after, strict=True))
         found: list[TextLosses | None] = [None] * len(texts)
         for at in passing:
-            # A text without a history was scored only alone. Use these losses in place of losses after a
-            # history.
+            # A text without a history was scored only alone. Use the losses of the text alone in place of its
+            # losses after a history.
             tokens = behind.get(at, alone[at])
             losses = TextLosses(_mean(alone[at]), _mean(tokens), round(max(tokens), 3))
             found[at] = losses if self.bounds.hold(losses) else None

@@ -130,11 +130,11 @@ class SpeakerNotice:
         self._left: list[str] = []
 
     def count(self, cells: Value, marking: Sequence[str] = ()) -> None:
-        """Count a turn, with or without a speaker.
+        """Count whether a turn names its speaker, and remember the unused columns.
 
         Args:
             cells: A table row, or a turn that is a JSON object.
-            marking: The columns that mark internal notes. The notice does not list them as unused.
+            marking: The columns that mark internal notes. The notice about unused columns does not list them.
         """
         known = self._fields.of(cells)
         count_unsaid(cells, content_of(cells, known.get("text", "")), self._notices)
@@ -150,7 +150,8 @@ class SpeakerNotice:
 
     def report(self) -> None:
         """Report the speakers that were assumed. Call this method after all turns were counted."""
-        # Some turns name a speaker and others do not, so the file has a speaker column with gaps.
+        # Some turns name a speaker and others do not, so the file has a speaker column with gaps. Report only
+        # how many turns have none.
         if self._unnamed and self._named:
             self._notices.count("turn", "without a speaker assigned to A or B", self._unnamed)
         # No turn names a speaker. If the user has confirmed this with an empty --map speaker=, no notice is
@@ -186,7 +187,8 @@ def report_missing_time(file: str, cells: Value, fields: Fields, notices: Notice
 def _looks_like_a_time(value: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return False
-    # Most numbers count or measure something. A Unix time is a large number with 10 or 13 digits.
+    # Most numbers are counts or measurements. Accept a number as a time only if it has the 10 or 13 digits of
+    # a Unix time, and its date is plausible.
     if _NUMBER.fullmatch(text := str(value).strip()):
         seconds = parse_time(value) if _UNIX_TIME.fullmatch(text) else None
         return seconds is not None and _FIRST_CHAT <= seconds < _LAST_CHAT

@@ -109,12 +109,13 @@ class Batch:
             self.graphs.append(read)
             self.graph_rows.add(read.graph, read.of, read.source, read.digest, read.text, read.warnings)
         for dialogue in dialogues:
-            # All graphs of these dialogues have been added, so they can be compared with each other.
+            # All graphs of these dialogues have been added above. Now compare the graphs of each dialogue
+            # with each other.
             turns, responses = _with_graphs(dialogue, graphs)
             self.graph_rows.mark_echoes(
                 [(turn.speaker, turn.graph_id) for turn in turns if turn.graph_id is not None]
             )
-            # A dialogue without graphs has no clauses.
+            # The discourse layer is computed from clauses. Skip a dialogue without graphs, which has none.
             if responses or any(turn.graph_id is not None for turn in turns):
                 analyses = self.graph_rows.analyses
                 self.discourse.add(layer_of(dialogue.id, turns, responses, analyses, self.lexicon))
@@ -224,5 +225,6 @@ def _with_graphs(
         for number, response in enumerate(dialogue.responses)
     )
     responses = [GraphOfResponse(id, turn, of[id]) for id, turn in numbered if id in of]
-    # Sort the responses by turn and number, as they are read from a store.
+    # Sort the responses by turn, and the responses to one turn by the number in their id. Queries return them
+    # in the same order.
     return turns, sorted(responses, key=lambda one: (one.turn, len(one.id), one.id))

@@ -153,7 +153,8 @@ def _dialogue(record: Record) -> str | None:
         return record.id
     if not isinstance(record, GraphText):
         return None
-    # A graph must name its utterance: a pipeline has no store in which the text could be looked up.
+    # Each graph must name the id of its utterance. A pipeline without a store cannot find the utterance by
+    # its text.
     if record.id is None or "#" not in record.id:
         error = InputError(
             f"{record.place}: the graph lacks the id of its utterance (# ::id corpus/split/name#turn): only "

@@ -320,7 +320,8 @@ class _Tables:
 
     def _new(self, key: tuple[Any, ...], name: str, columns: str, option: str) -> _Table:
         same = sum(path.stem.partition(".")[0] == name for path in self.written)
-        # Each combination of attribute types has its own file: Dialogue.csv, Dialogue.2.csv, ...
+        # A CSV file has one set of columns, so nodes with other attributes or attribute types get a file of
+        # their own: Dialogue.csv, Dialogue.2.csv, ...
         path = self._folder / (f"{name}.{same + 1}.csv" if same else f"{name}.csv")
         stream = self._files.enter_context(
             self._files.enter_context(atomic_file(path)).open("w", encoding="utf-8", newline="")

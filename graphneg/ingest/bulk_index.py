@@ -97,7 +97,7 @@ class _Answer(list[Record]):
 
 
 class BulkIndex:
-    """The collected records of a bulk load, with the methods `read` and `write` of a store.
+    """A SQLite file that collects the records of a bulk load, with the methods `read` and `write` of a store.
 
     Args:
         path: The SQLite file. It is created if it does not exist.
@@ -284,7 +284,7 @@ class BulkIndex:
         return _Answer({"id": id, "digest": known} for id, known in self._found("graphs", "digest", ids))
 
     def _dialogues(self, dialogues: Rows, utterances: Rows, next: Sequence[list[int]]) -> _Answer:
-        # The rows in `utterances` refer to their dialogue by its index in `dialogues`.
+        # In each row of `utterances`, the value of "dialogue" is an index into the list `dialogues`.
         turns: list[list[Row]] = [[] for _ in dialogues]
         for row in utterances:
             turns[row["dialogue"]].append({**row, "dialogue": None})
@@ -642,5 +642,5 @@ class BulkIndex:
         return _Answer(nodes=self.amount("entries") - before)
 
     def _none(self, **_: Any) -> _Answer:
-        """Return no rows: in a bulk load, there are no locks, and the lexicon comes before all graphs."""
+        """Return no rows. A bulk load needs no locks, and loads the lexicon before there are any graphs."""
         return _Answer()

@@ -147,8 +147,8 @@ def _decompressed(stored: BinaryIO, compression: str) -> Any:
 def _as_utf8(pieces: Iterator[bytes], encoding: str) -> Iterator[bytes]:
     first = _beginning(pieces)
     if first.startswith(_UTF_16):
-        # Some programs write lone surrogates to UTF-16 files.
-        # The surrogates are passed on here, and later rejected with their line number.
+        # Some programs write lone surrogates to UTF-16 files. Pass them on here. They are rejected later,
+        # when their line number is known.
         encoding, errors = "utf-16", "surrogatepass"
     else:
         # Invalid bytes are decoded to lone surrogates, which "surrogateescape" encodes to the original bytes

@@ -47,7 +47,7 @@ _FACEBOOK_LINES = frozenset({
     "sent a sticker.", "sent a link.", "sent a location.", "sent a live location.",
 })  # fmt: skip
 """What Facebook writes after the name of somebody who sent something else than a text."""
-# "Reacted ❤ to your message", "Liked a message"
+# Matches texts that Facebook writes for reactions: "Reacted ❤ to your message", "Liked a message".
 _REACTION = re.compile(r"Reacted \S{1,12} to your message|Liked a message")
 _FOREIGN = "in another language left out"
 
@@ -95,7 +95,8 @@ def _converter(value: Value) -> Callable[[Value, Notices], dict[str, Any]] | Non
         return _of_help_scout
     if isinstance(value.get("participants"), list) and _is_facebook(value.get("messages")):
         return _of_facebook
-    # In other formats, "description" describes the whole dialogue, so further keys of Freshdesk are required.
+    # In Freshdesk, "description" is the first message. In other formats, it describes the whole dialogue.
+    # So treat the entry as a Freshdesk ticket only if it has another key of Freshdesk.
     described = isinstance(value.get("description_text"), str) or (
         isinstance(value.get("description"), str) and "requester_id" in value
     )
@@ -119,7 +120,7 @@ def _of_chatgpt(value: Value, notices: Notices) -> dict[str, Any]:
     turns: list[dict[str, Any]] = []
     for name, node in path:
         message = node.get("message")
-        # The root, and nodes whose message was removed, have no message.
+        # Skip nodes without a message: the root of the tree, and nodes whose message was removed.
         if message is None:
             continue
         if not isinstance(message, dict):

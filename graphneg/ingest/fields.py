@@ -477,7 +477,7 @@ def columns_of(value: Any) -> dict[str, list[Any]] | None:
         return None
     columns = cast("dict[str, Any]", value)
     lengths = {len(column) if isinstance(column, list) else -1 for column in columns.values()}
-    # If the columns have different lengths, they do not describe the same turns.
+    # Accept only columns of equal length. Otherwise, the values at an index would belong to different turns.
     return columns if len(lengths) == 1 and -1 not in lengths else None
 
 

@@ -120,7 +120,8 @@ class NoteFinder:
             for key in self._fields.notes_of(cells):
                 if key in texts or _is_certain(key):
                     continue
-                # A column "Internal note" may contain the note itself, and not a yes or no.
+                # A column "Internal note" may contain the text of a note instead of yes or no. A long value
+                # is such a text.
                 if header_class(key) and len(words_of(str(cells[key]))) > _MOST_WORDS:
                     texts.add(key)
                     continue

@@ -238,10 +238,10 @@ class LoadReport:
 
     Attributes:
         loader: The name of the loader.
-        written: Numbers of new records, keyed by kind, such as ``dialogues``.
-        present: Numbers of records that were already in the store, keyed by kind.
+        written: How many new records were written, keyed by kind of record, such as ``dialogues``.
+        present: How many records were already in the store, keyed by kind of record.
         rejected: The first rejected items, at most `KEPT_REJECTIONS`.
-        rejections: The number of all rejected items.
+        rejections: How many items were rejected in all.
         notices: The messages of the loader to the user.
         seconds: The duration of the load in seconds.
         on_rejected: Function that is called with each rejection.

@@ -598,7 +598,8 @@ class JsonCursor:
                     long = f"it is longer than {LARGEST_ITEM:,} characters"
                     raise ItemError(long if is_long else json_fault(error)) from error
             else:
-                # A number at the end of the text may be incomplete: `12` may be the start of `123`.
+                # A number at the end of the text that was read so far may be incomplete: `12` may be the
+                # start of `123`. So read more before it is returned.
                 if end < len(self._text) or isinstance(value, dict | list | str) or not self._more():
                     self._at = end
                     return cast("Any", value)
@@ -633,7 +634,7 @@ class JsonCursor:
         if self._ended or pending > LARGEST_ITEM:
             return False
         parts, size = [self._text[self._at :]], pending
-        # Before old text is dropped, count its lines.
+        # Count the lines of the text that is dropped now, so that later line numbers are correct.
         self._line, self._counted = self.line(), 0
         while size <= 2 * pending and not self._ended:
             piece = next(self._pieces, b"")

@@ -156,7 +156,8 @@ class RowReader:
         self._lost_rows = unread_before is not None
         self._has_turn_zero = cache(lambda: self._any_turn_zero(read()))
         if are_groups:
-            # In a help desk, the parent of a comment is its ticket, which is not in the file.
+            # In a help desk, the parent of each comment may be a ticket that is not in the file. Comments
+            # with the same parent then form a dialogue.
             key = self._known["reply_to"]
             self._known = {**self._known, "dialogue": key}
             self._notices.say(
@@ -429,7 +430,8 @@ class RowReader:
         replies: dict[str, list[int]] = {}
         for at, (_, answered) in enumerate(names):
             replies.setdefault(answered or "", []).append(at)
-        # The loop ends, because no message in a cycle of replies can be reached from a first message.
+        # The loop ends even if some messages answer each other in a cycle: the first message answers nothing,
+        # so no message of a cycle is reached from it.
         whole = [*firsts]
         for at in whole:
             whole.extend(replies.get(names[at][0] or "", ()))

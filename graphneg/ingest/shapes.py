@@ -95,8 +95,8 @@ def dialogue_values(
     lost: Rejected | None = None
     for entry in remaining:
         if isinstance(entry, Rejected):
-            # Remember an unreadable row before the first readable one, because both may belong to the same
-            # dialogue.
+            # If the first rows are unreadable, remember the last of them. The first readable row may belong
+            # to the same dialogue, which would then lack a turn.
             lost = entry
             yield Rejected(entry.place, entry.reason)
             continue
@@ -125,8 +125,8 @@ def dialogue_values(
             yield from reader.dialogues(again, entries, lost)
             return
 
-        # To interpret dates, the whole file must be read first. This is impossible for entries that can be
-        # read only once.
+        # The order of day and month is derived from all dates of the file, which are read in advance. This is
+        # impossible if the entries can be read only once and were not kept, so then pass no dates.
         times = tuple if once else partial(_all_times, again, fields)
         dates = Dates(times, file, notices, date_order)
         names = _Names(fields, again)
@@ -304,7 +304,7 @@ class _ObjectReader:
         if name is not None and name not in given:
             raise ItemError(f"the object has no {name!r}; its keys are {listed(map(repr, list(given)[:12]))}")
         others = ((key, one) for key, one in given.items() if key not in (turns, name, split))
-        # Skip None values. In Parquet files, a key that an entry lacks has the value null.
+        # Skip None values: in a Parquet file, null only means that the entry does not have this key.
         result: dict[str, Any] = {key: one for key, one in others if one is not None}
         # In {"train": [...], "valid": [...]}, the key is the split of the dialogues in the list.
         is_split = entry.key != "" and split_of(Path(entry.key)) == entry.key.lower()

@@ -80,8 +80,8 @@ class RowStore:
             row: The row: any value that `marshal` can write, such as JSON values and tuples.
         """
         with _enough_room("the rows of this file"):
-            # Each group of rows has a number in the database. Consecutive rows often belong to the same
-            # group, so look up the number in the cache first.
+            # Consecutive rows often have the same key. Look up the number of the key in the cache before the
+            # database.
             number = self._numbers.get(key)
             if number is None:
                 number = self._number(key)

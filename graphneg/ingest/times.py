@@ -88,7 +88,7 @@ def parse_time(value: Any, order: DateOrder | None = None) -> float | None:
         pass
     if found := _YEAR_LAST.fullmatch(text):
         first, sign, second, year, clock = found.groups()
-        # In dates with dots, the day always comes first.
+        # If a date is written with dots and the year comes last ("17.5.2024"), the day always comes first.
         if (order := "day" if sign == "." else order) is None:
             return None
         day, month = (first, second) if order == "day" else (second, first)

@@ -142,9 +142,9 @@ def _roles(said: Sequence[Utterance]) -> frozenset[str]:
     names = [one.speaker.casefold() for one in said]
     roles = frozenset(names) & ROLES.keys()
     others = set(names) - roles
-    # A dialogue system that talks to a user may also be called "system".
-    # In "user: A table for two. / system: For what time?", the system is a participant.
-    # That is assumed if there is at most one other speaker, and "system" speaks after that speaker.
+    # A speaker "system" may be a dialogue system, and thus a participant: "user: A table for two. / system:
+    # For what time?" This is assumed if there is at most one other speaker, and "system" speaks after that
+    # speaker.
     if len(others) > 1:
         return roles
     opening = list(takewhile(roles.__contains__, names))
@@ -257,7 +257,8 @@ def _uncited(text: str, options: LoadOptions) -> str:
     def shown(mark: re.Match[str]) -> str:
         options.notices.count("citation mark", "removed")
         named = _NAMED.match(mark["of"]) if mark["kind"] == "entity" else None
-        # Keep the blank that precedes the name.
+        # A mark of the kind "entity" contains a name that belongs to the sentence. Keep the name and the
+        # space before it.
         return mark[0].partition("\ue200")[0] + named["name"] if named else ""
 
     return _CITATION.sub(shown, text)

@@ -427,7 +427,8 @@ def _require_values(what: str, *values: Any) -> None:
             # Refuse lone surrogates, because neither the driver nor UTF-8 files can represent them.
             if not part.isascii() and (lone := _SURROGATE.search(part)):
                 code = ord(lone[0])
-                # These code points represent bytes that were not valid UTF-8 (PEP 383).
+                # Python represents bytes that are not valid UTF-8 by these code points (PEP 383), so name the
+                # byte in the message.
                 if 0xDC80 <= code <= 0xDCFF:
                     raise ItemError(f"{what} is not UTF-8: byte 0x{code - 0xDC00:02x}")
                 raise ItemError(f"{what} contains half of a surrogate pair, U+{code:04X}")
@@ -481,10 +482,10 @@ class GraphDialogues:
             yield from self.rest()
 
     def rest(self) -> Iterator[Dialogue]:
-        """Yield a last dialogue with the turns that are left, if any. It may be shorter than the others."""
+        """Yield a last, shorter dialogue with the turns that were read after the last full one, if any."""
         if self.pending:
-            # The attribute marks dialogues that were made from graphs without utterances. Graphs from other
-            # files are not assigned to these dialogues, even if their texts are equal.
+            # This dialogue is made from the sentences of a file of graphs. The attribute `made_of` prevents
+            # that graphs from other files are assigned to it only because a sentence has the same text.
             attributes = {"made_of": "graphs"}
             yield Dialogue(self._id(), self.corpus, self.split, tuple(self.pending), attributes=attributes)
             self.made += 1
@@ -529,7 +530,8 @@ def assign_graphs(
             continue
         content = graph_digest(text.penman)
         known = by_key.get(text_key(text.text), ()) if text.text else ()
-        # Include utterances that already have this graph. They occur if the same file is loaded again.
+        # Assign the graph to utterances that have no graph, or that already have this graph because the same
+        # file was loaded before.
         fitting = sorted(id for id, digests in known if not digests or content in digests)
         yield from ((id, text) for id in fitting)
         if not fitting:

@@ -267,7 +267,7 @@ def _part_kind(part: Mapping[str, Any]) -> str:
 
 
 def kinds_without_text(cells: Mapping[str, Any], content: Any) -> list[tuple[str, int]]:
-    """Return what a message that has no text contains instead, with the number of each kind.
+    """Return what a message without a text contains instead, such as photos, with the number of each kind.
 
     >>> kinds_without_text({"tool_calls": [{}, {}]}, None), kinds_without_text({"photos": [{"uri": "x"}]}, "")
     ([('tool call', 2)], [('media placeholder', 1)])
@@ -277,7 +277,8 @@ def kinds_without_text(cells: Mapping[str, Any], content: Any) -> list[tuple[str
         content: The value that should contain its text.
 
     Returns:
-        The kinds, apart from those that `unsaid_of` returns. Empty if the message shows no kind.
+        Pairs of a kind and a number; empty if nothing is found. Kinds that `unsaid_of` finds in ``content``
+        are not included.
     """
     calls = [(kind, found) for key, kind in INSTEAD_OF_TEXT.items() if (found := cells.get(key))]
     if calls:

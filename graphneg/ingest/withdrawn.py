@@ -22,7 +22,7 @@ _YES, _TIME = "yes", "time"
 
 
 class _Mark(NamedTuple):
-    """A row of the table: the kind of a message, and the columns and values that mark it."""
+    """A row of ``withdrawn.tsv``: a kind of message, and the columns and values by which exports mark it."""
 
     kind: str
     columns: frozenset[str]

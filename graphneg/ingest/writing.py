@@ -227,8 +227,8 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
     sent += batch.discourse.send(tx)
     # Read the results only now, so that the server does not wait for this client between the statements.
     finish(sent)
-    # The rows of new dialogues already contain what was found by comparing their turns. Other dialogues may
-    # have graphs in the store, with which the new graphs must be compared.
+    # The turns of new dialogues have been compared with each other already. A dialogue that was loaded
+    # earlier may also have graphs in the store, so compare the new graphs with those.
     elsewhere = {dialogue_of(read.of) for read in graphs} - unseen
     if elsewhere:
         write_discourse(tx, elsewhere, batch.graph_rows.analyses, batch.lexicon)

@@ -247,7 +247,8 @@ class CTranslate2Backend(Backend):
         try:
             return job(self._translator)
         except RuntimeError as error:
-            # The caller handles other errors, for example if memory runs out.
+            # Only missing CUDA libraries are handled here. The caller handles errors such as a lack of
+            # memory.
             if _NO_LIBRARY not in str(error):
                 raise error
             if self._device != "auto":

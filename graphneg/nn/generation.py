@@ -260,7 +260,8 @@ def posterior(logits: Any, observed: Any, noise: Any) -> Any:
     import torch
 
     chosen = observed[:, None]
-    # The maximum of logits + noise is standard Gumbel noise, shifted by the logsumexp of the logits.
+    # The observed token has the maximum of logits + noise. The maximum is independent of which token has it:
+    # it is standard Gumbel noise plus the logsumexp of the logits.
     highest = torch.logsumexp(logits, dim=-1, keepdim=True) + noise.gather(-1, chosen)
     # The sums of the other tokens must be below the maximum. The formula -log(exp(-maximum) + exp(-value))
     # converts a value from a Gumbel distribution into a value from the same distribution truncated at the
@@ -543,7 +544,7 @@ class TextEnd:
     lengths: list[int | None] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Set the lengths of all texts to None."""
+        """Set the lengths of all texts to None, because no text has ended yet."""
         self.lengths = [None] * len(self.is_over)
 
     def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:

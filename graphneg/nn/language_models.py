@@ -166,8 +166,8 @@ class LanguageModel(ABC):
         """Return an object with which the caller can generate one token at a time.
 
         Args:
-            sources: The tokens of each source.
-            width: Number of tokens to which sources are padded, unless a source is longer.
+            sources: The tokens of each source text.
+            width: Number of tokens to which source texts are padded, unless one is longer.
 
         Returns:
             An object that contains the logits of the first token to generate. Its method ``take`` appends a
@@ -176,14 +176,16 @@ class LanguageModel(ABC):
 
     @abstractmethod
     def text_start(self, batch: Sequence[Tokens], shown: Tokens = ()) -> int:
-        """Return the index at which the generated tokens begin in the rows of a batch.
+        """Return the index of the first generated token in the model's output for a batch.
+
+        The index is the same for all texts of a batch.
 
         Args:
-            batch: The tokens of each source.
-            shown: Tokens that are put before each source, such as few-shot examples.
+            batch: The tokens of each source text.
+            shown: Tokens that are put before each source text, such as few-shot examples.
 
         Returns:
-            The number of tokens in a row before the first generated token.
+            The index, from 0.
         """
 
     def score(self, texts: Sequence[str], given: Sequence[str] | None = None) -> list[float]:
@@ -432,7 +434,8 @@ class CausalLM(LanguageModel):
         import torch
 
         distinct = list(dict.fromkeys(map(tuple, batch)))
-        # A key-value cache saves work only if several rows have the same beginning or are equal.
+        # A key-value cache saves work only if several rows begin with the same tokens or are equal.
+        # Otherwise, return the tokens without a cache.
         if not shown and len(distinct) == len(batch):
             return padded(batch, self._pad, "left", self.device)
         read = padded(distinct, self._pad, "left", self.device)
@@ -565,7 +568,7 @@ def collated(model: LanguageModel, items: Sequence[TokenPair]) -> Mapping[str, A
         each row is a source followed by its target, and the loss ignores the source. For a
         sequence-to-sequence model, the rows are the sources, and the labels are the targets.
     """
-    # The trainer moves each batch to the model's device, so the tensors are created on the CPU.
+    # Create the tensors on the CPU. The trainer later moves each batch to the model's device.
     pad = model.tokenizer.pad_token_id
     if isinstance(model, CausalLM):
         rows = padded([[*item.source, *item.target] for item in items], pad, "right", "cpu")

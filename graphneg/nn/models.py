@@ -380,7 +380,7 @@ def on_device(model: Any, device: str | None) -> Any:
     """
     try:
         return model.eval().to(choose_device(device))
-    # An AssertionError means that torch was built without CUDA.
+    # torch raises an AssertionError if it was built without CUDA.
     except (RuntimeError, AssertionError) as error:
         raise ModelError(f"device {device!r} can't be used ({first_line(error)}); try cpu") from error
 

@@ -354,7 +354,8 @@ class ServedWriter:
             self._limit_name = NAMES_OF_LIMIT[1]
             return False
         if status in _UNACCEPTED:
-            # The server has accepted other prompts, so this prompt is the cause of the error. Do not retry.
+            # If the server has accepted other prompts before, this prompt is the cause of the error, so do
+            # not retry. Otherwise, the request itself is wrong, so end the run.
             if self._met:
                 return True
             raise ModelError(f"{url}: does not accept the request ({error})") from None
@@ -419,10 +420,10 @@ class CountingWriter:
         self._is_draft = True
 
     def begin(self) -> None:
-        """Start to count a new batch of contexts. The next `complete` call counts its requests as drafts.
+        """Mark the start of a new batch of contexts, so that the next `complete` call counts drafts.
 
-        A draft is the first request for a text. Further `complete` calls count their requests as retries,
-        which are needed if texts are rejected.
+        A draft is the first request for a text. The following `complete` calls count their requests as
+        retries, which are sent if texts are rejected.
         """
         self._is_draft = True
 

@@ -97,8 +97,9 @@ def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Map
         # By default, the Trainer removes columns that are not parameters of the model. Some collators need
         # such columns, so keep them.
         "remove_unused_columns": False,
-        # Without this argument, the Trainer reads the names of the labels from the model's `forward`. It
-        # would then pass labels to models whose `forward` does not accept labels, such as a poly-encoder.
+        # Without `label_names`, the Trainer looks for labels among the parameters of the model's `forward`.
+        # If it found none, as in a poly-encoder, it would pass the labels to `forward`, which does not accept
+        # them.
         "label_names": ["labels"],
     }
     known = {field.name for field in fields(TrainingArguments)} - {*own, "resume_from_checkpoint"}
@@ -118,7 +119,7 @@ def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Map
     loggers = settings["report_to"]
     if "tensorboard" in ([loggers] if isinstance(loggers, str) else loggers) and not (
         find_spec("tensorboard") or find_spec("tensorboardX")
-    ):  # Check for tensorboard here: the Trainer would move the model to its device first.
+    ):  # Fail now. If tensorboard is missing, the Trainer fails, too, but only after it has moved the model.
         raise InputError("report_to=tensorboard: tensorboard is not installed; run: pip install tensorboard")
     try:
         return TrainingArguments(**own, **settings)

@@ -106,7 +106,7 @@ class Constraints:
 
         Returns:
             True if the text ends with a complete sentence, is long enough and contains all required words.
-            Always False if ``min_words`` is 0.
+            Always False if ``min_words`` is 0, because then the model itself decides where the text ends.
         """
         return (
             self.min_words > 0
@@ -421,7 +421,8 @@ class LocalWriter:
         model, search, sources = self.model, asked.settings.search, [draw.tokens for draw in batch]
         beams, each = (search.width, asked.n) if isinstance(search, Beams) else (1, 1)
         start = model.text_start(sources, asked.shown)
-        # transformers makes a row for each beam, so repeat the constraints of a text for each of its beams.
+        # In a beam search, transformers generates one row per beam. Repeat the constraints of a text, so that
+        # each of these rows has its own.
         held = [draw.constraints for draw in batch for _ in range(beams)]
         text_of = partial(model.raw_text, kept=asked.settings.kept)
         over = TextEnd(
@@ -463,7 +464,8 @@ class LocalWriter:
         """Return the logits processors that implement the constraints on keywords and word weights."""
         chain: list[Any] = []
         if pull := max(one.keyword_bias for one in held):
-            # If the bias is 0, the required words only determine where the text may end.
+            # If the bias of a text is 0, its required words do not change the logits. They only determine
+            # where the text may end.
             words = [one.words if one.keyword_bias else () for one in held]
             chain.append(
                 KeywordBias(

@@ -93,7 +93,7 @@ class LimitedProtocol(H11Protocol):
         self._set_deadline()
 
     def pause_writing(self) -> None:
-        """Start a timer, because the visitor has stopped reading the response."""
+        """Start the timer after which the connection is closed, because the visitor reads no more data."""
         super().pause_writing()
         # asyncio calls this method when the send buffer of the connection is full. Close the connection if
         # the buffer is still full when the timer ends.

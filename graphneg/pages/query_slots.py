@@ -55,7 +55,7 @@ class QuerySlots:
     """
 
     def __init__(self, seconds: float) -> None:
-        """Initialize with all slots free."""
+        """Initialize the slots, in each of which one query can run. At first, all slots are free."""
         # The user sets the time limit of patient slots. If it is shorter than QUICK_SECONDS, it also applies
         # to quick slots.
         self._places = (Place(seconds, PATIENT), Place(min(seconds, QUICK_SECONDS), QUICK))

@@ -2,8 +2,9 @@
 
 Each annotator has a URL, ``/review/by/NAME``, which always shows the next item that the annotator has to
 judge. An annotator can therefore close the browser and continue later, even in another browser. Each answer
-is written to disk before the next page is sent. The pages for annotators do not show from which source an
-item comes. Other pages show the results of each source, and the items on which annotators disagree.
+is written to disk before the next page is sent. The pages for annotators do not show which recipe, generator
+or file a negative comes from. Other pages show the results of each of these sources, and the items on which
+annotators disagree.
 """
 
 from __future__ import annotations

@@ -236,8 +236,7 @@ def readable_text(text: str) -> str:
     Returns:
         A text of the same length. Control characters that are white space, such as line breaks, are kept.
     """
-    # A text of printable ASCII characters contains no control characters and no surrogates. This is the case
-    # for most texts.
+    # Return most texts quickly: printable ASCII text contains no control characters and no surrogates.
     if text.isascii() and text.isprintable():
         return text
     no_text = {c for c in text if unicodedata.category(c) in {"Cc", "Cs"} and not c.isspace()}

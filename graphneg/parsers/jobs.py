@@ -98,8 +98,8 @@ class ParserPool(AbstractContextManager["ParserPool"]):
         ahead: deque[Kept] = deque()
 
         def texts() -> Iterator[Texts]:
-            # `parse` may read several batches before it returns the results of the first one. Store the
-            # values of these batches in a queue until the results arrive.
+            # `parse` may read several batches before it returns the results of the first one. Keep the value
+            # that belongs to each batch in a queue until the results of the batch arrive.
             for kept, batch in batches:
                 ahead.append(kept)
                 yield batch

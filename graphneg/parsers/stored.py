@@ -72,7 +72,7 @@ def parse_row(key: str, source: str, parsed: Parsed) -> Row:
         parsed: The parse, including its PENMAN text.
 
     Returns:
-        The row, a parameter of the query ``parse/remember``.
+        The row as a dict, which can be passed to the query ``parse/remember``.
     """
     row: Row = {"id": key, "source": source, "penman": parsed.penman}
     if parsed.graph is not None and parsed.graph.spans:

@@ -182,7 +182,7 @@ def argsort_descending(scores: Sequence[float]) -> list[int]:
         >>> argsort_descending([0.1, 0.9, 0.9])
         [1, 2, 0]
     """
-    # sorted() is stable, so the indices of equal scores keep their order.
+    # sorted() is stable: of two equal scores, the one with the lower index comes first.
     return sorted(range(len(scores)), key=lambda index: -scores[index])
 
 

@@ -423,8 +423,8 @@ def _embed(ranker: PolyEncoder, texts: Sequence[str], path: Path, progress: Prog
             some = texts[start : start + _CHUNK]
             file.write(ranker.response_vectors(some).astype("<f4").tobytes())
             file.flush()
-            # fsync ensures that the chunk is on disk even after a power failure. A resumed build relies on
-            # this.
+            # A resumed build keeps all complete chunks that it finds in the file. fsync ensures that their
+            # vectors are really on disk, even after a power failure.
             os.fsync(file.fileno())
             progress.advance(len(some))
     progress.finish()
@@ -440,7 +440,7 @@ def _index(faiss: Any, path: Path, manifest: Manifest) -> Any:
     form = {"flat": "Flat", "ivf": f"IVF{cells},Flat", "hnsw": "HNSW32,Flat"}[manifest.index]
     made = faiss.index_factory(manifest.size, form, faiss.METRIC_INNER_PRODUCT)
     threads = faiss.omp_get_max_threads()
-    # With several threads, the index would depend on their timing, so a single thread is used.
+    # Use a single thread, because the index would otherwise depend on the timing of the threads.
     faiss.omp_set_num_threads(1)
     try:
         if not made.is_trained:

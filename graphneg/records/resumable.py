@@ -170,7 +170,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
     ) -> None:
         """Lock the output, and open the part file of a stopped run or create a new one."""
         own = None if shard is None else shard.file(out)
-        # The file of a shard has a suffix such as .3-of-16.
+        # The file of a shard ends in a suffix such as ".3-of-16", which `check_output` must accept.
         path = check_destination(out) if own is None else check_output(own, [own.suffix])
         if path is None:
             raise InputError(f"{STANDARD_OUTPUT}: standard output can't be resumed; name a file")

@@ -98,8 +98,8 @@ def check_replaceable(path: Path, overwrite: bool) -> dict[str, Any]:
         InputError: The file exists, may not be overwritten, and was not written by a run of graphneg or was
             changed afterwards. Or a file of another program has the name of the run note.
     """  # noqa: DOC501, DOC502
-    # Read the note even with `overwrite`, because this run will write a note under the same name. If a file
-    # of another program has this name, reading it raises an error, so that it is not replaced.
+    # Read the run note even with `overwrite`, because the new run will write its run note under the same
+    # name. If a file of another program has this name, reading it raises an error, so the file is not lost.
     noted = read_own_note(_finished_note(path, "").path)
     if overwrite or not path.exists():
         return {}
@@ -415,7 +415,8 @@ def read_own_note(path: Path) -> dict[str, Any]:
         return {}
     except (InputError, OSError) as error:
         raise foreign_file_error(path) from error
-    # graphneg writes a fingerprint into every run note, so a JSON file without one is from another program.
+    # graphneg writes a fingerprint into every run note. A JSON file without a fingerprint is from another
+    # program, so raise an error instead of replacing it.
     if not isinstance(noted, dict) or "fingerprint" not in noted:
         raise foreign_file_error(path)
     facts = cast("dict[str, Any]", noted)

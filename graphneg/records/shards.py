@@ -190,7 +190,7 @@ def numbered(
     Returns:
         Pairs of an index and a group. The indices also count the groups of other shards.
     """
-    # Count the groups of all shards, so that no two shards use the same index.
+    # Every shard numbers the groups of all shards, but yields only its own, so no index occurs in two shards.
     return (
         (place, group)
         for place, group in enumerate(groups)

@@ -76,7 +76,7 @@ _LEAST, _MOST = 3, 16
 Shorter statements such as "I see." claim too little to be contradicted. Longer statements are unlikely to be
 repeated.
 """
-# Words with which speakers refer to themselves.
+# Matches words with which speakers refer to themselves.
 _OWN = re.compile(r"\b(i|me|my|mine|we|us|our|ours)\b", re.I)
 # Matches the end of a contraction that tokenization has split: the "n't" of "do n't", or the "n ' t" of
 # "don ' t".
@@ -239,7 +239,8 @@ def _of_turn(
     """Yield the contradiction in an edited turn, if the edit added or replaced exactly one sentence."""
     old, new = ([part.text for part in typed_sentences(said[turn].text)] for said in (before, after))
     gone, added = [text for text in old if text not in new], [text for text in new if text not in old]
-    # If several sentences were added or removed, it is unclear which of them contradict each other.
+    # Skip turns in which several sentences were added or removed, because it is unclear which of them
+    # contradict each other.
     if len(added) != 1 or len(gone) > 1:
         return
     earlier, sentence = turn, gone[0] if gone else ""
@@ -308,7 +309,7 @@ def _claim(item: Contradiction, others: DenialWordings | None, seed: int) -> _Cl
         new_said, new_contrary = others.affirmed, others.denied
 
     def saying(wordings: Sequence[str]) -> tuple[str, ...]:
-        """Return copies of the earlier utterance, each with another wording in place of the statement."""
+        """Return one copy of the earlier utterance per wording, which takes the place of the statement."""
         return tuple(item.earlier.replace(item.sentence, text, 1) for text in wordings)
 
     if item.sentence not in item.earlier:
@@ -350,7 +351,8 @@ def _responses(
     # and the consistent one.
     if kind != "later" and number(seed, "alone", id) % 3:
         wrong, right = beside(wrong, source.other, id), beside(right, source.other, id)
-    # Make half of the earlier utterances longer by adding a turn of another dialogue.
+    # Add a turn of another dialogue to half of the earlier utterances, so that not all of them consist of a
+    # single turn.
     if number(seed, "longer", id) % 2 == 0:
         longer = f"{id} longer"
         earlier = beside(earlier, other.source.other, longer)

@@ -95,7 +95,7 @@ def followups(contexts: Iterable[Context], max_turns_back: int = 3) -> Iterator[
         For each question, one `FollowUp` for each turn that it may refer to, the nearest turn first.
     """
     for context in contexts:
-        # If the speaker who asks also speaks next, the next turn does not answer the question.
+        # If the speaker who asks also speaks next, the next turn does not answer the question, so skip it.
         if not context.turns or context.turns[-1].speaker == context.speaker:
             continue
         if asks(context.turns[-1].text):
@@ -123,8 +123,8 @@ def fqness(model: LanguageModel, some: Sequence[FollowUp]) -> list[FollowUp]:
     Returns:
         Copies of ``some`` with the computed ``log_fqness``, in the same order.
     """
-    # Score each question twice: after the context without the turns between the referent and the question,
-    # and after the context without the referent.
+    # Score each question twice. In the first context, the turns between the question and the turn that it
+    # refers to (the referent) are left out. In the second context, only the referent is left out.
     texts = [_spoken(item.question.text) for item in some for _ in range(2)]
     given = [
         written(turns, item.question.speaker)

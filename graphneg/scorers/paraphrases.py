@@ -121,7 +121,7 @@ def reword_denial(sentence: str) -> DenialWordings | None:
         meets = ("nothing", "perfect")
 
     def written(side: str) -> Iterator[str]:
-        """Yield rewordings from all suitable templates. ``side`` is ``denied`` or ``affirmed``."""
+        """Yield rewordings that deny the claim (``side`` is ``denied``) or affirm it (``affirmed``)."""
         for needs, template in _templates()[forms["auxiliary"], side]:
             if needs in meets:
                 before, _, after = template.format(**forms).partition("+")

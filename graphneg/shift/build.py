@@ -299,7 +299,7 @@ def _check_replies(store: Store, selection: Selection, dialogues: int) -> None:
 def _batch(
     store: Store, ids: Sequence[str], extractor: KeywordExtractor, embedder: Embedder
 ) -> list[DialogueShifts]:
-    """Compute the keywords and the shifts of dialogues, and store them as rows for Cypher statements."""
+    """Compute the keywords and the shifts of dialogues as rows, which Cypher statements can write later."""
     dialogues = _pairs_of(store, ids)
     texts = list(dict.fromkeys(text.text for dialogue in dialogues for text in dialogue.texts))
     keywords = dict(zip(texts, extractor.extract(texts), strict=True))
@@ -361,7 +361,7 @@ def _write(
     lexicon = stored_lexicon(tx)
     for terms in in_transactions(sorted({row["text"] for name in _MENTIONS for row in rows[name]}), MAX_ROWS):
         finish(write_terms(tx, terms, lexicon))
-    # The following statements do not create terms, so all terms had to be created above.
+    # The following statements only link terms that already exist. All terms were therefore created above.
     for name, given in rows.items():
         for some in in_transactions(given, MAX_ROWS):
             run(tx, f"shift/{name}", rows=some)

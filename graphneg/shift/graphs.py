@@ -125,7 +125,7 @@ def export_shifts(store: Store, out: Path, corpora: Sequence[str] = (), *, overw
 
 @dataclass(frozen=True, slots=True)
 class Likelihoods:
-    """The likelihoods of perspectives for one focus.
+    """The probabilities of perspectives (keywords of a reply), given a focus (a keyword of the post).
 
     Attributes:
         counts: Number of shifts from the focus to each perspective.
@@ -223,11 +223,11 @@ class ShiftGraph:
     def _smoothed(
         self, counts: Mapping[str, int], ways: list[str], onward: Mapping[str, Mapping[str, int]]
     ) -> Likelihoods:
-        """Return the likelihoods of perspectives after a focus, smoothed as in the module docstring."""
+        """Return the smoothed probabilities of perspectives after a focus; see the module docstring."""
         prior, total = self.prior, sum(counts.values())
         share = BACK_OFF if ways else 0.0
-        # The remaining probability mass of the smoothing is distributed by P(p), the probability that a reply
-        # shifts to p, whatever its focus.
+        # The rest of the smoothing mass is distributed by P(p): how often replies shift to perspective p,
+        # whatever the focus is.
         rest = STRENGTH * (1 - share) / (total + STRENGTH)
         mass: dict[str, float] = dict(counts)
         taken = sum(counts[way] for way in ways)

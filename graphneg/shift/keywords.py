@@ -360,8 +360,8 @@ class YakeExtractor(SpacyExtractor):
             form = phrase.lower().replace("-", " ").split()
             size = len(form)
             score = 1 / (1 + max(0.0, float(h)))
-            # If YAKE and spaCy tokenise the phrase differently, it is not found among the tokens and is
-            # skipped.
+            # Look for YAKE's phrase among spaCy's tokens. If the two tokenise the phrase differently, it is
+            # not found and is skipped.
             places = [
                 range(at, at + size) for at in range(len(forms) - size + 1) if forms[at : at + size] == form
             ]

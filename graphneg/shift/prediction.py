@@ -167,8 +167,8 @@ def likelihood(post: Post, perspective: str) -> float:
     for focus in post.foci:
         salience += focus.salience
         total += focus.salience * focus.likelihoods.of(perspective)
-    # The bonus is needed because replies repeat keywords of the post more often than the shift graph
-    # predicts.
+    # Replies repeat keywords of the post more often than the shift graph predicts. Therefore add a bonus for
+    # a perspective that is a keyword of the post.
     return total / salience + REPEAT * post.keywords.get(perspective, 0.0)
 
 

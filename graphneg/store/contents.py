@@ -115,7 +115,8 @@ def _digest(
     store: Store, selection: Selection, rows: Callable[[Store, Sequence[str]], Iterable[bytes]]
 ) -> str:
     """Return a digest of the content version, the word relations, and the rows of all selected dialogues."""
-    # Include the content version, because it changes whenever graphneg writes.
+    # Include the content version, which changes with each write of graphneg, so that every change of the
+    # store changes the digest.
     version = content_version(store)
     ids = dialogue_ids(store, selection)
     pages = iter(lambda: list(islice(ids, PAGE)), [])
@@ -146,7 +147,7 @@ def _texts(store: Store, ids: Sequence[str]) -> Iterator[bytes]:
 
 
 def _texts_and_graphs(store: Store, ids: Sequence[str]) -> Iterator[bytes]:
-    """Yield encoded rows: first with the texts of a page of dialogues, then with each of their AMR nodes."""
+    """Yield the texts of some dialogues and then the nodes of their AMR graphs, as encoded rows."""
     yield from _texts(store, ids)
     amrs = [row["amr"] for row in store.read(cypher_text("read/amrs"), ids=list(ids))]
     [found] = store.read(cypher_text("read/graph_contents"), amrs=amrs)

@@ -197,7 +197,7 @@ class _Signatures:
         self._ids: list[str] = []
 
     def add(self, dialogue: StoredDialogue, answers: Mapping[int, Sequence[str]]) -> None:
-        """Add the contexts of a dialogue."""
+        """Add the MinHash signatures of a dialogue's contexts."""
         for turn, context in _growing(dialogue, answers):
             self._bands.extend(context.bands())
             self._dialogues.append(len(self._ids))
@@ -254,7 +254,10 @@ def _right(dialogue: StoredDialogue, responses: Iterable[StoredResponse]) -> dic
 def _growing(
     dialogue: StoredDialogue, answers: Mapping[int, Sequence[str]]
 ) -> Iterator[tuple[int, _Growing]]:
-    """Yield the turn index of each reply and the context before it, always as the same (growing) object."""
+    """Yield the turn index of each reply and its context.
+
+    The context is the same object each time, to which further turns are added after each step.
+    """
     context, said = _Growing(), iter(dialogue.turns)
     held = next(said, None)
     for turn in sorted(answers):
@@ -277,8 +280,8 @@ def _link(classes: Mapping[tuple[int, int], _Class]) -> None:
         keys.sort()
         for at, key in enumerate(keys):
             for other in keys[at + 1 : at + 1 + _COMPARED]:
-                # Compare two groups of contexts only once, even if their MinHash signatures agree in several
-                # bands.
+                # If the MinHash signatures of two groups agree in several bands, the pair occurs in several
+                # buckets. Compare it only once.
                 if (key, other) in linked:
                     continue
                 linked.add((key, other))

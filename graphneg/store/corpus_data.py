@@ -102,8 +102,8 @@ def stored_snapshot(store: Store) -> StoredSnapshot | None:
     if not found:
         return None
     facts = json.loads(found[0]["facts"])
-    # JSON objects cannot have pairs as keys, so the snapshot stores lists [corpus, split, count]. Convert
-    # them into a dict with (corpus, split) as keys.
+    # The keys are pairs of corpus and split. JSON objects cannot have such keys, so the JSON text contains
+    # lists.
     dialogues = {(corpus, split): amount for corpus, split, amount in facts["dialogues"]}
     return StoredSnapshot(found[0]["digest"], tuple(facts["parts"]), dialogues, facts["utterances"])
 

@@ -340,7 +340,7 @@ def diagnose(membership: Membership) -> str | None:
         if membership.alive():
             return None
     except OSError as error:
-        # The store directory or its disk cannot be accessed any more.
+        # An OSError here means that the store directory or its disk cannot be accessed any more.
         return f"its directory can't be read any more ({error.strerror}); {KEPT}"
     try:
         log = membership.log.read_text(encoding="utf-8", errors="replace")
@@ -747,7 +747,8 @@ def served_directories() -> list[Path]:
 def _greet(directory: Path, deadline: float) -> Membership | None:
     """Connect to the supervisor and wait for its server. Return None if no server runs or if it stops."""
     endpoint = read_endpoint(directory)
-    # A free lock means that the server which wrote the endpoint file was killed.
+    # A running server holds the lock. If the lock is free although the endpoint file exists, the server was
+    # killed.
     if endpoint is None or _lock_is_free(directory):
         return None
     with contextlib.ExitStack() as opened, contextlib.suppress(OSError):

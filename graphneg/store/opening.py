@@ -142,7 +142,7 @@ def _finish_import(store: Store) -> None:
 
 
 def _write(store: Store, statement: str) -> None:
-    """Run a schema statement, without changing the content version of the store."""
+    """Run a schema statement. The store's content version is not changed, because its data stay the same."""
     marks = {"version": SCHEMA_VERSION, "facts": facts_fingerprint(), "graphneg": __version__}
     # Pass the same parameters to all statements. A server ignores the parameters that a statement does not
     # use.
@@ -358,8 +358,8 @@ def open_embedded(
     Raises:
         StoreError: In each of three attempts, the server ended before the store was open.
     """
-    # Try three times. A server that was just killed can still be joined for a moment, and then fails. The
-    # next attempt starts a new server.
+    # Try three times. For a moment after a server was killed, `join` may still return this server, and
+    # opening it fails. The next attempt then starts a new server.
     for _ in range(3):
         membership = embedded.join(directory, is_temporary)
         with ExitStack() as opened:

@@ -81,7 +81,7 @@ class QueryParameter:
 
     @property
     def is_text(self) -> bool:
-        """Whether the parameter takes strings; False if it takes integers."""
+        """Whether the values of this query parameter are strings; False if they are integers."""
         return not isinstance(self.default, int)
 
 
@@ -441,8 +441,8 @@ def _add(graph: networkx.MultiDiGraph[str], value: Any) -> None:
     elif isinstance(value, Relationship):
         ends = [node for node in (value.start_node, value.end_node) if node is not None]
         for node in ends:
-            # The end nodes of a relationship come from the driver without properties. If a node was added
-            # before, it has its properties, so keep it.
+            # The driver returns the end nodes of a relationship without their properties. If a node is
+            # already in the graph, keep it, because it may have been added with its properties.
             if _key(node) not in graph:
                 _add(graph, node)
         graph.add_edge(*map(_key, ends), key=value.type, **dict(value.items()))

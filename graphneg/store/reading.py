@@ -228,7 +228,7 @@ def only_reading(text: str) -> Generator[None]:
         OnlyReading: The query writes.
         StoreError: The query failed for another reason.
     """  # noqa: DOC501
-    # Refuse an obvious write without sending it to the server.
+    # Refuse a query with a clause that writes, such as CREATE, without sending it to the server.
     if write_clause(text):
         raise _would_write(text)
     if stops_queries(text):

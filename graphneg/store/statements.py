@@ -41,8 +41,8 @@ def cypher_text(name: str) -> str:
 @cache
 def shipped_texts() -> frozenset[str]:
     """Return the texts of all transforms and named queries that graphneg ships."""
-    # `Store.query_read` does not check the queries in these two folders for unsafe commands. The queries in
-    # other folders are never passed to it.
+    # `Store.query_read` checks queries for unsafe commands, except the shipped queries of these two folders.
+    # The queries in other folders are never passed to it.
     folders = (resources.files("graphneg.cypher").joinpath(name) for name in ("transforms", "explore"))
     files = (file for folder in folders for file in folder.iterdir() if file.name.endswith(".cypher"))
     return frozenset(file.read_text(encoding="utf-8") for file in files)
@@ -124,7 +124,8 @@ def in_transactions(
     size = 0
     for item in items:
         own = rows(item)
-        # The condition `group` prevents an empty group if the first item alone has too many rows.
+        # The condition `group` is needed if the first item alone has more than `most` rows. Without it, an
+        # empty group would be yielded before this item.
         if group and size + own > most:
             yield group
             group, size = [], 0

@@ -307,7 +307,7 @@ class Supervisor:
             elif data.endswith(END):
                 self._stop_asked = self._stop_asked or len(self._users) == 1
             else:
-                # Keep only the last 64 bytes, which is enough for a request.
+                # Wait for the rest of the request. Keep only the last 64 bytes, because a request is shorter.
                 self._users[connection] = (self._users[connection] + data)[-64:]
 
     def _admit(self, connection: socket.socket, data: bytes) -> None:
@@ -487,7 +487,7 @@ def _die_with(parent: int) -> None:
     """Ask the kernel to kill this process, which will run Java, when its parent ends; see prctl(2)."""
     pr_set_pdeathsig = 1
     ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
-    # If the parent ended before the call of prctl, the kernel sends no signal, so exit here.
+    # If the parent ended before prctl was called, the kernel will send no signal, so exit here.
     if os.getppid() != parent:
         os._exit(1)
 

@@ -140,8 +140,8 @@ def inflect_finite(sentence: SentenceDraft, group: VerbGroup, person: str) -> No
     form = agree(lemma, tag, person)
     clitic = word_map("clitics").get(form) if low.startswith("'") else None
     lone = bool(group.subject_tokens) and group.subject_tokens[0].tag in ("PRS", "PRO", "PN")
-    # Use the clitics *'m* and *'re* only after a pronoun: "What're you?" becomes "What am I?", not "What'm
-    # I?".
+    # Use the clitics *'m* and *'re* only directly after their subject, a pronoun: "You're late" becomes "I'm
+    # late". In "What're you?", the subject comes later, so the result is "What am I?", not "What'm I?".
     if clitic == "'s" or (clitic and lone and not group.inverted):
         form = clitic
     negation = sentence.tokens.get(sentence.tokens.index_of(verb) + 1)
@@ -248,7 +248,7 @@ def case_of(sentence: SentenceDraft, token: Token, person: str) -> Case | None:
     Returns:
         The case, or None if the token is not a form of the pronoun ``person``.
     """
-    # In "Let's", the clitic *'s* is short for *us*.
+    # In "Let's", the clitic *'s* is short for *us*, an object.
     if token.lower == "'s":
         return Case.OBJECT
     known = [case for other, case in pronoun_cases(token.text) if other == person]

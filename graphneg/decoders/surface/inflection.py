@@ -96,8 +96,8 @@ def verb_lemma(word: str) -> str:
     found = readings(low).get("VERB") or readings(low).get("AUX")
     if not found and low.endswith("s") and not low.endswith("ss") and len(low) > 3:
         return low[:-1]
-    # "saw" is a form of "see", but also a verb with the lemma "saw". Prefer the lemma that differs from the
-    # word.
+    # "saw" is a form of "see", and also the plain form of the verb "saw". Prefer a lemma that differs from
+    # the word, such as "see".
     return min(found, key=lambda lemma: (lemma == low and len(found) > 1, len(lemma))) if found else low
 
 

@@ -332,7 +332,8 @@ def refuse_misplaced_verb(sentence: SentenceDraft, token: Token, old: str, conce
     lemma = concept.rpartition("-")[0].replace("-", "_")
     taken, before = _signatures(lemma), _signatures(old.rpartition("-")[0].replace("-", "_"))
     complements = _complements(sentence, token)
-    # Count the examples with a direct object. The subject of a passive verb ("nsubjpass") counts as one.
+    # Count PropBank's examples in which the verb has a direct object. The subject of a passive verb
+    # ("nsubjpass") counts as a direct object.
     with_object = sum(sum(frame.seen.get(form, {}).values()) for form in ("dobj", "nsubjpass"))
     needs_object = frame.examples >= _ENOUGH and with_object >= _NEARLY_ALL * frame.examples
     before_verb = sentence.tokens[: sentence.tokens.index_of(token)]
@@ -370,7 +371,7 @@ def _complements(sentence: SentenceDraft, token: Token) -> list[str]:
     if first == "VBG" or (first == "TO" and second == "VB"):
         return ["gerund" if first == "VBG" else "infinitive"]
     if first in ("IN", "TO"):
-        # "at five" and "at noon" are times, not complements.
+        # The prepositional phrase is a complement ("look at it"), unless it is a time ("at five", "at noon").
         when = low == "at" and (second == "CD" or following.lower in word_class("times-of-day"))
         return [low] if low in word_class("governed-prepositions") and not when else []
     # "buy red shoes" has an object as its complement, "stay awake" an adjective.
@@ -378,7 +379,8 @@ def _complements(sentence: SentenceDraft, token: Token) -> list[str]:
         return ["object" if sentence.is_noun(tokens.run_end(index, ("JJ", "CC"))) else "adjective"]
     if first != "PRO":
         return ["object"] if first in _OPENS_PHRASE else []
-    # The pronoun is a dative in "give me a book" and an object in "see me".
+    # A pronoun before a determiner, number or other pronoun is a dative: "give me a book". Otherwise it is an
+    # object: "see me".
     complements = ["dative" if second in ("DT", "PS", "CD", "PN") else "object"]
     if second == "TO" and third == "VB":
         complements.append("infinitive")
@@ -561,7 +563,8 @@ def refuse_expletive(sentence: SentenceDraft, token: Token) -> None:
     # sunny", "It's Monday") or a number ("It's five o'clock", "It's 2135-3678"). The same holds if a verb of
     # change and a word of time or weather follow ("It's getting late").
     told = any(other.lower in word_class("said-of-no-thing") | WEEKDAYS | set(MONTHS) for other in predicate)
-    # In "It's ten years old", *it* refers to a thing in spite of the number.
+    # In "It's ten years old", *it* refers to a thing, although a number follows. So a number does not count
+    # if "old" follows.
     aged = any(other.lower == "old" for other in after)
     counts = linked and not aged and any(other.tag == "CD" or other.lower in NUMBERS for other in predicate)
     becomes = verb.lemma in word_class("becoming") and any(
@@ -610,8 +613,8 @@ def refuse_negation(sentence: SentenceDraft, group: VerbGroup, label: str) -> No
         inverted=group.inverted,
         clause_before=any(other.first < start and other.kind == "finite" for other in earlier),
         question_before=any(other.asks for other in earlier),
-        # True if the clause is already negative ("Nobody saw it"), or if *not* would combine with another
-        # word of the clause ("Only I saw it", "I would rather stay").
+        # `negative` is True if the clause is already negative ("Nobody saw it"), or if *not* would combine
+        # with another word of the clause ("Only I saw it", "I would rather stay").
         negative=only
         or bool(group.negations)
         or any(token.lower in word_class("negative-words") for token in scope),
@@ -795,8 +798,8 @@ def refuse_dependent_sentence(source: SentenceDraft) -> None:
         and before.lemma in supposing
         for index, (before, token) in enumerate(pairwise(tokens), 1)
     )
-    # "That you all do" and "if you can" end in an auxiliary whose main verb is in an earlier sentence, so
-    # they make no sense elsewhere.
+    # Refuse sentences that end in an auxiliary without its main verb, such as "That you all do" and "if you
+    # can". The main verb is in an earlier sentence, so they make no sense elsewhere.
     words = [token for token in tokens if token.tag not in ("EN", "QT")]
     if words and (words[-1].lower == "not" or words[-1].tag == "NEG"):
         words.pop()

@@ -363,8 +363,8 @@ class NegativeCache:
             # Skip negatives of other contexts, correct responses to test contexts, and adversarial responses.
             if context not in right or response in never:
                 continue
-            # A correct response can be wrong in an edited context, so drop it only if the context was not
-            # edited.
+            # Drop a negative whose response is correct in the original context. Keep it if the context was
+            # edited, because the same response can be wrong after the edited turns.
             if entry.edited_context != entry.context or response not in right[context]:
                 yield negative
 

@@ -129,7 +129,8 @@ def measured(negative: Negative) -> MeasuredTexts:
 
 def _edited_turns(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[int | None, int]]:
     """Yield the old and the new index of each changed turn. The old index of an added turn is None."""
-    # If the number of turns is the same, assume that turns were changed in place.
+    # If both dialogues have the same number of turns, assume that no turn was added or removed, and compare
+    # the turns with the same index.
     if len(before) == len(after):
         yield from ((at, at) for at in range(len(after)) if before[at] != after[at])
         return

@@ -376,7 +376,8 @@ def words_cue_auc(wrong: Sequence[Text], right: Sequence[Text], seed: int = 0) -
     sides: list[tuple[list[frozenset[str]], list[frozenset[str]]]] = [([], []), ([], [])]
     for halves, texts in zip(sides, (wrong, right), strict=True):
         for text in texts:
-            # Split by context, so that no context occurs in both halves.
+            # Put all texts of a context into the same half. Otherwise, a text could be recognised by words
+            # that only its context explains, because the other half contains texts for the same context.
             halves[number(seed, "half", *text.place) % 2].append(_tokens(text.text))
     scores = [Histogram(step=_STEP) for _ in sides]
     # Learn the weights of words from one half and score the texts of the other half, then the reverse.

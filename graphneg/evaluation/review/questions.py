@@ -94,7 +94,7 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         # another answer.
         exact = [answer.value for answer in self.answers if word == answer.value.lower()]
         meant = exact or [answer.value for answer in self.answers if word in answer.written]
-        # An abbreviation may be ambiguous: "w" could mean "wrong" or "weak".
+        # Return None for an ambiguous abbreviation: "w" could mean "wrong" or "weak".
         return meant[0] if len(meant) == 1 else None
 
 
@@ -118,7 +118,7 @@ class Questions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def result_shares(self) -> Mapping[str, Mapping[str, str]]:
-        """The columns of the result tables: those in ``shares``; if it is empty, one per possible answer."""
+        """The columns of the result tables: ``shares`` if it is set, otherwise one column for each answer."""
         if self.shares:
             return self.shares
         several = len(self.questions) > 1

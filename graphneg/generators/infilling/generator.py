@@ -374,7 +374,8 @@ class MaskAndFillGenerator(WritingGenerator):
         before = judge.after([one.original.text for one, _ in rights], turns)
         pairs = zip(rights, now, before, strict=True)
         # Compare the language model's loss on the filled response with its loss on the original response,
-        # both after the context. If the loss hardly increased, the response is probably still correct.
+        # both after the context. If the loss hardly increased, the filled response is probably also correct,
+        # so it is rejected.
         risen = {id(one): after.mean - was.mean for (one, _), after, was in pairs}
         for one, scores in found:
             apart = risen.get(id(one))

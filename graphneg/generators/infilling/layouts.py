@@ -95,7 +95,7 @@ class Layout(ABC):
             given: Words for the leading blanks, which are already filled.
 
         Returns:
-            The prompt, whose continuation by the model `answers` can parse.
+            The prompt. The method `answers` can parse the model's output for it.
         """
 
     @abstractmethod
@@ -143,9 +143,7 @@ class OneByOne(Layout):
         return blank_request(history, masked.joined([*given, *marks]))
 
     def answers(self, written: str, masked: MaskedText, nth: int = 0) -> list[str] | None:
-        """Return the text for a blank. Cut the model's output off where it goes on after the blank.
-
-        For "the [word] in May", a model may write "boat in May. It leaks". The text for the blank is "boat".
+        """Return the model's answer: its output, up to the words that follow the blank in the text.
 
         Args:
             written: Output of the model.
@@ -284,7 +282,8 @@ class WholeText(Layout):
         Returns:
             One answer per blank; None if the model changed the text around the blanks.
         """
-        # The model must repeat the text around the blanks. Only the white space may differ.
+        # The output must contain the text around the blanks, which may differ only in white space. The words
+        # between are the answers.
         parts = [re.escape(part).replace(r"\ ", r"\s+") for part in masked.parts]
         found = re.search(r"(?:^|\s)" + "(.+?)".join(parts).strip() + "$", one_line(written))
         return None if found is None else _whole(list(found.groups()), masked)

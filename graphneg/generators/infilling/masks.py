@@ -112,7 +112,7 @@ class MaskedText:
         text = self.parts[0]
         for answer, part in zip(answers, self.parts[1:], strict=True):
             answer = one_line(answer)
-            # If "a [word]" is filled with "apple", it becomes "an apple".
+            # Correct the article before the blank: "a [word]" that is filled with "apple" becomes "an apple".
             if article := _ARTICLE.search(text):
                 text = text[: article.start()] + right_article(article[1], answer) + " "
             # Text that fills a blank at the start of a sentence gets a capital letter.

@@ -257,8 +257,8 @@ class KeywordGenerator(WritingGenerator):
             constraints=[Constraints(slot.said, self._pull, MIN_WORDS) for slot in slots],
             settings=self._manner,
         )
-        # The model may write the same text several times for one negative. A dict removes such duplicates, so
-        # that a text is scored only once.
+        # The model may write the same text several times for one missing negative. A dict removes the
+        # duplicates, so that a text is scored only once.
         whole: dict[tuple[int, str], _Slot] = {}
         for number, (slot, drafts) in enumerate(zip(slots, written, strict=True)):
             for draft in drafts:
@@ -307,7 +307,7 @@ class KeywordGenerator(WritingGenerator):
                 after = self.judge.after([text for text, _ in best], turns)
             for slot, (text, losses), loss in zip(contenders, best, after, strict=True):
                 given = [each for other in slots if other.at == slot.at for each in other.candidates]
-                # Candidates for the same context must differ from each other.
+                # Reject a text that is nearly equal to another candidate for the same context.
                 nearly = any(alike(words_of(text), words_of(candidate.text)) for candidate in given)
                 details, scores = {"keywords": ", ".join(slot.said)}, dict[str, float]()
                 if slot.history is not None:
@@ -327,7 +327,8 @@ class KeywordGenerator(WritingGenerator):
         """Return a reason code if a text may be a correct response or is nonsense; None if it is accepted.
 
         Args:
-            min_loss_gap: The mean loss of the text after the context, minus its mean loss after the history.
+            min_loss_gap: The mean loss of the text after the context, minus its mean loss after the history
+                (the turns of another dialogue) for which it was written.
             loss: Losses of the text after the context.
 
         Returns:
@@ -391,7 +392,7 @@ def _generator(
     histories: Histories | None = None,
     vectors: str | Path | None = None,
 ) -> KeywordGenerator:
-    """Create a keyword generator, which writes replies if ``histories`` is given, and sentences otherwise."""
+    """Create a generator that writes replies to ``histories``, or single sentences without histories."""
     chosen, near = options_of(KeywordOptions, name, options), None
     if name == "key-sem":
         if vectors is None:

@@ -85,7 +85,7 @@ class Scenes:
         self._vectors = StaticVectors(BUNDLED)
         self._weighted: dict[str, NDArray[float32]] = {}
         self._scenes: dict[str, NDArray[float32]] = {}
-        # Compute the mean vector of all dialogues. It is enough to read each term once, because its weight is
+        # Compute the mean vector of all terms of all dialogues. Each term is read once, and its weight is
         # multiplied by the number of dialogues that contain it.
         self._centre = self._mean(self._often, self._often)
 
@@ -101,7 +101,8 @@ class Scenes:
             The filter for sentences.
         """
         runs = frozenset(run for text in texts for run in _runs(text))
-        # Other dialogues that mention a rare word of the last turn are probably about the same scene.
+        # Other dialogues that mention a rare word of the last turn are probably about the same scene, so the
+        # filter rejects their sentences.
         rare = frozenset(term for term in terms.last if self.is_rare(term))
         return TopicFilter(self, self._talks.get(dialogue, dialogue), runs, rare, self.scene(terms.terms))
 
@@ -218,7 +219,7 @@ class Scenes:
 
 
 class TopicFilter:
-    """A filter for sentences, which accepts sentences about other scenes than a given context."""
+    """Accepts a sentence only if its scene (situation, such as a meal) differs from that of a context."""
 
     def __init__(
         self, scenes: Scenes, talk: str, runs: frozenset[str], rare: frozenset[str], scene: NDArray[float32]

@@ -546,7 +546,8 @@ def shortlist(
             continue
         common = sentence.terms & informative
         distance = by_shared[min(len(common), MOST_SHARED)]
-        # The profile asks for a word of the last turn, but the sentence shares none with it, or the reverse.
+        # Increase the distance if the profile asks for a word of the last turn and the sentence shares none
+        # with this turn, or the reverse.
         if common and of_last.isdisjoint(common) == profile.last:
             distance += 2.0
         if sentence.first_person != first_person and not anecdotal:
@@ -571,7 +572,7 @@ def shortlist(
         listed: set[str] = set()
         for distance, chance, sentence in ranked():
             key = words_key(sentence.text)
-            # The pool may contain the same sentence several times.
+            # Skip a sentence with the words of a context turn, of a correct response or of a listed sentence.
             if key in said or key in listed:
                 continue
             mentioned, likest = sentence.terms, conditions.max_response_overlap * len(sentence.terms)

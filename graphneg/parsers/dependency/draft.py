@@ -257,7 +257,7 @@ def repair(draft: GraphDraft) -> None:
     linked = {arc.dep for arc in draft.arcs}
     headed = {arc.head for arc in draft.arcs if arc.role.startswith("op")}
     for k, node in enumerate(nodes[:]):
-        # A constant without a head cannot be written, so it is deleted.
+        # A constant without a head, such as a lone "-", cannot be written in PENMAN, so it is deleted.
         if node.value is not None and k not in linked:
             node.deleted = True
         elif node.concept == "name" and not node.deleted and k not in headed:

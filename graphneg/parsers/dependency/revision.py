@@ -186,7 +186,7 @@ def _restore_arc(draft: GraphDraft, arc: DraftArc, head: int) -> None:
 
 
 def _restore_us(draft: GraphDraft, arc: DraftArc) -> None:
-    """Restore *we* as the agent of *let's go*. It replaces the *you* that ordinary imperatives get."""
+    """Replace *you*, the agent of an ordinary imperative, by *we* in *let's go*."""
     head = _living(draft, arc.head)
     if head is None or any(old.head == head and old.dep == arc.dep for old in draft.arcs):
         return

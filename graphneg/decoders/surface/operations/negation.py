@@ -265,7 +265,8 @@ def _add_negation(sentence: SentenceDraft, verb: Token, group: VerbGroup | None)
     second = group.second if group is not None else EDGE
     subject_end = group.subject[1] if group is not None and group.inverted and group.subject else None
     perfect = second.lower == "have" and group is not None and len(group.chain) > 2
-    # *'d* is *had* in "I'd seen it" and *would* in "I'd see it".
+    # The clitic *'d* stands for *had* before a past participle ("I'd seen it"), otherwise for *would* ("I'd
+    # see it").
     would = "had" if second.tag == "VBN" else "would"
     # Write out clitics: "I'll see it" -> "I will not see it". Before *have*, replace *must* by *can*: "You
     # must have seen it" -> "You cannot have seen it".
@@ -590,7 +591,7 @@ def _use_negative_words(sentence: SentenceDraft, group: VerbGroup) -> None:
         added = tokens.get(index + 1).lower in word_class("adding-adverbs") and _is_last(sentence, index + 1)
         if token.text == "," and (added or (is_any and sentence.inside_list(index))):
             continue
-        # Stop where another clause begins.
+        # The negation does not affect words of another clause, so stop where one begins.
         if token.lower == "but" or token.tag in SCOPE_ENDS | {"PU", "AX", "MD", "VBD", "VBZ", "VBP"}:
             return
         if token.lower in _ASSERTIVE:

@@ -136,7 +136,7 @@ def _remove(sentence: SentenceDraft, target: Phrase, conjunct: bool) -> None:
     if conjunct and _last_of_list(sentence, start, end):
         return
     before, after = tokens.get(start - 1), tokens.get(end)
-    # With a conjunct, remove the conjunction next to it: the *and* in "apples and pears".
+    # If a conjunct is removed, also remove the conjunction next to it: *and pears* in "apples and pears".
     if conjunct and before.tag == "CC" and after.tag != "CC":
         start -= 1
     elif conjunct and after.tag == "CC" and before.tag not in ("PU", "EN"):

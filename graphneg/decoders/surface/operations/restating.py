@@ -55,7 +55,7 @@ _WRITTEN_OUT = re.compile(
 _EXCHANGED = {"i": "you", "you": "i"}
 # Tags of words that can follow a determiner in its noun phrase.
 _IN_PHRASE = NOUNS | {"JJ", "CD", "VBG", "VBN", "RB"}
-# Question words of circumstances, by role.
+# The question words that ask for a time or place, keyed by its AMR role.
 _PLACES_AND_TIMES = {"time": "when", "location": "where", "destination": "where"}
 _SOME_TIME = frozenset({"sometime", "later", "soon", "half", "past", "o'clock"})
 _THIRD = frozenset({"he", "she", "it"})
@@ -140,7 +140,8 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
     hedge = next(hedges, EDGE)
     last = words[-1] if words else EDGE
     pointers = words_of("pointers") | (words_of("last-pointers") & {last.lower})
-    # In "I like that", *that* refers to something that the sentence does not name.
+    # Find a word such as *that* in "I like that". It refers to something that the sentence does not name, so
+    # the sentence cannot be understood elsewhere.
     pointer = next(
         (
             token
@@ -205,7 +206,8 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
     )
     assert group is not None
     refuse_idiom(source, group.main)
-    # A singular noun without an article is a name: "Bob is here". It keeps its capital letter.
+    # A first word that is a singular noun without an article is a name ("Bob is here"). Change its tag to
+    # that of a name, so that it keeps its capital letter inside a sentence.
     first, alone = tokens[0], group.subject == (0, 1) and not can_lack_article(tokens[0].lower)
     if alone and first.capital and first.tag in ("NN", "VB", "VBP", "JJ"):
         first.tag = "NNP"
@@ -264,7 +266,8 @@ def _keep_clause(source: SentenceDraft, k: int) -> None:
         RealisationError: The words of the clause are in several sentences, or there are none
             (``no-alignment``).
     """
-    # A pronoun node may have its first word in another sentence: "I'm late. I'm sorry."
+    # Ignore pronouns. In "I'm late. I'm sorry.", both "I" are one node, whose first word is in the first
+    # sentence even if the clause is the second one.
     indices = [
         index
         for inner in range(k, source.node(k).subtree_last + 1)
@@ -340,7 +343,8 @@ def _cut_asides(source: SentenceDraft) -> None:
             return
         if any(token.tag != "NNP" and token.lower not in words_of("asides") for token in aside):
             return
-        # "I have been to Paris, Rome": a name behind a name may be a further item of a list.
+        # Keep a name after another name, because it may be a further item of a list: "I've been to Paris,
+        # Rome".
         if aside[-1].tag == "NNP" and tokens[comma - 1].tag == "NNP":
             return
         source.cut(comma, end)
@@ -455,11 +459,11 @@ def ask_for(source: SentenceDraft, k: int, role: str) -> None:
 
 
 def _refuse_circumstance(source: SentenceDraft, word: str, start: int, end: int) -> None:
-    """Refuse to ask for a time or place that is not the only one, or not the end of the sentence.
+    """Refuse to ask *when* or *where* if the time or place is not at the end of the sentence or not unique.
 
     Raises:
-        RealisationError: A part of the time or place would remain, or nobody asks for it
-            (``unclear-clause``).
+        RealisationError: The question would be strange (``unclear-clause``), for example because another time
+            remains in it: "When will you call me sometime?"
     """
     tokens = source.tokens
     phrase_words = tokens[start:end]
@@ -478,7 +482,8 @@ def _refuse_circumstance(source: SentenceDraft, word: str, start: int, end: int)
     # leave at half past seven?"
     if any(token.tag == "CD" or token.lower in TIME_NOUNS | _SOME_TIME for token in others):
         raise RealisationError("unclear-clause", "another time would remain")
-    # "When have you been here?" is not English, but "Since when have you been here?" is.
+    # Refuse to ask a perfect with *when* alone: "When have you been here?" is not English, but "Since when
+    # have you been here?" is.
     if "since" not in (before.lower, tokens[start].lower) and any(
         group.verb.expanded in HAVE and len(group.chain) > 1 for group in source.parse_verbs()[:1]
     ):

@@ -202,7 +202,8 @@ def _scores(
     tops = dict(zip(seen.alive, (states @ arrays["top"]).tolist(), strict=True))
     if not pairs:
         return np.zeros((0, len(model.classes) - 1), np.float32), tops
-    # Class 0 means that there is no arc. Subtract its score to get log odds.
+    # Class 0 means that there is no arc. Subtract its score from the scores of the other classes to get log
+    # odds.
     features = [seen.pair(h, d) for h, d in pairs]
     between = sums.sums([groups for groups, _ in features])
     between = between + model.sums("pair", "pair", [single for _, single in features])

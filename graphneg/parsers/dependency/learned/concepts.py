@@ -145,7 +145,7 @@ def _stands(word: Word, text: str) -> bool:
         how_many = word.lower == "how" and following in _AMOUNTS
         lets = word.lemma == "let" and following in {"'s", "us"}
         return how_many or lets or word.lemma in {"not", "n't"} or word.lower == "'s"
-    # In "so nice", "so" is a degree and keeps its node. Other uses of "so" are left to the network.
+    # In "so nice", "so" is a degree and keeps its node. For other uses of "so", the neural network decides.
     degree = word.lower == "so" and word.dep == "advmod" and head.i > word.i and head.tag[:2] in {"JJ", "RB"}
     amount = word.lower in _AMOUNTS and text == "thing"
     return amount or degree or word.lower == "'s" or word.lemma == "be"
@@ -181,7 +181,8 @@ def _add_variants(sources: dict[str, list[str]], given: str) -> None:
     """Add copies of the fragment that the rules chose, each with another sense in place of its frame."""
     labels, arcs = read_fragment(given)
     frames = [n for n, label in enumerate(labels) if kind_of(label) == "frame"]
-    # The fragment of "player" is (person :ARG0-of play-01). Other senses of "play" keep the person.
+    # The fragment of "player" is (person :ARG0-of play-01). For another sense of "play", only the frame is
+    # replaced: (person :ARG0-of play-11).
     if len(labels) < 2 or len(frames) != 1:
         return
     for text in [text for text in sources if kind_of(text) == "frame" and " " not in text]:
@@ -191,7 +192,7 @@ def _add_variants(sources: dict[str, list[str]], given: str) -> None:
 
 
 def _share(count: int, whole: int) -> str:
-    """Return the ratio of two counts as a feature value: the number of quarters, from 0 to 4."""
+    """Return the ratio of two counts, rounded to quarters, as a feature value: ``3`` for three quarters."""
     return str(round(4 * count / whole)) if whole else ""
 
 

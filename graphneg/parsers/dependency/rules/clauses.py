@@ -1,4 +1,4 @@
-"""Rules that add modality, negation, mood, questions and question words to a draft.
+"""Rules that add modality, negation, mood, questions and question words to an unfinished graph.
 
 These rules run when the words already have their concepts. They add nodes above a clause or attach nodes to
 it:
@@ -131,7 +131,8 @@ def _is_imperative(word: Word) -> bool:
         or any(aux.tag in {"MD", "TO"} or aux.lemma == "have" for aux in word.children("aux"))
     ):
         return False
-    # Taggers often give an imperative at the start of a sentence the tag VBP instead of VB.
+    # Accept a root with any tag, because taggers often give the tag VBP instead of VB to an imperative at the
+    # start of a sentence.
     return word.tag == "VB" or word.dep == "ROOT"
 
 
@@ -280,10 +281,11 @@ def _write_pronoun(state: RuleState, word: Word, asked: bool, direct: bool) -> N
     # "What happened?" asks for a thing (amr-unknown). In "What a day!", "what" gets no node.
     if asked or (direct and word.lower == "what" and word.dep not in {"det", "predet"}):
         state.add("amr-unknown", word.i, "question")
-    # "I know what happened" asks for nothing: "what" refers to a thing that happened, so it becomes "thing".
+    # "I know what happened" is not a question: "what" refers to a thing that happened, so it becomes the node
+    # "thing".
     elif not direct and word.lower in {"what", "whatever"} and word.dep != "det":
         state.add("thing", word.i, "free-relative")
-    # "I know who came" asks for nobody: "who" refers to a person who came.
+    # "I know who came" is not a question: "who" refers to a person who came, so it becomes the node "person".
     elif not direct and word.lower in {"who", "whom", "whoever"}:
         state.add("person", word.i, "free-relative")
 
@@ -436,7 +438,7 @@ def _denied_by(state: RuleState, word: Word) -> tuple[int | None, str]:
             return _denied_by_phrase(state, head) if head.tag[:2] in {"NN", "PR"} else None, "none"
         deferred = word.i in state.representatives and word.dep in {*SUBJECTS, "dobj"}
         return state.core_of(head) if deferred else None, "none"
-    # In "without sugar", "without" negates the noun.
+    # The word "without" negates the noun or clause after it: "sugar" in "without sugar".
     inner = word.child("pobj", "pcomp") if word.lower == "without" else None
     return (None if inner is None else state.core_of(inner)), "without"
 

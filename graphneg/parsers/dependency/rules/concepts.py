@@ -204,9 +204,8 @@ def _write_noun(state: RuleState, word: Word) -> None:
 def _write_known(state: RuleState, word: Word, concept: str) -> None:
     """Add the concept that a noun most often had in annotated graphs."""
     lemma = word.lemma
-    # A noun such as "player" becomes a person who plays.
-    # For "bookseller", the table of annotated concepts has only sell-01, so the first part of the word,
-    # "book", is added as what is sold.
+    # "player" becomes (person :ARG0-of play-01). For "bookseller", the table has only sell-01, so the first
+    # part of the word is added as the object: (person :ARG0-of (sell-01 :ARG1 book)).
     tail = next((lemma[k:] for k in range(len(lemma)) if _does(lemma[k:], concept)), None)
     first = "" if tail is None else lemma.removesuffix(tail)
     if tail is not None and (tail == lemma or "NOUN" in readings(first)):
@@ -284,7 +283,7 @@ def _adjective_concept(state: RuleState, word: Word) -> tuple[str, str]:
     frames = _verbal_frames(state, lemma, "j") or lexicon.candidates(lemma, "j")
     if frames:
         return frames[0], "frame"
-    # Participles such as "tired" and "amusing" have the frame of their verb.
+    # For a participle such as "tired" or "amusing", use the frame of its verb, such as amuse-01.
     if lemma.endswith(("ed", "ing")):
         verb = lemma_of(word.lower, "VBN" if lemma.endswith("ed") else "VBG")
         frames = lexicon.candidates(verb, "v")

@@ -113,7 +113,8 @@ def _is_name(state: RuleState, word: Word) -> bool:
     if not word.text[:1].isupper() or word.lower in _NO_NAMES:
         return False
     before = word.previous
-    # The first word of a sentence or quotation is capitalised even if it is not a name.
+    # The first word of a sentence or quotation is always capitalised. There, a capital letter does not make a
+    # common word a name.
     first = before is None or before.sentence != word.sentence or before.tag == "``"
     lexicon = state.lexicon
     common = (word.lemma, "n") in lexicon.concepts or (word.lower, "uh") in lexicon.concepts
@@ -299,7 +300,7 @@ def _write_clock(state: RuleState, word: Word, after: Word | None) -> int:
 
 
 def write_multiwords(state: RuleState) -> None:
-    """Add one node for each multiword expression. It becomes the node of the expression's head word.
+    """Add one node for each multiword expression, and make it the node of the expression's head word.
 
     Args:
         state: Words, nodes and unfinished graph of this piece of text; changed in place.

@@ -199,7 +199,8 @@ def _controller(state: RuleState, word: Word) -> Word | None:
     # In "when he came", the adverbial clause has a finite verb, so its subject is not taken from elsewhere.
     if word.child(*SUBJECTS) is not None or (word.dep == "advcl" and word.tag not in {"VBG", "VB", "VBN"}):
         return None
-    # In "he left without saying a word", "saying" depends on "without", but its subject is that of "left".
+    # In "he left without saying a word", "saying" depends on "without". Its understood subject is that of the
+    # verb above "without", so go one step further up, to "left".
     if word.dep == "pcomp":
         head = head.parent
     if word.dep == "xcomp":
@@ -310,7 +311,7 @@ def _fits(state: RuleState, noun: Word, kind: str) -> bool:
     """Return whether a pronoun for a person, a thing or people (``kind``) can refer to a noun."""
     if kind == "people" or noun.tag == "NNS":
         return kind == "people" and noun.tag == "NNS"
-    # Any name counts as a name of a person.
+    # Proper nouns (NNP) count as people, because the tags do not distinguish "Ann" from "Rome".
     human = noun.lemma in word_class("people") or state.concept_of(noun.i) == "person" or noun.tag == "NNP"
     return human == (kind == "person")
 
@@ -406,7 +407,8 @@ def merge_speakers(state: RuleState) -> None:
         and word.i in state.head_nodes
         and word.i not in spoken
     )
-    # Assume that the first verb of saying outside the quotation introduces the quotation.
+    # Assume that the first verb of saying outside the quotation introduces it: *said* in '"I know", she
+    # said'.
     verb = next(says, None) if spoken else None
     if verb is None:
         return

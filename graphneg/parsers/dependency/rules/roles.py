@@ -86,9 +86,9 @@ def dependency(state: RuleState, dependent: int) -> Dependency | None:
 
 
 def _represented(state: RuleState, word: Word) -> Word:
-    """Return the verb whose node is the node of a word: *is* for *tall* in *she is tall*, or the word itself.
+    """Return the topmost word that shares its node with a word: *is* for *tall* in *she is tall*.
 
-    If several such verbs are above the word, the topmost one is returned.
+    If no other word shares the node, the word itself is returned.
     """
     for _ in range(10):
         head = word.parent
@@ -103,7 +103,7 @@ def _represented(state: RuleState, word: Word) -> Word:
 
 def _form(state: RuleState, through: Word, preposition: Word | None, below: Word, copular: bool) -> str:
     """Return a label for the dependency between a word and its governor, such as ``nsubj`` or ``prep_in``."""
-    # If another rule has replaced the parsed relation, use the replacement.
+    # An earlier rule may have corrected the parser's dependency relation. Then use the corrected one.
     if through.i in state.relations:
         return state.relations[through.i]
     if preposition is not None:
@@ -187,7 +187,7 @@ def _write_modifier(state: RuleState, edge: Dependency) -> bool:
     if preposition is None:
         return False
     if preposition.lower == "because":
-        # In "He stayed because of the rain", "rain" is the ARG0 of cause-01.
+        # In "He stayed because of the rain", cause-01 has "rain" (the cause) as ARG0 and "stayed" as ARG1.
         draft.concept("cause-01", preposition.i, "cause", ARG0=dep, ARG1=head)
     elif preposition.lower == "like" and state.words[edge.governor].tag[:2] == "NN":
         # In "a woman like her", "woman" is the ARG1 of resemble-01.
@@ -215,7 +215,7 @@ def _write_argument(state: RuleState, edge: Dependency, head: int, dep: int) -> 
 
 
 def _is_judgement(state: RuleState, adverb: Word) -> bool:
-    """Return whether the verb is the ARG1 of an adverb's frame: true for *quickly*, not for *happily*."""
+    """Return whether an adverb's frame takes the verb as its ARG1: *quickly* does, *happily* does not."""
     concept = state.concept_of(adverb.i)
     # In "he said slowly", the adverb describes the way of speaking, so it remains a modifier of "said".
     if adverb.tag[:2] == "RB" and adverb.parent.lemma in SPEECH:
@@ -301,7 +301,8 @@ def _write_relative(state: RuleState, edge: Dependency, head: int) -> bool:
     verb = state.head_nodes[kid.i]
     concept = draft.nodes[verb].concept or ""
     form = _gap(state, clause)
-    # In "the place where we met", the noun gets the role :location in the clause.
+    # If the relative word is *where* or *when*, the noun is a location or time of the clause: "place" in "the
+    # place where we met".
     if form in {"location", "time"}:
         draft.link(verb, form, head, "relative")
         return True
@@ -326,7 +327,8 @@ def _gap(state: RuleState, clause: Word) -> str:
             return kid.dep
         if kid.tag == "WRB" and kid.lower in {"where", "when"}:
             return word_map("question-role")[kid.lower]
-        # In "the house in which we live", the preposition of the relative pronoun gives the relation.
+        # In "the house in which we live", the relation of "house" to the clause is that of the preposition
+        # "in".
         if kid.dep == "prep" and any(inner.tag in {"WP", "WDT"} for inner in kid.children("pobj")):
             return f"prep_{kid.lower}"
     # The noun is the object of the verb in "the book written by her", and its subject in "the man singing".

@@ -182,7 +182,8 @@ class RuleState:
             The core node of the governing word. For an agent noun (*painter*), most dependents are linked to
             the ``person`` node instead.
         """
-        # In "a good teacher of French", the person is good, but French is an argument of teach-01.
+        # In "a good teacher of French", "good" is linked to the person, but "French" is an argument of
+        # teach-01.
         if word in self.persons and form not in {"prep_of", "compound", "nmod"}:
             return self.persons[word]
         return self.head_nodes[word]

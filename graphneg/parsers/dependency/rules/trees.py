@@ -421,7 +421,7 @@ def _correct_tag(mark: Word) -> None:
 
 
 def _correct_colours(word: Word) -> None:
-    """Attach both colours in a phrase such as *black and white dog* to the noun."""
+    """Attach both colours of *black and white dog* to *dog*, if the parser linked *white* to *black*."""
     first = word.parent
     if first.lower in _COLOURS and first.dep == "amod":
         for kid in first.children("cc", "conj"):
