@@ -311,7 +311,7 @@ class _ParseActor:
         self._folder, self._stage = folder, Reader(pickle.loads(pipeline))
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
-        """Parse the block of a batch."""
+        """Parse the texts of the block that the batch contains."""
         shard = Shard.parse(str(batch["block"][0]))
         parses: list[Parses | None] = []
         done = _tried(shard, self._parse, shard, parses)

@@ -84,8 +84,9 @@ WITH dialogue, p, n, x.text AS new_pronoun, n.amr + '.' + toString(n.position) A
      // The turn number and the position of the node select one of the entities, because Cypher has no seeded random
      // function.
      CASE WHEN size(entities) > 0 THEN entities[(p.turn + p.position) % size(entities)].node END AS new_entity,
-     // If "It is nice" becomes "They are nice" in a response, the response may still be correct, so such edits are for
-     // whole dialogues only. "She is nice" is surely wrong after "my brother", so such an edit is also for responses.
+     // If "It is nice" becomes "They are nice" in a response, the response may still be correct, so only edit whole
+     // dialogues in this way. If "He is nice" becomes "She is nice" after "my brother", the response is wrong, so
+     // responses can be edited, too.
      CASE WHEN NOT he_or_she OR NOT referent_mentioned THEN 'dialogue' END AS target,
      CASE p.concept
        WHEN 'it' THEN

@@ -43,7 +43,8 @@ WITH dialogue, p.amr AS amr, p.position AS position, act, mark,
        WHEN act = 'ask' THEN p.amr + '.' + toString(p.position) + '?'
        WHEN act = 'order' THEN p.amr + '.' + toString(p.position) + '!'
        WHEN act = 'doubt' THEN p.amr + '<doubt-01'
-       // The acts agree and refuse can use the same site name, because a clause can change into only one of them.
+       // "agree" and "refuse" put the same clause under a new predicate. They share one site name, so that at most one
+       // of them is applied to the clause.
        ELSE p.amr + '<act'
      END AS site
 UNWIND CASE act

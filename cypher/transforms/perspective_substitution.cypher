@@ -71,7 +71,7 @@ WITH reply, perspective, [candidate IN candidates WHERE
        AND (
          // If the kind of the perspective is unknown, only the conditions of step 3 decide whether a candidate fits.
          perspective.kind IS NULL
-         // "Letter" can become another message, such as "email".
+         // "Letter" can become "book", because both nouns have the kind "work".
          OR candidate.kind = perspective.kind
          // "Letter" can become "machine", because both are physical objects. Step 3 checks the predicate.
          OR candidate.physical_object AND perspective.physical_object)
@@ -83,7 +83,7 @@ WITH reply.dialogue AS dialogue, reply.amr AS amr, perspective.text AS perspecti
 UNWIND [keyword IN keywords WHERE
   // The reply to "You should write her a letter" is about "write". Substitutes of "letter" make it wrong.
   NOT keyword.is_focus
-  // If only the focus ("write") has substitutes, use its substitutes.
+  // If no other keyword has substitutes, use the substitutes of the focus ("write").
   OR all(other IN keywords WHERE other.is_focus OR size(other.substitutes) = 0)] AS keyword
 UNWIND keyword.substitutes AS substitute
 // DISTINCT is needed, because two keywords can have the same substitute.
@@ -91,7 +91,7 @@ WITH DISTINCT dialogue, amr, perspective, substitute
 WHERE (
     // Concepts are lemmas: "letter", not "letters", "loving" or "loved".
     substitute.form = 'base'
-    // The form of a term is unknown if the term was created without the lexicon. It must then be a single word.
+    // If a term was created without the lexicon, it is unknown whether it is a lemma. Accept it if it is a single word.
     OR substitute.form IS NULL AND NOT substitute.text CONTAINS ' ')
   // Words of unknown kind are mostly names, such as "Angie".
   AND substitute.kind <> 'other'

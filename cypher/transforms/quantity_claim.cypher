@@ -27,7 +27,7 @@ WHERE
   OR n.repeatable IS NOT NULL
   // The node is an opinion: "I think that she loves letters."
   OR 'opinion' IN n.classes AND 'thinking' IN n.classes
-  // The node is *you* or *we*, on which the voice and the frame depend.
+  // The node is *you* or *we*. They decide who can repeat the statement, and in which reply frame ("Why ...?").
   OR n.concept IN ['you', 'we']
   // The number says how many or how much: "sixty dollars", "two rooms".
   OR n.role = 'quant' AND n.value =~ '[1-9][0-9]{0,5}'
@@ -46,10 +46,10 @@ UNWIND [n IN nodes WHERE
     OR 'thinking' IN n.node.classes AND n.node.main_clause AND n.node.subtree_last - n.position > 2)
   // "Where is it?" and "Sit down!" claim nothing that could be contradicted.
   AND n.node.clause_type = 'statement'
-  // "I know that she loves letters": only the main clause is claimed. In "I stayed because it rained", cause-01 is
-  // above the main clause.
+  // Only the main clause is repeated: not "she loves letters" from "I know that she loves letters". Its predicate is the
+  // top of the sentence or, if the top is a node such as cause-01 ("I stayed because it rained"), the ARG1 of the top.
   AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
-  // A reader does not notice the change in a long sentence.
+  // The statement is short. In a long sentence, a reader might not notice that one word was changed.
   AND n.node.subtree_last - n.position <= 16
   // "She doesn't love old letters": a change of one word may leave a negative statement true.
   AND n.node.negated IS NULL] AS claim
@@ -57,7 +57,7 @@ UNWIND [n IN nodes WHERE
 // Step 2: choose the later turns and the frames.
 WITH nodes, dialogue, tops, addressees, groups, claim, claim.node AS predicate,
      coalesce(claim.node.repeatable, '') = 'anywhere' AS context_free,
-     // "You can call me": the statement is about the addressee, too.
+     // True if the statement contains "you": "You can call me" is about the addressee, too.
      size([y IN addressees WHERE y.amr = claim.amr AND claim.node.sentence_top IN y.node.pronoun_sentences]) > 0
        AS to_addressee,
      // "We went to Rome": it is not clear whether the addressee was there.
@@ -71,9 +71,9 @@ WITH nodes, dialogue, tops, addressees, groups, claim, claim.node AS predicate,
 WHERE size(changes) > 0
 UNWIND [top IN tops WHERE
   top.turn > claim.turn AND (
-    // The next turn of the other speaker can repeat "She loves it", while it is clear who she is.
+    // "She loves it" can only be repeated in the next turn, by the other speaker: later, "she" may be unclear.
     top.turn = claim.turn + 1 AND top.speaker <> claim.speaker
-    // "My sister loves letters" can be repeated some turns later, by both speakers.
+    // "My sister loves letters" is clear without its context, so either speaker can repeat it up to four turns later.
     OR context_free AND top.turn <= claim.turn + 4)] AS top
 WITH dialogue, predicate, top, to_addressee, of_group, changes,
      CASE WHEN top.speaker = claim.speaker THEN 'own' ELSE 'other' END AS voice
@@ -87,7 +87,7 @@ UNWIND CASE
 UNWIND changes AS change
 UNWIND change.options AS option
 
-// Step 3: make the edits: say the sentence, then change the copy.
+// Step 3: make the edits: replace the turn by a copy of the statement, then change a word of the copy.
 UNWIND [
   {position: 0, op: 'say', from_amr: predicate.amr, from_position: predicate.position, voice: voice, frame: frame},
   {position: change.position, op: 'set', concept: option.concept, value: option.value,

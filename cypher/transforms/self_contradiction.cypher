@@ -66,10 +66,10 @@ WHERE
   // ARG3.
   AND all(role IN predicate.roles WHERE role IN x.roles)
   AND (
-    // The antonym edge is for this frame: "love-01" -> "hate-01".
+    // Either the antonym edge applies to the frame of the node: love-01 has an edge to hate-01.
     a.used_as = predicate.opposable_as
-    // PropBank does not list the frame of this node, so there is no antonym edge for it. Use the edge for all unlisted
-    // frames of the word. Its property "known" contains the listed frames.
+    // Or PropBank does not list the frame of the node, so no antonym edge has this frame. Then use the edge that
+    // applies to all unlisted frames of the word. Its property "known" contains the listed frames.
     OR a.used_as = 'frame'
       AND predicate.frame
       AND NOT predicate.opposable_as IN a.known)
@@ -79,7 +79,7 @@ WITH dialogue, predicate, later_tops, number, coalesce(min(coalesce(x.id, x.text
 // Step 3: choose the later turns to edit, and how each of them is contradicted.
 WITH dialogue, predicate, later_tops, number, antonym, predicate.repeatable = 'anywhere' AS context_free
 UNWIND
-  // The next turn of the speaker. "She loves it" can only be repeated while it is still clear who "she" is.
+  // Always choose the next turn of the speaker: in later turns, it may not be clear who "she" in "She loves it" is.
   [later_tops[0]]
   // "My sister loves letters" can be repeated at any time, so also choose one of the speaker's later turns.
   + CASE WHEN context_free AND size(later_tops) > 1
@@ -101,8 +101,8 @@ WITH dialogue, predicate, context_free, top, way.append AS append, way.antonym A
        WHEN NOT way.append THEN 'response'
        // An antonym from ConceptNet contradicts less reliably than a negation, so it is used in whole dialogues only.
        WHEN way.antonym <> '' THEN 'dialogue'
-       // A response that asks, orders or is long still answers the context after a sentence is added. The edited
-       // response may therefore be correct, so such an edit is for whole dialogues only.
+       // If a response contains a question or an order, or is long, it still answers the context after a sentence was
+       // added. The edited response may therefore be correct, so only edit whole dialogues in this way.
        WHEN top.asked_roles IS NOT NULL OR top.has_imperative OR top.subtree_last > 15 THEN 'dialogue'
      END AS target
 

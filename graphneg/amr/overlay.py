@@ -2,7 +2,7 @@
 
 There are six operations. ``set`` replaces a concept or constant, ``add`` adds a leaf, ``drop`` removes a
 subtree, ``graft`` copies a subtree from another graph, ``wrap`` inserts a new node above a node, and ``say``
-replaces a graph by a sentence of another turn, in a reply frame. Each
+replaces a graph by a sentence of another turn in a reply frame, such as "Why do you want to ...?". Each
 operation keeps the graph well formed or raises an error: the graph stays one tree with unique variables,
 every reentrancy keeps its target, and ``:sntN`` and ``:opN`` are numbered without gaps. The graph is
 converted into a tree of mutable nodes, edited, and converted back. `apply_edits` takes a graph, the edits,

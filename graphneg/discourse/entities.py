@@ -51,7 +51,7 @@ class Entity:
 
 @dataclass(slots=True)
 class _Referent:
-    """What is known so far about an entity."""
+    """The information about an entity that was collected from the turns so far."""
 
     number_of: int
     kind: str
@@ -208,7 +208,9 @@ class Resolver:
             own = None if addressee is None else self._known_speaker(SPEAKER, addressee)
         if own is not None and own.kind == SPEAKER:
             known = self._named(mention)
-            # A speaker has one name, and no name of somebody else: "Bring your girlfriend, Tina."
+            # In "Bring your girlfriend, Tina.", "Tina" looks like an address but names the girlfriend. So do
+            # not give the name to the speaker if the speaker has another name, or somebody else has this
+            # name.
             if (own.names and own not in known) or any(one is not own for one in known):
                 return None
             own.names.add(mention.head)
@@ -316,7 +318,10 @@ class Resolver:
         return one.is_argument and one.number == "plural" and one.kind not in (SPEAKER, SPEAKERS)
 
     def _is_beside(self, mention: Mention, one: _Referent, view: AmrView) -> bool:
-        """Return whether an entity is an argument of the same predicate: not "he" in "Bob saw him"."""
+        """Return whether an entity is an argument of the same predicate as a mention.
+
+        A pronoun cannot refer to such an entity: in "Bob saw him", *him* is not Bob.
+        """
         above = {at for _, at in view.roles_in[mention.position]}
         return any(above & {at for _, at in view.roles_in[k]} for k in one.here)
 

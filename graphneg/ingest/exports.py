@@ -207,7 +207,7 @@ def _part_kind(part: Value) -> str:
 def _of_oasst(value: Value, notices: Notices) -> dict[str, Any]:
     prompt = cast("Value", value["prompt"])
     messages = [prompt]
-    # Each message is visited once, because JSON cannot contain cycles.
+    # Collect all messages of the tree. The loop ends, because a reply in JSON cannot contain its own parent.
     for message in messages:
         messages.extend(_replies(message))
     path = best_path(messages, _replies, lambda message: message, notices)

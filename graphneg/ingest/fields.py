@@ -28,7 +28,8 @@ Value = Mapping[str, Any]
 NAMES: dict[str, tuple[str, ...]] = {
     field: tuple(names.split())
     for field, names in {
-        # Generic names of the key come first, then the names in OASST, help desks, Discourse and Reddit.
+        # Names of keys that contain the id of a dialogue. Generic names come first, then the names that are
+        # used by OASST, help desks, Discourse and Reddit.
         "dialogue": """
             dialogue dialog conversation dialogueid dialogid conversationid convid convoid
             chatid sessionid threadid conversationhash conversationuuid conversationkey

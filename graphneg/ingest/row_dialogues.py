@@ -171,7 +171,7 @@ class RowReader:
 
     def _report_columns(self) -> None:
         """Tell the user which column was read as which field, and which unused columns look like times."""
-        # The id of a row matters only if replies refer to it.
+        # Do not report the column "id" unless replies refer to it, because it is not used otherwise.
         others = [
             *(["id"] if self._is_threaded else []),
             "reply_to",
@@ -231,7 +231,10 @@ class RowReader:
     def _parts(
         self, entries: Entries, threads: Threads | None, unread_before: Rejected | None
     ) -> Iterator[DialogueRow | Rejected]:
-        """Yield each row with the id of its dialogue. Mark dialogues next to an unreadable row as invalid."""
+        """Yield each row with the id of its dialogue.
+
+        The dialogues before and after an unreadable row are marked as invalid, because it may belong to either.
+        """
         last: DialogueRow | None = None
         for entry in entries:
             try:

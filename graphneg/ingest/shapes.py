@@ -102,8 +102,8 @@ def dialogue_values(
             continue
         if reason := _no_entry(entry.value, fields):
             refused = Rejected(entry.place, f"item {entry.key or entry.number}: {reason}")
-            # A row without an utterance may belong to the dialogue of the next row, so remember it. A member
-            # of a document, such as "meta", belongs to no dialogue.
+            # Remember a row without an utterance, because it may belong to the dialogue of the next row. Do not
+            # remember a key of a JSON document, such as "meta", because it belongs to no dialogue.
             lost = lost if isinstance(entry, Member) else refused
             yield refused
             continue
@@ -336,7 +336,8 @@ class _ObjectReader:
         spoken = [at for at, turn in enumerate(given) if self._has_text(turn)]
         self._require_text(given, spoken, name)
         self._count_other_keys([given[at] for at in spoken if isinstance(given[at], dict)])
-        # The first message may be of another kind, such as "Ann created the group", with other keys.
+        # Find the columns in the first message that says something. An earlier message may be a notice, such as
+        # "Ann created the group", whose keys differ from those of all other messages.
         found: Mapping[str, str] = next(
             (self._columns(given[at], name) for at in spoken if self._says_something(given[at])), {}
         )
@@ -358,7 +359,7 @@ class _ObjectReader:
             turns.append(others | utterance_fields(cells, known) | note)
             self._speakers.count(cells, self._notes.columns(cells))
         order = self._order(given, name, spoken)
-        # If several people have the same name, the person who speaks first keeps the name.
+        # If several people have the same name, rename all but the one who speaks first.
         objects = [at for at in order if isinstance(given[at], dict)]
         tell_apart([turns[at] for at in objects], [given[at] for at in objects], self._fields, self._notices)
         return [turns[at] for at in order], found

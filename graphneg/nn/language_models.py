@@ -266,7 +266,10 @@ class LanguageModel(ABC):
         run: Callable[[Sequence[TokenPair]], Sequence[Result]],
         nothing: Result,
     ) -> list[Result]:
-        """Apply ``run`` to batches of texts with the text before each; ``nothing`` for an empty text."""
+        """Apply ``run`` to batches of pairs, each a preceding text and a text.
+
+        An empty text gets the result ``nothing``.
+        """
         sources = given if given is not None else [""] * len(texts)
         if len(sources) != len(texts):
             raise InputError(
@@ -453,8 +456,8 @@ class CausalLM(LanguageModel):
                 past = self.model(
                     input_ids=ids[:, unread],
                     attention_mask=mask[:, :-1],
-                    # There is padding between the few-shot examples (`shown`) and the prompt. Number only the
-                    # real tokens, so that padding does not shift the positions.
+                    # There is padding between the few-shot examples (`shown`) and the prompt. Count only the
+                    # real tokens, so that padding does not shift their positions.
                     position_ids=(mask.cumsum(-1) - 1).clamp(min=0)[:, unread],
                     **as_cache(self.model, past),
                     use_cache=True,

@@ -56,8 +56,8 @@ class QuerySlots:
 
     def __init__(self, seconds: float) -> None:
         """Initialize with all slots free."""
-        # The user sets the time limit of patient slots. If it is shorter than QUICK_SECONDS, it also applies
-        # to quick slots.
+        # There are slots for long queries (PATIENT) and for short ones (QUICK). The user sets the time limit for
+        # long queries. If it is shorter than QUICK_SECONDS, it also applies to short queries.
         self._places = (Place(seconds, PATIENT), Place(min(seconds, QUICK_SECONDS), QUICK))
 
     async def take(self) -> Place:
@@ -72,7 +72,7 @@ class QuerySlots:
         clock = asyncio.get_running_loop().time
         until = clock() + WAIT_SECONDS
         while True:
-            # The first set has the patient slots, in which a query may run longer than in quick slots.
+            # The slots for long queries come first in the tuple, so they are used first.
             for place in self._places:
                 if place.free:
                     place.free -= 1

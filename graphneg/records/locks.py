@@ -215,7 +215,7 @@ def _acquired(path: Path, file: Path) -> BinaryIO:
 
 
 def _is_marked(lock: BinaryIO) -> bool:
-    """Return whether a lock file starts with the mark of graphneg."""
+    """Return whether a lock file starts with `_MARK`, the bytes with which all lock files of graphneg start."""
     lock.seek(0)
     return lock.read(len(_MARK)) == _MARK
 

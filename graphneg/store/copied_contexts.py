@@ -164,7 +164,8 @@ class _Growing:
     def add(self, text: str) -> None:
         """Append a turn to the context."""
         self.last = word_hashes(text)
-        # Add only words that are new in the context, because the sum is a hash of a set of words.
+        # The sum is a hash of the set of words in the context. A set contains each word once, so only add the
+        # hashes of words that are new in the context.
         self._sum += _sum_of(self.last - self.whole.words)
         self.whole.add(self.last)
 

@@ -261,7 +261,8 @@ class MaskAndFillGenerator(WritingGenerator):
         for (each, original, masked, id), shown in zip(
             found, self._histories.get(contexts, ids, seed), strict=True
         ):
-            # If the store has only one dialogue, there is no history of another dialogue.
+            # `shown` is None if the store has only one dialogue, and so no history of another dialogue. The text
+            # is then skipped, and counted as "no-history".
             if self.passes(each, "no-history" if shown is None else None) and shown is not None:
                 drafts.append(_Draft(shown.turns, masked, id, asked=each, original=original))
         return drafts

@@ -186,7 +186,9 @@ class KeywordGenerator(WritingGenerator):
         self._extractor = get_extractor(options.keywords, options.language, options.spacy_model)
 
     def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Slot]:
-        """Return one gap for each negative to write, with at most one candidate.
+        """Write one text for each negative, and return it in a `Gap` (a context with its candidates).
+
+        If all texts for a negative are rejected, its `Gap` has no candidate.
 
         Args:
             contexts: Contexts that need wrong responses.

@@ -289,7 +289,7 @@ class OverlapGenerator(Generator):
             given.append(own := self._given(asked))
             if len(own) < per_context:
                 reason = (
-                    # If there were more suitable sentences, they had already been used too often.
+                    # If a shortlist contains sentences, they were suitable, but had been used too often before.
                     "used-up" if any(any(True for _ in listed) for listed in asked.lists) else "no-sentence"
                 )
                 self.leave_out(reason, asked.context.id, per_context - len(own))
@@ -374,7 +374,7 @@ class OverlapGenerator(Generator):
                 part.apply(contexts, given, seed)
 
     def _new_chooser(self) -> SentenceChooser:
-        """Return a new chooser of sentences, with the limits from the options and with all counts at 0."""
+        """Return a `SentenceChooser` with the limits from the options. It has not counted any uses yet."""
         return SentenceChooser(self.options.max_uses, self.options.max_word_share)
 
     def _parts(
@@ -409,11 +409,10 @@ class OverlapGenerator(Generator):
                 for row in self._store.read(cypher_text("overlap/successors"), **asking):
                     self._successors[row["term"]] = frozenset(row["successors"])
             needed = {term for query in part for profile in query.profiles for term in profile.query_terms}
-            # The samples for terms of earlier parts are cached or were already requested, so these terms are
-            # left out.
+            # Leave out terms whose sentences are already in the cache or were requested for an earlier part.
             missing = sorted(term for term in needed - claimed if term not in pool)
-            # The samples are read in advance. Record the terms now, because their samples are not in the
-            # cache yet when the next part is made.
+            # Record the terms now. Their samples may not be in the cache yet when the terms of the next part
+            # are determined, and must not be read again for that part.
             claimed.update(missing)
             yield part, missing
 
@@ -496,7 +495,8 @@ class Similarity:
         said, answers = [text for text, _ in known], [answer for _, answer in known]
         both = [text for pair in zip(said, answers, strict=True) for text in pair]
         self._embedder = embedder
-        # The same mean vector is subtracted from the vectors of contexts and of responses.
+        # Subtract the mean vector of all texts from the vectors of contexts and responses. Otherwise all cosines
+        # would be high, because all vectors have much in common.
         self._centre: NDArray[float32] | float = embedder.embed(both).mean(axis=0) if both else 0.0
         self._most = 1.0 if most is None else most
         pairs = zip(self._embed(said), self._embed(answers), strict=True) if both else ()

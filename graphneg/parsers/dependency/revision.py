@@ -127,7 +127,7 @@ def _is_person(node: DraftNode) -> bool:
 
 
 def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Mapping[int, int]) -> None:
-    """Restore arcs that the models removed from a draft, and the top of each sentence without any nodes."""
+    """Restore arcs that the models removed. If they removed all nodes of a sentence, restore its top node."""
     nodes = draft.nodes
     alive = {node.sentence for node in nodes if not node.deleted and node.concept is not None}
     for sentence, top in tops.items():
@@ -213,7 +213,10 @@ def _drop_particles(draft: GraphDraft) -> None:
 
 
 def _put_over(draft: GraphDraft, arc: DraftArc) -> None:
-    """Put a modal above a whole conjunction again: in *can't eat or drink*, *can't* concerns both verbs."""
+    """Restore a modal above a whole conjunction, where the rules have put it.
+
+    For example, in *can't eat or drink*, *can't* concerns both verbs.
+    """
     modal, joint = arc.head, arc.dep
     joined = {old.dep for old in draft.arcs if old.head == joint and old.role.startswith("op")} - {modal}
     if len(joined) < 2 or draft.nodes[modal].deleted or draft.nodes[joint].deleted:

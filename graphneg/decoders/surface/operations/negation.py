@@ -527,7 +527,7 @@ def _positive_determiner(sentence: SentenceDraft, index: int, following: Token) 
             break
         end += 1
     head = tokens[end - 1]
-    # In "There are no fish", only the verb shows that the noun is plural.
+    # In "There are no fish", only the verb shows that the noun is plural, so look at the verb, too.
     plural = head.tag == "NNS" or tokens.get(index - 1).lower in word_class("be-plural")
     if not plural and (tokens.get(index - 1).lower == "of" or can_lack_article(head.lower)):
         sentence.cut(index, index + 1)

@@ -40,7 +40,9 @@ def resolve_copulas(state: RuleState) -> None:
 
 
 def resolve_futures(state: RuleState) -> None:
-    """Let the main verb represent *going to* and *let's*: *rain* in *is going to rain*, *go* in *let's go*.
+    """Give *going to* and *let's* no node of their own: they share the node of the main verb.
+
+    This is *rain* in *is going to rain*, and *go* in *let's go*.
 
     Args:
         state: Words, nodes and unfinished graph of this piece of text; changed in place.
@@ -64,7 +66,11 @@ def resolve_futures(state: RuleState) -> None:
 
 
 def _resolve(state: RuleState, be: Word) -> None:
-    """Find the word that represents a form of *be*, or add a frame such as ``be-located-at-91`` for it."""
+    """Find the node for a form of *be*, or add one.
+
+    In "The sky is blue", *is* gets the node of *blue*. In "There is a book on the table", *is* gets a new node
+    ``be-located-at-91``.
+    """
     complements = (kid for dep in ("acomp", "attr", "oprd", "ccomp", "xcomp") for kid in be.children(dep))
     said = (
         kid for kid in complements if kid.tag != "WRB" and (kid.dep != "acomp" or kid.lower not in _PLACES)
