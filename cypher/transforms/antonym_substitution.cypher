@@ -34,11 +34,11 @@ MATCH (n)-[:LEXEME]->(w:Term)
 WHERE w.antonyms
 MATCH (w)-[a:ANTONYM]->(x)
 WHERE (
-    // The antonym edge is for this use of the word: as a noun, as a modifier, or as this frame ("love-01" ->
-    // "hate-01").
+    // Either the antonym edge applies to this use of the word: as a noun, as a modifier, or as this frame. For love-01,
+    // there is an edge to hate-01.
     a.used_as = n.opposable_as
-    // Or the antonym edge is for all frames of the word that were not loaded from PropBank. The property known lists
-    // the loaded frames. Each of them has its own antonym edges.
+    // Or the antonym edge applies to all frames of the word that were not loaded from PropBank. The property known
+    // lists the loaded frames, which have antonym edges of their own.
     OR a.used_as = 'frame'
       AND n.frame
       AND NOT n.opposable_as IN a.known

@@ -19,7 +19,7 @@ UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WHERE
-  // The node is the top of a turn's graph, which the reply replaces.
+  // The node is the top of the graph of a turn. In the edited dialogue, the reply replaces this graph.
   n.position = 0
   // The node is the main predicate of a sentence that can be repeated later: "She loves letters."
   OR n.repeatable IS NOT NULL
@@ -37,12 +37,14 @@ UNWIND [n IN nodes WHERE
   n.node.repeatable IS NOT NULL
   // "Where is it?" and "Sit down!" claim nothing that could be contradicted.
   AND n.node.clause_type = 'statement'
-  // Only the main clause is repeated: not "she loves letters" from "I know that she loves letters". Its predicate is the
-  // top of the sentence or, if the top is a node such as cause-01 ("I stayed because it rained"), the ARG1 of the top.
+  // Only the main clause is repeated: not "she loves letters" from "I know that she loves letters". Its predicate is
+  // the top of the sentence or, if the top is a node such as cause-01 ("I stayed because it rained"), the ARG1 of the
+  // top.
   AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
   // The statement is short. In a long one, readers could overlook that it already answers the question.
   AND n.node.subtree_last - n.position <= 16
-  // "She doesn't love old letters": the statement does not say what she loves.
+  // The statement is affirmative. "She doesn't love old letters" does not say what she loves, so "What does she love?"
+  // would be a sensible question.
   AND n.node.negated IS NULL] AS claim
 
 // Step 2: choose the later turns.
@@ -72,7 +74,8 @@ WITH dialogue, nodes, tops, groups, claim, claim.node AS predicate,
           // "It" and "something" give nothing that could be asked for. In "The lake froze", the lake is the subject.
           OR c.node.role IN ['ARG1', 'ARG2', 'ARG4'] AND c.node.topical AND 'ARG0' IN claim.node.roles)] AS phrases
 WHERE size(phrases) > 0
-  // "We went to Rome": it is not clear whether the addressee was there. "You have two keys": the addressee knows it.
+  // Exclude statements with "we" or "you". In "We went to Rome", it is not clear whether the speaker of the reply was
+  // there. In "You have two keys", the speaker of the reply knows the answer.
   AND none(w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences)
 UNWIND [top IN tops WHERE
   // Only the other speaker can ask.

@@ -22,7 +22,7 @@ UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WHERE
-  // The node is the top of a turn's graph, which the reply replaces.
+  // The node is the top of the graph of a turn. In the edited dialogue, the reply replaces this graph.
   n.position = 0
   // The node is the main predicate of a sentence that can be repeated later: "She loves letters."
   OR n.repeatable IS NOT NULL
@@ -41,8 +41,9 @@ UNWIND [n IN nodes WHERE
     OR 'thinking' IN n.node.classes AND n.node.main_clause AND n.node.subtree_last - n.position > 2)
   // "Where is it?" and "Sit down!" claim nothing that could be contradicted.
   AND n.node.clause_type = 'statement'
-  // Only the main clause is repeated: not "she loves letters" from "I know that she loves letters". Its predicate is the
-  // top of the sentence or, if the top is a node such as cause-01 ("I stayed because it rained"), the ARG1 of the top.
+  // Only the main clause is repeated: not "she loves letters" from "I know that she loves letters". Its predicate is
+  // the top of the sentence or, if the top is a node such as cause-01 ("I stayed because it rained"), the ARG1 of the
+  // top.
   AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
   // The statement is short. In a long sentence, a reader might not notice the negation.
   AND n.node.subtree_last - n.position <= 16
@@ -58,7 +59,7 @@ WITH dialogue, tops, claim, claim.node AS predicate, coalesce(claim.node.repeata
      // True if the statement contains "you": "You can call me" is about the addressee, too.
      size([y IN addressees WHERE y.amr = claim.amr AND claim.node.sentence_top IN y.node.pronoun_sentences]) > 0
        AS to_addressee,
-     // "We went to Rome": it is not clear whether the addressee was there.
+     // True if the statement contains "we": in "We went to Rome", it is not clear whether the addressee was there.
      size([w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences]) > 0
        AS of_group
 UNWIND [top IN tops WHERE

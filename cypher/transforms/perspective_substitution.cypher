@@ -93,7 +93,7 @@ WHERE (
     substitute.form = 'base'
     // If a term was created without the lexicon, it is unknown whether it is a lemma. Accept it if it is a single word.
     OR substitute.form IS NULL AND NOT substitute.text CONTAINS ' ')
-  // Words of unknown kind are mostly names, such as "Angie".
+  // Do not use words of unknown kind, because most of them are names, such as "Angie".
   AND substitute.kind <> 'other'
 
 // Step 3: find the nodes to replace and to drop.

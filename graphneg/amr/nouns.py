@@ -55,7 +55,7 @@ class Nouns:
     """
 
     def __init__(self, reading: AmrView) -> None:
-        """Find predicates whose subjects cannot act, as in "The engine started". Also look for a greeting."""
+        """Find the predicates whose subjects cannot act, as in "The engine started", and any greeting."""
         self._of = reading
         # Collect the predicates whose subject is neither a person nor a group: "The engine started".
         self._driven = {

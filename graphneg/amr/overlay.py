@@ -160,7 +160,8 @@ def freeze(original: AmrGraph, top: MutableNode) -> tuple[AmrGraph, dict[tuple[s
     placed: list[MutableNode] = []
     mentioned: list[MutableNode] = []
     for node in top.walk():
-        # Nodes get a number and a position under their parent, mentions get only a position.
+        # Number only the nodes that have a concept or value. A reentrancy is a mention of such a node, so it
+        # gets a position among the children of its parent (`branch`), but no number.
         if node.target is None:
             node.position = node.subtree_last = len(placed)
             placed.append(node)

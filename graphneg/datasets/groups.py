@@ -577,7 +577,7 @@ class HeldOut:
         self.add(texts)
 
     def add(self, texts: Iterable[str]) -> None:
-        """Hold out further texts.
+        """Add texts to the held-out texts.
 
         Args:
             texts: Texts that must not be used as responses.

@@ -125,7 +125,7 @@ class Resolver:
         for referent in self._referents:
             referent.here.clear()
         found: dict[int, _Referent] = {}
-        # A possessor is resolved before what it possesses, so resolve pronouns of the speakers first.
+        # To resolve "my car", the entity of "my" must be known. So resolve *I*, *you* and *we* first.
         for mention in reading.mentions:
             if mention.kind in ("speaker", "addressee", "we"):
                 referent = self._speaker(mention, speaker)
@@ -256,7 +256,8 @@ class Resolver:
                 referent.modifiers |= mention.modifiers
                 return referent
         referent = self._new(mention.noun_kind, mention.name, mention)
-        # An unknown owner is nobody's number, so nothing is taken to be the same thing.
+        # If it is unknown who owns the thing ("his car"), store -1. No entity has this number, so later
+        # mentions with a known owner do not refer to the thing.
         referent.owner = owner if mention.owner is None or owner is not None else -1
         return referent
 

@@ -205,7 +205,7 @@ class _Earlier:
         layer.answers += self._answers(turn, clauses)
 
     def _answers(self, turn: SpokenTurn, clauses: Sequence[Clause]) -> Iterator[tuple[str, str]]:
-        """Yield the last question of the turn before, with the clause that answers it."""
+        """Yield the last question of the previous turn, with the clause of this turn that answers it."""
         if self._last is None:
             return
         asking, asked = self._last

@@ -301,8 +301,9 @@ class Donors:
         found: list[Row] = []
         offered: Counter[str] = Counter()
         for donor in donors:
-            # Offer the donor to the dialogues with the fewest donors. The sort is stable, so dialogues with
-            # the same number of donors stay in the order in which the donor ranks them.
+            # Offer the donor (a graph to copy from) to the dialogues that have the fewest donors so far. The
+            # sort is stable, so dialogues with equally many donors stay in the order of `takers`: best match
+            # first.
             fewest = sorted(donor.takers(), key=lambda taker: offered[taker])
             for taker in fewest[:TAKERS]:
                 offered[taker] += 1

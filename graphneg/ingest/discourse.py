@@ -226,8 +226,8 @@ def _read_responses(reader: _Reader, ids: Sequence[str]) -> dict[str, list[tuple
     """Read the responses of dialogues that have a graph, with their texts."""
     found: dict[str, list[tuple[GraphOfResponse, str]]] = {}
     for row in reader.read(cypher_text("load/answering_graphs"), ids=list(ids)):
-        # If a response has several graphs, prefer the gold graph from the corpus to the graphs of parsers. The
-        # same rule applies to turns.
+        # If a response has several graphs, prefer the gold graph from the corpus to the graphs of parsers.
+        # The same rule applies to turns.
         said = sorted(
             row["responses"], key=lambda one: (one[1], len(one[0]), one[0], one[4] != "penman", one[4])
         )

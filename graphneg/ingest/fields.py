@@ -411,7 +411,7 @@ def words_of(text: str) -> frozenset[str]:
 
 @lru_cache(1000)
 def header_class(key: str) -> str:
-    """Return what a yes in a column means, judging by the words of its name.
+    """Return what the value "yes" means in a column, judging by the words of the column's name.
 
     >>> [header_class(key) for key in ("Interne Notiz", "IsPublished", "private phone")]
     ['note', 'public', '']

@@ -266,10 +266,7 @@ class LanguageModel(ABC):
         run: Callable[[Sequence[TokenPair]], Sequence[Result]],
         nothing: Result,
     ) -> list[Result]:
-        """Apply ``run`` to batches of pairs, each a preceding text and a text.
-
-        An empty text gets the result ``nothing``.
-        """
+        """Apply ``run`` to batches of texts with their preceding texts. An empty text gives ``nothing``."""
         sources = given if given is not None else [""] * len(texts)
         if len(sources) != len(texts):
             raise InputError(

@@ -56,8 +56,8 @@ class QuerySlots:
 
     def __init__(self, seconds: float) -> None:
         """Initialize with all slots free."""
-        # There are slots for long queries (PATIENT) and for short ones (QUICK). The user sets the time limit for
-        # long queries. If it is shorter than QUICK_SECONDS, it also applies to short queries.
+        # There are slots for long queries (PATIENT) and for short ones (QUICK). The user sets the time limit
+        # for long queries. If it is shorter than QUICK_SECONDS, it also applies to short queries.
         self._places = (Place(seconds, PATIENT), Place(min(seconds, QUICK_SECONDS), QUICK))
 
     async def take(self) -> Place:

@@ -306,7 +306,7 @@ def _copy(copied_by: Edit, edits: Sequence[Edit], sources: Sources) -> str:
 
 
 def _edits_of_copy(copied_by: Edit, edits: Sequence[Edit]) -> list[Edit]:
-    """Return the edits that change the copy of a sentence, as edits of this sentence."""
+    """Return the edits of a copied sentence, rewritten so that they apply to the original sentence."""
     return [
         edit._replace(copy_of=None)
         for edit in edits

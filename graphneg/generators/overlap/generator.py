@@ -289,7 +289,8 @@ class OverlapGenerator(Generator):
             given.append(own := self._given(asked))
             if len(own) < per_context:
                 reason = (
-                    # If a shortlist contains sentences, they were suitable, but had been used too often before.
+                    # If a shortlist contains sentences, they were suitable, but had been used too often
+                    # before.
                     "used-up" if any(any(True for _ in listed) for listed in asked.lists) else "no-sentence"
                 )
                 self.leave_out(reason, asked.context.id, per_context - len(own))
@@ -495,8 +496,8 @@ class Similarity:
         said, answers = [text for text, _ in known], [answer for _, answer in known]
         both = [text for pair in zip(said, answers, strict=True) for text in pair]
         self._embedder = embedder
-        # Subtract the mean vector of all texts from the vectors of contexts and responses. Otherwise all cosines
-        # would be high, because all vectors have much in common.
+        # Compute the mean vector of all texts. It is subtracted from the vectors of contexts and responses,
+        # which would otherwise all have high cosines.
         self._centre: NDArray[float32] | float = embedder.embed(both).mean(axis=0) if both else 0.0
         self._most = 1.0 if most is None else most
         pairs = zip(self._embed(said), self._embed(answers), strict=True) if both else ()

@@ -114,9 +114,9 @@ def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
 
 
 def _always(arc: DraftArc) -> bool:
-    """Return whether the arc to a mark, such as a vocative, is restored whenever the models removed it.
+    """Return whether an arc, such as that to a vocative, is restored whenever the models have removed it.
 
-    The arc to a negation is restored only if the models have deleted the node of the negation.
+    In contrast, the arc to a negation is restored only if the models have deleted the node of the negation.
     """
     return arc.role in _KEPT_ROLES or arc.rule == "example"
 

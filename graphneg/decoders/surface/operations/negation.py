@@ -58,7 +58,7 @@ _DENIED = word_map("denied")
 _DOUBTS = word_class("doubts")
 # Tags of words that may occur between *how* and the subject: "How *very beautiful* you are!"
 _BEFORE_QUALITY = frozenset({"JJ", "RB", "NN", "DT", "VBN", "WP", "SC"})
-# Tags of words that can follow the determiner in a noun phrase.
+# Tags of words that can follow a determiner in its noun phrase: "a *very old stone* bridge".
 _IN_PHRASE = ("JJ", "RB", "CD", "VBN", "VBG", *NOUNS)
 
 

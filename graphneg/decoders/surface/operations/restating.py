@@ -176,7 +176,8 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
             (
                 token.lower in word_class("clause-openings")
                 and token.tag in ("SC", "WP", "CC")
-                # "Since Friday" is no clause.
+                # "since" opens a clause in "since you left", but not in "since Friday", where no verb
+                # follows.
                 and any(other.first > index for other in groups)
             )
             or (token.text == "," and not source.inside_list(index) and not _is_last_verb(source, index))

@@ -68,8 +68,8 @@ def resolve_futures(state: RuleState) -> None:
 def _resolve(state: RuleState, be: Word) -> None:
     """Find the node for a form of *be*, or add one.
 
-    In "The sky is blue", *is* gets the node of *blue*. In "There is a book on the table", *is* gets a new node
-    ``be-located-at-91``.
+    In "The sky is blue", *is* gets the node of *blue*. In "There is a book on the table", *is* gets a new
+    node ``be-located-at-91``.
     """
     complements = (kid for dep in ("acomp", "attr", "oprd", "ccomp", "xcomp") for kid in be.children(dep))
     said = (
