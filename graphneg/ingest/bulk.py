@@ -348,8 +348,8 @@ class _Table:
 
 def _field(value: Any) -> str:
     """Return a value as a CSV field. None becomes an empty field. Strings and lists are always quoted."""
-    # Quote strings but not None: the import reads a quoted empty field as an empty string, and an unquoted one as
-    # a missing property.
+    # Quote strings but not None: the import reads a quoted empty field as an empty string, and an unquoted
+    # one as a missing property.
     if value is None:
         return ""
     if isinstance(value, str):

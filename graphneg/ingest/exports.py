@@ -153,7 +153,7 @@ def _path(nodes: Value, last: Any) -> list[tuple[str, Value]]:
 
 
 def _chatgpt_turn(name: str, message: Value, notices: Notices) -> dict[str, Any] | None:
-    """Convert a message into a turn. If it is not a turn, for example a tool call, count it and return None."""
+    """Convert a message into a turn. If it is not a turn but, say, a tool call, count it and return None."""
     author, content = message.get("author"), message.get("content")
     if not isinstance(author, dict) or not isinstance(role := author.get("role"), str):
         raise ItemError(f"the message of the node {name[:40]!r} has no author with a role")

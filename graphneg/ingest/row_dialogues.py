@@ -233,8 +233,8 @@ class RowReader:
     ) -> Iterator[DialogueRow | Rejected]:
         """Yield each row with the id of its dialogue.
 
-        The dialogues before and after an unreadable row are marked as invalid, because it may belong to
-        either.
+        The dialogues before and after an unreadable row are marked as invalid, because the row may belong to
+        either of them.
         """
         last: DialogueRow | None = None
         for entry in entries:
@@ -494,8 +494,8 @@ class RowReader:
                 this = pending.pop(0)
                 order.append(this)
                 placed.add(this)
-                # Next, place the answers that precede this row in the file, although they answer it. Answers that
-                # follow the row in the file are placed by the outer loop.
+                # Next, place the answers that precede this row in the file, although they answer it. Answers
+                # that follow the row in the file are placed by the outer loop.
                 pending.extend(answer for answer in answers.get(this, ()) if answer < at)
         # If replies form a cycle, the rows of the cycle were never placed.
         if len(order) < len(rows):

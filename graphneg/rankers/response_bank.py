@@ -444,7 +444,8 @@ def _index(faiss: Any, path: Path, manifest: Manifest) -> Any:
     try:
         if not made.is_trained:
             made.train(vectors)
-        # The memory-mapped vectors may not fit into memory. Adding copies them to memory, so add them in parts.
+        # The memory-mapped vectors may not fit into memory. Adding copies them to memory, so add them in
+        # parts.
         for start in range(0, manifest.count, 64 * _CHUNK):
             made.add(numpy.ascontiguousarray(vectors[start : start + 64 * _CHUNK]))
     finally:
