@@ -329,7 +329,8 @@ class RowReader:
     def _dialogue(self, group: _Group) -> Entries:
         first = group.rows[0] if group.rows else None
         if first is None:
-            # If only unreadable rows are left, each has already been rejected with its reason.
+            # All rows of this dialogue are unreadable. Each of them has already been rejected with its
+            # reason, so nothing is left to report.
             return
         try:
             if group.fault:

@@ -95,7 +95,8 @@ class LanguageModel(ABC):
         """The maximum number of tokens that the model reads at once; None if there is no limit."""
         config = self.model.config
         limits = [
-            # GPT-2's configuration has the key n_positions instead of max_position_embeddings.
+            # Most configurations call the limit max_position_embeddings, but that of GPT-2 calls it
+            # n_positions.
             getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None),
             self.tokenizer.model_max_length,
         ]

@@ -266,7 +266,7 @@ def paraphrases(
         others = [
             text
             for text in denied
-            # The same dialogue contains the statement itself, so its sentences are left out.
+            # Leave out the sentences of the statement's own dialogue, which include the statement itself.
             if statements[text] != item.dialogue and matter.intersection(content_lemmas(text))
         ]
         same = [text for text in affirmed if statements[text] != item.dialogue]

@@ -345,7 +345,7 @@ def _negate_phrase(sentence: SentenceDraft, k: int) -> bool:
             raise RealisationError(
                 "already-negative", f"the clause of {sentence.node(k).label} is negative already"
             )
-        # In "What a queer idea!" and "such a mess", *no* cannot replace the article.
+        # Do not use *no* in "What a queer idea!" and "such a mess", where it cannot replace the article.
         if before.lower not in word_class("no-blockers"):
             if before.is_be:
                 sentence.insert(start, Token("not", "NEG"))

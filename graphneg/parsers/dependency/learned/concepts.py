@@ -132,7 +132,7 @@ def open_words(draft: GraphDraft) -> Iterator[tuple[Word, str, list[int]]]:
 
 def _stands(word: Word, text: str) -> bool:
     """Return whether the rules are more reliable than the network for the meaning of a word."""
-    # In "on leave", the noun "leave" does not have the frame of the verb, which the network would choose.
+    # For the noun in "on leave", the network would choose the frame of the verb, which is wrong.
     if (word.lower, word.tag) == ("leave", "NN"):
         return True
     # Keep an amr-unknown that the rules added, unless its word can start a relative clause, such as "where".

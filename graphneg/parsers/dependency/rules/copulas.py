@@ -27,7 +27,8 @@ def resolve_copulas(state: RuleState) -> None:
         state: Words, nodes and unfinished graph of this piece of text; changed in place.
     """
     for word in state.words:
-        # In "Nice to meet you", the infinitive is the subject of "nice".
+        # "Nice to meet you" has no *be*, but means "It is nice to meet you": make the infinitive the subject
+        # of "nice".
         if word.tag[:2] == "JJ" and word.dep == "ROOT" and word.child("nsubj") is None:
             clause = word.child("xcomp", "advcl", "ccomp")
             if clause is not None and clause.is_infinitive:
