@@ -311,7 +311,7 @@ class _ParseActor:
         self._folder, self._stage = folder, Reader(pickle.loads(pipeline))
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
-        """Parse the texts of the block that the batch contains."""
+        """Parse the block of dialogues that a Ray batch names."""
         shard = Shard.parse(str(batch["block"][0]))
         parses: list[Parses | None] = []
         done = _tried(shard, self._parse, shard, parses)
@@ -351,7 +351,7 @@ class _MakeActor:
 
 
 def _tried(shard: Shard, work: Callable[..., None], *arguments: Any) -> BlockResult | Exception:
-    """Process a block. Return its result, or an exception that ends the run and names the node."""
+    """Process a block. Return its result, or an exception that ends the run and names the cluster node."""
     try:
         return run_block(shard, work, *arguments)
     except (GraphnegError, OSError) as error:

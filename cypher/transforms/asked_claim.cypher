@@ -66,12 +66,13 @@ WITH dialogue, nodes, tops, groups, claim, claim.node AS predicate,
         // "When he began" is a clause.
         AND c.node.frame IS NULL
         AND (
-          // "Often" is no answer to "When?".
+          // The phrase is a time, but not an adverb such as "often", which does not answer "When?".
           c.node.role = 'time' AND (c.node.fixed_time IS NULL AND c.node.temporal OR c.node.concept = 'date-entity')
             AND NOT 'adverb-of-time' IN c.node.classes
-          // "Here" is no answer to "Where?".
+          // The phrase is a place of a known kind. "Here" has no known kind and does not answer "Where?".
           OR c.node.role IN ['location', 'destination'] AND c.node.kind <> 'other'
-          // "It" and "something" give nothing that could be asked for. In "The lake froze", the lake is the subject.
+          // The phrase is an object with content, unlike "it" and "something". The predicate must have an agent: in
+          // "The lake froze", the lake is the ARG1, but also the subject.
           OR c.node.role IN ['ARG1', 'ARG2', 'ARG4'] AND c.node.topical AND 'ARG0' IN claim.node.roles)] AS phrases
 WHERE size(phrases) > 0
   // Exclude statements with "we" or "you". In "We went to Rome", it is not clear whether the speaker of the reply was

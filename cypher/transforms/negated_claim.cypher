@@ -28,7 +28,7 @@ WHERE
   OR n.repeatable IS NOT NULL
   // The node is an opinion: "I think that she loves letters."
   OR 'opinion' IN n.classes AND 'thinking' IN n.classes
-  // The node is *you* or *we*. They decide who can repeat the statement, and in which reply frame ("Why ...?").
+  // The node is *you* or *we*: not every kind of reply can repeat a statement with these pronouns.
   OR n.concept IN ['you', 'we']
 WITH d.id AS dialogue,
      collect({node: n, position: n.position, amr: n.amr, turn: t.turn, speaker: t.speaker}) AS nodes
@@ -37,7 +37,7 @@ WITH dialogue, nodes, [n IN nodes WHERE n.position = 0] AS tops,
      [n IN nodes WHERE n.node.concept = 'we'] AS groups
 UNWIND [n IN nodes WHERE
   (n.node.repeatable IS NOT NULL
-    // "I agree" repeats nothing of what was said. "I think that she loves letters" does.
+    // An opinion must contain a statement to repeat: "I think that she loves letters" does, but "I agree" does not.
     OR 'thinking' IN n.node.classes AND n.node.main_clause AND n.node.subtree_last - n.position > 2)
   // "Where is it?" and "Sit down!" claim nothing that could be contradicted.
   AND n.node.clause_type = 'statement'
@@ -73,8 +73,8 @@ WITH dialogue, predicate, top, to_addressee, of_group,
 WHERE NOT (voice = 'other' AND of_group)
 UNWIND CASE
     WHEN voice = 'own' THEN ['claim', 'said']
-    // Speakers know why they do something, so "Why don't I have to call you?" and "I'm surprised I don't have to call
-    // you" are strange.
+    // About "you", use no "why" and no "I'm surprised": speakers know why they do something, so "Why don't I have to
+    // call you?" and "I'm surprised I don't have to call you" are strange.
     WHEN to_addressee THEN ['check', 'meaning', 'said']
     ELSE ['check', 'why', 'surprise', 'meaning', 'said']
   END AS frame

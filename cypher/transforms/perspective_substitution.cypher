@@ -91,7 +91,8 @@ WITH DISTINCT dialogue, amr, perspective, substitute
 WHERE (
     // Concepts are lemmas: "letter", not "letters", "loving" or "loved".
     substitute.form = 'base'
-    // If a term was created without the lexicon, it is unknown whether it is a lemma. Accept it if it is a single word.
+    // The property form shows whether a term is a lemma. A term that was created without the lexicon has no form.
+    // Such a term must be a single word.
     OR substitute.form IS NULL AND NOT substitute.text CONTAINS ' ')
   // Do not use words of unknown kind, because most of them are names, such as "Angie".
   AND substitute.kind <> 'other'

@@ -57,7 +57,7 @@ WITH dialogue, last_turn, graphs, max_emptied, [g IN graphs WHERE
          // The turn with the deepest graph has much content, so readers notice if it is replaced by an interjection:
          // "I'm making a soup with carrots and onions." becomes "Oh."
          g.turn = deepest_turn
-         // The previous turn asks a question, so readers notice that there is no answer.
+         // The previous turn asks a question, so readers notice if the answer is deleted.
          OR size(g.asked_roles) > 0
            // "Yes." has no content to lose.
            AND g.depth > 0

@@ -28,7 +28,7 @@ WHERE
   OR n.repeatable IS NOT NULL
   // The node is an opinion: "I think that she loves letters."
   OR 'opinion' IN n.classes AND 'thinking' IN n.classes
-  // The node is *you* or *we*. They decide who can repeat the statement, and in which reply frame ("Why ...?").
+  // The node is *you* or *we*: not every kind of reply can repeat a statement with these pronouns.
   OR n.concept IN ['you', 'we']
   // The word says when: "Wednesday", "tomorrow".
   OR n.temporal
@@ -38,7 +38,7 @@ OPTIONAL MATCH (n)-[:LEXEME]->(:Term)-[:ALTERNATIVE {scale: 'time'}]->(x:Term)
 WITH d, t, n, n.time_number AS number,
      // In "two days before the party", no other word can take the place of "before".
      CASE WHEN n.temporal AND n.fixed_time IS NULL
-       // "Next week" does not become "next day".
+       // Keep units of time: in "next week", "day" instead of "week" would not be English.
        AND NOT 'time-unit' IN n.classes THEN x.text END AS concept
 WITH d, t, n, concept,
      CASE
@@ -53,7 +53,7 @@ WITH d, t, n, concept,
        WHEN n.role = 'time' AND number >= 0 AND n.value ENDS WITH ':00"'
          THEN '"' + toString((number + 4) % 12 + 1) + right(replace(n.value, '"', ''), 3) + '"'
      END AS value
-// A word can have several changes.
+// Collect the replacements of each time word, because a word can have several.
 WITH d, t, n,
      [o IN collect({concept: concept, value: value}) WHERE o.concept IS NOT NULL OR o.value IS NOT NULL] AS options
 WITH d.id AS dialogue,
@@ -63,7 +63,7 @@ WITH dialogue, nodes, [n IN nodes WHERE n.position = 0] AS tops,
      [n IN nodes WHERE n.node.concept = 'we'] AS groups
 UNWIND [n IN nodes WHERE
   (n.node.repeatable IS NOT NULL
-    // "I agree" repeats nothing of what was said. "I think that she loves letters" does.
+    // An opinion must contain a statement to repeat: "I think that she loves letters" does, but "I agree" does not.
     OR 'thinking' IN n.node.classes AND n.node.main_clause AND n.node.subtree_last - n.position > 2)
   // "Where is it?" and "Sit down!" claim nothing that could be contradicted.
   AND n.node.clause_type = 'statement'
@@ -105,7 +105,8 @@ WITH dialogue, predicate, top, to_addressee, of_group, changes,
 WHERE NOT (voice = 'other' AND of_group)
 UNWIND CASE
     WHEN voice = 'own' THEN ['claim', 'said']
-    // Speakers know why they do something, so "Why do I have to call you tomorrow?" is strange as a question.
+    // About "you", ask no "why": speakers know why they do something, so "Why do I have to call you tomorrow?" is
+    // strange.
     WHEN to_addressee THEN ['check', 'said']
     ELSE ['check', 'why', 'surprise', 'said']
   END AS frame

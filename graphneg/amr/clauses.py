@@ -50,7 +50,7 @@ class Clauses:
     """
 
     def __init__(self, reading: AmrView) -> None:
-        """Find the heads by a search that starts at the top of the graph."""
+        """Find the heads of all clauses by a search that starts at the top of the graph."""
         self._of = reading
         self.heads: list[int] = []
         """The node indices of the heads of all clauses, in written order."""
@@ -153,7 +153,8 @@ class Clauses:
             return ["tell"] if any(child.role == "polarity" for child in below) else ["tell", "ask"]
         agent = next((child.concept for child in below if child.role == "ARG0"), None)
         is_opinion = reading.is_a(k, "opinion") and (agent or "i") == "i"
-        # "I think it is late": speakers neither ask nor doubt what they think themselves.
+        # Skip opinions such as "I think it is late": speakers neither ask about their own thoughts nor doubt
+        # them.
         if known["clause_type"] not in _TOLD or is_opinion:
             return []
         if any(self._is_beside(k, at) for at, label in enumerate(reading.labels) if label == "expressive"):
@@ -241,7 +242,8 @@ class Clauses:
         # A single word, a question and reported speech ("He said that ...") are not statements to repeat.
         if not inside or reading.is_a(top, "retelling") or any(at in inside for at in reading.asked):
             return None
-        # "I hope", "I promise" and "Thank you" are true only at the moment when they are said.
+        # "I hope", "I promise" and "Thank you" are true only when they are said, so they cannot be repeated
+        # later.
         if any(reading.is_a(at, "wondering", "thinking", "courtesy") for at in reading.whole(top)):
             return None
         # The sentence must be about something concrete: a person, a name or a noun of a known kind.

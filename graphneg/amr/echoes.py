@@ -118,7 +118,7 @@ def _arguments(reading: AmrView, k: int) -> Arguments:
 
 
 def _word(reading: AmrView, k: int) -> str:
-    """Return the text that represents an argument in comparisons with other arguments."""
+    """Return an argument of a frame as text, for comparison with the arguments of other frames."""
     # The pronouns *i*, *you* and *we* are compared as they are. Other pronouns and question words match any
     # word.
     if reading.is_a(k, "speaking"):

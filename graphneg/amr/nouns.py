@@ -199,7 +199,7 @@ class Nouns:
         is_open = role in _OPEN and self.names_something(k) and self.is_plain(k)
         if not is_open or reading.is_a(k, "vague") or reading.is_a(up, "choosy"):
             return None
-        # One can like or remember a person, a place or a thing.
+        # Verbs of liking fit nouns of any kind: one can like or remember a person, a place or a thing.
         if role == "ARG1" and reading.is_a(up, "liking"):
             return "any"
         if reading.kinds[k] in _NO_THINGS:
@@ -386,7 +386,7 @@ class Nouns:
         return dated or any(self._is_impersonal(above, k) for _, above in self._of.roles_in[k])
 
     def _is_impersonal(self, above: int, k: int) -> bool:
-        """Return whether the *it* with the number ``k`` refers to nothing as an argument of ``above``."""
+        """Return whether *it* (node ``k`` under ``above``) refers to nothing, as in "It takes an hour"."""
         reading = self._of
         if reading.is_a(above, "impersonal"):
             return True

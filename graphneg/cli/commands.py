@@ -244,8 +244,8 @@ def with_expanded_options(function: Callable[..., None], input_status: int = 1) 
         for name, kind in objects.items():
             options[name] = kind(**{field.name: options.pop(field.name) for field in fields(kind)})
         try:
-            # This message is correct only for commands that change nothing. All other commands call
-            # `advise_on_interrupt` themselves, and their message is printed instead.
+            # If the user presses Ctrl-C, the message "nothing was changed" is printed. Commands that change
+            # something call `advise_on_interrupt` themselves, and their message is printed instead.
             with advise_on_interrupt("nothing was changed"), raise_on_interrupt():
                 function(**options)
         except InputError as error:

@@ -199,7 +199,7 @@ class Resolver:
 
     def _name(self, mention: Mention, speaker: str, found: dict[int, _Referent]) -> _Referent | None:
         own: _Referent | None = None
-        # "I'm Mary", "My name is Mary"
+        # The sentence says whose name it is: "I'm Mary", "My name is Mary".
         if mention.names is not None:
             own = found.get(mention.names)
         # "Hi, Mary." names the other speaker.
@@ -235,8 +235,8 @@ class Resolver:
         same = [one for one in fitting if mention.head in one.names]
         if same:
             return same
-        # "Mr. Kurt" may be called "Michael Kurt" before or after.
-        # "China" is no part of the name of "China Import".
+        # A person can have a longer and a shorter name: "Michael Kurt" and "Mr. Kurt". This is not true of
+        # other names: "China" does not refer to "China Import".
         people = [one for one in fitting if one.kind in ("person", SPEAKER) and mention.noun_kind == "person"]
         return [one for one in people if any(_is_part(mention.head, name) for name in one.names)]
 
@@ -289,7 +289,8 @@ class Resolver:
         # *it* and *they* take up known things: not "I made three attempts. They can help me."
         if fitting and kind in ("thing", "several") and not fitting[0].is_definite:
             return None
-        # "They are a large company" tells what they are, not what was spoken of.
+        # In "They are a large company", "they" need not be something that was mentioned before. So do not
+        # resolve a pronoun that is the subject of a noun.
         if kind in ("thing", "several") and _is_subject_of_noun(mention, view):
             return None
         if fitting and kind == "thing" and not _is_usual(mention, fitting[0], view):

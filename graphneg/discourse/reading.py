@@ -177,7 +177,7 @@ class _Reader:
     def _clause(self, head: int) -> ClauseReading | None:
         view, known = self._view, self._facts[head]
         found = _TYPES.get(known.get("clause_type", ""))
-        # "It rained because ..." is two clauses. The node that links them is none.
+        # "It rained because ..." has two clauses. The node that links them, cause-01, is not a clause itself.
         if found is None or view.labels[head] in words("no-clause"):
             return None
         core, modality, hedged, denials = head, "none", False, self._denials(head)
@@ -229,7 +229,8 @@ class _Reader:
             return None
         for role in roles:
             for child in view.children[k]:
-                # "I think of you" has no clause below it.
+                # The argument must be a predicate. In "I think of you", it is not, so there is no embedded
+                # clause.
                 if child.role == role and self._is_predicate(child.position):
                     return child.position
         return None
@@ -425,7 +426,7 @@ class _Reader:
         if kind in words("no-referent-kinds"):
             return None
         token = self._token(k, at, head)
-        # *taxi* in "the taxi-driver" is no taxi.
+        # Skip a noun that is a part of a compound: "the taxi-driver" does not mention a taxi.
         if token is not None and "-" in self._tokens[token] and "-" not in label:
             return None
         definiteness = self._definiteness(k, token)
@@ -481,7 +482,7 @@ class _Reader:
         return found[same.index(at)] if len(found) == len(same) else None
 
     def _definiteness(self, k: int, token: int | None) -> Definiteness:
-        """Return what the words before a noun tell about it."""
+        """Return whether a noun is ``definite``, ``indefinite`` or ``bare`` (without a determiner)."""
         view = self._view
         for child in view.children[k]:
             if child.role == "quant" or child.label in ("any", "some", "all", "each", "every", "another"):
@@ -496,7 +497,7 @@ class _Reader:
             kind = values("determiners").get(word)
             if kind is not None:
                 return "indefinite" if kind == "indefinite" else "definite"
-            # Between the determiner and the noun there are only its modifiers: "the old green car".
+            # Only modifiers of the noun can come between it and its determiner: "the old green car".
             if not any(word.startswith(part[:4]) for label in inside for part in label.split()):
                 break
         return "bare"

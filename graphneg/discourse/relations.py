@@ -78,7 +78,8 @@ class _Propositions:
 
     def of(self, core: int) -> Proposition | None:
         view, mention = self._view, self._mentions.get(core)
-        # "I've been to Florida" may be (state :name "Florida" :domain i): the name is a place.
+        # The graph of "I've been to Florida" may be (state :name "Florida" :domain i). Read such a graph as
+        # "I am in Florida": the place is an argument.
         if mention is not None and mention.kind == "name" and mention.noun_kind == "place":
             found = self._of_predicate(core, lexeme(_PLACE), frozenset({"name", "wiki"}))
             if found is None or core not in self._references:
@@ -166,7 +167,7 @@ def _roles(view: AmrView, k: int) -> Iterator[tuple[str, int]]:
 
 
 def _is_silent(view: AmrView, role: str, at: int) -> bool:
-    """Return whether a node does not change what a clause says: a negation, or a word such as "just"."""
+    """Return whether a node is only a marker, such as a negation or "just", and not part of the content."""
     if role in words("marking-roles"):
         return True
     # "never" denies the clause, and "well" or "maybe" belong to the sentence.
@@ -213,15 +214,15 @@ def contradicts(
 
     Args:
         later: The later clause.
-        said: What it says.
+        said: The proposition of the later clause: its predicate and arguments.
         earlier: The earlier clause.
-        before: What it says.
+        before: The proposition of the earlier clause.
         lexicon: The lexicon, which lists for which kinds of things two words are opposites.
 
     Returns:
-        True if both cannot be true: the same with opposite polarity, or with an opposite predicate.
+        True if the clauses cannot both be true: they differ only in polarity, or have opposite predicates.
     """
-    # Only claims contradict each other: no questions and no orders.
+    # Only statements can contradict each other, not questions or orders.
     if not (_is_claim(later) and _is_claim(earlier)) or later.modality != earlier.modality:
         return False
     # What was so yesterday may be different today.

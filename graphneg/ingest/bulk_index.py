@@ -574,7 +574,7 @@ class BulkIndex:
         """Write frames (``load/frames``), or only the classes of existing frames (``lexicon/frames``)."""
         before = self.amount("frames")
         for row in frames:
-            # lexicon/frames passes only the classes, so the other properties are taken from the stored frame.
+            # The statement lexicon/frames passes only the word classes of a frame. Keep its other properties.
             known = next(self._found("frames", "content", [row["id"]]), None)
             stored: Row = {} if known is None else unpacked(known[1])
             whole = stored | row.get("properties", {"classes": row.get("classes")})
@@ -594,7 +594,7 @@ class BulkIndex:
         )
 
     def _antonyms_of(self, words: Sequence[str]) -> _Answer:
-        # Antonymy is symmetric, so look for the word at both ends.
+        # Antonymy is symmetric, so look for the word at both ends of the relation.
         ends = (
             "SELECT other, max(coalesce(weight, 1.0)) FROM ("
             "SELECT stop AS other, weight FROM opposites WHERE start = ? AND relation = 'Antonym' UNION ALL "

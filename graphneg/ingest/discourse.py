@@ -75,11 +75,11 @@ def layer_of(
         dialogue: The id of the dialogue.
         turns: All turns of the dialogue, in order.
         responses: The responses that have a graph, in order.
-        analyses: What was computed about the graphs.
+        analyses: The results of analysing each graph on its own.
         lexicon: The lexicon.
 
     Returns:
-        The clauses, entities and relations. Texts in other languages have none.
+        The clauses, entities and relations; none for texts in other languages than English.
     """
 
     def spoken(id: str, turn: int, speaker: str, graph: str | None) -> Iterator[SpokenTurn]:

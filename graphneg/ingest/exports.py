@@ -304,7 +304,7 @@ def _of_facebook(value: Value, notices: Notices) -> dict[str, Any]:
 
 
 def _facebook_kind(message: Value) -> str:
-    """Return what a line that Facebook wrote for somebody stands for; empty for what a person wrote."""
+    """Return the kind of a message that Facebook wrote for a user; empty if the user wrote it."""
     text = message.get("content")
     if not isinstance(text, str):
         return ""

@@ -71,7 +71,7 @@ def meaning_of(key: str, value: Any) -> Meaning:
     is_kind = not NOTE_KINDS.isdisjoint(plain_names([key]))
     if not is_kind and plain in note_words("yes") | note_words("no"):
         return "public" if (plain in note_words("yes")) == says_public else "note"
-    # It is not clear what a negation applies to: "not internal", "non-public".
+    # With a negation, as in "not internal" or "non-public", the meaning of the value is not clear.
     if words & note_words("negation"):
         return "unknown"
     # "Internal (agents only)" says that the message is an internal note.

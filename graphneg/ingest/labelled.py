@@ -37,7 +37,7 @@ MIN_VOTES = 2
 """Minimum number of votes for the label "contradictory". A response without votes is "not contradictory"."""
 KEYS = ("utterances", "speakers", "annotation_target_pair", "rgm_name", "contradictory_label_count")
 """The keys of a JSON line, in the order in which `labelled_lines` writes them."""
-# This mark replaces the text of a response that was not published.
+# The corpus contains this string instead of the text of a response that was not published.
 _UNPUBLISHED = "[[TBA]]"
 
 

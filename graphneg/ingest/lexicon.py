@@ -195,9 +195,9 @@ def finish(sent: Iterable[RunningStatement]) -> None:
 
 
 def judge_antonyms(tx: ManagedTransaction, terms: Iterable[str], lexicon: Lexicon) -> None:
-    """Compute which antonyms of a term can replace the term in a graph, after its antonym edges changed.
+    """Compute again which antonyms can replace a term in a graph, after its antonym edges have changed.
 
-    This is also computed for the words at the other ends of these edges, because they have the same edges.
+    The antonyms of the words at the other ends of these edges are computed again, too.
 
     Args:
         tx: The open transaction.

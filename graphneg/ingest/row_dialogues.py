@@ -82,7 +82,7 @@ class DialogueRow(NamedTuple):
 
     @property
     def key(self) -> str:
-        """A key that is the same for all rows of a dialogue."""
+        """A string that identifies the dialogue of the row: the split and the dialogue id."""
         return f"{self.split}\0{self.dialogue}"
 
 
@@ -513,10 +513,10 @@ class _Group:
     fault: str = ""
 
     def add(self, part: DialogueRow) -> None:
-        """Add a row.
+        """Add a row to the dialogue.
 
         Args:
-            part: The row. If it has a fault, the dialogue is rejected later.
+            part: The row. If it could not be read (``fault``), the dialogue is rejected later.
         """
         if part.fault:
             self.fault = self.fault or part.fault

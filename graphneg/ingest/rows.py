@@ -55,7 +55,7 @@ def utterance_id(dialogue: str, turn: int) -> str:
 
     Args:
         dialogue: The id of the dialogue.
-        turn: The number of the turn, from 0.
+        turn: The index of the turn in the dialogue, from 0.
 
     Returns:
         The id of the utterance.

@@ -196,7 +196,8 @@ def message_text(value: Any) -> Any:
     # Skip parts without text, such as images or sound.
     given = cast("list[Any]", value)
     parts = [part.get("text") if isinstance(part, dict) else part for part in given]
-    # ["Look at ", {"type": "link", "text": "https://x"}, "."]
+    # If the parts are pieces of one text, such as ["Look at ", {"type": "link", "text": "https://x"}, "."],
+    # join them without spaces.
     kinds = [part.get("type") for part in given if isinstance(part, dict)]
     if kinds and _ENTITIES.issuperset(map(str, kinds)):
         return "".join(part for part in parts if isinstance(part, str))

@@ -291,7 +291,7 @@ def _find(model: str | Path, gguf_file: str | None, offline: bool) -> ModelSourc
 
 
 def _loaded(source: ModelSource, auto: str, kinds: Any, kind: str, device: str) -> tuple[Any, Any, Path]:
-    """Load a model after checking its kind. Return the model, its tokenizer and its path."""
+    """Check that a model is of an allowed kind, and load it. Return the model, its tokenizer and its path."""
     import torch
     import transformers
 

@@ -270,11 +270,11 @@ def _speaks_of_oneself(sentence: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """The wordings of a statement and of its contradiction, from which responses are made.
+    """Several wordings of a statement and of its contradiction, which are used to write training examples.
 
     Attributes:
         source: The statement and its contradiction.
-        earlier: The earlier utterance of the pair, to which the responses are compared.
+        earlier: The earlier utterance, with which each response agrees or which it contradicts.
         said: Wordings that agree with the earlier utterance.
         contrary: Wordings that contradict the earlier utterance.
         agreed: Versions of the earlier utterance that agree with ``contrary``; empty if the statement does
@@ -346,7 +346,8 @@ def _responses(
         spoken = (drawn(other.said, "right", other.source.id), elsewhere)
         wrong = beside(wrong, _balancing(wrong, spoken), f"{id} 1")
         right = beside(right, _balancing(right, spoken), f"{id} 0")
-    # In two thirds of the cases, add another turn of the speaker to the wrong and to the right response.
+    # In two thirds of the cases, add another turn of the same speaker to both responses, the contradictory
+    # and the consistent one.
     if kind != "later" and number(seed, "alone", id) % 3:
         wrong, right = beside(wrong, source.other, id), beside(right, source.other, id)
     # Make half of the earlier utterances longer by adding a turn of another dialogue.

@@ -202,7 +202,7 @@ def dialogue_ids(
 def _pages(
     store: Store, selection: Selection, statement: str, page: int = PAGE, after: str = ""
 ) -> Iterator[list[Record]]:
-    """Yield the result of a query for dialogues in pages of rows, in the order of the corpus."""
+    """Run a query with one row per dialogue, and yield its rows in pages, in the order of the corpus."""
     left = selection.limit
     while left is None or left > 0:
         limit = page if left is None else min(page, left)

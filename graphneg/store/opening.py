@@ -391,7 +391,7 @@ def open_embedded(
                     if _is_failure_of_engine(error):
                         raise StoreError(f"{error}; {_DAMAGED}") from error
                     raise
-                # Nothing has failed, so the connections are not closed here. `Store.close` closes them.
+                # The store was opened without an error. Its connections stay open until `Store.close`.
                 resources.push(opened.pop_all())
                 return store
     raise StoreError(f"the server of {directory} ended while it was opened; {explain_exit(directory)}")

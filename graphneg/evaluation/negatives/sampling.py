@@ -133,7 +133,7 @@ def _edited_turns(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple
     if len(before) == len(after):
         yield from ((at, at) for at in range(len(after)) if before[at] != after[at])
         return
-    # Otherwise, turns were added or removed, so align the two dialogues.
+    # The numbers of turns differ, so turns were added or removed. Align the two dialogues.
     for kind, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if kind in ("replace", "insert"):
             # Pair the first new turn with the first replaced turn, and so on. If there are more new turns
@@ -158,7 +158,7 @@ FROM (
 )
 GROUP BY line
 """
-# For each row of the report: how many texts equal a right text with the same context.
+# For each row of the report: how many wrong responses equal a correct response to the same context.
 _RIGHT = """
 SELECT wrong.line, count(*) FROM wrong JOIN right ON right.place = wrong.place AND right.text = wrong.text
 GROUP BY wrong.line
@@ -216,10 +216,10 @@ class Histogram:
             self.add(value)
 
     def add(self, value: float) -> None:
-        """Count a value.
+        """Add a value to the histogram.
 
         Args:
-            value: The value to count, before rounding.
+            value: The value, which is rounded to a multiple of the step here.
         """
         self.counts[round(value / self.step)] += 1
         self.total += 1
@@ -295,14 +295,14 @@ class TextPool:
     A group contains the wrong texts of a row of the report, or all right texts with the same target.
 
     Attributes:
-        line: The number by which the temporary database refers to the group's row of the report.
+        line: The index of the group's row in the report, as stored in the temporary database.
         records: Number of records to which the texts belong.
         words: Histogram of the number of words per text.
         shared: Histogram of the number of content words per text that also occur in the context.
         like_right: Histogram of the overlap with the right text in the same place: the number of common
             content words, divided by the number of content words that occur in either text.
         questions: Number of texts that are questions.
-        persons: Numbers of texts, keyed by grammatical person (1, 2 or 3).
+        persons: Counts of texts, keyed by grammatical person (1, 2 or 3).
         sample: The sampled texts.
     """
 
@@ -312,7 +312,7 @@ class TextPool:
         Args:
             sample: Maximum number of texts in the sample.
             seed: Seed for sampling.
-            line: The number by which the temporary database refers to the group's row of the report.
+            line: The index of the group's row in the report, as stored in the temporary database.
         """
         self.line = line
         self.records = 0
@@ -398,12 +398,13 @@ class NegativeStatistics:
         }
 
     def _add(self, record: Negative, rows: sqlite3.Connection) -> None:
-        """Count the wrong and right texts of a record."""
+        """Count the wrong texts and the correct texts of a record."""
         self.records += 1
         wrong, right = measured(record)
         for text in right:
             new = rows.execute("INSERT OR IGNORE INTO right VALUES (?, ?)", _digests(text)).rowcount
-            # Several negatives may have the same original text. Count a right text only once per context.
+            # Several negatives of a context may have the same original text. Count a correct text only once
+            # per context.
             if new:
                 self.right.setdefault(text.target, TextPool(*self._sample)).add(text)
         if record.label:

@@ -398,14 +398,14 @@ def cue_words(wrong: Sequence[Text], right: Sequence[Text], most: int = CUE_WORD
     """Return the words that are most characteristic of wrong texts.
 
     Args:
-        wrong: Wrong texts.
-        right: Right texts.
+        wrong: Texts of negatives.
+        right: Correct responses or original turns, with which the negatives are compared.
         most: Maximum number of words.
 
     Returns:
-        The words, sorted from most to least characteristic. For each word, the share of right texts with the
-        word is subtracted from the share of wrong texts with the word. The words with the largest differences
-        are the most characteristic.
+        The words, sorted from most to least characteristic. For each word, the share of texts in ``right``
+        with the word is subtracted from the share in ``wrong``. The words with the largest differences are
+        the most characteristic.
     """
     if not wrong or not right:
         return ()

@@ -118,7 +118,7 @@ class Questions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def result_shares(self) -> Mapping[str, Mapping[str, str]]:
-        """The columns of the result tables: ``shares``, or one column for each answer without ``shares``."""
+        """The columns of the result tables: those in ``shares``; if it is empty, one per possible answer."""
         if self.shares:
             return self.shares
         several = len(self.questions) > 1

@@ -298,7 +298,7 @@ class OverlapGenerator(Generator):
         return given
 
     def choice(self, per_context: int) -> Mapping[str, Any]:
-        """Return the settings for choosing candidates from drafts when the shards of a run are merged.
+        """Return the settings with which candidates are chosen when the shards of a run are merged.
 
         Args:
             per_context: Not used, because one sentence is chosen from each shortlist.
@@ -410,10 +410,11 @@ class OverlapGenerator(Generator):
                 for row in self._store.read(cypher_text("overlap/successors"), **asking):
                     self._successors[row["term"]] = frozenset(row["successors"])
             needed = {term for query in part for profile in query.profiles for term in profile.query_terms}
-            # Leave out terms whose sentences are already in the cache or were requested for an earlier part.
+            # Request samples only for new terms. The samples for the terms of earlier contexts are cached or
+            # were already requested.
             missing = sorted(term for term in needed - claimed if term not in pool)
-            # Record the terms now. Their samples may not be in the cache yet when the terms of the next part
-            # are determined, and must not be read again for that part.
+            # The samples are read in the background. Record their terms now, so that they are not requested
+            # again for the next batch of contexts.
             claimed.update(missing)
             yield part, missing
 
@@ -422,8 +423,8 @@ class OverlapGenerator(Generator):
         context, elsewhere = asked.context, None
         said = said_in(context)
         if self._scenes is not None:
-            # A sentence must not be about the situation of the correct responses either, so their texts are
-            # added to those of the turns.
+            # A retrieved sentence must not be about the situation of the context or of the correct responses,
+            # so compare it with the texts of both.
             texts = (*(turn.text for turn in context.turns), *context.correct_responses)
             elsewhere = self._scenes.apart_from(context.dialogue, texts, asked.terms).accepts
         usual = frozenset[str]().union(*(self._successors.get(term, ()) for term in asked.terms.last))
@@ -496,8 +497,8 @@ class Similarity:
         said, answers = [text for text, _ in known], [answer for _, answer in known]
         both = [text for pair in zip(said, answers, strict=True) for text in pair]
         self._embedder = embedder
-        # Compute the mean vector of all texts. It is subtracted from the vectors of contexts and responses,
-        # which would otherwise all have high cosines.
+        # The mean vector of all contexts and responses. It is subtracted from each vector before cosines
+        # are computed.
         self._centre: NDArray[float32] | float = embedder.embed(both).mean(axis=0) if both else 0.0
         self._most = 1.0 if most is None else most
         pairs = zip(self._embed(said), self._embed(answers), strict=True) if both else ()

@@ -65,7 +65,7 @@ class Word:
 
     @property
     def parent(self) -> Word:
-        """The head of the word; a root is its own parent."""
+        """The head of the word in the dependency tree. A root is its own head."""
         return self.tree[self.head]
 
     @property

@@ -60,7 +60,8 @@ _IN_PHRASE = NOUNS | {"JJ", "CD", "VBG", "VBN", "RB"}
 _PLACES_AND_TIMES = {"time": "when", "location": "where", "destination": "where"}
 _SOME_TIME = frozenset({"sometime", "later", "soon", "half", "past", "o'clock"})
 _THIRD = frozenset({"he", "she", "it"})
-# Marks of sentences that are not written as one plain sentence: "(a joke)", "I like - love - it", "I ...".
+# Punctuation that shows an interruption or insertion, so that the text cannot be restated as one sentence:
+# "(a joke)", "I like - love - it", "I ...".
 _BROKEN = re.compile(r"[()\[\]{}*/\"“”:;«»…_]|--|\.\.|^[-–—]$")
 
 
@@ -424,7 +425,7 @@ def ask_for(source: SentenceDraft, k: int, role: str) -> None:
     word = _PLACES_AND_TIMES.get(role, "where" if place else "who" if kind == "person" else "what")
     if role in _PLACES_AND_TIMES or place:
         _refuse_circumstance(source, word, start, end)
-        # In "in the first half", only the noun may be known to express the node.
+        # In "in the first half", the node may be aligned only with "half", so extend the phrase to the left.
         wider = tokens.run_start(start, ("DT", "PS", "JJ", "CD"))
         start = wider if tokens.get(wider - 1).tag == "IN" and wider > group.main + 1 else start
         before = tokens[start - 1]
@@ -468,7 +469,7 @@ def _refuse_circumstance(source: SentenceDraft, word: str, start: int, end: int)
     others = [token for token in tokens if token not in phrase_words]
     if tokens.get(end) is not EDGE and tokens[end].tag != "EN":
         raise RealisationError("unclear-clause", "the time or place is not the end of the sentence")
-    # "She lives next door", but not "I want a refund on this sweater".
+    # "Where" can ask for the phrase in "She lives next door", but not in "I want a refund on this sweater".
     before = tokens[start - 1]
     if word == "where" and before.lower not in words_of("place-prepositions") and before.tag not in VERBS:
         raise RealisationError("unclear-clause", "the phrase may not be a place")
@@ -476,7 +477,8 @@ def _refuse_circumstance(source: SentenceDraft, word: str, start: int, end: int)
         return
     if any(token.lower in words_of("unasked") for token in phrase_words):
         raise RealisationError("unclear-clause", "nobody asks for a frequency with 'when'")
-    # "When will you call me sometime?", "When does it leave at half past seven?"
+    # If another time remained, the question would be wrong: "When will you call me sometime?", "When does it
+    # leave at half past seven?"
     if any(token.tag == "CD" or token.lower in TIME_NOUNS | _SOME_TIME for token in others):
         raise RealisationError("unclear-clause", "another time would remain")
     # "When have you been here?" is not English, but "Since when have you been here?" is.

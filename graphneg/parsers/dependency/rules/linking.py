@@ -298,7 +298,8 @@ def _antecedent(state: RuleState, pronoun: Word, named: list[Word]) -> Word | No
     heads = {over.i, over.head if pronoun.dep == "pobj" else over.i}
 
     def nearness(noun: Word) -> float:
-        # A close noun, a subject or an object is more likely to be the antecedent.
+        # A noun is a more likely antecedent if it is close to the pronoun, and if it is a subject or an
+        # object.
         argument = noun.dep in {"nsubj", "nsubjpass", "dobj"}
         return 1.0 / (1 + (pronoun.i - noun.i) / 10) + (0.5 if argument else 0.0)
 
@@ -332,7 +333,8 @@ def join_speech(state: RuleState, roots: list[Word]) -> list[Word]:
         if root.tag in _QUOTE_TAGS:
             continue
         before = left[-1] if left else None
-        # spaCy often ends a sentence at the question mark, so that "he asked" is a separate sentence.
+        # In '"Where are they?" he asked', spaCy often ends a sentence at the question mark. So join "he
+        # asked" with the sentence before it.
         if before is not None and _reports_before(before, root):
             if _take(state, root, before):
                 left[-1] = root
@@ -372,7 +374,7 @@ def _reports_before(quote: Word, said: Word) -> bool:
 
 
 def _first(root: Word) -> Word:
-    """Return the first word of a root's sentence."""
+    """Return the first word of the sentence that has the given root."""
     return next(word for word in root.tree if word.sentence == root.sentence)
 
 

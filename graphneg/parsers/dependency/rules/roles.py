@@ -452,8 +452,8 @@ def role_weights(state: RuleState, edge: Dependency) -> dict[str, float]:
     # Interjections, determiners and appositions are never arguments of a frame.
     if form in {"intj", "det", "predet", "neg", "meta", "dep", "punct", "quantmod", "nummod", "appos"}:
         scores = {role: weight for role, weight in scores.items() if role not in CORE_ROLES} or {"mod": 1.0}
-    # The general counts of "of" include groups such as "a bunch of flowers". A head that was never seen with
-    # "of" is rarely such a group, so remove consist-of.
+    # The role consist-of is for nouns of groups, such as "a bunch of flowers". A head that never had an "of"
+    # in the annotated graphs is rarely such a noun, so remove consist-of.
     if form == "prep_of" and ("F", concept, "prep_of") not in state.lexicon.roles:
         scores.pop("consist-of", None)
     if form in {"npadvmod", "prep_in", "prep_on", "prep_at", "prep_during"}:

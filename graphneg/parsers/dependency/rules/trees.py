@@ -130,7 +130,7 @@ def _correct_existence(be: Word) -> None:
     noun = be.child("attr")
     if there is None or noun is None:
         return
-    # In "there is no panda climbing", spaCy may read "panda climbing" as a compound noun.
+    # In "there is no panda climbing", spaCy may read "panda climbing" as a compound noun. Then split it.
     if _is_doing(noun):
         _split_compound(be, noun)
     elif noun.tag[:2] == "NN":
