@@ -223,7 +223,7 @@ def _written(lines: Iterator[Line | Rejected]) -> Iterator[_Written | Rejected]:
 
 
 def _start_of_rest(shown: str, rest: str) -> int:
-    """Return the index in a line at which the text after its header begins, including direction marks."""
+    """Return the index in a line at which the text after the header, with its direction marks, begins."""
     left = len(rest)
     at = len(shown)
     while left:

@@ -419,7 +419,7 @@ class UnknownFrameCounter:
         self._found.update((name, concept) for name, concept in brought if self._is_strange(concept))
 
     def notes(self) -> list[str]:
-        """Return a message for each unknown frame that a transform introduced, with the number of edits."""
+        """Return a message for each unknown frame, with its transform and the number of edits that add it."""
         return [
             f"transform {name}: {frame} is neither a PropBank frame nor a loaded frame ({count:,} edits)"
             for (name, frame), count in sorted(self._found.items())

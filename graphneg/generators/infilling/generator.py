@@ -210,7 +210,7 @@ class MaskAndFillGenerator(WritingGenerator):
             self._bank.begin()
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options and descriptions of the models, which determine the output."""
+        """Return all settings that determine the output: the options, and descriptions of the models."""
         own = {**self._options.settings(), **self.models, "layout": self._layout.name}
         return {**own, "sources": list(self._options.kinds), "vectors": self._vectors.name}
 

@@ -207,7 +207,7 @@ class OverlapGenerator(Generator):
         self._successors: dict[str, frozenset[str]] = {}
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options, and the names of embedder and denoiser, which determine the output."""
+        """Return all settings that determine the output: options, and names of embedder and denoiser."""
         parts = {"embedder": self._embedder, "denoiser": self._denoiser}
         return {**asdict(self.options), **{name: part and part.name for name, part in parts.items()}}
 

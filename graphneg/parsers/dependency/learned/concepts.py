@@ -294,7 +294,7 @@ def choose_concepts(
 
 
 def _needed(given: str, other: str, sure: float) -> float:
-    """Return by how much a fragment must score higher than the one the rules chose, in log odds."""
+    """Return the margin, in log odds, by which a fragment must outscore the fragment that the rules chose."""
     if kind_of(given) != "frame" or kind_of(other) != "frame" or stem_of(given) != stem_of(other):
         return 0.0
     # The sense of "like" is never changed. Whether like-02 is right depends on "would" ("I would like"),
