@@ -239,7 +239,8 @@ def _alike_nodes() -> int:
 def _by_actors(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None) -> Iterator[BlockResult]:
     """Process blocks with actors. If an actor dies, process its block again."""
     _ray().data.DataContext.get_current().enable_progress_bars = False
-    logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # Importing Ray Data changes the log level.
+    # Importing Ray Data changes the log level, so set it afterwards.
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL)
     left = {str(shard): None for shard in shards}
     with _told():
         # If an actor died, there is no result for its block. The block stays in `left` for the next attempt.

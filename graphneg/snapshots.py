@@ -85,7 +85,7 @@ from graphneg.store.statements import cypher_text, run
 
 
 class _Head(msgspec.Struct, frozen=True):
-    """The first line of a snapshot file: a digest of the other lines, and the size of the whole corpus."""
+    """The first line of a snapshot file: its digest, version and parts, and counts for the whole corpus."""
 
     snapshot: str
     version: str

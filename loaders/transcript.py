@@ -116,8 +116,8 @@ class Loader(DialogueLoader):
                 dialogues += 1
                 singles += len(record.utterances) == 1
             yield record
-        # Many programs write a blank line after every turn.
-        # Each turn then becomes a dialogue, which the user should know.
+        # Many programs write a blank line after every turn. The loader then reads each turn as a dialogue of
+        # its own, so tell the user how to change the file.
         if singles > 1 and singles * 2 > dialogues:
             options.notices.say(
                 f"{singles:,} of {dialogues:,} dialogues have one turn, because a blank line ends a "
@@ -273,7 +273,7 @@ def _turns(lines: Sequence[str], notices: Notices) -> list[_Turn]:
 
 
 def _require_turns(found: Sequence[re.Match[str] | None]) -> None:
-    """Raise `ItemError` if lines describe a call, and are not its turns: "Date: 2025-11-03", "Agent: Kim"."""
+    """Raise `ItemError` if the lines are a header ("Date: 2025-11-03", "Agent: Kim") instead of turns."""
     names = [turn["name"].strip().casefold() for turn in found if turn is not None]
     # A speaker called "Time" would speak more than once.
     header = next((turn for turn in found if turn and turn["name"].strip().casefold() in _HEADERS), None)

@@ -90,12 +90,12 @@ WITH dialogue, p, n, x.text AS new_pronoun, n.amr + '.' + toString(n.position) A
      CASE WHEN NOT he_or_she OR NOT referent_mentioned THEN 'dialogue' END AS target,
      CASE p.concept
        WHEN 'it' THEN
-         // "It is an idea" does not become "They are an idea".
+         // "It is an idea" does not become "They are an idea", because "idea" is singular.
          role <> 'domain'
          // "It rains" does not become "They rain".
          AND n.expletive IS NULL
        WHEN 'they' THEN
-         // "Their room" does not become "its room": both can be correct.
+         // "Their room" does not become "its room", because the result may be correct as well.
          role <> 'poss'
          // "They" does not become "it" for a team or a town: both can be correct.
          AND NOT coalesce(antecedent.kind, '') IN ['group', 'place']

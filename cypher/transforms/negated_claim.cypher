@@ -22,7 +22,7 @@ UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WHERE
-  // The node is the top of the graph of a turn. In the edited dialogue, the reply replaces this graph.
+  // The node is the top of the graph of a turn. The reply replaces the whole turn.
   n.position = 0
   // The node is the main predicate of a sentence that can be repeated later: "She loves letters."
   OR n.repeatable IS NOT NULL
@@ -39,13 +39,12 @@ UNWIND [n IN nodes WHERE
   (n.node.repeatable IS NOT NULL
     // An opinion must contain a statement to repeat: "I think that she loves letters" does, but "I agree" does not.
     OR 'thinking' IN n.node.classes AND n.node.main_clause AND n.node.subtree_last - n.position > 2)
-  // "Where is it?" and "Sit down!" claim nothing that could be contradicted.
+  // Use only statements: questions ("Where is it?") and orders ("Sit down!") cannot be contradicted.
   AND n.node.clause_type = 'statement'
-  // Only the main clause is repeated: not "she loves letters" from "I know that she loves letters". Its predicate is
-  // the top of the sentence or, if the top is a node such as cause-01 ("I stayed because it rained"), the ARG1 of the
-  // top.
+  // Use only the main clause: not "she loves letters" in "I know that she loves letters". In "I stayed because it
+  // rained", the main clause "I stayed" is the ARG1 of cause-01.
   AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
-  // The statement is short. In a long sentence, a reader might not notice the negation.
+  // Use only short sentences, because a reader does not notice the negation in a long sentence.
   AND n.node.subtree_last - n.position <= 16
   AND (
     // "She doesn't love it" has a negation that can be dropped.

@@ -68,8 +68,8 @@ WHERE
   AND (
     // Either the antonym edge applies to the frame of the node: love-01 has an edge to hate-01.
     a.used_as = predicate.opposable_as
-    // Or PropBank does not list the frame of the node, so no antonym edge has this frame. Then use the edge that
-    // applies to all unlisted frames of the word. Its property "known" contains the listed frames.
+    // An edge with used_as = 'frame' is for all frames of the word that PropBank does not list. Its property "known"
+    // contains the frames that PropBank lists, to which the edge does not apply.
     OR a.used_as = 'frame'
       AND predicate.frame
       AND NOT predicate.opposable_as IN a.known)
@@ -96,8 +96,8 @@ WITH dialogue, predicate, context_free, top, way.append AS append, way.antonym A
      top.amr + CASE WHEN way.append THEN 'snt' ELSE '' END
        + '<' + predicate.amr + '.' + toString(predicate.position) + '>' + way.antonym AS site,
      CASE
-       // If the copy replaces a whole turn, the edit is only for negatives whose response is edited. The edited
-       // response then no longer answers the context.
+       // If the copy replaces a whole turn, use the edit only to make wrong responses: the new turn no longer answers
+       // the context.
        WHEN NOT way.append THEN 'response'
        // An antonym from ConceptNet contradicts less reliably than a negation, so it is used in whole dialogues only.
        WHEN way.antonym <> '' THEN 'dialogue'

@@ -59,7 +59,7 @@ WITH dialogue, last_turn, graphs, max_emptied, [g IN graphs WHERE
          g.turn = deepest_turn
          // The previous turn asks a question, so readers notice if the answer is deleted.
          OR size(g.asked_roles) > 0
-           // "Yes." has no content to lose.
+           // A graph of one node ("Yes.") has no branches that could be deleted.
            AND g.depth > 0
            // If the turn only asks a question in return ("What time is it?"), it does not answer, so nothing is lost.
            AND g.top.only_questions IS NULL)

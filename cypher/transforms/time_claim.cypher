@@ -22,7 +22,7 @@ UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WHERE
-  // The node is the top of the graph of a turn. In the edited dialogue, the reply replaces this graph.
+  // The node is the top of the graph of a turn. The reply replaces the whole turn.
   n.position = 0
   // The node is the main predicate of a sentence that can be repeated later: "She loves letters."
   OR n.repeatable IS NOT NULL
@@ -36,7 +36,7 @@ WHERE
   OR n.time_number IS NOT NULL
 OPTIONAL MATCH (n)-[:LEXEME]->(:Term)-[:ALTERNATIVE {scale: 'time'}]->(x:Term)
 WITH d, t, n, n.time_number AS number,
-     // In "two days before the party", no other word can take the place of "before".
+     // Do not replace fixed words: in "two days before the party", no other word can take the place of "before".
      CASE WHEN n.temporal AND n.fixed_time IS NULL
        // Keep units of time: in "next week", "day" instead of "week" would not be English.
        AND NOT 'time-unit' IN n.classes THEN x.text END AS concept
@@ -48,8 +48,8 @@ WITH d, t, n, concept,
        WHEN n.role = 'day' THEN toString((number + 9) % 28 + 1)
        // Subtract 20 years: 1990 becomes 1970.
        WHEN n.role = 'year' AND number > 20 THEN toString(number - 20)
-       // Add five hours on a twelve-hour clock: "9 o'clock" becomes "2 o'clock". Other minutes may be written in
-       // words that do not fit a new number ("half past seven").
+       // Add five hours on a twelve-hour clock: "9 o'clock" becomes "2 o'clock". Change only full hours, because other
+       // times may be written in words that do not fit a new number ("half past seven").
        WHEN n.role = 'time' AND number >= 0 AND n.value ENDS WITH ':00"'
          THEN '"' + toString((number + 4) % 12 + 1) + right(replace(n.value, '"', ''), 3) + '"'
      END AS value
@@ -65,18 +65,17 @@ UNWIND [n IN nodes WHERE
   (n.node.repeatable IS NOT NULL
     // An opinion must contain a statement to repeat: "I think that she loves letters" does, but "I agree" does not.
     OR 'thinking' IN n.node.classes AND n.node.main_clause AND n.node.subtree_last - n.position > 2)
-  // "Where is it?" and "Sit down!" claim nothing that could be contradicted.
+  // Use only statements: questions ("Where is it?") and orders ("Sit down!") cannot be contradicted.
   AND n.node.clause_type = 'statement'
-  // Only the main clause is repeated: not "she loves letters" from "I know that she loves letters". Its predicate is
-  // the top of the sentence or, if the top is a node such as cause-01 ("I stayed because it rained"), the ARG1 of the
-  // top.
+  // Use only the main clause: not "she loves letters" in "I know that she loves letters". In "I stayed because it
+  // rained", the main clause "I stayed" is the ARG1 of cause-01.
   AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
-  // The statement is short. In a long sentence, a reader might not notice that one word was changed.
+  // Use only short sentences, because a reader may not notice in a long sentence that one word was changed.
   AND n.node.subtree_last - n.position <= 16
   // "She doesn't love old letters": a change of one word may leave a negative statement true.
   AND n.node.negated IS NULL] AS claim
 
-// Step 2: choose the later turns and the frames.
+// Step 2: choose the later turns, and the reply frames in which the statements are repeated.
 WITH nodes, dialogue, tops, addressees, groups, claim, claim.node AS predicate,
      coalesce(claim.node.repeatable, '') = 'anywhere' AS context_free,
      // True if the statement contains "you": "You can call me" is about the addressee, too.
@@ -90,7 +89,7 @@ WITH nodes, dialogue, tops, addressees, groups, claim, claim.node AS predicate,
         // The word is part of the statement.
         AND c.position >= claim.position AND c.position <= claim.node.subtree_last
         AND size(c.options) > 0
-        // In "next door", "next" is no time. In "next Friday", it modifies a time.
+        // In "next door", "next" does not express a time. In "next Friday", it modifies a time.
         AND (coalesce(c.node.role, '') <> 'mod'
           OR any(m IN nodes WHERE m.amr = c.amr AND m.position = c.node.parent AND m.node.temporal))] AS changes
 WHERE size(changes) > 0

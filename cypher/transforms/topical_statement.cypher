@@ -49,7 +49,7 @@ WITH d, collect({
 WITH d,
      [n IN nodes WHERE NOT n.of_donor] AS dialogue_nouns,
      [n IN nodes WHERE n.of_donor AND n.context_free] AS statement_tops,
-     // A noun without a noun class cannot be compared with the nouns of the context.
+     // Use only nouns with a noun class, because only these can be compared with the nouns of the context.
      [n IN nodes WHERE n.of_donor AND n.noun_class <> ''] AS donor_nouns
 WITH d, dialogue_nouns, [top IN statement_tops | {
        amr: top.amr, position: top.position,

@@ -177,8 +177,8 @@ class _Alignment:
         that grows with the position is added, so that the first of several equally good tokens is chosen.
         """
         near = [self.spans[other] for other in self.around[k] if other in self.spans]
-        # If no neighbour is aligned yet, the penalty is medium. Candidates near an aligned neighbour then
-        # have a lower penalty, and are chosen first.
+        # The penalty for the distance is medium if no neighbour of the node is aligned yet. Candidates near
+        # an aligned neighbour have a lower penalty, so they are chosen first.
         if not near:
             return 1.5 + span[0] / (len(self.tokens) + 1)
         # Use the distances from only the two nearest neighbours, because farther ones are often in other

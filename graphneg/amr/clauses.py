@@ -160,7 +160,8 @@ class Clauses:
         if any(self._is_beside(k, at) for at, label in enumerate(reading.labels) if label == "expressive"):
             return []
         free = all(child.role not in ("polarity", "mode") for child in below)
-        # If "I" is the subject or the object, the clause is about the speaker, who knows whether it is true.
+        # If "I" is the subject or the object, the clause is about the speaker. Speakers know whether such a
+        # clause is true, so they neither ask nor doubt it.
         is_own = any(child.role in ("ARG0", "ARG1") and child.concept == "i" for child in below)
         # A clause about the speaker does not become a question: nobody would turn "I am tired" into "Am I
         # tired?"

@@ -215,7 +215,7 @@ def repeats(one: Statement, earlier: Statement) -> bool:
 
 
 def _resolved(one: Statement, speaker: str, speakers: Sequence[str]) -> Statement:
-    """Replace *i* with the speaker, and *you* with the other speaker, or with ``*`` if there are several."""
+    """Replace *i* with the speaker, and *you* with the other speaker, or with ``*`` for several others."""
     if not one.arguments:
         return one
     others = [other for other in speakers if other != speaker]

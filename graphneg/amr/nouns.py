@@ -34,7 +34,8 @@ _OPEN = _ARGUMENTS | {"ARG3", "ARG4", "domain", "op1", "op2", "accompanier", "in
 _ASIDE = frozenset({"mod", "time", "unit", "quant", "name"})
 # Kinds of nouns that are not replaced by nouns of other dialogues, except as the object of a verb of liking.
 _NO_THINGS = frozenset({"act", "state", "time"})
-# Roles of words that modify another word. The empty role is that of the top, the predicate of the sentence.
+# Roles of words that modify another word. The empty role is that of the top of the graph, which is the
+# predicate.
 _MODIFYING = frozenset(
     {"", "mod", "manner", "degree", "extent", "frequency", "time", "location", "direction", "domain"}
 )
@@ -172,8 +173,8 @@ class Nouns:
     def _filler(self, k: int) -> str | None:
         """Return the kind of noun or the entity concept that may replace a node; None to keep the node."""
         reading, label, up = self._of, self._of.labels[k], self._of.nodes[k].parent
-        # Quoted words are kept: "They call him Tom", "He said goodbye". A person as the object of *use* or
-        # *read* is kept as well, because it is probably a parser error.
+        # Do not replace quoted words: "They call him Tom", "He said goodbye". Do not replace a person as the
+        # object of *use* or *read* either, because it is probably a parser error.
         quoted = reading.is_a(up, "naming") or (label == "person" and reading.is_a(up, "using"))
         if quoted and reading.roles[k] != "ARG0":
             return None

@@ -328,7 +328,8 @@ def named_values(given: Iterable[str] | None, hint: str) -> dict[str, Any]:
             # A value that is not JSON is a string, so that the user can write word=tea instead of
             # word='"tea"'.
             values[name] = value
-        except (ValueError, RecursionError) as error:  # A number with thousands of digits, or deep nesting.
+        except (ValueError, RecursionError) as error:
+            # JSON with thousands of digits in a number, or with deep nesting, cannot be parsed.
             raise BadParameter(
                 f"{name} has a value that is too long or too deeply nested", param_hint=hint
             ) from error

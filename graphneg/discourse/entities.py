@@ -246,10 +246,10 @@ class Resolver:
             of = found.get(mention.owner)
             owner = None if of is None else of.number_of
         known = self._by_head.get(mention.head, [])
-        # "a car" introduces a new car.
+        # "a car" introduces a new car, so it does not refer to an earlier one.
         if mention.definiteness != "indefinite":
             fitting = [one for one in known if self._fits(mention, owner, one)]
-            # If the owner is not known ("his car"), the noun is not compared with others.
+            # If it is not known who the owner is ("his car"), treat the noun as a new entity.
             is_known = mention.owner is None or owner is not None
             if len(fitting) == 1 and is_known:
                 referent = fitting[0]
@@ -265,7 +265,7 @@ class Resolver:
         """Return whether a noun may refer to a known entity with the same head."""
         if mention.number and one.number and mention.number != one.number:
             return False
-        # "My car is red" is not about the car of somebody else, or about a car without an owner.
+        # "My car" cannot refer to the car of somebody else, or to a car without an owner.
         if owner is not None and one.owner != owner:
             return False
         # "the red car" is not the blue one, and not one whose colour nobody has mentioned.

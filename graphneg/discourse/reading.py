@@ -266,10 +266,12 @@ class _Reader:
         """Return whether a clause is below a verb of speech of somebody else than the speaker."""
         view, at = self._view, self._view.nodes[head].parent
         while at is not None:
-            # "But it's late" has contrast-01 above it, which joins clauses.
+            # In "But it's late", contrast-01 is above the clause. It joins clauses and does not report
+            # speech.
             if view.is_a(at, "reporting", "replying") and not view.is_a(at, "joining"):
                 by = next((view.labels[of] for role, of in view.roles_out[at] if role == "ARG0"), None)
-                # "I said that it was late" is the speaker's own claim.
+                # "I said that it was late" reports the speaker's own words, so it counts as a claim of the
+                # speaker.
                 return by != "i"
             at = view.nodes[at].parent
         return False
@@ -321,7 +323,7 @@ class _Reader:
         if label in _SPEAKING:
             return Mention(k, _SPEAKING[label], label, label, "person", place=place)
         if label in values("pronouns"):
-            # In "It rains", *it* refers to nothing.
+            # In "It rains", *it* refers to nothing, so it is not a mention.
             return (
                 None if self._facts[k].get("expletive") else Mention(k, "pronoun", label, label, place=place)
             )
@@ -366,7 +368,7 @@ class _Reader:
         start = self._spans[k][0] if k in self._spans else None
         if start is None or start == 0 or start > len(self._tokens):
             return True
-        # In "my sister, Mary" the name belongs to the noun.
+        # In "my sister, Mary", the name belongs to the noun before it, so it does not address anybody.
         if start > 1 and kind_of(self._tokens[start - 2]) == "person":
             return False
         return self._tokens[start - 1] in words("before-address")
@@ -383,7 +385,7 @@ class _Reader:
         return not is_title and not is_word and len(part) > 1 and part[0].isalnum()
 
     def _namesake(self, k: int) -> int | None:
-        """Return the pronoun whose person a name names: *I* in "I'm Mary" and in "My name is Mary"."""
+        """Return the index of the pronoun for the named person: *I* in "I'm Mary" and "My name is Mary"."""
         view = self._view
         for child in view.children[k]:
             # "Are you Jane?" and "I'm not Jane" name nobody.
@@ -430,7 +432,7 @@ class _Reader:
         if token is not None and "-" in self._tokens[token] and "-" not in label:
             return None
         definiteness = self._definiteness(k, token)
-        # "My eyes" has an owner, even if the graph does not tell whose eyes they are.
+        # "My eyes" shows that there is an owner. Use `NOBODY` if the graph does not say who it is.
         if owner is None and self._has_possessive(token):
             owner = NOBODY
         # "my car" is definite because it has an owner. "any car of mine" has an owner but stays indefinite.

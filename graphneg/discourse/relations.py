@@ -124,8 +124,8 @@ class _Propositions:
         if entity is None:
             phrase = self._phrase(k, 0)
             return frozenset() if phrase is None else frozenset({phrase})
-        # "the car" is another car than "the car" of which somebody spoke before, unless both are one entity.
-        # Two mentions of "a car" or "coffee" say the same.
+        # Two mentions of "the car" may refer to different cars, so compare only the entities. Two mentions of
+        # "a car" or "coffee" have the same meaning, so compare the words as well.
         if mention is None or mention.kind != "noun" or mention.definiteness == "definite":
             return frozenset({f"@{entity}"})
         phrase = self._phrase(k, 0)
@@ -138,7 +138,7 @@ class _Propositions:
             return f"@{self._references[k]}"
         if view.nodes[k].concept is None:
             return label
-        # *it*, *that*, *there* and question words may refer to anything.
+        # Do not compare *it*, *that*, *there* and question words, because they may refer to anything.
         if view.is_a(k, "anaphor", "pointer", "speaking") or label in words("unknown") or depth > _DEEPEST:
             return None
         inside: list[str] = []
@@ -194,10 +194,10 @@ def repeats(later: ClauseReading, said: Proposition, earlier: ClauseReading, bef
         return False
     if later.modality != earlier.modality or later.asked != earlier.asked:
         return False
-    # "I went home" and "I'll go home" are different claims.
+    # "I'll go home" does not repeat "I went home", because it is about the future and not about the past.
     if {later.tense, earlier.tense} >= {"past", "future"} or _is_empty(said):
         return False
-    # "I work at a bank" is more than "I work".
+    # "I work at a bank" does not repeat "I work", because it adds the circumstance "at a bank".
     return _are_equal(said.arguments, before.arguments) and _is_contained(
         said.circumstances, before.circumstances
     )
@@ -225,7 +225,7 @@ def contradicts(
     # Only statements can contradict each other, not questions or orders.
     if not (_is_claim(later) and _is_claim(earlier)) or later.modality != earlier.modality:
         return False
-    # What was so yesterday may be different today.
+    # "I was ill" does not contradict "I am not ill", because the two clauses are about different times.
     if later.tense != earlier.tense or _is_empty(said) or not _are_equal(said.arguments, before.arguments):
         return False
     if said.predicate == before.predicate:
@@ -290,7 +290,8 @@ def possessions(reading: Reading, references: References) -> Iterator[tuple[tupl
         if mention.kind != "noun" or owner is None:
             continue
         around = [one for one in reading.clauses if mention.position in view.whole(one.head)]
-        # "I sold my car" ends the possession, and "Imagine that I sold my car" is no claim of the speaker.
+        # After "I sold my car", the speaker no longer has a car. "Imagine that I sold my car" claims nothing.
+        # Skip both.
         ends = any(view.labels[at] in words("ending") for one in around[-1:] for at in view.whole(one.head))
         if around and not ends and not around[-1].reported:
             yield (owner, mention.head), around[-1]

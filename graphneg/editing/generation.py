@@ -258,7 +258,7 @@ class Negatives(NegativeStream):
 
     @property
     def description(self) -> str:
-        """A description of the request for messages: recipe, negatives per dialogue, selection and store."""
+        """A text for messages: the recipe, the negatives per dialogue, the selection and the store."""
         recipe, amount = self._request.settings.recipe.name, self._request.per_dialogue
         return (
             f"{recipe}, {amount} of each dialogue, {self._request.selection} in the {self._store.description}"
@@ -534,7 +534,7 @@ class _Batch:
         self.taken: Taken = defaultdict(set)
 
     def open_slots(self) -> dict[str, range]:
-        """Begin as many new attempts for each dialogue as it lacks negatives. Return their indices."""
+        """Begin one attempt per missing negative. Return the attempts' indices, keyed by dialogue id."""
         slots: dict[str, range] = {}
         for id, made in self.made.items():
             if len(made) < self._amount:

@@ -638,7 +638,7 @@ def paired(proposal: Proposal, partner: Proposal) -> tuple[Edit, ...]:
 
 
 def _given(edit: Edit, giver: Proposal) -> Edit:
-    """Copy an edit, and replace what it inserts by the subtree, value or concept of the site ``giver``."""
+    """Copy an edit, but insert the subtree, value or concept of another proposal (``giver``)."""
     gift = giver.edits[0]
     if edit.op == "graft":
         return edit._replace(from_amr=gift.amr, from_position=gift.position)

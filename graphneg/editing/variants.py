@@ -218,7 +218,7 @@ def _write_new(
 
 
 def _refuse_missing(tx: ManagedTransaction, rows: Sequence[Row]) -> None:
-    """Raise an error that names the first edit whose node, or whose copied node, does not exist."""
+    """Raise an error for the first edit whose target node or copied node does not exist."""
     ends = [(row, row["at"], row["at_position"]) for row in rows]
     ends += [(row, row["from_amr"], row["from_position"]) for row in rows if "from_amr" in row]
     amrs = sorted({amr for _, amr, _ in ends})

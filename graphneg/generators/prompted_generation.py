@@ -161,7 +161,7 @@ class WritingOptions:
             raise InputError(f"max_words must be at least {self.min_words}, not {self.max_words}")
         if self.route not in (None, "chat", "completion"):
             raise InputError(f"unknown route {self.route!r}; choose one of chat, completion")
-        # The property creates an object whose constructor checks the options for the highest accepted losses.
+        # Create the bounds now, so that invalid values of the ``max_`` options raise an error here.
         _ = self.bounds
         if self.served is not None:
             serving_of(self.served)

@@ -462,7 +462,7 @@ class BulkIndex:
         contradicts: Sequence[list[int]],
         answers: Sequence[list[int]],
     ) -> _Answer:
-        # The rows refer to clauses by their index in the batch. Replace it by the id.
+        # The rows refer to clauses by their index in the batch. Replace each index by the id of the clause.
         heads = {at: [row["amr"], int(k)] for row in graphs for k, at in row["heads"].items()}
         of: dict[str, dict[str, Any]] = {}
         for at, row in enumerate(clauses):

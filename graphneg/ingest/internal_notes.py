@@ -86,7 +86,7 @@ def meaning_of(key: str, value: Any) -> Meaning:
     # "note and reopen" says that the message is an internal note.
     if words & note_words("note-noun"):
         return "note"
-    # A "quick reply" is public. Whether a "side conversation" is public is unknown.
+    # A "quick reply" is public. For all other names, such as "side conversation", it is unknown.
     return "public" if words & note_words("message") and not rest else "unknown"
 
 

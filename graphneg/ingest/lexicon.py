@@ -254,8 +254,9 @@ def refresh(store: Target, entries: Sequence[LexiconEntry]) -> None:
             words.update(entry.cells[:2] if entry.table == "opposite" else entry.cells[1:])
     words.update(term for term in terms if term is not None)
     store.write(lambda tx: _write_words(tx, sorted(words), pairs, lexicon))
-    # The graphs that an entry affects are looked up by their terms. Structural concepts have no term, and the
-    # words in the texts of utterances are not indexed. If an entry is about either, recompute all graphs.
+    # The graphs that an entry affects are looked up by their terms. This is not possible for entries about
+    # structural concepts, which have no term, or about words in the texts of utterances, which are not
+    # indexed. After such an entry, recompute all graphs.
     if None in terms or any(entry.cells[0].lstrip("-") in TEXT_CLASSES for entry in entries):
         batches = _graph_pages(store)
     else:

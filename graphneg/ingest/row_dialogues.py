@@ -386,7 +386,8 @@ class RowReader:
         for row in rows:
             cells = cast("Value", row.cells)
             id, _ = _reply(cells, self._fields)
-            # If rows with the same id differ, the column is not the id of a message, but of a person.
+            # If two rows have the same id but different content, the id is that of a person and not of a
+            # message. Then keep all rows.
             if id is not None and first.setdefault(id, cells) != cells:
                 return rows
             if id is None or first[id] is cells:
@@ -498,7 +499,7 @@ class RowReader:
                 # Next, place the answers that precede this row in the file, although they answer it. Answers
                 # that follow the row in the file are placed by the outer loop.
                 pending.extend(answer for answer in answers.get(this, ()) if answer < at)
-        # If replies form a cycle, the rows of the cycle were never placed.
+        # If replies form a cycle, none of the rows in the cycle has been placed.
         if len(order) < len(rows):
             raise ItemError("the replies form a cycle")
         return [rows[at] for at in order]

@@ -209,11 +209,11 @@ class Threads:
         return sum(self._spelling(_name(answered)) is None for (answered,) in rows)
 
     def are_groups(self) -> bool:
-        """Return whether the messages name their dialogues, and not the messages that they answer.
+        """Return whether messages refer to their dialogue instead of the message that they answer.
 
         Returns:
-            True if every message names something, two of them name the same, and nothing that they name was
-            added as a message.
+            True if every message refers to something, at least two messages refer to the same thing, and
+            nothing that they refer to was added as a message.
         """
         count = "SELECT COUNT(*), COUNT(answered), COUNT(DISTINCT answered) FROM messages"
         [whole, named, different] = self._db.execute(count).fetchone()

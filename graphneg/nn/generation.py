@@ -562,8 +562,8 @@ class TextEnd:
         for row, tokens in enumerate(input_ids):
             written = tokens[self.start :].tolist()
             is_over = self.is_over[row]
-            # Do not check a row again after its end, because it then only receives padding until all rows
-            # have ended.
+            # If the end of a text has been found, do not decode its row again: the row only receives padding
+            # until all other texts have ended, too.
             if self.lengths[row] is None and is_over is not None and is_over(self.decode(written)):
                 self.lengths[row] = len(written)
         return torch.tensor([length is not None for length in self.lengths], device=input_ids.device)

@@ -101,7 +101,7 @@ class SelectionCriteria:
 
     @property
     def judged(self) -> bool:
-        """Whether the criteria need the scores of a judge."""
+        """Whether a criterion uses the scores of a judge (a ranker that scores how well a response fits)."""
         return any(
             limit is not None for limit in (self.max_score, self.absolute_margin, self.relative_margin)
         )

@@ -118,7 +118,7 @@ def collect_contexts(
     asked = followups(contexts, choice.max_turns_back)
 
     def lines(some: Sequence[FollowUp]) -> Iterable[str]:
-        """Score questions by FQness, and return a JSON line for each question."""
+        """Score how much questions refer to earlier turns (FQness). Return a JSON line for each question."""
         return map(context_line, fqness(model, some))
 
     done, _ = _collect(scores, settings, asked, lines, bar, overwrite=True)

@@ -115,8 +115,8 @@ def reword_denial(sentence: str) -> DenialWordings | None:
     # sentences, only templates that can always be used are suitable.
     if _class("time").search(f"{verb}{rest}") or (forms["auxiliary"] in _BE and verb.endswith("ing")):
         meets = ("nothing",)
-    # "I have never liked fish" rewords "I do not like fish", but "I wish I liked fish" has a different
-    # meaning. For such verbs, the templates that express a wish are not used.
+    # For verbs of state, leave out the templates that express a wish: "I wish I liked fish" does not mean "I
+    # do not like fish". Use the perfect: "I have never liked fish".
     elif _class("state").fullmatch(verb) or (verb == "have" and rest.startswith(" to ")):
         meets = ("nothing", "perfect")
 

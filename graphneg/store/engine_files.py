@@ -149,7 +149,8 @@ def _check_pages(database: Path) -> None:
 
 def _is_hollow(status: os.stat_result) -> bool:
     """Return whether a file is large and consists mostly of holes, as after ``truncate -s 2T``."""
-    # A block has 512 bytes. On Windows, the number of blocks is not known, so no file counts as sparse.
+    # A block has 512 bytes. Windows does not report the number of blocks. The size of the file is then used
+    # instead, so no file is classified as hollow.
     allocated = getattr(status, "st_blocks", status.st_size) * 512
     # A compressing file system also stores an ordinary file in less space than its size. A file therefore
     # counts as sparse only if less than a hundredth of its size is on disk.

@@ -238,7 +238,7 @@ def check_target(target: str) -> None:
     """
     is_address = ADDRESS.match(target)
     if is_address or (MEANT_AS_ADDRESS.fullmatch(target) and not os.path.lexists(target)):
-        # Check for a password first, because the other error message repeats the target.
+        # Check for a password first, because the error message below repeats the whole address.
         if "@" in target:
             raise StoreError(
                 "remove the user name and password from the address: write it as neo4j://HOST:PORT, and "

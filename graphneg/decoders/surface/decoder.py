@@ -176,7 +176,7 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
 
 
 def _change(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) -> None:
-    """Apply the edits that change words and clauses, in the order of the module docstring."""
+    """Apply the edits that change words and clauses, in the order that the module docstring lists."""
     # 2. Replace words.
     _change_words(sentence, edits, sources)
     # 3. Remove the words of dropped subtrees.

@@ -362,7 +362,7 @@ def _complements(sentence: SentenceDraft, token: Token) -> list[str]:
     # In "run out of milk", *of* depends on the particle.
     if low == "out" and following.lower == "of":
         return ["particle out"]
-    # "come back" has a particle, but in "up the hill" *up* is a preposition.
+    # In "come back", "back" is a particle. In "up the hill", "up" is a preposition.
     if low in particles and second not in _OPENS_PHRASE | {"IN"}:
         return [f"particle {low}"]
     if first == "SC" and low in word_class("clause-complementizers"):
@@ -789,7 +789,7 @@ def refuse_dependent_sentence(source: SentenceDraft) -> None:
     tokens, supposing = source.tokens, word_class("supposing")
     marks = [token for token in tokens if token.tag == "EN"]
     clauses = [group for group in source.parse_verbs() if group.is_main]
-    # In "I think so" and "I hope not", *so* and *not* represent a clause of an earlier sentence.
+    # "I think so" and "I hope not" need an earlier sentence, because *so* and *not* represent its clause.
     anaphoric = any(
         token.lower in word_class("clause-pronouns")
         and tokens.get(index + 1).tag in ("EN", "PU")

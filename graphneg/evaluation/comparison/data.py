@@ -228,7 +228,7 @@ def response_dialogues(train: Iterable[LabelledContext]) -> Iterator[Dialogue]:
 
 @dataclass(slots=True)
 class LeakageFilter:
-    """A filter that removes forbidden texts from the records of a bank.
+    """A filter that removes forbidden texts from the records of a bank, a corpus to draw negatives from.
 
     Attributes:
         forbidden: Texts that a bank may not contain, normalised with `match_key`.

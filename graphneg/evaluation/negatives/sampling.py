@@ -85,7 +85,7 @@ class MeasuredTexts(NamedTuple):
 
 
 def measured(negative: Negative) -> MeasuredTexts:
-    """Return the wrong and right texts of a record.
+    """Return the wrong texts of a record, and its right texts (correct response or original turns).
 
     Args:
         negative: The record. If its target is ``dialogue``, each changed or inserted turn is a wrong text. A
@@ -158,7 +158,8 @@ FROM (
 )
 GROUP BY line
 """
-# For each row of the report: how many wrong responses equal a correct response to the same context.
+# For each row of the report, count the wrong texts that equal a right text (a correct response or an original
+# turn) with the same context.
 _RIGHT = """
 SELECT wrong.line, count(*) FROM wrong JOIN right ON right.place = wrong.place AND right.text = wrong.text
 GROUP BY wrong.line
@@ -166,7 +167,7 @@ GROUP BY wrong.line
 
 
 def _digests(text: Text) -> tuple[int, ...]:
-    """Return 64-bit hashes of a text's original context and of the text, ignoring case and spacing."""
+    """Return 64-bit hashes of the original turns before a text and of the text, ignoring case and spaces."""
     written = ("\0".join(map(match_key, texts)) for texts in (text.place, [text.text]))
     hashes = (hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8) for key in written)
     return tuple(int.from_bytes(digest.digest(), "big", signed=True) for digest in hashes)
@@ -248,7 +249,7 @@ class Histogram:
         return 0.0
 
     def spread(self) -> Distribution | None:
-        """Return the mean and the quartiles of the values, or None if no values were added."""
+        """Return the mean and the quartiles of the counted values, or None if no values were counted."""
         if not self.total:
             return None
         quartiles = (self.quantile(part) for part in (0.25, 0.5, 0.75))
@@ -292,7 +293,8 @@ class Key(NamedTuple):
 class TextPool:
     """The statistics and a random sample of a group of texts.
 
-    A group contains the wrong texts of a row of the report, or all right texts with the same target.
+    A group contains the wrong texts of one row of the report, or all right texts (correct responses or
+    original turns) with the same target (``response`` or ``dialogue``).
 
     Attributes:
         line: The index of the group's row in the report, as stored in the temporary database.
@@ -370,7 +372,7 @@ class NegativeStatistics:
     """
 
     def __init__(self, records: Iterable[Negative], sample: int, seed: int) -> None:
-        """Collect and count the wrong and right texts of records.
+        """Collect and count the wrong texts (negatives) and right texts (correct or original) of records.
 
         Args:
             records: Negatives and correct responses.

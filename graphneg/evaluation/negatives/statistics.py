@@ -173,8 +173,8 @@ def score(texts: Sequence[Text], models: Models, progress: Progress | None = Non
 class Figures:
     """The statistics of a group of texts.
 
-    A value is None if it needs a model that was not given, or if it compares texts with their contexts or
-    with right texts, and there are none.
+    A value is None if it needs a model that was not given. It is also None if it compares the texts with
+    their contexts or with right texts (correct responses or original turns), and there are none.
 
     Attributes:
         texts: Number of texts.

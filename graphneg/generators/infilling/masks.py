@@ -218,7 +218,7 @@ def _is_usable(text: str, spans: Sequence[Span]) -> bool:
     return (
         SPANS <= len(spans) <= MOST_SPANS
         and all(content_lemmas(answer) for answer in taken)
-        # In "[word] [word]", a model cannot know which part of the text belongs to which blank.
+        # Refuse adjacent blanks: in "[word] [word]", a model cannot know which words belong to which blank.
         and all(one.end + 1 < other.start for one, other in pairwise(spans))
         and words - sum(len(words_of(answer)) for answer in taken) >= SHOWN * words
     )

@@ -341,7 +341,7 @@ class OverlapGenerator(Generator):
         ]
 
     def _asked(self, contexts: Sequence[Context], per_context: int, seed: int) -> Iterator[_Asked]:
-        """Yield each context with the properties and the candidates for its negatives, in the given order."""
+        """Yield each context, in order, with a target profile and a shortlist for each negative."""
         if not self._begun:
             self.begin(())
         if self._pool is None or self._seed != seed:
@@ -435,7 +435,7 @@ class OverlapGenerator(Generator):
         ]
 
     def _given(self, asked: _Asked) -> list[Candidate]:
-        """Choose the candidates for a context, and count their sentences as used."""
+        """Choose the candidates for a context, and count the target features that they meet."""
         chosen = self._chooser.choose(asked.lists)
         for at, item in chosen:
             self._target_features += features_met(asked.profiles[at], item, asked.terms)

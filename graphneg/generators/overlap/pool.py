@@ -144,7 +144,7 @@ class Pool:
         return self._frequencies.get(term, 0)
 
     def __contains__(self, term: str) -> bool:
-        """Return whether the sample for a term is cached."""
+        """Return whether the sample of sentences for a term is cached."""
         return term in self._kept
 
     def read(self, terms: Sequence[str]) -> Samples:

@@ -199,7 +199,7 @@ class OverlapOptions:
             )
 
     def parameters(self) -> dict[str, Any]:
-        """Return the parameters of the Cypher queries that select sentences by length and opening."""
+        """Return the parameters of the Cypher queries that select sentences by length and first word."""
         return {
             "least": self.min_words,
             "most": self.max_words,

@@ -84,7 +84,7 @@ class VerbGroup:
 
     @property
     def start(self) -> int:
-        """The index at which the clause begins: that of the subject if it comes first, else of the verb."""
+        """The index of the first token of the clause, that is, of its subject or its verb."""
         return self.subject[0] if self.subject and not self.inverted else self.chain[0]
 
     @property
@@ -274,7 +274,7 @@ def _finite(tokens: Tokens, index: int) -> VerbGroup:
         # In "..., said the king", the verb of speech precedes its subject. In "OK, got it", *it* is an
         # object.
         if tokens.get(index + 1).lower == "it":
-            # Make the noun phrase empty, so that *it* is not taken for a subject below.
+            # Set an empty noun phrase, so that the condition below does not take *it* for a subject.
             end = index + 1
         if end > index + 1 and tokens.get(end).tag in ("EN", "PU", "IN", "RB", "TO", "QT", "CC"):
             group.subject, group.inverted, group.quotative = (index + 1, end), True, True

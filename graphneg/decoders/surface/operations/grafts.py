@@ -363,12 +363,11 @@ def _replace_nominal(sentence: SentenceDraft, k: int, target: Phrase, donor: Don
 
 
 def _replace_verb(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
-    """Replace a verb phrase by another verb phrase without its subject, in the form of the old verb.
+    """Replace a verb phrase by a copy of another one, without its subject and in the form of the old verb.
 
     Raises:
-        RealisationError: The phrase to copy has a question word (``kind-mismatch``). Also if an object of the
-            old verb would remain, or if the old phrase extends over the end of a sentence
-            (``unclear-clause``).
+        RealisationError: The phrase to copy has a question word (``kind-mismatch``), or an object of the old
+            verb would remain or the old phrase extends over the end of a sentence (``unclear-clause``).
     """
     main, tokens = _group(donor.sentence, donor.span).main, sentence.tokens
     if any(token.tag in ("WP", "SC") for token in donor.sentence.tokens[donor.span.start : main]):

@@ -44,7 +44,7 @@ MAX_WORDS = 16
 """Maximum number of words in a sentence that a reply repeats."""
 MIN_WORDS = 3
 """Minimum number of words. Shorter sentences are answers or formulas: "I know." """
-# Maximum number of words behind the last comma of a sentence that can be left out.
+# If at most this number of words follow the last comma of a sentence, they can be left out: ", you know".
 _ASIDE = 3
 # Full forms such as "do not", which most texts contract. If a dialogue contains one of them, replies are
 # written without contractions, too.
@@ -136,7 +136,7 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
         and not group.inverted
         and group.subject[1] <= group.first
     )
-    # "I'll come in May" is not hedged.
+    # Words such as *may* show that a sentence is hedged, unless they are names: "I'll come in May".
     hedges = (token for token in words if token.lower in words_of("hedges") and not _is_name(token))
     hedge = next(hedges, EDGE)
     last = words[-1] if words else EDGE
@@ -333,7 +333,7 @@ def _cut_openings(source: SentenceDraft) -> None:
 
 
 def _cut_asides(source: SentenceDraft) -> None:
-    """Remove a phrase behind the last comma that belongs to the earlier turn: ", you know", ", Tom"."""
+    """Remove short phrases such as ", you know" and ", Tom" from the end of a sentence to repeat."""
     tokens = source.tokens
     while True:
         end = tokens.run_start(len(tokens), ("EN",))
@@ -352,8 +352,8 @@ def _cut_asides(source: SentenceDraft) -> None:
 def contract_like(source: SentenceDraft, reply: SentenceDraft) -> None:
     """Decide whether the repeated sentence is written with contractions: "don't" or "do not".
 
-    Speakers contract. Only if the two texts write out what can be contracted, and contract nothing, does the
-    reply write it out as well.
+    By default, the reply uses contractions, as people do when they speak. It writes out "do not" only if one
+    of the two texts contains such a full form and neither text contains a contraction.
 
     Args:
         source: The sentence to repeat, edited in place.
@@ -410,7 +410,7 @@ def ask_for(source: SentenceDraft, k: int, role: str) -> None:
     if target.kind != "nominal" and role not in _PLACES_AND_TIMES:
         raise RealisationError("unsupported-edit", "only a noun phrase, a time or a place can be asked for")
     words = tokens[start:end]
-    # "I like tea and coffee": the other item would remain.
+    # If a question asked for "tea" in "I like tea and coffee", "and coffee" would remain, so refuse.
     if any(token.tag in ("CC", "WP", "SC", "EN") or token.text == "," for token in words) or "CC" in (
         tokens.get(start - 1).tag,
         tokens.get(end).tag,

@@ -73,8 +73,8 @@ def write_concepts(state: RuleState) -> None:
     for word in state.words:
         tag = word.tag
         please = word.lower == "please" and tag in {"UH", "RB", "VB"} and not word.kids
-        # "please" gets no concept here, because it becomes :polite + of its clause. Articles and punctuation
-        # marks get no concept at all.
+        # "please" gets no concept here, because another rule adds ``:polite +`` to its clause. Articles and
+        # punctuation marks get no concept at all.
         silent = please or tag in word_class("silent-tag") or word.lower in {"the", "a", "an"}
         if silent or word.i in state.done or word.i in state.representatives or word.i in state.head_nodes:
             continue

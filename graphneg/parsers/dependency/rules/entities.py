@@ -524,8 +524,8 @@ def _write_degree(state: RuleState, word: Word, kind: str, marker: Word) -> None
     """Put ``have-degree-91`` above an adjective, with its degree and what it is compared with."""
     draft = state.draft
     degree = draft.concept("have-degree-91", marker.i, "degree", ARG2=state.head_nodes[word.i])
-    # In "more beautiful", "more" expresses the degree and already has a node. In "taller", there is no
-    # separate word for the degree.
+    # In "more beautiful", the node of "more" expresses the degree. In "taller", there is no separate word for
+    # the degree, so add a node.
     if marker.i in state.head_nodes and marker.i != word.i:
         node = state.head_nodes[marker.i]
         draft.nodes[node].concept = kind

@@ -417,8 +417,8 @@ def merge_speakers(state: RuleState) -> None:
         meant = roles.get(role)
         if meant is None or nodes[meant].deleted or nodes[meant].concept in {None, "amr-unknown"}:
             continue
-        # If the subject or addressee of the verb of saying is itself a pronoun inside quotation marks, do not
-        # merge the quoted pronouns with it.
+        # The subject or addressee of the verb of saying may itself be a pronoun inside the quotation marks.
+        # Do not merge the quoted pronouns with such a pronoun.
         if nodes[meant].concept == pronoun and nodes[meant].token in spoken:
             continue
         for k, node in enumerate(nodes):
