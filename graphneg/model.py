@@ -524,7 +524,7 @@ class Negative(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     turn: _Int64
     context: tuple[Turn, ...]
     response: str
-    # Records of older versions do not have this field.
+    # The default is needed to read records of older versions, which do not have this field.
     speaker: str = ""
     label: _Int64
     original: Original

@@ -168,8 +168,8 @@ def create_private(path: str | Path) -> None:
     Args:
         path: The file to create.
     """
-    # If SQLite created the file, the file's mode would depend on the umask, and other users could usually
-    # read it.
+    # Create the file here, with a private mode. If SQLite created it, the mode would depend on the umask, and
+    # other users could usually read the file.
     if not os.path.exists(path):
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY, PRIVATE_FILE))
 

@@ -48,7 +48,7 @@ from graphneg.store.opening import ADDRESS
 if TYPE_CHECKING:
     import ray.data
 
-# Ray's functions are only partly typed.
+# Switch off two checks of pyright, because Ray's functions are only partly typed.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
 LOCAL = "local"

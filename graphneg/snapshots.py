@@ -365,7 +365,7 @@ def _excerpts(store: Store, rows: Sequence[Row]) -> Iterator[Row]:
 
 
 def _read_utterances(store: Store, splits: Splits) -> Named:
-    """Yield the utterances of each split that the random samples of generators are drawn from."""
+    """Yield, for each split, the utterances from which generators draw their random samples."""
     samples = samples_of_texts(store)
     yield UTTERANCES, (row for split in splits for row in samples.every(*split))
 

@@ -206,7 +206,7 @@ def _message(value: Any, names: Mapping[str, str], notices: Notices) -> Message 
 
 
 def _forwarded(fields: Mapping[str, Any]) -> str:
-    """Return the texts of the messages that a message shares, which Slack writes as attachments."""
+    """Return the texts of the messages that a message shares (forwards). Slack stores them as attachments."""
     attached = fields.get("attachments")
     shared = attached if isinstance(attached, list) else []
     texts = [one.get("text") for one in shared if isinstance(one, dict)]

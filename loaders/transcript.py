@@ -254,7 +254,8 @@ def _turns(lines: Sequence[str], notices: Notices) -> list[_Turn]:
         if turn is not None:
             name, remark = turn["name"].strip(), turn["remark"].strip()
             head = name.partition(",")[0] if _has_remark_after_comma(name) else name
-            # "Ann Lee (agent)" has a role in brackets. "Bo (quietly)" is somebody who also speaks as "Bo".
+            # In "Ann Lee (agent)", the brackets contain a role, which stays in the name. If the file also has
+            # the speaker "Bo", the brackets of "Bo (quietly)" contain a remark, which is left out.
             is_role = remark.startswith("(") and name not in bare and not _CONTINUED.search(remark)
             speaker = f"{head} {remark}" if is_role else head
             is_shorter = speaker != f"{name} {remark}".strip()

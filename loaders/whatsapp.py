@@ -77,8 +77,8 @@ _DOCUMENT = re.compile(r"\S[^/\n]{0,120}\.\w{2,5}(?: • [^\n]{1,40})*")
 # "Ski: weekend 2024: \u200eMessages and calls are end-to-end encrypted."
 # A marked text without letters is not a system line: people paste telephone numbers together with the mark.
 _MARKED_LATER = re.compile(r"[^\n]*:\s(?P<marked>\u200e[^\n]*[^\W\d_][^\n]*)(?:\n.*)?", re.DOTALL)
-# On Android, no left-to-right mark precedes the note about an edit: "It's me, Ann. <This message was
-# edited>".
+# Matches the note about an edit, with which a text may end: "It's me, Ann. <This message was edited>". On
+# Android, no left-to-right mark precedes the note, so the note is recognised by its words.
 _EDITED = re.compile(
     r"\s?<(?:this message was edited|diese nachricht wurde bearbeitet|se editó este mensaje"
     r"|ce message a été modifié|questo messaggio è stato modificato|mensagem editada"
@@ -224,7 +224,7 @@ def _written(lines: Iterator[Line | Rejected]) -> Iterator[_Written | Rejected]:
 
 
 def _start_of_rest(shown: str, rest: str) -> int:
-    """Return the index in a line at which the text after its header begins, including direction marks."""
+    """Return the index in a line at which the text after the header, with its direction marks, begins."""
     left = len(rest)
     at = len(shown)
     while left:
@@ -322,7 +322,8 @@ def _order(path: Path, encoding: str) -> Order | None:
     for written in _written(text_lines(path, NoProgress(), encoding)):
         if isinstance(written, _Written) and written.date[0] < 1000 and written.date not in dates[-1:]:
             dates.append(written.date)
-            # Look for AM and PM only in the time. "03/04/24, 21:05 - Bo: I am here" has a 24-hour clock.
+            # Look for AM and PM only in the time and not in the text: "03/04/24, 21:05 - Bo: I am here" has a
+            # 24-hour clock.
             has_halves = has_halves or written.has_half
             if len(dates) == _MOST_DATES:
                 break

@@ -7,8 +7,8 @@
 MATCH (f:Term)-[s:SHIFTS_TO]->(p:Term)
 WITH f.text AS focus, sum(s.count) AS pairs, count(p) AS perspectives, sum(s.count * log(1.0 * s.count)) AS weighted
 WHERE pairs >= $least
-// The entropy is H = log(N) - sum(c * log(c)) / N. N is the number of pairs with the focus. The sum is over the
-// perspectives, and c is the number of pairs with a perspective.
+// The entropy of one focus is H = log(N) - sum(c * log(c)) / N. N is the number of post-reply pairs that shift from
+// the focus. The sum has one term for each perspective; c is the number of pairs that shift to this perspective.
 WITH focus, pairs, perspectives, log(1.0 * pairs) - weighted / pairs AS nats
 WITH focus, pairs, perspectives, round(nats / log(2.0), 3) AS bits,
      CASE WHEN perspectives = 1 THEN 0.0 ELSE round(nats / log(1.0 * perspectives), 3) END AS evenness

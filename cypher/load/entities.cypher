@@ -1,4 +1,5 @@
-// Write the entities of dialogues, and link the nodes of graphs that refer to them. The graphs were written before.
+// Write the entities of dialogues, and link each graph node that mentions an entity to it. The graphs must already be
+// in the store.
 // $entities: maps of the properties of an Entity
 // $graphs: maps of amr (graph id) and entities (a map from the position of a node, as a string, to the index of its
 //   entity in $entities)

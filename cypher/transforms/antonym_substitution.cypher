@@ -34,8 +34,8 @@ MATCH (n)-[:LEXEME]->(w:Term)
 WHERE w.antonyms
 MATCH (w)-[a:ANTONYM]->(x)
 WHERE (
-    // The antonym edge is for this use of the word: as a noun, as a modifier, or as this frame ("love-01" ->
-    // "hate-01").
+    // Either the antonym edge applies to this use of the word: as a noun, as a modifier, or as this frame. For love-01,
+    // there is an edge to hate-01.
     a.used_as = n.opposable_as
     // Or the antonym edge is a fallback ("frame") for all frames of the word without antonym edges of their own. The
     // property known lists the frames that have their own edges.

@@ -7,11 +7,12 @@
 // Graph:  (n / no :mod-of (p / problem))
 //   => (w / want-01 :ARG0 (y / you) :ARG1 (g / get-05 ... :time (a / amr-unknown)))
 //
-// A statement of the other speaker is turned into a question for one of its objects, times or places, which the
-// statement gives. The speaker of the reply seems not to have listened. The query works in three steps:
+// A statement of the other speaker is turned into a question for one of its objects, times or places. The statement
+// already answers this question, so the speaker of the reply seems not to have listened. There are three steps:
 //   1. Find the statements that can be repeated, the later turns and the phrases that can be asked for.
 //   2. Choose the later turns.
-//   3. Make the edits: say the sentence, drop the phrase from the copy and add amr-unknown in its place.
+//   3. Make the edits: replace the turn by a copy of the statement, drop the phrase from the copy and add
+//      amr-unknown in its place.
 
 // Step 1: find the earlier statements, the later turns that can be replaced, and the phrases that can be asked for.
 UNWIND $dialogues AS d
@@ -56,7 +57,8 @@ WITH dialogue, nodes, tops, groups, claim, claim.node AS predicate,
         AND (c.node.parent = claim.position
           OR any(m IN nodes WHERE m.amr = c.amr AND m.position = c.node.parent AND m.node.parent = claim.position
             AND m.node.frame AND m.node.role IN ['ARG1', 'ARG2']))
-        // It ends the sentence and is short: words behind it might be a part of it.
+        // The phrase is short and ends the sentence. In "I bought a car from a friend", "from a friend" might belong to
+        // "a car", so "car" could not be replaced by "what".
         AND c.node.subtree_last = claim.node.subtree_last
         AND c.node.subtree_last - c.position <= 4
         // "When he began" is a clause.

@@ -49,8 +49,8 @@ WITH dialogue, p, p.node AS n, coalesce(p.node.role, '') AS role,
      any(x IN nodes WHERE x.turn < p.turn AND CASE WHEN p.man THEN x.man ELSE x.woman END) AS referent_mentioned,
      [e IN nodes WHERE
        e.coarse_kind IS NOT NULL
-       // An entity of the same turn is often an argument of the same predicate: "My dog saw it" must not become "My dog
-       // saw my dog".
+       // The entity is from another turn. An entity of the same turn is often an argument of the same predicate: "My
+       // dog saw it" must not become "My dog saw my dog".
        AND e.turn <> p.turn
        AND (
          // "Them", as in "I saw them", can refer to people or things, so any entity can replace it.
@@ -58,7 +58,7 @@ WITH dialogue, p, p.node AS n, coalesce(p.node.role, '') AS role,
          // Only people can replace "he", "she", "we" and "they". Only other entities can replace "it".
          OR (e.kind = 'person') = (p.concept <> 'it'))] AS entities
 WITH dialogue, p, n, role, he_or_she, other_gender_mentioned, referent_mentioned, entities,
-     // The entity that was mentioned last before the pronoun is its likely antecedent.
+     // Assume that the pronoun refers to the entity that was mentioned last before it.
      last([e IN entities WHERE e.turn < p.turn]) AS antecedent
 WITH dialogue, p, n, role, he_or_she, other_gender_mentioned, referent_mentioned, antecedent,
      CASE
@@ -84,8 +84,9 @@ WITH dialogue, p, n, x.text AS new_pronoun, n.amr + '.' + toString(n.position) A
      // Select one of the entities by the turn number and the position of the pronoun. Cypher has no seeded random
      // function.
      CASE WHEN size(entities) > 0 THEN entities[(p.turn + p.position) % size(entities)].node END AS new_entity,
-     // If "It is nice" becomes "They are nice" in a response, the response may still be correct, so such edits are for
-     // whole dialogues only. "She is nice" is surely wrong after "my brother", so such an edit is also for responses.
+     // If "It is nice" becomes "They are nice" in a response, the response may still be correct, so only edit whole
+     // dialogues in this way. If "He is nice" becomes "She is nice" after "my brother", the response is wrong, so
+     // responses can be edited, too.
      CASE WHEN NOT he_or_she OR NOT referent_mentioned THEN 'dialogue' END AS target,
      CASE p.concept
        WHEN 'it' THEN

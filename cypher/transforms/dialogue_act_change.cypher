@@ -43,7 +43,8 @@ WITH dialogue, p.amr AS amr, p.position AS position, act, mark,
        WHEN act = 'ask' THEN p.amr + '.' + toString(p.position) + '?'
        WHEN act = 'order' THEN p.amr + '.' + toString(p.position) + '!'
        WHEN act = 'doubt' THEN p.amr + '<doubt-01'
-       // The acts agree and refuse can use the same site name, because a clause can change into only one of them.
+       // For every clause, alternative_acts contains at most one of the acts agree and refuse. So both acts can use the
+       // same site name.
        ELSE p.amr + '<act'
      END AS site
 UNWIND CASE act

@@ -22,7 +22,7 @@ UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WHERE
-  // The node is the top of a turn's graph, which the reply replaces.
+  // The node is the top of the graph of a turn. The reply replaces the whole turn.
   n.position = 0
   // The node is the main predicate of a sentence that can be repeated later: "She loves letters."
   OR n.repeatable IS NOT NULL
@@ -49,12 +49,13 @@ UNWIND [n IN nodes WHERE
   AND (
     // "She doesn't love it" has a negation that can be dropped.
     n.node.negation_position IS NOT NULL
-    // "She loves it" can get a negation. "Nobody came" allows neither: adding "not" would make it affirmative.
+    // "She loves it" can get a negation. "Nobody came" is already negative, but has no "not" that can be dropped, so it
+    // is not used.
     OR n.node.negated IS NULL)] AS claim
 
 // Step 2: choose the later turns to replace, and the reply frames, such as "So ...?", for the repeated statement.
 WITH dialogue, tops, claim, claim.node AS predicate, coalesce(claim.node.repeatable, '') = 'anywhere' AS context_free,
-     // "You can call me": the statement is about the addressee, too.
+     // True if the statement contains "you": "You can call me" is about the addressee, too.
      size([y IN addressees WHERE y.amr = claim.amr AND claim.node.sentence_top IN y.node.pronoun_sentences]) > 0
        AS to_addressee,
      // "We went to Rome" may or may not include the addressee, so the addressee does not repeat it.
@@ -62,9 +63,9 @@ WITH dialogue, tops, claim, claim.node AS predicate, coalesce(claim.node.repeata
        AS of_group
 UNWIND [top IN tops WHERE
   top.turn > claim.turn AND (
-    // The next turn of the other speaker can repeat "She loves it", while it is clear who she is.
+    // "She loves it" can only be repeated in the next turn, by the other speaker: later, "she" may be unclear.
     top.turn = claim.turn + 1 AND top.speaker <> claim.speaker
-    // "My sister loves letters" can be repeated some turns later, by both speakers.
+    // "My sister loves letters" is clear without its context, so either speaker can repeat it up to four turns later.
     OR context_free AND top.turn <= claim.turn + 4)] AS top
 WITH dialogue, predicate, top, to_addressee, of_group,
      CASE WHEN top.speaker = claim.speaker THEN 'own' ELSE 'other' END AS voice

@@ -71,7 +71,7 @@ WITH reply, perspective, [candidate IN candidates WHERE
        AND (
          // If the kind of the perspective is unknown, only the conditions of step 3 decide whether a candidate fits.
          perspective.kind IS NULL
-         // "Letter" can become another message, such as "email".
+         // "Letter" can become "book", because both nouns have the kind "work".
          OR candidate.kind = perspective.kind
          // "Letter" can become "machine", because both are physical objects. Step 3 checks whether the new noun fits
          // the predicate of the sentence.
@@ -85,7 +85,7 @@ UNWIND [keyword IN keywords WHERE
   // Prefer keywords of the post that are not the focus. After "You should write her a letter", the reply attends to
   // "write" (the focus), so a perspective that is usual after "letter" makes it wrong.
   NOT keyword.is_focus
-  // If only the focus ("write") has substitutes, use its substitutes.
+  // If no other keyword has substitutes, use the substitutes of the focus ("write").
   OR all(other IN keywords WHERE other.is_focus OR size(other.substitutes) = 0)] AS keyword
 UNWIND keyword.substitutes AS substitute
 // DISTINCT is needed, because two keywords can have the same substitute.
@@ -96,7 +96,7 @@ WHERE (
     // The property form shows whether a term is a lemma. A term that was created without the lexicon has no form.
     // Such a term must be a single word.
     OR substitute.form IS NULL AND NOT substitute.text CONTAINS ' ')
-  // Words of unknown kind are mostly names, such as "Angie".
+  // Do not use words of unknown kind, because most of them are names, such as "Angie".
   AND substitute.kind <> 'other'
 
 // Step 3: find the nodes to replace and to drop.

@@ -66,7 +66,7 @@ WHERE
   // ARG3.
   AND all(role IN predicate.roles WHERE role IN x.roles)
   AND (
-    // The antonym edge is for this frame: "love-01" -> "hate-01".
+    // Either the antonym edge applies to the frame of the node: love-01 has an edge to hate-01.
     a.used_as = predicate.opposable_as
     // An edge with used_as = 'frame' is for all frames of the word that PropBank does not list. Its property "known"
     // contains the frames that PropBank lists, to which the edge does not apply.
@@ -79,7 +79,7 @@ WITH dialogue, predicate, later_tops, number, coalesce(min(coalesce(x.id, x.text
 // Step 3: choose the later turns to edit, and how each of them is contradicted.
 WITH dialogue, predicate, later_tops, number, antonym, predicate.repeatable = 'anywhere' AS context_free
 UNWIND
-  // The next turn of the speaker. "She loves it" can only be repeated while it is still clear who "she" is.
+  // Always choose the next turn of the speaker: in later turns, it may not be clear who "she" in "She loves it" is.
   [later_tops[0]]
   // "My sister loves letters" can be repeated at any time, so also choose one of the speaker's later turns.
   + CASE WHEN context_free AND size(later_tops) > 1

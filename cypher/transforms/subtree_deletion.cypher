@@ -54,14 +54,14 @@ WITH dialogue, last_turn, graphs, max_emptied, [g IN graphs WHERE
        // argument would be lost, too.
        g.top.reentrant_top IS NULL
        AND (
-         // The turn with the deepest graph says much, so readers notice the loss: "I'm making a soup with carrots
-         // and onions."
+         // The turn with the deepest graph has much content, so readers notice if it is replaced by an interjection:
+         // "I'm making a soup with carrots and onions." becomes "Oh."
          g.turn = deepest_turn
          // The previous turn asks a question, so readers notice if the answer is deleted.
          OR size(g.asked_roles) > 0
            // A graph of one node ("Yes.") has no branches that could be deleted.
            AND g.depth > 0
-           // "What time is it?" after a question is not an answer.
+           // If the turn only asks a question in return ("What time is it?"), it does not answer, so nothing is lost.
            AND g.top.only_questions IS NULL)
        | {turn: g.turn, depth: g.depth}] AS can_be_emptied
 UNWIND graphs AS g

@@ -21,7 +21,7 @@ UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WHERE
-  // The node is the top of a turn's graph, which the reply replaces.
+  // The node is the top of the graph of a turn. The reply replaces the whole turn.
   n.position = 0
   // The node is the main predicate of a sentence that can be repeated later: "She loves letters."
   OR n.repeatable IS NOT NULL
@@ -56,7 +56,7 @@ UNWIND [n IN nodes WHERE
 // Step 2: choose the later turns to replace, and the reply frames, such as "So ...?", for the repeated statement.
 WITH nodes, dialogue, tops, addressees, groups, claim, claim.node AS predicate,
      coalesce(claim.node.repeatable, '') = 'anywhere' AS context_free,
-     // "You can call me": the statement is about the addressee, too.
+     // True if the statement contains "you": "You can call me" is about the addressee, too.
      size([y IN addressees WHERE y.amr = claim.amr AND claim.node.sentence_top IN y.node.pronoun_sentences]) > 0
        AS to_addressee,
      // "We went to Rome" may or may not include the addressee, so the addressee does not repeat it.
@@ -67,15 +67,16 @@ WITH nodes, dialogue, tops, addressees, groups, claim, claim.node AS predicate,
         // The word is below the head of the statement in the graph, so it belongs to the statement.
         AND c.position >= claim.position AND c.position <= claim.node.subtree_last
         AND size(c.options) > 0
-        // The statement does not name both things, and the dialogue has not mentioned the other one.
+        // Neither the statement nor an earlier turn mentions the new thing. Otherwise the changed statement could be
+        // true.
         AND none(o IN c.options WHERE
           any(m IN nodes WHERE m.node.concept = o.concept AND m.turn <= claim.turn))] AS changes
 WHERE size(changes) > 0
 UNWIND [top IN tops WHERE
   top.turn > claim.turn AND (
-    // The next turn of the other speaker can repeat "She loves it", while it is clear who she is.
+    // "She loves it" can only be repeated in the next turn, by the other speaker: later, "she" may be unclear.
     top.turn = claim.turn + 1 AND top.speaker <> claim.speaker
-    // "My sister loves letters" can be repeated some turns later, by both speakers.
+    // "My sister loves letters" is clear without its context, so either speaker can repeat it up to four turns later.
     OR context_free AND top.turn <= claim.turn + 4)] AS top
 WITH dialogue, predicate, top, to_addressee, of_group, changes,
      CASE WHEN top.speaker = claim.speaker THEN 'own' ELSE 'other' END AS voice
@@ -90,7 +91,7 @@ UNWIND CASE
 UNWIND changes AS change
 UNWIND change.options AS option
 
-// Step 3: make the edits: say the sentence, then change the copy.
+// Step 3: make the edits: replace the turn by a copy of the statement, then change a word of the copy.
 UNWIND [
   {position: 0, op: 'say', from_amr: predicate.amr, from_position: predicate.position, voice: voice, frame: frame},
   {position: change.position, op: 'set', concept: option.concept, value: option.value,

@@ -79,7 +79,7 @@ UNWIND [n IN nodes WHERE
 // Step 2: choose the later turns to replace, and the reply frames, such as "So ...?", for the repeated statement.
 WITH nodes, dialogue, tops, addressees, groups, claim, claim.node AS predicate,
      coalesce(claim.node.repeatable, '') = 'anywhere' AS context_free,
-     // "You can call me": the statement is about the addressee, too.
+     // True if the statement contains "you": "You can call me" is about the addressee, too.
      size([y IN addressees WHERE y.amr = claim.amr AND claim.node.sentence_top IN y.node.pronoun_sentences]) > 0
        AS to_addressee,
      // "We went to Rome" may or may not include the addressee, so the addressee does not repeat it.
@@ -96,9 +96,9 @@ WITH nodes, dialogue, tops, addressees, groups, claim, claim.node AS predicate,
 WHERE size(changes) > 0
 UNWIND [top IN tops WHERE
   top.turn > claim.turn AND (
-    // The next turn of the other speaker can repeat "She loves it", while it is clear who she is.
+    // "She loves it" can only be repeated in the next turn, by the other speaker: later, "she" may be unclear.
     top.turn = claim.turn + 1 AND top.speaker <> claim.speaker
-    // "My sister loves letters" can be repeated some turns later, by both speakers.
+    // "My sister loves letters" is clear without its context, so either speaker can repeat it up to four turns later.
     OR context_free AND top.turn <= claim.turn + 4)] AS top
 WITH dialogue, predicate, top, to_addressee, of_group, changes,
      CASE WHEN top.speaker = claim.speaker THEN 'own' ELSE 'other' END AS voice
@@ -113,7 +113,7 @@ UNWIND CASE
 UNWIND changes AS change
 UNWIND change.options AS option
 
-// Step 3: make the edits: say the sentence, then change the copy.
+// Step 3: make the edits: replace the turn by a copy of the statement, then change a word of the copy.
 UNWIND [
   {position: 0, op: 'say', from_amr: predicate.amr, from_position: predicate.position, voice: voice, frame: frame},
   {position: change.position, op: 'set', concept: option.concept, value: option.value,

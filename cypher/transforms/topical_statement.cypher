@@ -62,7 +62,7 @@ WITH d.id AS dialogue, t.amr AS amr, t.turn AS turn, statements,
      [noun IN dialogue_nouns WHERE noun.turn < t.turn] AS context
 WITH dialogue, amr, turn, context, [statement IN statements | {
        amr: statement.amr, position: statement.position,
-       // Keep the nouns of the statement that the context shares, or that a noun of the context can replace.
+       // Keep the nouns of the statement that also occur in the context, or that a noun of the context can replace.
        nouns: [noun IN statement.nouns WHERE any(other IN context WHERE
          // "I left the windows open" shares "window" with "The window was open".
          other.word = noun.word
@@ -87,7 +87,7 @@ WITH dialogue, amr, statement, noun,
      // The score makes the engine prefer statements whose noun has many counterparts in the context.
      size(counterparts) AS score,
      CASE
-       // If the context also mentions the noun of the statement ("window"), keep the noun.
+       // If the context also mentions the noun of the statement ("window"), do not replace the noun.
        WHEN noun.word IN counterparts THEN noun.word
        // "Boat" is replaced by a noun of the context. The turn number and the position of the node select this noun,
        // because Cypher has no seeded random function.

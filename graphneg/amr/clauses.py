@@ -325,7 +325,8 @@ class Clauses:
             no question.
         """
         reading, role, up = self._of, self._of.roles[k], self._of.nodes[k].parent
-        # A constant, such as a number, is not a circumstance.
+        # A circumstance is a concept, such as the time *today*. Constants, such as the number 5, do not
+        # count.
         if role not in _DETAILS or reading.nodes[k].concept is None or up is None:
             return False
         # Only nodes that are at most two roles below the top are details of the main predicate.

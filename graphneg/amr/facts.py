@@ -202,7 +202,7 @@ class _Facts:
         return found
 
     def _swap(self, k: int) -> Facts:
-        """Return the words and the type of a name or number. Names of the same type can be swapped."""
+        """Return the words and the type of a name or number. Values of equal type can be swapped."""
         swap = self._nouns.swap(k)
         return {} if swap is None else {"entity_type": swap[0], "entity_text": swap[1]}
 

@@ -56,7 +56,7 @@ class Nouns:
     """
 
     def __init__(self, reading: AmrView) -> None:
-        """Find predicates whose subjects cannot act, as in "The engine started". Also look for a greeting."""
+        """Find the predicates whose subjects cannot act, as in "The engine started", and any greeting."""
         self._of = reading
         # Collect the predicates whose subject is neither a person nor a group: "The engine started".
         self._driven = {
@@ -393,12 +393,12 @@ class Nouns:
             return True
         others = [child.position for child in reading.children[above] if child.position != k]
         if reading.is_a(above, "telling-time"):
-            # In "It's been five years", *it* is empty. In "The film is long: it is five hours long" it refers
-            # to the film.
+            # In "It's been five years", *it* refers to nothing. In "The film is long: it is five hours long",
+            # it refers to the film.
             return reading.roles[k] in ("domain", "mod") and not reading.roles[above]
         if reading.is_a(above, "costing"):
-            # *it* is empty in "It takes an hour" and "It costs a lot to live here", but not in "It takes
-            # batteries" and "It costs a lot".
+            # *it* refers to nothing in "It takes an hour" and "It costs a lot to live here". It refers to a
+            # thing in "It takes batteries" and "It costs a lot".
             timed = any(reading.is_a(at, "lasting") for at in others)
             return timed or any(reading.is_frame[at] for at in reading.inside(above))
         # *it* refers to nothing in "It's getting late" and "It looks like rain".

@@ -2,7 +2,7 @@
 
 There are six operations. ``set`` replaces a concept or constant, ``add`` adds a leaf, ``drop`` removes a
 subtree, ``graft`` copies a subtree from another graph, ``wrap`` inserts a new node above a node, and ``say``
-replaces a graph by a sentence of another turn, in a reply frame. Each
+replaces a graph by a sentence of another turn in a reply frame, such as "Why do you want to ...?". Each
 operation keeps the graph well formed or raises an error: the graph stays one tree with unique variables,
 every reentrancy keeps its target, and ``:sntN`` and ``:opN`` are numbered without gaps. The graph is
 converted into a tree of mutable nodes, edited, and converted back. `apply_edits` takes a graph, the edits,
@@ -161,7 +161,8 @@ def freeze(original: AmrGraph, top: MutableNode) -> tuple[AmrGraph, dict[tuple[s
     placed: list[MutableNode] = []
     mentioned: list[MutableNode] = []
     for node in top.walk():
-        # Nodes get a number and a position under their parent, mentions get only a position.
+        # Number only the nodes that have a concept or value. A reentrancy is a mention of such a node, so it
+        # gets a position among the children of its parent (`branch`), but no number.
         if node.target is None:
             node.position = node.subtree_last = len(placed)
             placed.append(node)

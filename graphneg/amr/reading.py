@@ -41,7 +41,7 @@ class AmrView:
     """
 
     def __init__(self, graph: AmrGraph, lexicon: Lexicon) -> None:
-        """Initialize the lists, which are indexed by node index."""
+        """Initialize the lists. Each list has one element per node, at the index of the node."""
         self.graph = graph
         self.nodes = graph.nodes
         self.lexicon = lexicon
@@ -110,7 +110,7 @@ class AmrView:
 
     @cached_property
     def sentences(self) -> list[int]:
-        """For each node, the node index of the top of its sentence."""
+        """For each node, the index of the top node of its sentence."""
         if not self.is_multiple:
             return [0] * self.size
         tops = [0] * self.size

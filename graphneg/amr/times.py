@@ -122,7 +122,7 @@ class Times:
             return None
         if node.role in _COUNTED and _NUMBER.fullmatch(node.value):
             return int(node.value)
-        # A clock time is a string: ``:time "17:30"``.
+        # AMR writes a clock time as a string (``:time "17:30"``), so take the number from the string.
         clock = _CLOCK.fullmatch(node.value) if node.role == "time" else None
         return int(clock[1]) if clock else None
 

@@ -175,7 +175,7 @@ def _node_defects(node: AmrNode, frames: Container[str] | None) -> Iterator[tupl
     elif is_inverted(role):
         yield "constant-inverted", f":{role} leads to the constant {value}"
     elif _VARIABLE.match(value) or (
-        # A single letter under a role such as ``:ARG0`` can only be meant as a variable.
+        # Report a single letter under a role such as ``:ARG0``, because it can only be meant as a variable.
         len(value) == 1 and value.isalpha() and not _SINGLE_LETTER_VALUE.match(role)
     ):
         yield "undefined-variable", f":{role} leads to {value}, which no node defines"

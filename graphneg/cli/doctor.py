@@ -189,7 +189,8 @@ def _models(_: StoreOptions) -> Iterator[tuple[str, str]]:
         one.name for one in distributions() if re.fullmatch(r"[a-z]{2}[-_](core|dep)[-_].*", one.name or "")
     }
     yield "spaCy", ", ".join(sorted(pipelines)) or "none"
-    # Each downloaded model has a folder in the cache of Hugging Face, such as models--facebook--bart-base.
+    # List the downloaded models by their folders in the cache of Hugging Face, such as
+    # models--facebook--bart-base.
     hub = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface") / "hub"
     cached = sorted(
         folder.name.removeprefix("models--").replace("--", "/") for folder in hub.glob("models--*")

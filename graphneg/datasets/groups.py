@@ -358,7 +358,8 @@ class ContextWriter:
         for dialogue in dialogues:
             said = {turn.turn: turn.text for turn in dialogue.turns}
             found: defaultdict[int, list[tuple[str, int, str]]] = defaultdict(list)
-            # A response in the store that answers turn n is an alternative to turn n + 1.
+            # A stored response that answers turn n is an alternative to turn n + 1, so group it with this
+            # turn.
             for one in responses.get(dialogue.id, ()):
                 found[one.turn + 1].append((one.text, one.label, one.source))
             for at in {*said, *found}:
@@ -576,7 +577,7 @@ class HeldOut:
         self.add(texts)
 
     def add(self, texts: Iterable[str]) -> None:
-        """Hold out further texts.
+        """Add texts to the held-out texts.
 
         Args:
             texts: Texts that must not be used as responses.

@@ -159,7 +159,7 @@ class NegativeDataset:
             raise InputError(f"there are no negatives of the split {strange[0]!r}; available: {there}")
 
     def _known(self, entries: Iterable[Entry]) -> Iterator[Entry]:
-        """Yield the records that are not in a held-out split. Hold out the responses of all other records."""
+        """Yield the records that are not in a held-out split. Hold out the responses of held-out splits."""
         for entry in entries:
             self._seen.add(entry.split)
             if entry.split in self._splits:
@@ -207,7 +207,7 @@ class StoredGroups(Sequence[Group]):
         self.unusable: int = facts["unusable"]
         self._ends = numpy.load(folder / _ENDS, mmap_mode="r")
         with open(folder / _GROUPS, "rb") as file:
-            # An empty file cannot be memory-mapped.
+            # Use empty bytes if there are no groups, because an empty file cannot be memory-mapped.
             self._lines = mmap(file.fileno(), 0, access=ACCESS_READ) if len(self) else b""
         # Samplers access a group several times in a row, so the last 256 decoded groups are cached.
         self._group = lru_cache(256)(self._decoded)

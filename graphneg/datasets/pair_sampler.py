@@ -295,8 +295,8 @@ class PairSampler:
         context = group.context if answer.context is None else answer.context
         id = f"{group.id}~{draw.label}{answer.source}~{answer.text}"
         weights = self.mix.weights
-        # Use the weight of the first name that has one. `names` contains transforms first, then the category
-        # and the source.
+        # Weights can be given for transforms, categories and sources. If several apply, use the most specific
+        # weight: `names` lists the transforms of the response first, then its category and its source.
         weight = next((weights[name] for name in answer.names if name in weights), 1.0)
         return Pair(id, context, answer.text, draw.label, answer.source, answer.category, weight)
 

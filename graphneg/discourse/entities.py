@@ -51,7 +51,7 @@ class Entity:
 
 @dataclass(slots=True)
 class _Referent:
-    """What is known so far about an entity."""
+    """The information about an entity that was collected from the turns so far."""
 
     number_of: int
     kind: str
@@ -125,7 +125,7 @@ class Resolver:
         for referent in self._referents:
             referent.here.clear()
         found: dict[int, _Referent] = {}
-        # A possessor is resolved before what it possesses, so resolve pronouns of the speakers first.
+        # To resolve "my car", the entity of "my" must be known. So resolve *I*, *you* and *we* first.
         for mention in reading.mentions:
             if mention.kind in ("speaker", "addressee", "we"):
                 referent = self._speaker(mention, speaker)
@@ -208,7 +208,9 @@ class Resolver:
             own = None if addressee is None else self._known_speaker(SPEAKER, addressee)
         if own is not None and own.kind == SPEAKER:
             known = self._named(mention)
-            # A speaker has one name, and no name of somebody else: "Bring your girlfriend, Tina."
+            # In "Bring your girlfriend, Tina.", "Tina" looks like an address but names the girlfriend. So do
+            # not give the name to the speaker if the speaker has another name, or somebody else has this
+            # name.
             if (own.names and own not in known) or any(one is not own for one in known):
                 return None
             own.names.add(mention.head)
@@ -254,7 +256,8 @@ class Resolver:
                 referent.modifiers |= mention.modifiers
                 return referent
         referent = self._new(mention.noun_kind, mention.name, mention)
-        # An unknown owner is nobody's number, so nothing is taken to be the same thing.
+        # If it is unknown who owns the thing ("his car"), store -1. No entity has this number, so later
+        # mentions with a known owner do not refer to the thing.
         referent.owner = owner if mention.owner is None or owner is not None else -1
         return referent
 
@@ -319,7 +322,10 @@ class Resolver:
         return one.is_argument and one.number == "plural" and one.kind not in (SPEAKER, SPEAKERS)
 
     def _is_beside(self, mention: Mention, one: _Referent, view: AmrView) -> bool:
-        """Return whether an entity is an argument of the same predicate: not "he" in "Bob saw him"."""
+        """Return whether an entity is an argument of the same predicate as a mention.
+
+        A pronoun cannot refer to such an entity: in "Bob saw him", *him* is not Bob.
+        """
         above = {at for _, at in view.roles_in[mention.position]}
         return any(above & {at for _, at in view.roles_in[k]} for k in one.here)
 

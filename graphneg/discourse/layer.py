@@ -53,13 +53,13 @@ class Clause:
     """A clause of a dialogue.
 
     Attributes:
-        id: The id: the id of the graph, ``/`` and the index.
-        turn: The number of its turn.
-        index: Its position among the clauses of the turn, from 0.
-        speaker: The name of the speaker of its turn.
-        graph: The id of its graph.
-        reading: What was read from the graph.
-        proposition: What it says; None if it cannot be compared with other clauses.
+        id: The id of the clause: the id of the graph, ``/`` and ``index``.
+        turn: The number of the clause's turn.
+        index: The position of the clause among the clauses of the turn, from 0.
+        speaker: The name of the speaker of the turn.
+        graph: The id of the graph that contains the clause.
+        reading: The features of the clause that were read from the graph.
+        proposition: The content of the clause; None if it cannot be compared with other clauses.
     """
 
     id: str
@@ -205,7 +205,7 @@ class _Earlier:
         layer.answers += self._answers(turn, clauses)
 
     def _answers(self, turn: SpokenTurn, clauses: Sequence[Clause]) -> Iterator[tuple[str, str]]:
-        """Yield the last question of the turn before, with the clause that answers it."""
+        """Yield the last question of the previous turn, with the clause of this turn that answers it."""
         if self._last is None:
             return
         asking, asked = self._last

@@ -216,11 +216,12 @@ class _Reader:
         """Return the node index of the predicate below a modal or an opinion; None for other predicates."""
         view = self._view
         if label in words("raised"):
-            # (obligate-01 :ARG1 who :ARG2 what); the other modals have what is possible as :ARG1.
+            # The clause below obligate-01 ("must") is its :ARG2, because its :ARG1 is the person who must
+            # act. The clause below all other modals is their :ARG1.
             roles = ("ARG2", "ARG1") if label == "obligate-01" else ("ARG1",)
         elif label in words("opinions"):
             subject = next((c.label for c in view.children[k] if c.role in ("ARG0", "experiencer")), None)
-            # "He thinks it is late" is a statement about him.
+            # "I think it is late" is a claim that it is late. "He thinks it is late" is not, so skip it.
             if subject not in (None, "i"):
                 return None
             roles = ("ARG1", "ARG2")
@@ -246,7 +247,7 @@ class _Reader:
     def _denials(self, k: int) -> int:
         """Return the number of negations at a node: "not", "never", "nobody"."""
         view = self._view
-        # "No." is a fragment that denies.
+        # *no* counts as a negation if it is the whole utterance: "No."
         own = int(view.nodes[k].parent is None or not view.is_frame[k]) * int(view.is_a(k, "negative"))
         return own + sum(
             (child.role == "polarity" and child.value == "-")
@@ -373,7 +374,10 @@ class _Reader:
         return self._tokens[start - 1] in words("before-address")
 
     def _is_proper(self, part: str) -> bool:
-        """Return whether a word of a name is neither a title nor a mark nor an interjection."""
+        """Return whether a word of a name can be a name by itself.
+
+        Titles ("Mrs"), discourse markers, interjections ("Hi") and single letters cannot.
+        """
         is_title = part in values("titles") or "title" in self._view.lexicon.classes_of(part)
         # Single letters, as in "L/C" and "J. Smith", are not names of their own. Neither are greetings: some
         # parsers treat "Good Morning" as a name.
@@ -408,7 +412,8 @@ class _Reader:
                 if "ARG2" in relation:
                     at = relation["ARG2"]
                     head, owner = lexeme(view.labels[at]), relation.get("ARG1", owner)
-        # *sister* itself is then no mention.
+        # The node *sister* itself is then not a mention, because the node *person* already stands for the
+        # sister.
         if role == "ARG2" and view.is_a(view.nodes[k].parent, "relating"):
             return None
         if (
@@ -430,7 +435,7 @@ class _Reader:
         # "My eyes" shows that there is an owner. Use `NOBODY` if the graph does not say who it is.
         if owner is None and self._has_possessive(token):
             owner = NOBODY
-        # "my car", but not "any car of mine"
+        # "my car" is definite because it has an owner. "any car of mine" has an owner but stays indefinite.
         if owner is not None and definiteness == "bare":
             definiteness = "definite"
         # "A man needs a good job. He ..." is about any man.

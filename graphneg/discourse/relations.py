@@ -40,13 +40,13 @@ _PLACE = "be-located-at-91"
 
 @dataclass(frozen=True, slots=True)
 class Proposition:
-    """What a clause says, in a form that can be compared.
+    """The content of a clause, in a form that can be compared with other clauses.
 
     Attributes:
-        predicate: The lexeme of the core.
-        arguments: The keys of its arguments.
+        predicate: The lexeme of the clause's main predicate.
+        arguments: The keys of the predicate's arguments. Equal arguments have a key in common.
         circumstances: The keys of its other roles: when, where, how and with what.
-        kinds: The kinds of the nouns that the predicate describes, for the choice of opposites.
+        kinds: The kinds of the nouns that the predicate describes. They decide which words are its opposites.
     """
 
     predicate: str
@@ -56,7 +56,7 @@ class Proposition:
 
 
 def proposition(clause: ClauseReading, reading: Reading, references: References) -> Proposition | None:
-    """Return what a clause says.
+    """Return the content of a clause as a `Proposition`, which can be compared with other propositions.
 
     Args:
         clause: The clause.
@@ -114,7 +114,12 @@ class _Propositions:
         return Proposition(predicate, arguments, circumstances, frozenset(kinds))
 
     def _keys(self, k: int) -> Keys:
-        """Return the keys of an argument; none if it contains something that cannot be compared."""
+        """Return the keys by which an argument is compared with the arguments of other clauses.
+
+        Returns:
+            The id of the entity (``@3``), the words of the phrase, or both; an empty set if the phrase cannot
+            be compared.
+        """
         entity, mention = self._references.get(k), self._mentions.get(k)
         if entity is None:
             phrase = self._phrase(k, 0)
@@ -175,12 +180,13 @@ def repeats(later: ClauseReading, said: Proposition, earlier: ClauseReading, bef
 
     Args:
         later: The later clause.
-        said: What it says.
+        said: The proposition of the later clause.
         earlier: The earlier clause.
-        before: What it says.
+        before: The proposition of the earlier clause.
 
     Returns:
-        True if it does. Statements repeat statements, questions repeat questions, and requests requests.
+        True if it does. A statement can only repeat a statement, a question only a question, and a request
+        only a request.
     """
     if later.type != earlier.type or later.type not in ("statement", "question", "request"):
         return False
@@ -377,7 +383,7 @@ def answer_to(question: ClauseReading, clauses: Sequence[ClauseReading], view: A
         if _says_yes_or_no(clause, view):
             if "polarity" in question.asked:
                 return at
-        # A greeting, a thank-you or an exclamation is no answer: "Oh!"
+        # Skip greetings, thanks and exclamations such as "Oh!", because they do not answer the question.
         elif clause.type != "exclamation" and not _is_courtesy(clause, view):
             return at
     return None

@@ -88,8 +88,8 @@ class UtteranceSamples:
         Args:
             store: Store with the utterances.
             query: Name of a shipped query with the parameters $corpus, $split, $low and $high.
-            part: Name of the part of a snapshot (the corpus data for a store of one shard) that contains the
-                same rows as the query returns.
+            part: Name of the part of a snapshot that contains the rows which the query would return. A store
+                with only one shard reads this snapshot instead of running the query on the whole corpus.
             size: Approximate number of utterances in a sample.
             max_samples: Maximum number of distinct samples for each corpus and split.
         """
@@ -177,8 +177,9 @@ class UtteranceSamples:
         The width is a fraction of all possible digests, above 0 and at most 1.
         """
         size = corpus_size(self._store, corpus, split)
-        # A sample consists of the utterances whose digests are in an interval. The digests of all corpora are
-        # mixed, so a corpus that is small in comparison with the store needs a wider interval.
+        # A sample consists of the corpus's utterances whose digests are in an interval. If the corpus is a
+        # small part of the store, few of the digests in an interval belong to it, so it needs a wider
+        # interval.
         if not size.dialogues or not size.selected:
             return 1.0
         return min(1.0, self._size * size.dialogues / max(1, size.utterances * size.selected))
@@ -296,14 +297,15 @@ class Donors:
                 sorts = {node[3] for graph in graphs for node in graph if node[3]}
                 takes = {donor.amr: donor for noun in nouns | sorts for donor in fitting.get(noun, ())}
                 for donor in takes.values():
-                    # A dialogue must not copy from itself.
+                    # Sentences are only copied from other dialogues.
                     if donor.dialogue != dialogue.id:
                         donor.consider(dialogue.id, not donor.nouns.isdisjoint(nouns))
         found: list[Row] = []
         offered: Counter[str] = Counter()
         for donor in donors:
-            # Offer the donor to the dialogues with the fewest donors. The sort is stable, so dialogues with
-            # the same number of donors stay in the order in which the donor ranks them.
+            # Offer the donor (a graph to copy from) to the dialogues that have the fewest donors so far. The
+            # sort is stable, so dialogues with equally many donors stay in the order of `takers`: best match
+            # first.
             fewest = sorted(donor.takers(), key=lambda taker: offered[taker])
             for taker in fewest[:TAKERS]:
                 offered[taker] += 1
@@ -418,7 +420,7 @@ class UnknownFrameCounter:
         self._found.update((name, concept) for name, concept in brought if self._is_strange(concept))
 
     def notes(self) -> list[str]:
-        """Return a message for each unknown frame that a transform introduced, with the number of edits."""
+        """Return a message for each unknown frame, with its transform and the number of edits that add it."""
         return [
             f"transform {name}: {frame} is neither a PropBank frame nor a loaded frame ({count:,} edits)"
             for (name, frame), count in sorted(self._found.items())
@@ -499,9 +501,9 @@ class Proposal:
 
     @property
     def for_target(self) -> Target | None:
-        """Whether the site is for edits of the ``response`` or of the whole ``dialogue``; None for both.
+        """``response`` or ``dialogue`` if the edits are only for negatives of this type; None for both types.
 
-        The target in the rows of the query has precedence over the target in the header of the transform.
+        A target in the rows that the query returns overrides the target in the header of the transform.
         """
         return self.target or self.made_by.target
 

@@ -435,7 +435,7 @@ def _shown(edited: EditedGraph, edit: Edit, places: Mapping[tuple[str, int], int
         place = places.get((edit.from_amr or "", edit.from_position or 0))
     else:
         place = places.get((edit.amr, k))
-    # After ``say``, the whole graph is new.
+    # The operation ``say`` replaces the whole graph, so show the graph from its top node.
     if edit.op == "say":
         place = 0
     # After ``wrap``, show the new node above the edited one.

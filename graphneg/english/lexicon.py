@@ -103,8 +103,8 @@ class Lexicon:
     def extended(self, entries: Iterable[LexiconEntry]) -> Lexicon:
         """Return a copy of the lexicon with additional entries.
 
-        A new entry for a pair of opposites replaces the old entry. A new move replaces the old move of the
-        same word on the same scale.
+        A new entry for a pair of opposites replaces the old entry. A move is the step from one word to
+        another on a scale. A new move replaces the old move of the same word on the same scale.
 
         Args:
             entries: Entries, as `entry_of` returns them. If two entries conflict, the later entry counts.

@@ -85,7 +85,7 @@ class Signature:
         self._least = np.full(BANDS * _ROWS, _PRIME, dtype=np.uint64)
 
     def add(self, words: Iterable[int]) -> None:
-        """Add words to the set whose signature this is.
+        """Add words to the set, and update the signature of the set.
 
         Args:
             words: Word hashes, as `word_hashes` returns them.
@@ -134,7 +134,8 @@ class NearDuplicates:
         signature.add(words)
         bands = list(enumerate(signature.bands()))
         there = {number for band in bands for number in self._bands.get(band, ())}
-        # Texts that agree in a band are only candidates, so compute the exact Jaccard index for each of them.
+        # Texts whose signatures agree in a band may still differ, so compute the exact Jaccard index of the
+        # word sets.
         if any(are_near(words, self._words[number]) for number in there):
             return False
         for band in bands:

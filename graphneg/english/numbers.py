@@ -95,7 +95,7 @@ def number_value(text: str) -> str | None:
     if words[0] == "and" or any(word.endswith("s") and word[:-1] in SCALES for word in words):
         return None
     value = value_of(words)
-    # Values from 1e10 would be formatted in scientific notation.
+    # Reject values from 1e10 on, because they would be formatted in scientific notation.
     return None if value is None or value >= 1e10 else f"{value:.10g}"
 
 

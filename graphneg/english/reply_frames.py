@@ -50,7 +50,7 @@ class ReplyFrame(NamedTuple):
 
 @cache
 def _table() -> dict[tuple[str, str], ReplyFrame]:
-    """Return the frames by name and voice."""
+    """Return the reply frames, keyed by name and voice."""
     rows = (ReplyFrame._make(row) for row in table_rows("graphneg.english", "reply_frames.tsv"))
     return {(row.name, row.voice): row for row in rows}
 

@@ -89,7 +89,7 @@ _CODE = re.compile(
     """,
     re.VERBOSE,
 )
-# U+FDD0 is a noncharacter, which no text should contain.
+# Placeholder for code in a text. U+FDD0 is a noncharacter, so the text itself should not contain it.
 _CODE_MARK = "\ufdd0"
 # French texts, and some others, have a space before these punctuation marks: "Où est la gare ?"
 _SPACED_IN_FRENCH = re.compile(r"(?<=\w)[ \u00a0\u202f](?=[?!;:»](?:\s|$))")

@@ -393,7 +393,8 @@ def _tagged_lemma(word: str, tag: str) -> str:
     """Return the lemma of a word with a Penn tag."""
     if tag == "POS":
         return word
-    # In "he'd gone", 'd has the tag VBD and the lemma "have". In "he'd go", 'd has the tag MD.
+    # 'd has the tag VBD if it stands for "had" ("he'd gone"), and the tag MD if it stands for "would" ("he'd
+    # go").
     if word == "'d" and tag == "VBD":
         return "have"
     # Forms such as "does" and "thought" are irregular as verbs but regular as nouns, so check the tag.

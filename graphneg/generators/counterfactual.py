@@ -230,8 +230,8 @@ class CounterfactualGenerator(WritingGenerator):
             questions[reply.id] = [Question(f"{reply.id}~{text}", exchange, text) for text in texts]
         asked: list[_Asked] = []
         for context, each in zip(contexts, observed, strict=True):
-            # Take the first question about each observed reply, then the second about each, and so on. In
-            # this way, all observed replies are used.
+            # Take the first question about each observed reply, then the second question about each, and so
+            # on, so that all observed replies are used even if not all questions are.
             in_turn = chain.from_iterable(zip_longest(*(questions[reply.id] for reply in each)))
             # If several of these requests have the same substitute, keep only the first. A dict keeps the
             # last value of a key, so reverse the list.

@@ -262,8 +262,8 @@ def _other_utterance(store: Store, replaced: int = 0) -> Manipulation:
 
     def say(draw: ChanceEdit) -> Manipulated | None:
         context, said = draw.context, draw.texts
-        # An utterance is inserted after an existing turn, so the first turn stays the first. Any turn may be
-        # replaced.
+        # A new utterance is inserted after one of the turns, and so never at the beginning. In contrast, any
+        # turn can be replaced, also the first one.
         at = draw.below(len(said), "place") + 1 - replaced
         # Take the utterance from the corpus and the split of this dialogue. Otherwise its style could reveal
         # the edit.

@@ -172,7 +172,8 @@ class Generated(NegativeStream):
         """
         generator, asked = self._generator, self._generation
         if generator.choice(asked.per_context) is None:
-            # Earlier contexts may be in other shards, which generate their candidates separately.
+            # Earlier contexts may be in other shards. Their candidates are not known here, so a generator
+            # that needs them cannot run on a shard.
             if generator.depends_on_earlier:
                 raise GeneratorError(
                     f"generator {generator.name} depends on its earlier output and makes no drafts: make its "

@@ -258,7 +258,7 @@ class PnegGenerator(WritingGenerator):
     def _usable(
         self, each: _Asked, shown: Sequence[IrrelevantResponses], answer: Completion
     ) -> Iterator[str]:
-        """Yield the usable responses in a model's output; no response if the list is too short."""
+        """Yield the usable responses in a model's output, or none if it lists too few responses."""
         listed = list_items(f"{self._begins} {answer.text}") if answer.text else []
         if answer.problem == "truncated":
             # In "1. We left early. 2. My uncle has", the last response is cut off, so it is dropped.

@@ -394,7 +394,7 @@ class WritingGenerator(Generator):
             progress: Not used, because the preparation takes little time.
         """
         self._said = NearDuplicates()
-        # A resumed run must not repeat texts that the interrupted run has written.
+        # Add the texts that the interrupted run has written, so that no near-duplicate of them is returned.
         for negative in given:
             self._said.add(negative.response)
 

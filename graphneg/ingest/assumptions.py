@@ -59,14 +59,14 @@ def count_unsaid(cells: Value, content: Any, notices: Notices) -> None:
 
 
 def counted_turn(kind: str, notices: Notices) -> dict[str, Any]:
-    """Count a message that is no part of the conversation, and return it as an empty turn.
+    """Count a message that is not part of the conversation, and return an empty turn in its place.
 
     Args:
         kind: The kind of the message, such as ``draft``.
-        notices: Notices to the user, which count it.
+        notices: Notices to the user, in which the message is counted.
 
     Returns:
-        A turn that is left out later, without being counted again.
+        The empty turn. It is left out later, without being counted again.
     """
     notices.count(kind, "left out")
     return {"text": "", COUNTED: True}

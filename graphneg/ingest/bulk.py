@@ -349,7 +349,8 @@ class _Table:
 
 def _field(value: Any) -> str:
     """Return a value as a CSV field. None becomes an empty field. Strings and lists are always quoted."""
-    # The import reads an empty field as a missing property, and a quoted empty field as an empty string.
+    # Quote strings but not None: the import reads a quoted empty field as an empty string, and an unquoted
+    # one as a missing property.
     if value is None:
         return ""
     if isinstance(value, str):

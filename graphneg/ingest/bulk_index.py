@@ -502,7 +502,7 @@ class BulkIndex:
             [r["text"], r["form"], json.dumps(r["classes"]), r["physical_object"], r["noun_class"]]
             for r in terms
         ]
-        # Like MERGE with ON CREATE SET in Cypher, this does not change existing terms.
+        # Use OR IGNORE, so that existing terms are not changed (as with MERGE and ON CREATE SET in Cypher).
         columns = "text, form, classes, physical_object, noun_class"
         into = f"INSERT OR IGNORE INTO terms ({columns}) VALUES (?, ?, ?, ?, ?)"
         self._tables.executemany(into, rows)

@@ -167,7 +167,7 @@ def _as_utf8(pieces: Iterator[bytes], encoding: str) -> Iterator[bytes]:
 
 
 def _beginning(pieces: Iterator[bytes]) -> bytes:
-    """Return the beginning of a file, read from pieces until it is long enough for a byte order mark."""
+    """Read pieces of a file until they can contain a byte order mark. Return these pieces, joined."""
     first = b""
     while len(first) < len(_BOM) and (piece := next(pieces, b"")):
         first += piece

@@ -139,7 +139,7 @@ class DiscourseRows:
         heads: defaultdict[str, dict[str, int]] = defaultdict(dict)
         for clause in layer.clauses:
             reading = clause.reading
-            # Cypher allows only strings as the keys of maps.
+            # Convert the index of the node into a string, because Cypher allows only strings as keys of maps.
             heads[clause.graph][str(reading.head)] = of_clause[clause.id] = len(self.clauses)
             self.clauses.append(
                 {
@@ -226,7 +226,8 @@ def _read_responses(reader: _Reader, ids: Sequence[str]) -> dict[str, list[tuple
     """Return the responses that have a graph, with their texts, keyed by the id of the dialogue."""
     found: dict[str, list[tuple[GraphOfResponse, str]]] = {}
     for row in reader.read(cypher_text("load/answering_graphs"), ids=list(ids)):
-        # As for turns, the graph of the corpus is preferred to the graphs of parsers.
+        # If a response has several graphs, prefer the gold graph from the corpus to the graphs of parsers.
+        # The same rule applies to turns.
         said = sorted(
             row["responses"], key=lambda one: (one[1], len(one[0]), one[0], one[4] != "penman", one[4])
         )

@@ -624,7 +624,7 @@ def _as_json(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_as_json(one) for one in cast("Sequence[Any]", value)]
     if isinstance(value, date | time):
-        # A missing time, `pandas.NaT`, is the only datetime that does not equal itself.
+        # Convert a missing time (`pandas.NaT`) into None. It is the only datetime that does not equal itself.
         return None if value != value else value.isoformat()
     if isinstance(value, Decimal | timedelta):
         return str(value)

@@ -154,7 +154,7 @@ def _path(nodes: Value, last: Any) -> list[tuple[str, Value]]:
 
 
 def _chatgpt_turn(name: str, message: Value, notices: Notices) -> dict[str, Any] | None:
-    """Convert a message into a turn. If it is no turn, such as a tool call, count it and return None."""
+    """Convert a message into a turn. If it is not a turn but, say, a tool call, count it and return None."""
     author, content = message.get("author"), message.get("content")
     if not isinstance(author, dict) or not isinstance(role := author.get("role"), str):
         raise ItemError(f"the message of the node {name[:40]!r} has no author with a role")
@@ -208,7 +208,7 @@ def _part_kind(part: Value) -> str:
 def _of_oasst(value: Value, notices: Notices) -> dict[str, Any]:
     prompt = cast("Value", value["prompt"])
     messages = [prompt]
-    # Each message is visited once, because JSON cannot contain cycles.
+    # Collect all messages of the tree. The loop ends, because a reply in JSON cannot contain its own parent.
     for message in messages:
         messages.extend(_replies(message))
     path = best_path(messages, _replies, lambda message: message, notices)

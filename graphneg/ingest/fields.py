@@ -28,7 +28,8 @@ Value = Mapping[str, Any]
 NAMES: dict[str, tuple[str, ...]] = {
     field: tuple(names.split())
     for field, names in {
-        # Generic names of the key come first, then the names in OASST, help desks, Discourse and Reddit.
+        # Names of keys that contain the id of a dialogue. Generic names come first, then the names that are
+        # used by OASST, help desks, Discourse and Reddit.
         "dialogue": """
             dialogue dialog conversation dialogueid dialogid conversationid convid convoid
             chatid sessionid threadid conversationhash conversationuuid conversationkey
@@ -411,7 +412,7 @@ def words_of(text: str) -> frozenset[str]:
 
 @lru_cache(1000)
 def header_class(key: str) -> str:
-    """Return what a yes in a column means, judging by the words of its name.
+    """Return what the value "yes" means in a column, judging by the words of the column's name.
 
     >>> [header_class(key) for key in ("Interne Notiz", "IsPublished", "private phone")]
     ['note', 'public', '']

@@ -114,7 +114,7 @@ class NoteFinder:
 
     @cached_property
     def _marking(self) -> frozenset[str]:
-        """The ambiguous columns that mark notes in this source."""
+        """The ambiguous columns, such as ``type``, that mark internal notes in this file."""
         found, unknown, texts = set[str](), dict[str, None](), set[str]()
         for cells in self._messages():
             for key in self._fields.notes_of(cells):

@@ -119,7 +119,7 @@ class DerivedRecords:
         return self.write(work)
 
     def change_version(self, transaction: ManagedTransaction) -> None:
-        """Do nothing: records that are derived from the content do not change the content version.
+        """Do nothing, because records that are computed from the content do not change its version.
 
         Args:
             transaction: The open write transaction.

@@ -616,7 +616,7 @@ class JsonCursor:
             for match in _STRUCTURE.finditer(self._text, self._at):
                 if match[0] == '"':
                     break
-                # The value ends where its outermost bracket is closed.
+                # Count the open brackets, because the value ends where its outermost bracket is closed.
                 depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(match[0], 0)
                 if depth < 0:
                     self._at = match.start()

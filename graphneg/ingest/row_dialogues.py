@@ -172,7 +172,7 @@ class RowReader:
 
     def _report_columns(self) -> None:
         """Tell the user which column was read as which field, and which unused columns look like times."""
-        # The id of a row matters only if replies refer to it.
+        # Do not report the column "id" unless replies refer to it, because it is not used otherwise.
         others = [
             *(["id"] if self._is_threaded else []),
             "reply_to",
@@ -232,7 +232,11 @@ class RowReader:
     def _parts(
         self, entries: Entries, threads: Threads | None, unread_before: Rejected | None
     ) -> Iterator[DialogueRow | Rejected]:
-        """Yield each row with the id of its dialogue. Mark dialogues next to an unreadable row as invalid."""
+        """Yield each row with the id of its dialogue.
+
+        The dialogues before and after an unreadable row are marked as invalid, because the row may belong to
+        either of them.
+        """
         last: DialogueRow | None = None
         for entry in entries:
             try:
@@ -326,7 +330,8 @@ class RowReader:
     def _dialogue(self, group: _Group) -> Entries:
         first = group.rows[0] if group.rows else None
         if first is None:
-            # If only unreadable rows are left, each has already been rejected with its reason.
+            # All rows of this dialogue are unreadable. Each of them has already been rejected with its
+            # reason, so nothing is left to report.
             return
         try:
             if group.fault:
@@ -493,8 +498,8 @@ class RowReader:
                 this = pending.pop(0)
                 order.append(this)
                 placed.add(this)
-                # Next, place the answers to this row that precede it in the file. The outer loop places the
-                # answers that follow it.
+                # Next, place the answers that precede this row in the file, although they answer it. Answers
+                # that follow the row in the file are placed by the outer loop.
                 pending.extend(answer for answer in answers.get(this, ()) if answer < at)
         # If replies form a cycle, none of the rows in the cycle has been placed.
         if len(order) < len(rows):

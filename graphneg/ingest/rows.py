@@ -313,7 +313,8 @@ class GraphRows:
                     row["kind"] = kind_of(node.concept)
                 term = term_of(node.concept)
                 if term is not None:
-                    # `lexemes` contains node indices in the batch; `node.position` is an index in the graph.
+                    # `node.position` is the index of the node in its graph, but `lexemes` needs its index in
+                    # the batch. So add the index of the graph's first node.
                     self.lexemes.setdefault(term, []).append(first + node.position)
             else:
                 row["value"] = node.value

@@ -102,8 +102,8 @@ def dialogue_values(
             continue
         if reason := _no_entry(entry.value, fields):
             refused = Rejected(entry.place, f"item {entry.key or entry.number}: {reason}")
-            # Remember an invalid row, because it may belong to the dialogue of the next row. A member of a
-            # JSON document, such as "meta", belongs to no dialogue.
+            # Remember a row without an utterance, because it may belong to the dialogue of the next row. Do
+            # not remember a key of a JSON document, such as "meta", because it belongs to no dialogue.
             lost = lost if isinstance(entry, Member) else refused
             yield refused
             continue
@@ -337,7 +337,8 @@ class _ObjectReader:
         spoken = [at for at, turn in enumerate(given) if self._has_text(turn)]
         self._require_text(given, spoken, name)
         self._count_other_keys([given[at] for at in spoken if isinstance(given[at], dict)])
-        # The first message may be of another kind, such as "Ann created the group", with other keys.
+        # Find the columns in the first message that says something. An earlier message may be a notice, such
+        # as "Ann created the group", whose keys differ from those of all other messages.
         found: Mapping[str, str] = next(
             (self._columns(given[at], name) for at in spoken if self._says_something(given[at])), {}
         )
@@ -359,7 +360,7 @@ class _ObjectReader:
             turns.append(others | utterance_fields(cells, known) | note)
             self._speakers.count(cells, self._notes.columns(cells))
         order = self._order(given, name, spoken)
-        # If several people have the same name, the person who speaks first keeps the name.
+        # If several people have the same name, rename all but the one who speaks first.
         objects = [at for at in order if isinstance(given[at], dict)]
         tell_apart([turns[at] for at in objects], [given[at] for at in objects], self._fields, self._notices)
         return [turns[at] for at in order], found
@@ -372,9 +373,9 @@ class _ObjectReader:
         return found is not None and is_content(turn[found])
 
     def _count_other_keys(self, turns: list[Value]) -> None:
-        """Count the turns whose text is under another key than that of most turns of the dialogue.
+        """Count the turns that store their text under a rare key, not under the key that most turns use.
 
-        In a log of a bot, for example, such a turn may be an event that stores a value.
+        In the log of a bot, for example, such a turn may be an event that stores a value.
         """
         keys = Counter(self._fields.of(turn)["text"] for turn in turns)
         for key, amount in keys.most_common()[1:]:

@@ -228,7 +228,7 @@ class Threads:
         return spelling if spelling != id else None
 
     def _spelling(self, name: str) -> str | None:
-        """Return the id of the message that a reference means; None if it was not added."""
+        """Return the id of the message to which a reference points; None if this message was not added."""
         # The reference may be the id itself, or have a prefix, as on Reddit.
         for spelling in parent_names(name):
             if self._db.execute("SELECT 1 FROM messages WHERE id = ?", (_key(spelling),)).fetchone():

@@ -239,7 +239,8 @@ def _without_calls(text: str, tag: str, kind: str, options: LoadOptions) -> str:
 
 def _shown(text: str, options: LoadOptions) -> str:
     """Remove the lines that represent images or other media from a text, and count them. Return the text."""
-    # "<video>" is also an HTML tag, so texts with closing tags are not changed.
+    # "<video>" can represent a video that was sent, but can also be an HTML tag. A text with a closing tag is
+    # HTML, so do not change it.
     if "<" not in text or "</" in text:
         return text
     shown, lines = _MEDIA_LINE.subn("", text)

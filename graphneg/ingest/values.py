@@ -153,7 +153,7 @@ def unwrap_extended_json(value: Any) -> Any:
 
 
 def unwrapped(value: Mapping[str, Any]) -> str | None:
-    """Return the text in an object that contains nothing else of a message.
+    """Return the text in an object whose only keys are a text and, possibly, the format of this text.
 
     >>> unwrapped({"contentType": "html", "content": "Hi."}), unwrapped({"role": "user", "content": "Hi."})
     ('Hi.', None)

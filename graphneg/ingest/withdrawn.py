@@ -53,7 +53,8 @@ def _is_marked(mark: _Mark, value: Any) -> bool:
         return is_yes(value) or (len(words) == 1 and words <= note_words("yes"))
     if _TIME in mark.values:
         return bool(words) and not words <= note_words("no") | {"null", "none", "nan"}
-    # "systemEventMessage" is "systemeventmessage" in the table, as the names of columns are.
+    # In the table, values such as "systemEventMessage" are written in lower case without separators, so
+    # convert the cell into the same form.
     return bool(words) and not mark.values.isdisjoint(plain_names([str(value)]))
 
 

@@ -515,8 +515,8 @@ class _Writer:
         # Estimate 3 bytes per character, because most characters take at most 3 bytes in UTF-8.
         texts = sum(len(said.text) * 3 + 200 for said in (*dialogue.utterances, *dialogue.responses))
         size = texts + _NODE_BYTES * sum(read.row_count for read in (*graphs, *parses))
-        # Together, the graphs of a parser may be too large for one transaction. `graphneg parse` wrote the
-        # graphs in parts, and so does this method.
+        # Together, the graphs of a parser may be too large for one transaction. In this case, write them in
+        # several transactions, as `graphneg parse` does.
         later: list[ReadGraph] = []
         if size <= MAX_DIALOGUE_BYTES:
             graphs += parses

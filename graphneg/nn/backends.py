@@ -288,7 +288,7 @@ class CTranslate2Backend(Backend):
             for _, text in batch
         ]
         results = self._run(lambda translator: translator.score_batch(sources, targets, max_input_length=0))
-        # The log-probability of the end token is included, as in the losses of `TorchBackend`.
+        # These losses include the end token, so they are comparable with the losses of `TorchBackend`.
         return [-sum(one.log_probs) / len(one.log_probs) for one in results]
 
 

@@ -155,8 +155,8 @@ class Endpoint:
             raise RequestError("late", f"no complete answer within {self.timeout:g} seconds") from error
         except RequestError:
             raise
-        # Invalid URLs, TLS errors and failed address lookups raise errors that are not subclasses of
-        # HTTPError.
+        # HTTPError does not include all errors: invalid URLs, TLS errors and failed address lookups raise the
+        # other types.
         except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
             raise RequestError("unreachable", _line(first_line(error))) from error
         if response.status_code >= 300:

@@ -263,9 +263,9 @@ def posterior(logits: Any, observed: Any, noise: Any) -> Any:
     # The observed token has the maximum of logits + noise. The maximum is independent of which token has it:
     # it is standard Gumbel noise plus the logsumexp of the logits.
     highest = torch.logsumexp(logits, dim=-1, keepdim=True) + noise.gather(-1, chosen)
-    # The sums of the other tokens must be below the maximum. The formula -log(exp(-maximum) + exp(-value))
-    # converts a value from a Gumbel distribution into a value from the same distribution truncated at the
-    # maximum.
+    # For all tokens that were not chosen, logit + noise must be below the maximum. The formula
+    # -log(exp(-maximum) + exp(-value)) converts a value from a Gumbel distribution into a value from the same
+    # distribution truncated at the maximum.
     below = -torch.logaddexp(-highest, -(logits + noise))
     values = below.scatter(-1, chosen, highest)
     return torch.where(logits == -torch.inf, noise, values - logits)

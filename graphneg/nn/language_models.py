@@ -95,7 +95,8 @@ class LanguageModel(ABC):
         """The maximum number of tokens that the model reads at once; None if there is no limit."""
         config = self.model.config
         limits = [
-            # GPT-2's configuration has the key n_positions instead of max_position_embeddings.
+            # Most configurations call the limit max_position_embeddings, but that of GPT-2 calls it
+            # n_positions.
             getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None),
             self.tokenizer.model_max_length,
         ]
@@ -268,7 +269,7 @@ class LanguageModel(ABC):
         run: Callable[[Sequence[TokenPair]], Sequence[Result]],
         nothing: Result,
     ) -> list[Result]:
-        """Apply ``run`` to batches of texts with the text before each; ``nothing`` for an empty text."""
+        """Apply ``run`` to batches of texts with their preceding texts. An empty text gives ``nothing``."""
         sources = given if given is not None else [""] * len(texts)
         if len(sources) != len(texts):
             raise InputError(
@@ -456,8 +457,8 @@ class CausalLM(LanguageModel):
                 past = self.model(
                     input_ids=ids[:, unread],
                     attention_mask=mask[:, :-1],
-                    # There is padding between the few-shot examples (`shown`) and the prompt. Number only the
-                    # real tokens, so that padding does not shift the positions.
+                    # There is padding between the few-shot examples (`shown`) and the prompt. Count only the
+                    # real tokens, so that padding does not shift their positions.
                     position_ids=(mask.cumsum(-1) - 1).clamp(min=0)[:, unread],
                     **as_cache(self.model, past),
                     use_cache=True,

@@ -151,7 +151,7 @@ def reading(folder: Path, what: str) -> Generator[None]:
     from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
     disable_progress_bar()
-    set_verbosity_error()  # Without this, a new or unused classification head causes a warning.
+    set_verbosity_error()  # Hide the warning about a new or unused classification head.
     try:
         yield
     except GraphnegError:

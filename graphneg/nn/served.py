@@ -308,7 +308,7 @@ class ServedWriter:
                 return answer
 
     def _send(self, request: ServerRequest) -> Any:
-        """Send a request once. The token limit is sent as the parameter that the server accepts."""
+        """Send a request once, with the token limit under the parameter name that the server accepts."""
         body = dict(request.body)
         limit = body.pop("max_tokens", None)
         if limit is not None:

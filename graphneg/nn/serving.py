@@ -267,8 +267,8 @@ class SpendingLimit:
                 if limit is None or self.spent + sum(self._awaited) + most <= limit:
                     self._awaited.append(most)
                     return Reserved(estimate, most)
-                # Waiting helps only if another request is unanswered and costs less than was reserved for it.
-                # If no request is unanswered, stop the run.
+                # Wait for the answers to other requests, which may cost less than was reserved for them. If
+                # all requests are answered, waiting cannot free any money, so stop the run.
                 if not self._awaited:
                     raise StoppedError(
                         f"max_cost {limit:g}: {self.spent:.4g} is spent, and the next request may cost "

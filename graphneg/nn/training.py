@@ -183,7 +183,7 @@ class Run:
         Raises:
             InputError: The folder cannot be created.
         """
-        # The checkpoints belong to this run, so keep them.
+        # If the checkpoints come from a run with the same settings, keep them, so that it can be resumed.
         if self.note.state == "same":
             return
         if self.checkpoints.exists():

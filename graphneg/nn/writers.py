@@ -407,7 +407,7 @@ class LocalWriter:
             # add_generation_prompt ends the chat at the point where the assistant's answer begins.
             said = [{"role": "user", "content": text}]
             whole = self.model.tokenizer.apply_chat_template(said, tokenize=False, add_generation_prompt=True)
-        except Exception as error:  # Templates are programs, which may raise any exception.
+        except Exception as error:  # A template is a program, so it may raise any exception: catch all.
             raise ModelError(f"{self.name}: its chat template fails ({first_line(error)})") from error
         # The template already contains the special tokens, so do not add them again.
         return self._plain_tokens(whole)

@@ -407,8 +407,8 @@ def write_index(path: Path, state: str, negatives: Iterable[Negative], progress:
             # Make the index readable for its owner only, because the negatives may be confidential.
             create_private(unfinished)
             with closing(sqlite3.connect(unfinished)) as index:
-                # Switch off the journal, which SQLite needs only to repair a database that was not completed.
-                # An incomplete index is never used.
+                # Switch off the journal to save time. SQLite needs it only to repair an incomplete database,
+                # and an incomplete index is never used.
                 index.executescript(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; {_TABLES}")
                 _fill(index, negatives, progress)
                 index.execute("INSERT INTO facts VALUES ('state', ?)", [state])

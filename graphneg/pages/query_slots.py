@@ -72,7 +72,7 @@ class QuerySlots:
         clock = asyncio.get_running_loop().time
         until = clock() + WAIT_SECONDS
         while True:
-            # The first set has the patient slots, in which a query may run longer than in quick slots.
+            # The slots for long queries come first in the tuple, so they are used first.
             for place in self._places:
                 if place.free:
                     place.free -= 1

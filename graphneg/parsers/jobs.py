@@ -189,7 +189,7 @@ class RestartingParser:
             self._inner.close()
             self._inner = self._open()
         # The parser violated its interface, for example with an answer of the wrong type. Retrying cannot
-        # help.
+        # help, so raise the error again.
         except GraphnegError:
             raise
         except Exception as error:

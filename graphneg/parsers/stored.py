@@ -251,7 +251,7 @@ def write_graphs(store: Store, graphs: Sequence[NewGraph], source: str) -> Itera
 
 
 def _batches(graphs: Sequence[NewGraph]) -> Iterator[list[NewGraph]]:
-    """Yield batches of graphs within the limits of rows and bytes per transaction."""
+    """Split graphs into batches that do not exceed the maximum rows and bytes of a transaction."""
     batch: list[NewGraph] = []
     rows = size = 0
     for new in graphs:

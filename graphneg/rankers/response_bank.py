@@ -445,7 +445,8 @@ def _index(faiss: Any, path: Path, manifest: Manifest) -> Any:
     try:
         if not made.is_trained:
             made.train(vectors)
-        # The vectors are memory-mapped. They are added in parts, because each part is copied to memory.
+        # The memory-mapped vectors may not fit into memory. Adding copies them to memory, so add them in
+        # parts.
         for start in range(0, manifest.count, 64 * _CHUNK):
             made.add(numpy.ascontiguousarray(vectors[start : start + 64 * _CHUNK]))
     finally:

@@ -347,7 +347,7 @@ def read_parquet(path: str | Path) -> Iterator[Negative]:
                 if (batch := next(batches, None)) is None:
                     return
                 rows = batch.to_pylist()
-            # If any part of the file is damaged, pyarrow raises one of these exceptions.
+            # pyarrow raises one of these exceptions when it reaches a damaged part of the file.
             except _NO_PARQUET as error:
                 raise InputError(f"{path}, after row {number}: damaged: {first_line(error)}") from error
             for row in rows:

@@ -180,7 +180,7 @@ def locked(path: Path, file: Path | None = None) -> Generator[Held]:
             yield held
         finally:
             if _is_marked(lock):
-                with suppress(OSError):  # Windows cannot remove an open file.
+                with suppress(OSError):  # Windows cannot remove an open file, so the lock file remains.
                     file.unlink()
 
 
@@ -215,7 +215,7 @@ def _acquired(path: Path, file: Path) -> BinaryIO:
 
 
 def _is_marked(lock: BinaryIO) -> bool:
-    """Return whether a lock file starts with the mark of graphneg."""
+    """Return whether a lock file starts with `_MARK`, as all lock files of graphneg do."""
     lock.seek(0)
     return lock.read(len(_MARK)) == _MARK
 

@@ -375,7 +375,7 @@ class RunNote:
         return "same" if noted_fingerprint(self.path) == self.fingerprint else "other"
 
     def write(self, **facts: Any) -> None:
-        """Write the run note, with a digest of its own content.
+        """Write the run note (the file that describes the run), with a digest of its own content.
 
         Args:
             **facts: Values about the run to write in addition to the fingerprint, as JSON values.

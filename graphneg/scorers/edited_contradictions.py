@@ -216,8 +216,8 @@ def _contradictions(negative: Negative) -> Iterator[Contradiction]:
     before = _turns(negative, original.context or negative.context, original.response)
     for turn in sorted({edit.turn for edit in negative.edits if edit.transform in TRANSFORMS}):
         names = {edit.transform for edit in negative.edits if edit.turn == turn}
-        # If a transform that is not in TRANSFORMS also edited the turn, the new sentence may not be a
-        # contradiction.
+        # Skip a turn that was also edited by a transform outside TRANSFORMS, because its new sentence
+        # possibly does not contradict the original.
         if turn in before and turn in after and names <= set(TRANSFORMS):
             yield from _of_turn(f"{negative.dialogue}#{turn}~{negative.id}", turn, before, after)
 

@@ -144,7 +144,7 @@ def fqness(model: LanguageModel, some: Sequence[FollowUp]) -> list[FollowUp]:
 
 
 def written(turns: Sequence[Turn], speaker: str) -> str:
-    """Write a context as a prompt for a language model, which continues with the turn of a given speaker.
+    """Write a context as a prompt. A language model continues it with the turn of a given speaker.
 
     Args:
         turns: The turns of the context.

@@ -60,7 +60,7 @@ contradiction."""
 _RARE, _FEW = 0.02, 20
 """A word counts as common if it occurs in more than this fraction of the statements (0.02) and in more than
 this number of statements (20)."""
-# Maximum number of sentences of other speakers that may be used in place of one statement or contradiction.
+# Maximum number of sentences by other speakers that can replace one statement or one contradiction.
 _KEPT = 4
 # Number of most similar sentences that are considered for each statement or contradiction.
 _CANDIDATES = 64
@@ -266,7 +266,7 @@ def paraphrases(
         others = [
             text
             for text in denied
-            # Leave out sentences of the statement's own dialogue, which could be the statement itself.
+            # Leave out the sentences of the statement's own dialogue, which include the statement itself.
             if statements[text] != item.dialogue and matter.intersection(content_lemmas(text))
         ]
         same = [text for text in affirmed if statements[text] != item.dialogue]

@@ -65,7 +65,7 @@ class CandidateOptions:
 
     @classmethod
     def paper(cls) -> CandidateOptions:
-        """Return the settings of CAPT: only the post has foci, and candidates are one edge away."""
+        """Return the settings of CAPT: all foci are from the post, candidates are one edge from a focus."""
         return cls(turns=1, hops=1, max_candidates=1_000_000)
 
     def split(self, focus: str, candidates: Sequence[str]) -> list[tuple[str, ...]]:

@@ -252,7 +252,8 @@ def _explain(error: Neo4jError | DriverError, server: str, if_silent: str) -> st
         if isinstance(cause, ssl.SSLError):
             return f"{server} does not use TLS: use bolt:// or neo4j://, or switch TLS on at the server"
         origin = cause.__cause__ or cause.__context__
-        # Routing fails with a group of errors, one for each address that was tried. Follow the first one.
+        # If routing fails, the cause is a group of errors, one for each address that was tried. Report the
+        # first error.
         if isinstance(cause, BaseExceptionGroup):
             origin = cause.exceptions[0]
         if origin is None:

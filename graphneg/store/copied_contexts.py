@@ -146,7 +146,7 @@ class _Class:
     """A set of contexts that have the same words. ``near`` lists other sets with nearly the same words."""
 
     def __init__(self, words: frozenset[int], last: frozenset[int], bands: Sequence[int]) -> None:
-        """Initialize the class; the places of its contexts are added later."""
+        """Initialize the set with the words of its contexts. The contexts themselves are added later."""
         self.words, self.last, self.bands = words, last, bands
         self.replies: set[str] = set()
         self.places: list[Place] = []
@@ -164,7 +164,8 @@ class _Growing:
     def add(self, text: str) -> None:
         """Append a turn to the context."""
         self.last = word_hashes(text)
-        # Add only words that are new in the context, because the sum is a hash of a set of words.
+        # The sum is a hash of the set of words in the context. A set contains each word once, so only add the
+        # hashes of words that are new in the context.
         self._sum += _sum_of(self.last - self.whole.words)
         self.whole.add(self.last)
 

@@ -339,8 +339,8 @@ class Supervisor:
         if said is not None:
             keep = KEEP.fullmatch(said)
             self._warm_until = time.monotonic() + int(keep[1]) if keep else 0.0
-        # Keep the connection of the last user open until this process ends. When the kernel then closes it,
-        # the user knows that Java has ended.
+        # Keep the connection of the last user (a client process) open until this process ends. The kernel
+        # then closes the connection, which tells the client that Java has ended.
         if said is not None and not self._users and not self._warm_until:
             self._leaving.append(connection)
         else:

@@ -122,8 +122,9 @@ class WindowExample:
 
     Attributes:
         turns: The turns of the dialogue.
-        places: Indices of the edited turns. The window contains at least one of these turns. If the dialogue
-            is too short to have such a turn, any of its windows is used.
+        places: Indices of the edited turns in the edited dialogue. The window contains at least one of these
+            indices. If an original dialogue is too short for that, because the edit added turns, any of its
+            windows is used.
         label: 1 for an original dialogue, 0 for an edited dialogue.
         source: ``original``, or the name of the recipe that made the edit.
         categories: The error categories of the edit; empty for an original dialogue.

@@ -132,5 +132,8 @@ def train_detector(
 
 
 def _together(item: Pair) -> tuple[str, ...]:
-    """Return a key that a contradiction made from a graph and its consistent counterpart have in common."""
+    """Return a key that is equal for the two pairs that belong together.
+
+    A contradiction made by editing a graph belongs to the consistent response that was made with it.
+    """
     return (item.id.rpartition("/")[0],) if item.source == SOURCE else (item.id, item.response)

@@ -207,8 +207,8 @@ def rewrite_pronoun(sentence: SentenceDraft, token: Token, person: str, case: Ca
         case: The case of the new form.
     """
     form = pronoun(person, case)
-    # In "let's", no space precedes *'s*, but "let me" needs a space. Treat the token as new, so that the
-    # white space before it is determined again.
+    # In "let's", no space precedes *'s*, but "let me" needs a space. Treat the token as a new token, so that
+    # a space is added.
     if token.lower == "'s":
         token.original_index = -1
     # A plural reflexive pronoun stays plural: "We see ourselves" -> "You see yourselves".

@@ -79,7 +79,8 @@ class Sources:
     Attributes:
         graphs: The graphs, keyed by id.
         texts: The text of each graph, keyed by graph id.
-        parsed: The same texts as they were parsed: with spaces around apostrophes, if the corpus writes them.
+        parsed: The texts as the parser read them, keyed by graph id. They have spaces around apostrophes if
+            the corpus does.
         readings: Cache of the tokenized and tagged texts, with their alignments to the graphs.
         opened: Number of calls of `open` so far. It distinguishes two copies of the same text.
     """
@@ -155,7 +156,7 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
         return reply
     appended = [edit for edit in own if edit.op == "graft" and edit.role is not None]
     plain = [edit for edit in own if edit.op != "wrap" and edit not in appended and edit.position >= 0]
-    # 2. to 4. Change words and clauses.
+    # Steps 2 to 4 (see the module docstring): change words and clauses.
     _change(sentence, plain, sources)
     # 5. Put the sentence under a new predicate.
     _wrap(sentence, own)
@@ -305,7 +306,7 @@ def _copy(copied_by: Edit, edits: Sequence[Edit], sources: Sources) -> str:
 
 
 def _edits_of_copy(copied_by: Edit, edits: Sequence[Edit]) -> list[Edit]:
-    """Return the edits that change the copy of a sentence, as edits of this sentence."""
+    """Return the edits of a copied sentence, rewritten so that they apply to the original sentence."""
     return [
         edit._replace(copy_of=None)
         for edit in edits

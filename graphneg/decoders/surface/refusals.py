@@ -447,7 +447,8 @@ def refuse_pronoun(sentence: SentenceDraft, token: Token) -> None:
     around = tokens[slice(*sentence.sentence_bounds(index))]
     courteous = any(other.lower in word_class("courtesies") for other in around)
     greets = tokens.get(index - 2).lower == "how" and tokens.get(index - 1).is_be
-    # "I'm afraid it's late" is a polite formula, but "I'm afraid of dogs" is a statement.
+    # "I'm afraid it's late" is a polite formula, so refuse to change its pronoun. "I'm afraid of dogs" is a
+    # statement and can be changed.
     regrets = token.lower == "i" and tokens.get(index + 1).is_be and tokens.get(index + 2).lower == "afraid"
     regrets = regrets and tokens.get(index + 3).lower not in ("of", "to")
     known = {

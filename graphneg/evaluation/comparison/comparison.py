@@ -90,7 +90,7 @@ class BootstrapEstimate(NamedTuple):
     drawn: NDArray[Any]
 
     def figure(self) -> Estimate:
-        """Return the value of the measure on all test contexts, with its 95% confidence interval."""
+        """Return the value that was computed on all test contexts, with its 95% confidence interval."""
         return Estimate(self.whole, *interval(self.drawn))
 
 
@@ -121,8 +121,7 @@ def tallies(
     wins = np.zeros((len(pairs), len(pairs)), dtype=np.int32)
     for at, (right, _) in enumerate(pairs):
         # Compare the correct responses to this context with the wrong responses to all contexts. Then sum the
-        # results for the wrong responses to each context. Differences of cumulative sums are a fast way to
-        # do this.
+        # results over the wrong responses to each context: the sum is the difference of two cumulative sums.
         won = (2 * (right[:, None] > flat) + (right[:, None] == flat)).sum(axis=0)
         wins[at] = np.diff(np.concatenate([[0], np.cumsum(won)])[ends])
     return Tallies(

@@ -329,7 +329,8 @@ class NegativeCache:
         """Return a stream that makes the negatives of a source from the dialogues in a store."""
         graph, given = self._opened(source.kind), {"seed": _SEED, **self._chosen, **options}
         if source.kind == "generator":
-            # This generator reads the shift graph, which contains the keywords to which replies move.
+            # Build the shift graph first, because this generator reads it. Its edges lead from keywords of a
+            # turn to keywords of the replies.
             if source.name == "counterfactual":
                 graph.shift(**self._chosen)
             return graph.generate(source.name, per_context=self.amount, **given)

@@ -230,7 +230,7 @@ def _areas(report: Report, cue: str) -> Mapping[str, float]:
 
 
 def _cues(report: Report) -> Drawing:
-    """Plot the strength of the cues. Each row of the report is a row of the plot, each cue a marker."""
+    """Plot the strength of the cues: one row for each row of the report, with one marker per cue."""
     from bokeh.models import BoxAnnotation, ColumnDataSource, HoverTool, Range1d
 
     names = [line.name for line in report.lines if any(area is not None for area in line.cue_auc.values())]

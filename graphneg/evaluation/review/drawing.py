@@ -112,7 +112,7 @@ def draw(
 
 
 def _named(file: str) -> tuple[str, Path]:
-    """Split ``NAME=FILE`` into name and path. The name of a plain ``FILE`` is its stem."""
+    """Split ``NAME=FILE`` into name and path. The name of a plain ``FILE`` is its name without suffix."""
     name, equals, path = file.partition("=")
     return (name, Path(path)) if equals and name and path else (Path(file).stem, Path(file))
 

@@ -99,9 +99,9 @@ def _blank_csv(set: ReviewSet) -> str:
 
 
 def read_key(path: Path) -> ReviewSet:
-    """Read the key of a sheet.
+    """Read the key file of an annotation sheet, which says from which source each item of the sheet comes.
 
-    Raises `InputError` if the file is not a key.
+    Raises `InputError` if the file is not a key file.
 
     Args:
         path: The path of the key file.

@@ -65,7 +65,7 @@ class Item(msgspec.Struct, frozen=True):
 
     @property
     def text_digest(self) -> str:
-        """A hash of the texts that annotators see, without line breaks, which spreadsheets may change."""
+        """A hash of the texts that annotators see. Line breaks are ignored: spreadsheets may change them."""
         return texts_digest(*self.shown)
 
 

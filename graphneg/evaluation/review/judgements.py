@@ -221,8 +221,7 @@ class Judgements:
                 f"{self.path}: contains the trigger or view {found[0][0][:60]!r}, which is not from graphneg"
             )
         for (row,) in self._asked("SELECT DISTINCT item FROM judgement"):
-            # Another program may have written values of any type, because SQLite does not check the types of
-            # a column.
+            # Check the type here, because SQLite does not: another program may have written any value.
             if not isinstance(row, int):
                 raise InputError(
                     f"{self.path}: {str(row)[:20]!r} is not the number of a row: restore the file from a copy"
@@ -480,7 +479,7 @@ def _connected(path: Path) -> sqlite3.Connection:
     """Open a connection to an SQLite file. A commit returns only when the data have been written to disk."""
     try:
         create_private(path)
-        # With isolation_level=None, sqlite3 does not begin transactions automatically.
+        # Set isolation_level=None, so that sqlite3 does not begin transactions by itself.
         connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
     except (OSError, sqlite3.Error) as error:
         raise InputError(f"{path}: can't be opened: {error}") from error

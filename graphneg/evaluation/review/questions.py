@@ -90,8 +90,8 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             The value of the answer, or None if the word is unknown or ambiguous.
         """
         word = written.strip().lower()
-        # If the word equals a possible answer, it means this answer, even if it is also an abbreviation of
-        # another answer.
+        # If the word equals the value of an answer, choose this answer, even if the word is also an
+        # abbreviation of another answer.
         exact = [answer.value for answer in self.answers if word == answer.value.lower()]
         meant = exact or [answer.value for answer in self.answers if word in answer.written]
         # Return None for an ambiguous abbreviation: "w" could mean "wrong" or "weak".

@@ -42,8 +42,8 @@ def _unanimous(votes: Counter[str], question: Question) -> str | None:
 
 def _two_of_three(votes: Counter[str], question: Question) -> str | None:
     """Return the positive answer if two thirds of the annotators gave it; otherwise a unanimous answer."""
-    # Sato et al. (2024), section 3, define this rule for a question with a positive answer. For other
-    # questions, use the majority.
+    # Sato et al. (2024), section 3, use this two-thirds rule for a question with a positive answer. If a
+    # question has no positive answer, use the majority instead.
     if not question.positive:
         return _majority(votes, question)
     if votes[question.positive] * ANNOTATORS >= MIN_VOTES * votes.total():

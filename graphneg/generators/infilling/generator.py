@@ -211,7 +211,7 @@ class MaskAndFillGenerator(WritingGenerator):
             self._bank.begin()
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options and descriptions of the models, which determine the output."""
+        """Return all settings that determine the output: the options, and descriptions of the models."""
         own = {**self._options.settings(), **self.models, "layout": self._layout.name}
         return {**own, "sources": list(self._options.kinds), "vectors": self._vectors.name}
 
@@ -262,7 +262,8 @@ class MaskAndFillGenerator(WritingGenerator):
         for (each, original, masked, id), shown in zip(
             found, self._histories.get(contexts, ids, seed), strict=True
         ):
-            # If the store has only one dialogue, there is no history of another dialogue.
+            # `shown` is None if the store has only one dialogue, and so no history of another dialogue. The
+            # text is then skipped, and counted as "no-history".
             if self.passes(each, "no-history" if shown is None else None) and shown is not None:
                 drafts.append(_Draft(shown.turns, masked, id, asked=each, original=original))
         return drafts
@@ -317,7 +318,7 @@ class MaskAndFillGenerator(WritingGenerator):
         # Reject a filled text if it contains any of the blanked words, even in another blank.
         if gone & answered:
             return "same-words"
-        # Models sometimes write words that do not exist.
+        # Models sometimes write words that do not exist. Reject a text with such a word.
         if any(word.isalpha() and not readings(word) and word not in self._vectors for word in answered):
             return "no-word"
         # If hardly any content words changed, reject the text: it still has the meaning of the original text.

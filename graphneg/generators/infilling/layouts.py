@@ -306,7 +306,9 @@ class Middles(Layout):
     tokens: tuple[str, str, str] = _MIDDLE_TOKENS[0]
 
     def prompt(self, history: Sequence[Turn], masked: MaskedText, given: Sequence[str]) -> str:
-        """Return the prompt for the first unfilled blank, with the text between this and the next blank.
+        """Return the prompt for the first unfilled blank.
+
+        The prompt contains the text before this blank, and the text after it up to the next blank.
 
         Args:
             history: Turns before the text, oldest first.

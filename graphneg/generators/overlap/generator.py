@@ -207,7 +207,7 @@ class OverlapGenerator(Generator):
         self._successors: dict[str, frozenset[str]] = {}
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options, and the names of embedder and denoiser, which determine the output."""
+        """Return all settings that determine the output: options, and names of embedder and denoiser."""
         parts = {"embedder": self._embedder, "denoiser": self._denoiser}
         return {**asdict(self.options), **{name: part and part.name for name, part in parts.items()}}
 
@@ -289,7 +289,8 @@ class OverlapGenerator(Generator):
             given.append(own := self._given(asked))
             if len(own) < per_context:
                 reason = (
-                    # If there were more suitable sentences, they had already been used too often.
+                    # If a shortlist contains sentences, they were suitable, but had been used too often
+                    # before.
                     "used-up" if any(any(True for _ in listed) for listed in asked.lists) else "no-sentence"
                 )
                 self.leave_out(reason, asked.context.id, per_context - len(own))
@@ -374,7 +375,7 @@ class OverlapGenerator(Generator):
                 part.apply(contexts, given, seed)
 
     def _new_chooser(self) -> SentenceChooser:
-        """Return a new chooser of sentences, with the limits from the options and with all counts at 0."""
+        """Return a `SentenceChooser` with the limits from the options. It has not counted any uses yet."""
         return SentenceChooser(self.options.max_uses, self.options.max_word_share)
 
     def _parts(

@@ -72,7 +72,8 @@ class Scenes:
 
         Args:
             store: Store that contains the sentence pool.
-            max_scene_cosine: Cosine between the vectors of two scenes above which they count as the same.
+            max_scene_cosine: If the vectors of two dialogues have a higher cosine, their scenes (subjects)
+                count as the same.
         """
         rows = store.read(cypher_text("overlap/spoken"))
         self._most = max_scene_cosine

@@ -115,9 +115,9 @@ def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
 
 
 def _always(arc: DraftArc) -> bool:
-    """Return whether the arc to a mark, such as a vocative, is restored whenever the models removed it.
+    """Return whether an arc, such as that to a vocative, is restored whenever the models have removed it.
 
-    The arc to a negation is restored only if the models have deleted the node of the negation.
+    In contrast, the arc to a negation is restored only if the models have deleted the node of the negation.
     """
     return arc.role in _KEPT_ROLES or arc.rule == "example"
 
@@ -128,7 +128,7 @@ def _is_person(node: DraftNode) -> bool:
 
 
 def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Mapping[int, int]) -> None:
-    """Restore arcs that the models removed from a draft, and the top of each sentence without any nodes."""
+    """Restore arcs that the models removed. If they removed all nodes of a sentence, restore its top node."""
     nodes = draft.nodes
     alive = {node.sentence for node in nodes if not node.deleted and node.concept is not None}
     for sentence, top in tops.items():
@@ -214,7 +214,10 @@ def _drop_particles(draft: GraphDraft) -> None:
 
 
 def _put_over(draft: GraphDraft, arc: DraftArc) -> None:
-    """Put a modal above a whole conjunction again: in *can't eat or drink*, *can't* concerns both verbs."""
+    """Restore a modal above a whole conjunction, where the rules have put it.
+
+    For example, in *can't eat or drink*, *can't* concerns both verbs.
+    """
     modal, joint = arc.head, arc.dep
     joined = {old.dep for old in draft.arcs if old.head == joint and old.role.startswith("op")} - {modal}
     if len(joined) < 2 or draft.nodes[modal].deleted or draft.nodes[joint].deleted:

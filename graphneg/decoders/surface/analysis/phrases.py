@@ -136,7 +136,7 @@ def _coordination(sentence: SentenceDraft, k: int) -> Phrase:
 
 
 def _head(sentence: SentenceDraft, k: int) -> int:
-    """Return the index of the head word of a node, or of a word of its children if it has no word."""
+    """Return the index of the head word of a node. If it has no word, use a word of one of its children."""
     indices = sentence.indices(k)
     if indices:
         run = indices[-1] - indices[0] == len(indices) - 1

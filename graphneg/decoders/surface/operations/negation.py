@@ -58,7 +58,7 @@ _DENIED = word_map("denied")
 _DOUBTS = word_class("doubts")
 # Tags of words that may occur between *how* and the subject: "How *very beautiful* you are!"
 _BEFORE_QUALITY = frozenset({"JJ", "RB", "NN", "DT", "VBN", "WP", "SC"})
-# Tags of words that can follow the determiner in a noun phrase.
+# Tags of words that can follow a determiner in its noun phrase: "a *very old stone* bridge".
 _IN_PHRASE = ("JJ", "RB", "CD", "VBN", "VBG", *NOUNS)
 
 
@@ -346,7 +346,7 @@ def _negate_phrase(sentence: SentenceDraft, k: int) -> bool:
             raise RealisationError(
                 "already-negative", f"the clause of {sentence.node(k).label} is negative already"
             )
-        # In "What a queer idea!" and "such a mess", *no* cannot replace the article.
+        # Do not use *no* in "What a queer idea!" and "such a mess", where it cannot replace the article.
         if before.lower not in word_class("no-blockers"):
             if before.is_be:
                 sentence.insert(start, Token("not", "NEG"))
@@ -528,7 +528,7 @@ def _positive_determiner(sentence: SentenceDraft, index: int, following: Token) 
             break
         end += 1
     head = tokens[end - 1]
-    # In "There are no fish", only the verb shows that the noun is plural.
+    # In "There are no fish", only the verb shows that the noun is plural, so look at the verb, too.
     plural = head.tag == "NNS" or tokens.get(index - 1).lower in word_class("be-plural")
     if not plural and (tokens.get(index - 1).lower == "of" or can_lack_article(head.lower)):
         sentence.cut(index, index + 1)

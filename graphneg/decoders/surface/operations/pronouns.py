@@ -31,8 +31,8 @@ def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
         persons: The new person of each node, keyed by node index.
 
     Raises:
-        RealisationError: No word expresses any of the nodes, or another word for one of the persons would not
-            change (``no-alignment``).
+        RealisationError: None of the nodes is expressed by a word, or a further word for one of the changed
+            persons would stay unchanged (``no-alignment``).
 
     Example:
         If ``k`` is the index of the node ``i``, ``{k: "you"}`` changes "I love my dog." into "You love your

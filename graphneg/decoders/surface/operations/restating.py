@@ -46,7 +46,8 @@ MIN_WORDS = 3
 """Minimum number of words. Shorter sentences are answers or formulas: "I know." """
 # If at most this number of words follow the last comma of a sentence, they can be left out: ", you know".
 _ASIDE = 3
-# Full forms that a text with contractions would contract. If a dialogue writes them out, replies do so, too.
+# Full forms such as "do not", which most texts contract. If a dialogue contains one of them, replies are
+# written without contractions, too.
 _WRITTEN_OUT = re.compile(
     r"\b(?:(?:do|does|did|is|are|was|were|can|could|will|would|should|have|has|had) ?not"
     r"|i (?:am|have been|will)|(?:you|we|they) are|it is)\b",
@@ -79,11 +80,11 @@ def words_of(name: str) -> frozenset[str]:
 
 
 def keep_sentence(source: SentenceDraft, k: int) -> None:
-    """Keep only the words of the sentence with the top ``k``, without openings such as "Yes, and".
+    """Remove all words of a turn except for one sentence, and openings of this sentence such as "Yes, and".
 
     Args:
         source: The sentences of a turn, edited in place.
-        k: The number of the top node of a sentence.
+        k: The index of the top node of the sentence to keep.
 
     Raises:
         RealisationError: No word expresses the sentence (``no-alignment``).
@@ -177,7 +178,8 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
             (
                 token.lower in word_class("clause-openings")
                 and token.tag in ("SC", "WP", "CC")
-                # "Since Friday" is no clause.
+                # "since" opens a clause in "since you left", but not in "since Friday", where no verb
+                # follows.
                 and any(other.first > index for other in groups)
             )
             or (token.text == "," and not source.inside_list(index) and not _is_last_verb(source, index))
@@ -274,7 +276,8 @@ def _keep_clause(source: SentenceDraft, k: int) -> None:
         if source.node(inner).concept not in PRONOUNS
         for index in source.indices(inner)[:1]
     ]
-    # The clause may refer to a node whose word is in another sentence. Its head is in its own sentence.
+    # Find the sentence by the head of the clause. Its other nodes may be expressed in another sentence: in "I
+    # have a dog. It barks.", "dog" also stands for "it".
     bounds = {source.sentence_bounds(index) for index in source.indices(k)[:1] or indices}
     if len(bounds) != 1:
         raise RealisationError("no-alignment", "the words of the sentence to repeat are not clear")

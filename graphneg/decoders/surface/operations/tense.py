@@ -230,7 +230,7 @@ def _after_modal(sentence: SentenceDraft, verb: Token) -> bool:
 def _person(group: VerbGroup) -> str:
     """Return the person with which the finite verb of a verb group agrees, as a subject pronoun."""
     subject = group.subject_tokens
-    # In "There are two men", the verb agrees with the noun phrase after it.
+    # In "There are two men", the verb agrees with the noun phrase after it, so look for a plural noun there.
     if subject and subject[0].tag == "EX" and group.main + 1 < len(group.tokens):
         following = group.tokens[group.main + 1 : group.main + 5]
         return "they" if any(token.tag == "NNS" for token in following) else "he"

@@ -132,7 +132,7 @@ def open_words(draft: GraphDraft) -> Iterator[tuple[Word, str, list[int]]]:
 
 def _stands(word: Word, text: str) -> bool:
     """Return whether the rules are more reliable than the network for the meaning of a word."""
-    # In "on leave", the noun "leave" does not have the frame of the verb, which the network would choose.
+    # For the noun in "on leave", the network would choose the frame of the verb, which is wrong.
     if (word.lower, word.tag) == ("leave", "NN"):
         return True
     # Keep an amr-unknown that the rules added, unless its word can start a relative clause, such as "where".
@@ -295,7 +295,7 @@ def choose_concepts(
 
 
 def _needed(given: str, other: str, sure: float) -> float:
-    """Return by how much a fragment must score higher than the one the rules chose, in log odds."""
+    """Return the margin, in log odds, by which a fragment must outscore the fragment that the rules chose."""
     if kind_of(given) != "frame" or kind_of(other) != "frame" or stem_of(given) != stem_of(other):
         return 0.0
     # The sense of "like" is never changed. Whether like-02 is right depends on "would" ("I would like"),

@@ -56,7 +56,8 @@ def resolve_light_verbs(state: RuleState) -> None:
         if nouns is None or noun is None or noun.lemma not in nouns or noun.i in state.done:
             continue
         counts = lexicon.concepts.get((noun.lemma, "n"), {})
-        # Use the object in place of the verb only if it has a verbal frame, as "look" has look-01.
+        # "take a look" gets the concept of its object, because "look" has the verbal frame look-01. If the
+        # object has no verbal frame, the verb keeps its own concept.
         frames = _verbal_frames(state, noun.lemma, "n") or lexicon.candidates(noun.lemma, "v")
         if frames:
             state.add(max(frames, key=lambda frame: counts.get(frame, 0)), noun.i, "light-verb")

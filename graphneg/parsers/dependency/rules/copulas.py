@@ -27,7 +27,8 @@ def resolve_copulas(state: RuleState) -> None:
         state: Words, nodes and unfinished graph of this piece of text; changed in place.
     """
     for word in state.words:
-        # In "Nice to meet you", the infinitive is the subject of "nice".
+        # "Nice to meet you" has no *be*, but means "It is nice to meet you": make the infinitive the subject
+        # of "nice".
         if word.tag[:2] == "JJ" and word.dep == "ROOT" and word.child("nsubj") is None:
             clause = word.child("xcomp", "advcl", "ccomp")
             if clause is not None and clause.is_infinitive:
@@ -40,7 +41,9 @@ def resolve_copulas(state: RuleState) -> None:
 
 
 def resolve_futures(state: RuleState) -> None:
-    """Let the main verb represent *going to* and *let's*: *rain* in *is going to rain*, *go* in *let's go*.
+    """Give *going to* and *let's* no node of their own: they share the node of the main verb.
+
+    This is *rain* in *is going to rain*, and *go* in *let's go*.
 
     Args:
         state: Words, nodes and unfinished graph of this piece of text; changed in place.
@@ -64,7 +67,11 @@ def resolve_futures(state: RuleState) -> None:
 
 
 def _resolve(state: RuleState, be: Word) -> None:
-    """Find the word that represents a form of *be*, or add a frame such as ``be-located-at-91`` for it."""
+    """Find the node for a form of *be*, or add one.
+
+    In "The sky is blue", *is* gets the node of *blue*. In "There is a book on the table", *is* gets a new
+    node ``be-located-at-91``.
+    """
     complements = (kid for dep in ("acomp", "attr", "oprd", "ccomp", "xcomp") for kid in be.children(dep))
     said = (
         kid for kid in complements if kid.tag != "WRB" and (kid.dep != "acomp" or kid.lower not in _PLACES)

@@ -231,7 +231,8 @@ def _opens_hours(word: Word) -> bool:
     before, _, between, last, *after = around
     alone = not after or after[0].tag in _AFTER_HOURS or after[0].sentence != word.sentence
     framed = before.lower == "from" and between.lower in {"to", "till", "until"}
-    # In "Prices rose from two to three", the verb shows that the numbers are amounts and not hours.
+    # "from two to three" is not an interval of time in "Prices rose from two to three": the verb shows that
+    # the numbers are amounts and not hours.
     hours = word.tag == last.tag == "CD" and _hour(word) is not None and _hour(last) is not None
     return framed and alone and hours and before.parent.lemma not in word_class("counting")
 

@@ -205,7 +205,8 @@ def _controller(state: RuleState, word: Word) -> Word | None:
         head = head.parent
     if word.dep == "xcomp":
         given = head.child("dobj", "dative")
-        # In "She asked him to go", he would go. In "She promised him to go", she would go.
+        # In "She asked him to go", the object (*him*) is the subject of *go*. In "She promised him to go", it
+        # is not, because she is the one who would go.
         if given is not None and head.lemma in word_class("object-control") and given.i < word.i:
             return given
     # In "wants to try to go", the search follows infinitives and conjuncts up to a verb with a subject.
@@ -341,7 +342,8 @@ def join_speech(state: RuleState, roots: list[Word]) -> list[Word]:
                 continue
         elif before is not None and _reports(before):
             first = _first(root).i
-            # In 'He asked: "Where are they?"', the colon shows that the next sentence is the question.
+            # In 'He asked: "Where are they?"', the colon shows that the next sentence is what he asked, so
+            # link both sentences.
             introduced = any(word.text == ":" for word in root.tree[max(0, first - 2) : first + 1])
             if introduced and _take(state, before, root):
                 continue

@@ -242,11 +242,11 @@ def _correct_inversion(said: Word) -> None:
     early = next((kid for kid in kids if kid.dep in _SUBJECTS and kid.i < said.i), None)
     other = next((kid for kid in kids if kid.dep == "nsubj" and kid.i > said.i), None)
     late = next((kid for kid in kids if kid.dep == "dobj" and kid.i > said.i), None)
-    # If there are two subjects, the subject before the verb is the quotation, so it becomes the object.
+    # In '"Draw," asked the prince', spaCy may find two subjects. The one before the verb is the quotation, so
+    # make it the object.
     if early is not None and other is not None:
         early.dep = "dobj"
-    # In '"Draw," asked the prince', spaCy may take the quotation for the subject and the speaker for the
-    # object.
+    # Or spaCy takes the quotation for the subject and the prince for the object.
     elif early is not None and late is not None and before is not None and before.text in QUOTES:
         early.dep, late.dep = "ccomp", "nsubj"
     elif before is not None and not any(kid.dep in {*_SUBJECTS, "aux"} for kid in kids):
