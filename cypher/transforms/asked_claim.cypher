@@ -36,10 +36,10 @@ UNWIND [n IN nodes WHERE
   n.node.repeatable IS NOT NULL
   // "Where is it?" and "Sit down!" claim nothing that could be contradicted.
   AND n.node.clause_type = 'statement'
-  // "I know that she loves letters": only the main clause is claimed. In "I stayed because it rained", cause-01 is
-  // above the main clause.
+  // Take only the main clause: in "I know that she loves letters", this is "I know". The main clause is at the top of
+  // the graph or, as in "I stayed because it rained", directly below cause-01.
   AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
-  // A reader does not remember all of a long sentence.
+  // The sentence is short. A reader would not remember all of a long sentence.
   AND n.node.subtree_last - n.position <= 16
   // "She doesn't love old letters": the statement does not say what she loves.
   AND n.node.negated IS NULL] AS claim
@@ -51,15 +51,15 @@ WITH dialogue, nodes, tops, groups, claim, claim.node AS predicate,
      [c IN nodes WHERE c.amr = claim.amr
         // The phrase is part of the statement.
         AND c.position > claim.position AND c.position <= claim.node.subtree_last
-        // It depends on the predicate, or on what somebody wants: "I want to learn the piano." A phrase that is
-        // deeper in the sentence may be a part of another phrase.
+        // The phrase is an argument of the main predicate or of a verb below it: "I want to learn the piano." A
+        // phrase that is deeper in the sentence may be a part of another phrase.
         AND (c.node.parent = claim.position
           OR any(m IN nodes WHERE m.amr = c.amr AND m.position = c.node.parent AND m.node.parent = claim.position
             AND m.node.frame AND m.node.role IN ['ARG1', 'ARG2']))
         // It ends the sentence and is short: words behind it might be a part of it.
         AND c.node.subtree_last = claim.node.subtree_last
         AND c.node.subtree_last - c.position <= 4
-        // "When he began" is a clause.
+        // The phrase is not a clause, such as "when he began".
         AND c.node.frame IS NULL
         AND (
           // "Often" is no answer to "When?".
@@ -70,7 +70,8 @@ WITH dialogue, nodes, tops, groups, claim, claim.node AS predicate,
           // "It" and "something" give nothing that could be asked for. In "The lake froze", the lake is the subject.
           OR c.node.role IN ['ARG1', 'ARG2', 'ARG4'] AND c.node.topical AND 'ARG0' IN claim.node.roles)] AS phrases
 WHERE size(phrases) > 0
-  // "We went to Rome": it is not clear whether the addressee was there. "You have two keys": the addressee knows it.
+  // Exclude statements with "we" or "you". It is not clear whether the addressee of "We went to Rome" was there, and the
+  // addressee of "You have two keys" already knows the answer.
   AND none(w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences)
 UNWIND [top IN tops WHERE
   // Only the other speaker can ask.

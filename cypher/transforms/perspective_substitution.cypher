@@ -77,7 +77,7 @@ WITH reply, perspective, [candidate IN candidates WHERE
          OR candidate.physical_object AND perspective.physical_object)
      ][..4] AS substitutes
 
-// Step 2: choose the keywords of the post whose substitutes are used.
+// Step 2: choose keywords of the post, and take their substitutes.
 WITH reply.dialogue AS dialogue, reply.amr AS amr, perspective.text AS perspective,
      collect({is_focus: reply.is_focus, substitutes: substitutes}) AS keywords
 UNWIND [keyword IN keywords WHERE

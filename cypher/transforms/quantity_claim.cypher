@@ -46,10 +46,10 @@ UNWIND [n IN nodes WHERE
     OR 'thinking' IN n.node.classes AND n.node.main_clause AND n.node.subtree_last - n.position > 2)
   // "Where is it?" and "Sit down!" claim nothing that could be contradicted.
   AND n.node.clause_type = 'statement'
-  // "I know that she loves letters": only the main clause is claimed. In "I stayed because it rained", cause-01 is
-  // above the main clause.
+  // Take only the main clause: in "I know that she loves letters", this is "I know". The main clause is at the top of
+  // the graph or, as in "I stayed because it rained", directly below cause-01.
   AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
-  // A reader does not notice the change in a long sentence.
+  // The sentence is short. In a long sentence, a reader would not notice the change.
   AND n.node.subtree_last - n.position <= 16
   // "She doesn't love old letters": a change of one word may leave a negative statement true.
   AND n.node.negated IS NULL] AS claim
@@ -57,10 +57,11 @@ UNWIND [n IN nodes WHERE
 // Step 2: choose the later turns and the frames.
 WITH nodes, dialogue, tops, addressees, groups, claim, claim.node AS predicate,
      coalesce(claim.node.repeatable, '') = 'anywhere' AS context_free,
-     // "You can call me": the statement is about the addressee, too.
+     // Whether the statement is also about the addressee: "You can call me."
      size([y IN addressees WHERE y.amr = claim.amr AND claim.node.sentence_top IN y.node.pronoun_sentences]) > 0
        AS to_addressee,
-     // "We went to Rome": it is not clear whether the addressee was there.
+     // Whether the statement contains "we". After "We went to Rome", it is not clear whether the addressee was there,
+     // so only the same speaker may repeat the statement.
      size([w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences]) > 0
        AS of_group,
      // The words of this statement that can be changed.
@@ -71,7 +72,7 @@ WITH nodes, dialogue, tops, addressees, groups, claim, claim.node AS predicate,
 WHERE size(changes) > 0
 UNWIND [top IN tops WHERE
   top.turn > claim.turn AND (
-    // The next turn of the other speaker can repeat "She loves it", while it is clear who she is.
+    // "She loves it" can be repeated only in the next turn, by the other speaker, while it is clear who she is.
     top.turn = claim.turn + 1 AND top.speaker <> claim.speaker
     // "My sister loves letters" can be repeated some turns later, by both speakers.
     OR context_free AND top.turn <= claim.turn + 4)] AS top
@@ -87,7 +88,7 @@ UNWIND CASE
 UNWIND changes AS change
 UNWIND change.options AS option
 
-// Step 3: make the edits: say the sentence, then change the copy.
+// Step 3: make the edits: repeat the sentence in the later turn, then change this copy.
 UNWIND [
   {position: 0, op: 'say', from_amr: predicate.amr, from_position: predicate.position, voice: voice, frame: frame},
   {position: change.position, op: 'set', concept: option.concept, value: option.value,

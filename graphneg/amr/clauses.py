@@ -291,8 +291,8 @@ class Clauses:
             return False
         if self._leaves_out(k):
             return False
-        # "So you have to wait" is a connective with one argument, because an earlier turn gave the reason.
-        # Without that turn, the sentence makes no sense.
+        # In "So you have to wait", the connective has only one argument, because an earlier turn gave the
+        # reason. The sentence makes no sense without that turn, so it cannot be copied.
         if reading.is_a(k, "linking") and len(reading.roles_out[k]) < 2:
             return False
         return not any(

@@ -478,7 +478,7 @@ class _Tree:
         with the target's name if it has one.
         """
         inside = {id(node) for node in copy.walk()}
-        # For example, a mention of *i* in the copy becomes a mention of the *i* in the edited graph.
+        # Find the pronouns of the edited graph: a mention of *i* in the copy must refer to its *i*.
         own = {t.concept: t for t in self._top.walk() if t.concept in PRONOUNS and t is not leaving}
         for node in list(copy.walk()):
             target = node.target

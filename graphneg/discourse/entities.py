@@ -283,7 +283,8 @@ class Resolver:
         fitting = [one for one in fitting if not self._is_beside(mention, one, view)]
         if len(fitting) > 1:
             return None
-        # *it* and *they* take up known things: not "I made three attempts. They can help me."
+        # *it* and *they* refer only to definite nouns. In "I made three attempts. They can help me", the noun
+        # "three attempts" is indefinite, so "they" is not linked to it.
         if fitting and kind in ("thing", "several") and not fitting[0].is_definite:
             return None
         # "They are a large company" tells what they are, not what was spoken of.

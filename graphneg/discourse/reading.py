@@ -193,7 +193,8 @@ class _Reader:
             core = below
             denials += self._denials(core)
         label = view.labels[core]
-        # "I want to go" is wanted. "I want a car" is a statement about a present wish.
+        # In "I want to go", the verb "want" only expresses a modality of "go". In "I want a car", "want" is
+        # itself the predicate, so the clause has no modality.
         if modality == "none" and label in values("modalities") and self._has_frame_below(core):
             modality = values("modalities")[label]
         asked: tuple[str, ...] = ()
@@ -356,7 +357,7 @@ class _Reader:
         )
 
     def _is_address(self, k: int, name: list[str]) -> bool:
-        """Return whether a name is where one addresses somebody: first, or after a mark or "hi"."""
+        """Return whether a name addresses somebody: it comes first, or after a comma or a word like "hi"."""
         # "Gunpowder, compass, and printing" is a list of things, and nobody is called "MSG".
         is_person = len(name) <= _LONGEST_ADDRESS and not any(part.isupper() for part in name)
         if not is_person or kind_of(name[0].lower()) not in (OTHER, "person"):
@@ -507,7 +508,8 @@ class _Reader:
         word, last = self._tokens[token], head.rpartition(" ")[2]
         if word in ("people", "children", "men", "women"):
             return "plural"
-        # "cars" is the plural of *car*; "glass" is its own singular.
+        # A word that is equal to its lemma is singular, even if it ends in "s": "glass". "cars" differs from
+        # its lemma "car", so it is plural.
         return "singular" if word == last else "plural" if word != last and word.endswith("s") else ""
 
     def _modifiers(self, k: int) -> frozenset[str]:

@@ -164,7 +164,8 @@ def _is_silent(view: AmrView, role: str, at: int) -> bool:
     """Return whether a node does not change what a clause says: a negation, or a word such as "just"."""
     if role in words("marking-roles"):
         return True
-    # "never" denies the clause, and "well" or "maybe" belong to the sentence.
+    # "never" only reverses the polarity of the clause, and "well" or "maybe" comments on the whole sentence.
+    # As an argument such as ARG1, however, such a word is part of what the clause says.
     is_marker = view.labels[at] in words("markers") or view.is_a(at, "negative")
     return is_marker and role not in words("core-roles")
 
@@ -268,7 +269,7 @@ def denied_possession(
 
 
 def possessions(reading: Reading, references: References) -> Iterator[tuple[tuple[str, str], ClauseReading]]:
-    """Yield what a turn presupposes that somebody has.
+    """Yield the things that somebody has according to a turn: "I sit in my car" implies that I have a car.
 
     Args:
         reading: The clauses and mentions of a graph.

@@ -151,8 +151,8 @@ class CounterfactualGenerator(WritingGenerator):
         local = writer.model if isinstance(writer, LocalWriter) else None
         if local is not None:
             local.batch_size = options.batch_size
-        # A model that was trained for this task already writes about the perspective in its prompt, so its
-        # logits get no bias toward the perspective.
+        # The prompt asks for a reply about a certain keyword. A model that was trained for this task obeys,
+        # so by default its logits get no bias toward the keyword.
         self._pull = options.keyword_bias_of(trained=local is not None and not examples_for(local))
 
     def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:

@@ -574,7 +574,8 @@ class BulkIndex:
         """Write frames (``load/frames``), or only the classes of existing frames (``lexicon/frames``)."""
         before = self.amount("frames")
         for row in frames:
-            # lexicon/frames passes only the classes, so the other properties are taken from the stored frame.
+            # The statement lexicon/frames passes only the word classes of a frame. Take the other properties,
+            # such as the lemma, from the stored frame.
             known = next(self._found("frames", "content", [row["id"]]), None)
             stored: Row = {} if known is None else unpacked(known[1])
             whole = stored | row.get("properties", {"classes": row.get("classes")})

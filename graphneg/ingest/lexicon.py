@@ -108,7 +108,7 @@ class DerivedRecords:
         return self.store.write_derived(work)
 
     def write_derived(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Run a function in the same way as `write`.
+        """Call `write`, which already writes derived data.
 
         Args:
             work: Function that runs statements in the transaction. It must be idempotent.

@@ -223,7 +223,7 @@ def _unfolded(value: Value, fields: Fields, notices: Notices) -> Value:
 
 
 def _turn_list(value: Any) -> list[Any]:
-    """Return the turns of a dialogue from a list or an object of lists; else an empty list."""
+    """Return the turns in a list or in an object of lists. For any other value, return an empty list."""
     # An object of lists stores the turns by column: {"text": [...], "speaker": [...]}.
     if columns := columns_of(value):
         return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]

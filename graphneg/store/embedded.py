@@ -144,7 +144,8 @@ def _prepare(directory: Path, engine_version: str) -> None:
             raise StoreError(
                 f"{directory} is a file, but a store is a directory: name a new or empty directory"
             )
-        if "${" in str(directory):  # The server would expand "${...}" and use another directory.
+        # Refuse such a path, because the server would expand "${...}" and use another directory.
+        if "${" in str(directory):
             raise StoreError(
                 f"can't use {directory} as a store: the server reads ${{…}} as a variable; "
                 "rename the directory"

@@ -75,8 +75,8 @@ _NEEDED = {
     "gerund": ("xcomp_vbg", "ccomp_vbg", "advcl_vbg"),
     "clause": ("ccomp",),
 }
-# Tags of words that can begin another complement. If such a word follows a complement that is removed, the
-# linking verb keeps a complement.
+# Tags of words that can begin a complement. If such a word follows the phrase to be removed, the linking verb
+# before this phrase still has a complement.
 _COMPLEMENTS = frozenset({"JJ", "VBN", "VBG", "DT", "PS", "NN", "NNS", "PRO", "CD"})
 # Tags of the tokens that may precede an idiom: full stops and other end marks, interjections, other
 # punctuation, quotation marks.
@@ -649,7 +649,8 @@ def refuse_answer(sentence: SentenceDraft, index: int) -> None:
     """
     before = sentence.tokens[sentence.sentence_bounds(index)[0] : index]
     opening = next((token for token in before if token.tag not in ("QT", "PU")), None)
-    # A quoted word is not an answer: 'He said "yes" and left'.
+    # Skip sentences with a quotation before the word, because a quoted "yes" is not an answer by the speaker:
+    # 'He said "yes" and left'.
     if sum(token.is_quote for token in before) > 1 or opening is None:
         return
     if opening.lower in word_class("answers") and opening.tag == "UH":

@@ -288,10 +288,16 @@ class SentenceDraft(Draft):
         return next((k for k, tokens in self.tokens_of_node.items() if token in tokens), None)
 
     def _between_arguments(self, k: int, known: Sequence[VerbGroup]) -> VerbGroup | None:
-        """Return the copula near the arguments of a node that no word expresses, such as most ``-91`` frames.
+        """Find the copula for a node that no word expresses. Most ``-91`` frames are such nodes.
+
+        The copula must be near the words of the node's arguments.
+
+        Args:
+            k: Index of the node.
+            known: The verb groups of the sentence.
 
         Returns:
-            The verb group of the copula; None if no copula is near the arguments.
+            The verb group of the nearest copula; None if there is none.
         """
         arguments = [child.position for child in self.graph.children(k)]
         arguments += [mention.target for mention in self.graph.mentions if mention.parent == k]

@@ -141,7 +141,8 @@ def _stands(word: Word, text: str) -> bool:
     head, after = word.parent, word.following
     following = after.lower if after is not None else ""
     if text == "":
-        # The rules intentionally add no node for "how" in "how many", "let" in "let's go", "not" and "'s".
+        # The rules intentionally add no node for "how" in "how many", "let" in "let's go", "not" and "'s". So
+        # the network must not add one either.
         how_many = word.lower == "how" and following in _AMOUNTS
         lets = word.lemma == "let" and following in {"'s", "us"}
         return how_many or lets or word.lemma in {"not", "n't"} or word.lower == "'s"
