@@ -18,11 +18,11 @@ UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WHERE
-  // The node is the top of a turn's graph, which the reply replaces.
+  // The node is the top of a turn's graph. The composed reply replaces the whole turn.
   n.position = 0
   // The node is the main predicate of a sentence that can be repeated later: "She loves letters."
   OR n.repeatable IS NOT NULL
-  // The node is *we*, which may include the speaker of the reply or not, or *you*.
+  // The node is *we* or *you*. Statements with these pronouns are excluded in step 2.
   OR n.concept IN ['we', 'you']
   // The node is a time or a place: "on Friday", "at home".
   OR n.role IN ['time', 'location', 'destination']
@@ -76,7 +76,8 @@ WHERE size(phrases) > 0
 UNWIND [top IN tops WHERE
   // Only the other speaker can ask.
   top.turn > claim.turn AND top.speaker <> claim.speaker
-  // "She loves it" can be asked about while it is clear who she is, "My sister loves letters" some turns later, too.
+  // "She loves it" can be asked about only in the next turn, while it is clear who she is. "My sister loves letters" can
+  // be asked about up to four turns later.
   AND (top.turn = claim.turn + 1 OR context_free AND top.turn <= claim.turn + 4)] AS top
 UNWIND phrases AS phrase
 

@@ -89,7 +89,7 @@ UNWIND keyword.substitutes AS substitute
 // DISTINCT is needed, because two keywords can have the same substitute.
 WITH DISTINCT dialogue, amr, perspective, substitute
 WHERE (
-    // Concepts are lemmas: "letter", not "letters", "loving" or "loved".
+    // Concepts are lemmas, so the substitute must be one, too: "letter", not "letters", "loving" or "loved".
     substitute.form = 'base'
     // The form of a term is unknown if the term was created without the lexicon. It must then be a single word.
     OR substitute.form IS NULL AND NOT substitute.text CONTAINS ' ')

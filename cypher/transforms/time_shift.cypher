@@ -32,7 +32,7 @@ WHERE
   OR n.undated_event
 OPTIONAL MATCH (n)-[:LEXEME]->(:Term)-[:ALTERNATIVE {scale: 'time'}]->(x:Term)
 WITH d.id AS dialogue, n,
-     // In "two days before the party", no other word can take the place of "before".
+     // In "two days before the party", no other word can take the place of "before", so it gets no new word.
      CASE WHEN n.fixed_time IS NULL THEN x.text END AS new_word,
      n.time_number AS number,
      // A changed time contradicts more turns if the dialogue has mentioned the time before, so the score makes the engine

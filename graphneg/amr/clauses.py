@@ -62,7 +62,8 @@ class Clauses:
             k, is_main = pending.pop()
             if reading.nodes[k].concept is None:
                 continue
-            # ``and``, ``or`` and ``multi-sentence`` contain clauses but are not clauses themselves.
+            # ``and``, ``or`` and ``multi-sentence`` contain clauses but are not clauses themselves, so they
+            # are not heads.
             joins = reading.is_a(k, "joining")
             if not joins:
                 self.heads.append(k)

@@ -268,7 +268,8 @@ class Resolver:
         # "the red car" is not the blue one, and not one whose colour nobody has mentioned.
         if not mention.modifiers <= one.modifiers:
             return False
-        # "I like coffee. – Do you want coffee?" speaks of coffee in general.
+        # Without a determiner, "coffee" means coffee in general: "I like coffee. – Do you want coffee?" So
+        # the earlier noun must not have a determiner either.
         if mention.definiteness == "bare":
             return one.is_bare and mention.modifiers == one.modifiers and bool(mention.number)
         return True

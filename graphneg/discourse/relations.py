@@ -104,7 +104,7 @@ class _Propositions:
             keys = self._keys(at)
             if not keys:
                 return None
-            # "She is tall" has the subject as :ARG1 or :domain.
+            # The subject of "She is tall" may be :ARG1 or :domain. Treat both as :ARG1.
             role = "ARG1" if role == "domain" else role
             kept = arguments if role in words("core-roles") else circumstances
             kept[role] = (*kept.get(role, ()), keys)
@@ -137,7 +137,7 @@ class _Propositions:
             return None
         inside: list[str] = []
         for role, at in _roles(view, k):
-            # A reentrancy may lead back to a node above, which is compared by its word.
+            # A reentrancy may lead to a node outside of the argument. Compare only the word of that node.
             key = (
                 self._phrase(at, depth + 1)
                 if at in view.inside(k) or at in self._references
@@ -317,7 +317,7 @@ def _are_opposite(said: Proposition, before: Proposition, lexicon: Lexicon) -> b
     if other in opposites().get(one, ()):
         return True
     kinds = lexicon.modified_kinds(one, other)
-    # *old* and *young* are opposites only for living things.
+    # Some words are opposites only for certain kinds of things: *old* and *young* only for living things.
     return bool(kinds) and not said.kinds.isdisjoint(kinds or ())
 
 
@@ -366,7 +366,7 @@ def answer_to(question: ClauseReading, clauses: Sequence[ClauseReading], view: A
         The index of the clause; None if no clause answers the question.
     """
     for at, clause in enumerate(clauses):
-        # A question in return comes before or in place of an answer: "What do you mean?"
+        # If the speaker asks back or refuses, the turn counts as unanswered: "What do you mean?"
         if clause.type in ("question", "request") or _refuses(clause, view):
             return None
         # "Yes.", "Of course.", "I'm afraid not." answer only yes/no questions.

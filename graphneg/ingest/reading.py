@@ -43,7 +43,8 @@ MOST_PARTS = 10_000
 _SPLITS = "train|training|valid|validation|val|dev|test"
 # Topical-Chat's files have the suffix "freq" or "rare", as in valid_freq.json. It is a part of the split.
 _SPLIT = re.compile(rf"(?:^|[_.-])((?:{_SPLITS})(?:[_-](?:freq|rare))?)(?=$|[_.-])", re.I)
-# "train-00000-of-00003.parquet" is one file of a Hugging Face data set that is divided into shards.
+# Matches the end of a file name. "train-00000-of-00003.parquet" ends with the number of a shard, because
+# Hugging Face divides large data sets into several files.
 _SUFFIXES = re.compile(r"(-\d{5}-of-\d{5})?(\.(jsonl|ndjson|json|csv|tsv|tab|txt|parquet|gz|zst))+$", re.I)
 
 

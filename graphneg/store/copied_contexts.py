@@ -146,7 +146,7 @@ class _Class:
     """A set of contexts that have the same words. ``near`` lists other sets with nearly the same words."""
 
     def __init__(self, words: frozenset[int], last: frozenset[int], bands: Sequence[int]) -> None:
-        """Initialize the class; the places of its contexts are added later."""
+        """Initialize an empty set. The contexts are added to ``places`` later."""
         self.words, self.last, self.bands = words, last, bands
         self.replies: set[str] = set()
         self.places: list[Place] = []

@@ -359,7 +359,7 @@ def _complements(sentence: SentenceDraft, token: Token) -> list[str]:
         index += 1
     low, following = tokens.get(index).lower, tokens.get(index + 1)
     first, second, third = (tokens.get(index + step).tag for step in range(3))
-    # In "run out of milk", *of* depends on the particle.
+    # In "run out of milk", *out* is a particle, although a preposition follows it.
     if low == "out" and following.lower == "of":
         return ["particle out"]
     # "come back" has a particle, but in "up the hill" *up* is a preposition.

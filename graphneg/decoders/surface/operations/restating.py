@@ -163,14 +163,16 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
         long=len(words) > MAX_WORDS,
         short=len(words) < MIN_WORDS,
         opened=opened,
-        # "I like it, it is nice", "I like it and you hate it": one of the clauses would stay true.
+        # The sentence has several main clauses: "I like it, it is nice", "I like it and you hate it". If one
+        # of them is denied, the other stays true.
         several=any(
             other.subject is not None
             and (before := tokens.get(other.subject[0] - 1)).tag in ("PU", "CC", "EN")
             and before.lower not in ("or", "nor")
             for other in groups[1:]
         ),
-        # "I stayed because it rained": it is not clear which of the clauses a reader takes to be denied.
+        # The sentence has a subordinate clause: "I stayed because it rained". If the sentence is denied, it
+        # is not clear which clause is denied.
         parts=any(
             (
                 token.lower in word_class("clause-openings")
@@ -434,11 +436,12 @@ def ask_for(source: SentenceDraft, k: int, role: str) -> None:
         raise RealisationError("unclear-clause", "the phrase to ask for is a part of a longer phrase")
     elif before.tag not in (*VERBS, "AX", "IN", "TO", "RP", "PRO"):
         raise RealisationError("unclear-clause", "the phrase to ask for is not the object of a verb")
-    # "What do you have for four?" is not clear: the rest belongs to the phrase.
+    # Refuse a phrase that is the object of another clause than the main clause.
     elif before.tag in VERBS and start - 1 != group.main and tokens.get(start - 2).tag != "TO":
         raise RealisationError("unclear-clause", "the phrase to ask for is the object of another clause")
     if tokens.get(start - 1).tag in ("DT", "CD", "PS", "CC"):
         raise RealisationError("unclear-clause", "the phrase to ask for is a part of a longer phrase")
+    # "What do you have for four?" is not clear, because "for four" belongs to the phrase.
     if word in ("what", "who") and tokens.get(end).tag in (
         "IN", "TO", "VBN", "VBG", "JJ", *NOUNS, "DT", "POS", "WP", "SC",
     ):  # fmt: skip

@@ -135,7 +135,8 @@ def _stands(word: Word, text: str) -> bool:
     # In "on leave", the noun "leave" does not have the frame of the verb, which the network would choose.
     if (word.lower, word.tag) == ("leave", "NN"):
         return True
-    # Keep an amr-unknown that the rules added, unless its word can start a relative clause, such as "where".
+    # Keep an amr-unknown that the rules added. But words such as "where" can also start a relative clause, so
+    # let the network decide about them.
     if text == "amr-unknown":
         return word.tag[0] != "W"
     head, after = word.parent, word.following

@@ -175,7 +175,7 @@ def _says(root: Word) -> bool:
 def _asks(root: Word, members: list[Word]) -> bool:
     """Return whether a sentence is a yes/no question: it has "?" or inversion, but no question word."""
     last = members[-3:]
-    # In '"Is it far?" he asked.', the question mark is at the end of the quotation.
+    # In '"Is it far?" he asked.', the question mark is in the quotation, so look for it there, too.
     quoted = root.child("ccomp") if _says(root) else None
     if quoted is not None and quoted.i < root.i:
         last += quoted.children("punct")
