@@ -270,7 +270,7 @@ class Snapshot:
                     yield parse_typed(line, tuple[str, Any], f"{self.path}, line {number}")
             except (InputError, OSError, EOFError, zlib.error) as error:
                 raise InputError(f"{self.path}: the file is incomplete; copy the file again") from error
-        # Now that all rows have been read, compare the digest.
+        # Now that all rows have been read, compare their digest with the digest in the header.
         if digest.hexdigest() != self.digest:
             raise InputError(f"{self.path}: the file was changed or damaged; copy the file again")
 

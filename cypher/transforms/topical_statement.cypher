@@ -62,13 +62,13 @@ WITH d.id AS dialogue, t.amr AS amr, t.turn AS turn, statements,
      [noun IN dialogue_nouns WHERE noun.turn < t.turn] AS context
 WITH dialogue, amr, turn, context, [statement IN statements | {
        amr: statement.amr, position: statement.position,
-       // Keep the nouns that have a counterpart in the context.
+       // Keep the nouns that the context shares, or that can be replaced by a noun of the context.
        nouns: [noun IN statement.nouns WHERE any(other IN context WHERE
          // "I left the windows open" shares "window" with "The window was open".
          other.word = noun.word
          // "I sold the boat" can become "I sold the car" after "My car is new".
          OR noun.replaceable AND other.noun_class = noun.noun_class)]}] AS statements
-// Drop statements without a noun that has a counterpart in the context.
+// Drop statements that have no such noun.
 WITH dialogue, amr, turn, context, [statement IN statements WHERE size(statement.nouns) > 0] AS statements
 // Choose up to four statements. Each turn starts at a different place in the list, so that turns get different
 // statements.

@@ -50,7 +50,7 @@ class Clauses:
     """
 
     def __init__(self, reading: AmrView) -> None:
-        """Find the heads by a search that starts at the top of the graph."""
+        """Find the heads of all clauses by a search that starts at the top of the graph."""
         self._of = reading
         self.heads: list[int] = []
         """The node indices of the heads of all clauses, in written order."""

@@ -330,7 +330,7 @@ class PairSampler:
             yield from result
 
     def _wrong(self, group: Group, wrong: Sequence[tuple[int, Answer]], epoch: int) -> dict[str, list[int]]:
-        """Draw the negatives of a context for an epoch, according to the mix.
+        """Draw as many negatives of a context as the mix requires for an epoch.
 
         Returns:
             The indices of the drawn negatives, keyed by source, error category or transform. No index occurs

@@ -26,7 +26,7 @@ SPEAKER, SPEAKERS = "speaker", "speakers"
 WINDOW = 1
 """Number of turns before the current one in which *it* and *they* may have their antecedent."""
 References = Mapping[int, str]
-"""The id of the entity of each node that refers to one, by the number of the node."""
+"""The id of the entity to which a node refers, keyed by node index. Other nodes are left out."""
 
 
 @dataclass(frozen=True, slots=True)

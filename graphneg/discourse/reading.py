@@ -146,7 +146,7 @@ def read_graph(view: AmrView, clauses: Clauses, facts: Sequence[Mapping[str, Any
     Args:
         view: The graph.
         clauses: The heads of its clauses.
-        facts: The properties of its nodes, by node number, as `graphneg.amr.facts` computes them.
+        facts: The properties of its nodes, by node index, as `graphneg.amr.facts` computes them.
         text: The text that the graph represents.
 
     Returns:
@@ -214,7 +214,7 @@ class _Reader:
         )
 
     def _below(self, k: int, label: str) -> int | None:
-        """Return the number of the predicate below a modal or an opinion; None for other predicates."""
+        """Return the index of the predicate below a modal or an opinion; None for other predicates."""
         view = self._view
         if label in words("raised"):
             # (obligate-01 :ARG1 who :ARG2 what); the other modals have what is possible as :ARG1.

@@ -236,9 +236,9 @@ def contradicts(
 def denied_possession(
     clause: ClauseReading, reading: Reading, references: References
 ) -> tuple[str, str] | None:
-    """Return what a clause says that somebody does not have.
+    """Return the thing that somebody does not have, according to a clause such as "I don't have a car".
 
-    "I don't have a car" contradicts each clause that speaks of "my car".
+    This clause contradicts each clause that speaks of "my car".
 
     Args:
         clause: The clause.

@@ -243,7 +243,7 @@ def lemmas(word: str) -> frozenset[str]:
     forms = {low, american(low)}
     for known in readings(low).values():
         forms.update(american(lemma.lower()) for lemma in known)
-    # "goin'" is a colloquial spelling of "going".
+    # Add the standard form of a colloquial spelling: "going" for "goin'".
     if low.endswith("n'"):
         forms.add(low[:-1] + "g")
     return frozenset(forms)

@@ -122,10 +122,11 @@ class _Asked(Gap):
 class CounterfactualGenerator(WritingGenerator):
     """Generate replies with different perspectives.
 
-    The observed replies to a context are those correct responses whose perspectives ``graphneg shift build``
-    has found. A context without observed replies gets no candidate. For each candidate that is needed,
-    several substitutes are tried. A generated reply is accepted if it is complete, contains its substitute
-    and does not repeat an earlier text. The accepted replies with the lowest loss under the ``judge`` model
+    The perspective of a reply is the keyword to which it moves the conversation. The generator starts from
+    the correct responses whose perspectives ``graphneg shift build`` has found (observed replies), and gives
+    them other perspectives (substitutes). A context without observed replies gets no candidate. For each
+    candidate that is needed, several substitutes are tried. A generated reply is accepted if it is complete,
+    contains its substitute and does not repeat an earlier text. The accepted replies with the lowest loss under the ``judge`` model
     are returned. If no judge is given, a local causal model judges its own replies.
     """
 

@@ -113,7 +113,7 @@ def dialogue_values(
         are_rows = is_utterance(entry.value, fields)
         # In four cases, the file must be read twice, because the way to read its first entry depends on later
         # entries: rows may be in any order; dialogues may have ids although the first one has none; "03/04"
-        # may be in March or in April; and kinds of messages may mark notes.
+        # may be in March or in April; and a column of message kinds may mark internal notes.
         has_dates = any(map(possible_orders, _times_of(entry, fields)))
         has_kinds = any(map(fields.notes_of, _messages(entry, fields)))
         if once and (are_rows or has_dates or has_kinds or not _has_id(entry, fields)):

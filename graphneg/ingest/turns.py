@@ -102,8 +102,8 @@ def drop_unspoken_turns(dialogue: Dialogue, options: LoadOptions, unnamed: Colle
     ]
     silent = [_silent(one, roles) for roles in [_roles(said)] for one in said]
     of_deleted = sum(not why and _is_deleted(one.speaker) for one, why in zip(said, silent, strict=True))
-    # Count these turns, so that a notice can warn the user: all deleted accounts have the same name and look
-    # like one speaker.
+    # Count the turns of deleted accounts, so that a notice can warn the user: all deleted accounts have the
+    # same name, so they look like one speaker.
     options.notices.count("turn", "of deleted accounts kept, all with the same name", of_deleted)
     if not any(silent) and not any(_unanswering(one) for one in responses):
         return replace(dialogue, utterances=tuple(said), responses=tuple(responses))

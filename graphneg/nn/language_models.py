@@ -183,7 +183,7 @@ class LanguageModel(ABC):
             shown: Tokens that are put before each source, such as few-shot examples.
 
         Returns:
-            The number of tokens in a row before the first generated token.
+            The index of the first generated token in each row.
         """
 
     def score(self, texts: Sequence[str], given: Sequence[str] | None = None) -> list[float]:

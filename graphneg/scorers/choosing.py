@@ -241,7 +241,7 @@ class SelectedNegatives(NegativeStream):
 
     @property
     def description(self) -> str:
-        """The end of messages about the run, such as ``of negatives.jsonl``: the file that is read."""
+        """A phrase that names the input file in messages about the run, such as ``of negatives.jsonl``."""
         return f"of {self._path}"
 
     def _chosen(self, records: Sequence[Negative], kept: Counter[str]) -> Iterator[Negative]:

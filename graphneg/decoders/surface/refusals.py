@@ -545,7 +545,7 @@ def refuse_expletive(sentence: SentenceDraft, token: Token) -> None:
     marks = doing or any(
         other.tag == "TO" or other.lower in word_class("after-expletive") for other in after[1:]
     )
-    # In "its long tail", *its* is a possessive, not a misspelt "it's".
+    # If a noun follows, as in "its long tail", *its* is a possessive and not a misspelt "it's".
     owns = sentence.is_noun(tokens.run_end(index + 1, ("JJ", "RB", "CD")))
     # After a verb of cost or time, *it* refers to an infinitive ("It costs a lot to live here") or to an
     # event with a duration ("It takes two hours").

@@ -322,7 +322,7 @@ class Judgements:
         return dict(self._asked("SELECT item, state FROM judgement WHERE annotator = ?", annotator))
 
     def _taken(self, annotator: str) -> Counter[int]:
-        """Return how many other annotators have judged each row or see it now, keyed by row."""
+        """Return how many other annotators have judged each item or see it now, keyed by row number."""
         query = (
             "SELECT item, count(*) FROM judgement WHERE annotator NOT IN (?, ?)"
             " AND (state = 'judged' OR state = 'shown' AND at > ?) GROUP BY item"

@@ -186,7 +186,7 @@ class KeywordGenerator(WritingGenerator):
         self._extractor = get_extractor(options.keywords, options.language, options.spacy_model)
 
     def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Slot]:
-        """Return one gap for each negative to write, with at most one candidate.
+        """Return one `Gap` for each negative to write, with at most one candidate.
 
         Args:
             contexts: Contexts that need wrong responses.
@@ -238,7 +238,7 @@ class KeywordGenerator(WritingGenerator):
         return [slot for slot in slots if slot.history is not None]
 
     def _write(self, slots: Sequence[_Slot], draw: int, seed: int) -> None:
-        """Let the model write texts for each gap, and keep the usable texts, sorted by their losses."""
+        """Let the model write texts for each negative, and keep the usable texts, sorted by their losses."""
         prompts: list[Prompt] = []
         for slot in slots:
             # The id of a prompt contains the number of the draw, so that keywords are drawn again each time.
@@ -257,8 +257,8 @@ class KeywordGenerator(WritingGenerator):
             constraints=[Constraints(slot.said, self._pull, MIN_WORDS) for slot in slots],
             settings=self._manner,
         )
-        # The model may write the same text several times for a gap. A dict removes such duplicates, so that a
-        # text is scored only once.
+        # The model may write the same text several times for a negative. A dict removes such duplicates, so
+        # that a text is scored only once.
         whole: dict[tuple[int, str], _Slot] = {}
         for number, (slot, drafts) in enumerate(zip(slots, written, strict=True)):
             for draft in drafts:

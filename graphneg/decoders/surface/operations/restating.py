@@ -82,7 +82,7 @@ def keep_sentence(source: SentenceDraft, k: int) -> None:
 
     Args:
         source: The sentences of a turn, edited in place.
-        k: The number of the top node of a sentence.
+        k: The index of the top node of a sentence.
 
     Raises:
         RealisationError: No word expresses the sentence (``no-alignment``).
@@ -110,7 +110,7 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
 
     Args:
         source: The sentences of a turn, edited in place.
-        k: The number of the top node of a sentence.
+        k: The index of the top node of a sentence.
 
     Returns:
         The verb group of the clause.
@@ -191,7 +191,7 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
         or last.tag in ("MD", "TO", "NEG", "PS")
         or last.lower in word_class("indefinite-articles") | {"the"}
         or (last.expanded in DO | HAVE and len(words) < 4),
-        # "She must be tired" is a conclusion, "She must go" is not.
+        # "must be" and "must have" express a conclusion ("She must be tired"), but "must go" does not.
         modal=group.verb.text if group is not None else "",
         concludes=group is not None
         and group.verb.lower in ("must", "should", "ought")
@@ -225,7 +225,7 @@ def negates_clause(source: SentenceDraft) -> bool:
     group = next((group for group in source.parse_verbs() if group.is_main), None)
     if group is None:
         return False
-    # "There are not many banks" has its negation behind the verb.
+    # Also check two words after the verb, for negations as in "There are not many banks".
     words = source.tokens[: group.main + 3]
     return bool(group.negations) or any(
         token.tag == "NEG" or token.lower in word_class("negative-words") | {"cannot"} for token in words
@@ -395,7 +395,7 @@ def ask_for(source: SentenceDraft, k: int, role: str) -> None:
 
     Args:
         source: The sentence, edited in place.
-        k: The number of the node that the phrase expresses.
+        k: The index of the node that the phrase expresses.
         role: The role of the node.
 
     Raises:
