@@ -70,7 +70,7 @@ WITH dialogue, nodes, tops, groups, claim, claim.node AS predicate,
           // "It" and "something" give nothing that could be asked for. In "The lake froze", the lake is the subject.
           OR c.node.role IN ['ARG1', 'ARG2', 'ARG4'] AND c.node.topical AND 'ARG0' IN claim.node.roles)] AS phrases
 WHERE size(phrases) > 0
-  // Exclude statements with "we" or "you". It is not clear whether the addressee of "We went to Rome" was there, and the
+  // Exclude statements with "we" or "you". It is not clear whether the addressee of "We went to Rome" was there. The
   // addressee of "You have two keys" already knows the answer.
   AND none(w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences)
 UNWIND [top IN tops WHERE

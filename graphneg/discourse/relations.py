@@ -366,7 +366,7 @@ def answer_to(question: ClauseReading, clauses: Sequence[ClauseReading], view: A
         The index of the clause; None if no clause answers the question.
     """
     for at, clause in enumerate(clauses):
-        # If the speaker asks back or refuses, the turn counts as unanswered: "What do you mean?"
+        # If the speaker first asks back or refuses, the question counts as unanswered: "What do you mean?"
         if clause.type in ("question", "request") or _refuses(clause, view):
             return None
         # "Yes.", "Of course.", "I'm afraid not." answer only yes/no questions.

@@ -126,8 +126,8 @@ class CounterfactualGenerator(WritingGenerator):
     the correct responses whose perspectives ``graphneg shift build`` has found (observed replies), and gives
     them other perspectives (substitutes). A context without observed replies gets no candidate. For each
     candidate that is needed, several substitutes are tried. A generated reply is accepted if it is complete,
-    contains its substitute and does not repeat an earlier text. The accepted replies with the lowest loss under the ``judge`` model
-    are returned. If no judge is given, a local causal model judges its own replies.
+    contains its substitute and does not repeat an earlier text. The accepted replies with the lowest loss
+    under the ``judge`` model are returned. If no judge is given, a local causal model judges its own replies.
     """
 
     name = "counterfactual"

@@ -436,7 +436,7 @@ def ask_for(source: SentenceDraft, k: int, role: str) -> None:
         raise RealisationError("unclear-clause", "the phrase to ask for is a part of a longer phrase")
     elif before.tag not in (*VERBS, "AX", "IN", "TO", "RP", "PRO"):
         raise RealisationError("unclear-clause", "the phrase to ask for is not the object of a verb")
-    # Refuse a phrase that is the object of another clause than the main clause.
+    # Refuse a phrase that is the object of a clause other than the main clause.
     elif before.tag in VERBS and start - 1 != group.main and tokens.get(start - 2).tag != "TO":
         raise RealisationError("unclear-clause", "the phrase to ask for is the object of another clause")
     if tokens.get(start - 1).tag in ("DT", "CD", "PS", "CC"):
