@@ -486,8 +486,8 @@ def _connected(path: Path) -> sqlite3.Connection:
         raise InputError(f"{path}: can't be opened: {error}") from error
     # With a rollback journal, each commit changes the file itself. A write-ahead log would keep recent
     # commits in a second file. If somebody copied only the first file, the recent judgements would be lost
-    # without any warning. With EXTRA, each commit waits until the data and the removal of the journal are on
-    # disk, so that a power failure does not undo the commit.
+    # without any warning. With "synchronous = EXTRA", each commit waits until the data and the removal of the
+    # journal are on disk, so that a power failure does not undo the commit.
     try:
         (mode,) = connection.execute("PRAGMA journal_mode = DELETE").fetchone()
         connection.execute("PRAGMA synchronous = EXTRA")

@@ -233,7 +233,7 @@ def negates_clause(source: SentenceDraft) -> bool:
 
 
 def refuse_indefinite(source: SentenceDraft) -> None:
-    """Refuse to negate a sentence about no definite thing.
+    """Refuse to negate a sentence whose subject is indefinite.
 
     "A teacher doesn't live next door" does not contradict "A teacher lives next door".
 
