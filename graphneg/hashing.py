@@ -126,8 +126,8 @@ class HashSample(Generic[T]):
         if draw in self._items:
             return
         self._items[draw] = item
-        # `heapq` pops the smallest entry, but the largest number must be removed, so the heap contains
-        # negated numbers.
+        # The item with the largest random number must be removed first, but `heapq` pops the smallest entry.
+        # The heap therefore contains negated numbers.
         heapq.heappush(self._heap, -draw)
         if len(self._heap) > self._size:
             del self._items[-heapq.heappop(self._heap)]

@@ -33,7 +33,7 @@ from graphneg.errors import InputError
 LONGEST_LINE = 64 * 2**20
 """Maximum length of a line in bytes, and default maximum size of a file that is read into memory at once."""
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-# JSON allows these characters unescaped, although some tools read them as line ends or control characters.
+# Characters that JSON allows unescaped, although some tools read them as line ends or control characters.
 # Other line ends (\x0b, \x0c, \x1c to \x1e) need not be listed, because `json.dumps` escapes them.
 _ESCAPED = {
     code: f"\\u{code:04x}"

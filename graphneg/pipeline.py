@@ -186,7 +186,7 @@ def _looks_across(pipeline: Pipeline) -> bool:
     """Return whether the negatives depend on dialogues other than the edited dialogue."""
     asked = pipeline.negatives or {}
     recipe, transforms = asked.get("recipe", "deam"), asked.get("transforms", ())
-    # All generators use data from other dialogues: sentences, samples or responses.
+    # Every generator needs the whole corpus, because it uses sentences or responses of other dialogues.
     if pipeline.generate is not None or (recipe in GENERATED and not transforms):
         return True
     known = load_transforms(asked.get("folders", ()))

@@ -240,7 +240,8 @@ def _alike_nodes() -> int:
 def _by_actors(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None) -> Iterator[BlockResult]:
     """Process blocks with actors. If an actor dies, process its block again."""
     _ray().data.DataContext.get_current().enable_progress_bars = False
-    logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # Importing Ray Data changes the log level.
+    # Importing Ray Data changes the log level, so set it afterwards.
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL)
     left = {str(shard): None for shard in shards}
     with _told():
         # If an actor died, there is no result for its block. The block stays in `left` for the next attempt.
@@ -312,7 +313,7 @@ class _ParseActor:
         self._folder, self._stage = folder, Reader(pickle.loads(pipeline))
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
-        """Parse the block of a batch."""
+        """Parse the block of dialogues that a Ray batch names."""
         shard = Shard.parse(str(batch["block"][0]))
         parses: list[Parses | None] = []
         done = _tried(shard, self._parse, shard, parses)
@@ -352,7 +353,7 @@ class _MakeActor:
 
 
 def _tried(shard: Shard, work: Callable[..., None], *arguments: Any) -> BlockResult | Exception:
-    """Process a block. Return its result, or an exception that ends the run and names the node."""
+    """Process a block. Return its result, or an exception that ends the run and names the cluster node."""
     try:
         return run_block(shard, work, *arguments)
     except (GraphnegError, OSError) as error:

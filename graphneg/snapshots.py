@@ -85,7 +85,7 @@ from graphneg.store.statements import cypher_text, run
 
 
 class _Head(msgspec.Struct, frozen=True):
-    """The first line of a snapshot file: a digest of the other lines, and the size of the whole corpus."""
+    """The first line of a snapshot file: its digest, version and parts, and counts for the whole corpus."""
 
     snapshot: str
     version: str
@@ -270,7 +270,7 @@ class Snapshot:
                     yield parse_typed(line, tuple[str, Any], f"{self.path}, line {number}")
             except (InputError, OSError, EOFError, zlib.error) as error:
                 raise InputError(f"{self.path}: the file is incomplete; copy the file again") from error
-        # Now that all rows have been read, compare their digest with the digest in the header.
+        # All rows have been read, so their digest can be compared with the recorded one.
         if digest.hexdigest() != self.digest:
             raise InputError(f"{self.path}: the file was changed or damaged; copy the file again")
 
@@ -474,7 +474,7 @@ def _write_method(store: Store, part: str, number: int, rows: Sequence[Row]) -> 
 
 
 def _write_kinds(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
-    """Write the kinds of the terms that the shift graph connects."""
+    """Write the noun kinds of the terms in the shift graph, such as ``food``, to the store."""
     named = [{"text": text, "kind": kind} for text, kind in rows]
     store.write(lambda tx: run(tx, "snapshot/write_kinds", rows=named))
 

@@ -69,8 +69,8 @@ def roc_auc(
     values, at = np.unique(np.concatenate([above, below]), return_inverse=True)
     won = np.bincount(at[: len(above)], positive_counts, len(values))
     lost = np.bincount(at[len(above) :], negative_counts, len(values))
-    # A positive scores higher than all negatives of lower ranks. Negatives of the same rank are ties, and
-    # half of them count.
+    # For each positive, count all negatives of lower ranks, and half of the negatives of the same rank
+    # (ties).
     return float(won @ (np.cumsum(lost) - lost / 2) / (won.sum() * lost.sum()))
 
 

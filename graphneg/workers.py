@@ -134,7 +134,7 @@ def prefetch_map(
 def _in_order(
     submit: Callable[[Item], Future[Result]], items: Iterable[Item], at_once: int
 ) -> Iterator[Result]:
-    """Yield the results of items in order. Up to ``at_once`` items are submitted before they are needed."""
+    """Yield the results of items in order. Up to ``at_once`` items are submitted ahead of time."""
     source = iter(items)
     coming = deque(map(submit, islice(source, at_once)))
     while coming:
@@ -357,8 +357,8 @@ def _while_used(change: Callable[[], Restore]) -> Callable[[], AbstractContextMa
         nonlocal users
         with lock:
             users += 1
-            # Blocks can be nested or run in several threads. The first block changes the setting, and the
-            # last block restores it.
+            # Several `with` blocks may be active at once, nested or in different threads. The first one to
+            # start changes the setting, and the last one to end restores it.
             if users == 1:
                 restores.append(change())
         try:

@@ -97,7 +97,7 @@ def _words(text: str) -> str:
 
 
 def _edge(relation: str, start: str, end: str, details: str, language: str) -> Opposite:
-    """Make a pair of opposites from two terms as they are written in URIs, and the JSON text of the edge."""
+    """Make a pair of opposites from the URI forms of two terms and the JSON text of their edge."""
     start, end, value = _words(start), _words(end), parse_json(details)
     if not start or not end:
         raise ItemError("a term is empty")

@@ -146,7 +146,8 @@ def _transcript_key(source: Source, fields: Fields) -> str | None:
         if not speakers:
             return None
         repeating += len(set(speakers)) < len(speakers)
-        # If an id occurs twice, a dialogue consists of several entries, so the entries are not transcripts.
+        # If two rows have the same id, a row is not a whole dialogue, so the column does not contain
+        # transcripts.
         named = fields.of(entry.value).get("dialogue", "")
         id = str(number if named == key else entry.value.get(named, number))
         if id in ids:

@@ -27,7 +27,7 @@ from graphneg.ingest.validation import DialogueLoader, mapping, strings
 from graphneg.model import Dialogue, Rejected, Response, Utterance
 from graphneg.progress import Progress
 
-# The mark for a missing first turn, also in the form that a tokenizer gave it.
+# In the corpus, this string stands for a missing first turn. The second form was split by a tokenizer.
 _SILENCE = {"__silence__", "__ silence __"}
 _NUMBERED = re.compile(r"(\d{1,6}) (.*)", re.DOTALL)
 _PERSONA_KEYS = {"persona": "persona", "personality": "persona", "partner_persona": "partner_persona"}
@@ -44,7 +44,7 @@ class Loader(DialogueLoader):
     summary = "PersonaChat: JSON (persona and dialogue, or personality and utterances) or ParlAI text"
 
     def items(self, path: Path, progress: Progress) -> Iterator[Item | Rejected]:
-        """Return the entries of a JSON document, or the episodes of a ParlAI file as such entries.
+        """Return the entries of a JSON document, or the episodes of a ParlAI file, as dialogues to convert.
 
         Args:
             path: The file.

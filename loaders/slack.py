@@ -282,7 +282,7 @@ def _people(channel: Path) -> dict[str, str]:
 def _add_profiles(names: dict[str, str], days: Sequence[Path]) -> None:
     """Add the names of users who are missing in ``users.json``. Some of their messages contain a profile."""
     for day in days:
-        # Decode only files with a user profile in some message.
+        # To save time, decode only files that contain a user profile.
         if not day.is_file() or b'"user_profile"' not in day.read_bytes():
             continue
         for item in json_items(day, NoProgress()):

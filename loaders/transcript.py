@@ -71,7 +71,7 @@ _HEADERS = {
 }  # fmt: skip
 """Words before a colon, in lower case, in the lines above a transcript that describe it."""
 _CONTINUED = re.compile(r"[(\[]\s*cont(?:['’.]?d|inued|inuing)?\.?\s*[)\]]", re.IGNORECASE)
-# A line with a colon may be a turn even if its beginning is no name: "So I told them this, and more: no".
+# A line with a colon need not begin with a name: "So I told them this, and more: no".
 _LIKE_A_TURN = re.compile(r"\s*[^\W\d_][^:\n]{0,80}(?<!\d):(?=\s|$)")
 
 
@@ -116,8 +116,8 @@ class Loader(DialogueLoader):
                 dialogues += 1
                 singles += len(record.utterances) == 1
             yield record
-        # Many programs write a blank line after every turn.
-        # Each turn then becomes a dialogue, which the user should know.
+        # Many programs write a blank line after every turn. The loader then reads each turn as a dialogue of
+        # its own, so tell the user how to change the file.
         if singles > 1 and singles * 2 > dialogues:
             options.notices.say(
                 f"{singles:,} of {dialogues:,} dialogues have one turn, because a blank line ends a "
@@ -173,7 +173,7 @@ class Loader(DialogueLoader):
 
 
 def _numbered(path: Path, progress: Progress) -> Iterator[Item | Rejected]:
-    """Yield the lines of a file that are not blank, each with the number of its dialogue."""
+    """Yield the lines of a file that are not blank, each with the index of its dialogue in the file."""
     number, is_blank = 0, True
     lines = text_lines(path, progress)
     # Only subtitles have a typical beginning.
@@ -272,7 +272,7 @@ def _turns(lines: Sequence[str], notices: Notices) -> list[_Turn]:
 
 
 def _require_turns(found: Sequence[re.Match[str] | None]) -> None:
-    """Raise `ItemError` if lines describe a call, and are not its turns: "Date: 2025-11-03", "Agent: Kim"."""
+    """Raise `ItemError` if the lines are a header ("Date: 2025-11-03", "Agent: Kim") instead of turns."""
     names = [turn["name"].strip().casefold() for turn in found if turn is not None]
     # Lines such as "Time: 10:30" belong to a header if no name occurs twice. In a dialogue, some speaker
     # would speak more than once.
@@ -285,7 +285,7 @@ def _require_turns(found: Sequence[re.Match[str] | None]) -> None:
 
 
 def _turn_of(line: str) -> re.Match[str] | None:
-    """Return the parts of a line that begins with a name; None for any other line."""
+    """Match a line that begins with a speaker name, and return the match; None for any other line."""
     turn = _TURN.fullmatch(line)
     return turn if turn is not None and _is_name(turn["name"]) else None
 
@@ -311,7 +311,7 @@ def _has_remark_after_comma(text: str) -> bool:
 
 
 def _times(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the dialogue number and the time of each line of a file that begins a turn."""
+    """Yield, for each turn in a file, the index of its dialogue and the time of the turn."""
     for line in _numbered(path, NoProgress()):
         if isinstance(line, Item) and (turn := _turn_of(line.value)) is not None:
             yield line.number, turn["before"] or turn["after"] or ""

@@ -98,7 +98,7 @@ _SYSTEM_NAME = re.compile(
     r"|heeft (?:het onderwerp|de groep))",
     re.IGNORECASE,
 )
-# The name of a caller or sender precedes some system lines, such as "Missed voice call", which nobody wrote.
+# Some system lines, such as "Missed voice call", follow the name of a caller or sender, as a message does.
 _SYSTEM_TEXT = re.compile(
     r"(?:missed (?:group )?(?:voice|video) call|verpasster? (?:gruppen)?(?:sprach|video)anruf"
     r"|(?:video)?llamada(?: de voz)? perdida|appel (?:vocal|vidéo) manqué|(?:video)?chiamata persa"
@@ -337,7 +337,7 @@ def _order(path: Path, encoding: str) -> Order | None:
 
 
 def _faults(dates: Sequence[Date], order: Order) -> tuple[int, int, int]:
-    """Return three numbers that are higher if an order of day, month and year fits the dates of a file worse.
+    """Return three counts of the faults of an order of day, month and year. Lower counts are better.
 
     The first number counts invalid dates. The second counts dates that contradict the direction of the file,
     which may list the newest messages first. The third counts dates that are earlier than the previous date,

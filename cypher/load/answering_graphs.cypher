@@ -1,4 +1,4 @@
-// Return the responses of dialogues that have a graph.
+// Return those responses of the given dialogues that have a graph.
 // $ids: ids of dialogues
 // Columns: id (of the dialogue), responses (lists of response id, turn that it answers, text, graph id, graph source)
 UNWIND $ids AS id

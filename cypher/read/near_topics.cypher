@@ -10,7 +10,8 @@ WHERE (
     t.text IN $lemmas
     // The user mistyped the end: "restarant" for "restaurant".
     OR t.text STARTS WITH $prefix
-    // The user mistyped any letter: "cofee" for "coffee". The caller compares these topics letter by letter.
+    // The user mistyped another letter: "cofee" for "coffee". Return all topics of similar length; the caller compares
+    // them with the word letter by letter.
     OR abs(size(t.text) - size($text)) <= 2)
   AND EXISTS { MATCH (t)-[:SHIFTS_TO]-(:Term) }
 RETURN t.text AS topic

@@ -1,4 +1,4 @@
-// Delete some links from responses to their keywords.
+// Delete up to $limit links (MENTIONS) from responses to their keywords.
 // $limit: maximum number of links
 // Columns: gone (number of links deleted)
 MATCH (:Response)-[r:MENTIONS]->(:Term)

@@ -1,4 +1,4 @@
-// Delete some links from utterances to their keywords.
+// Delete up to $limit links (MENTIONS) from utterances to their keywords.
 // $limit: maximum number of links
 // Columns: gone (number of links deleted)
 MATCH (:Utterance)-[r:MENTIONS]->(:Term)

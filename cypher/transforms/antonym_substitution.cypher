@@ -61,8 +61,8 @@ WHERE (
 WITH d.id AS dialogue, n, coalesce(x.lemma, x.text) AS word, min(coalesce(x.id, x.text)) AS concept
 RETURN dialogue, collect({
   amr: n.amr, position: n.position, op: 'set', concept: concept,
-  // The antonym contradicts more turns if the word was said before in the dialogue, so the score makes the engine prefer
-  // such words.
+  // If the word occurred earlier in the dialogue, its antonym also contradicts the earlier turns. The score makes the
+  // engine prefer such words.
   score: size(coalesce(n.repeats, [])),
   // Each antonym of a node is a separate site, that is, an alternative edit.
   site: n.amr + '.' + toString(n.position) + '>' + concept}) AS edits

@@ -18,7 +18,7 @@ UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WHERE
-  // The node is the top of a turn's graph. The composed reply replaces the whole turn.
+  // The node is the top of the graph of a turn. The reply replaces the whole turn.
   n.position = 0
   // The node is the main predicate of a sentence that can be repeated later: "She loves letters."
   OR n.repeatable IS NOT NULL
@@ -34,12 +34,12 @@ WITH dialogue, nodes, [n IN nodes WHERE n.position = 0] AS tops,
      [n IN nodes WHERE n.node.concept IN ['we', 'you']] AS groups
 UNWIND [n IN nodes WHERE
   n.node.repeatable IS NOT NULL
-  // "Where is it?" and "Sit down!" claim nothing that could be contradicted.
+  // Use only statements: questions ("Where is it?") and orders ("Sit down!") cannot be contradicted.
   AND n.node.clause_type = 'statement'
-  // Take only the main clause: in "I know that she loves letters", this is "I know". The main clause is at the top of
-  // the graph or, as in "I stayed because it rained", directly below cause-01.
+  // Use only the main clause: not "she loves letters" in "I know that she loves letters". In "I stayed because it
+  // rained", the main clause "I stayed" is the ARG1 of cause-01.
   AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
-  // The sentence is short. A reader would not remember all of a long sentence.
+  // Use only short sentences, because a reader does not remember all of a long sentence.
   AND n.node.subtree_last - n.position <= 16
   // "She doesn't love old letters": the statement does not say what she loves.
   AND n.node.negated IS NULL] AS claim
@@ -62,12 +62,13 @@ WITH dialogue, nodes, tops, groups, claim, claim.node AS predicate,
         // The phrase is not a clause, such as "when he began".
         AND c.node.frame IS NULL
         AND (
-          // "Often" is no answer to "When?".
+          // The phrase is a time, but not an adverb such as "often", which does not answer "When?".
           c.node.role = 'time' AND (c.node.fixed_time IS NULL AND c.node.temporal OR c.node.concept = 'date-entity')
             AND NOT 'adverb-of-time' IN c.node.classes
-          // "Here" is no answer to "Where?".
+          // The phrase is a place of a known kind. "Here" has no known kind and does not answer "Where?".
           OR c.node.role IN ['location', 'destination'] AND c.node.kind <> 'other'
-          // "It" and "something" give nothing that could be asked for. In "The lake froze", the lake is the subject.
+          // The phrase is an object with content, unlike "it" and "something". The predicate must have an agent: in
+          // "The lake froze", the lake is the ARG1, but also the subject.
           OR c.node.role IN ['ARG1', 'ARG2', 'ARG4'] AND c.node.topical AND 'ARG0' IN claim.node.roles)] AS phrases
 WHERE size(phrases) > 0
   // Exclude statements with "we" or "you". It is not clear whether the addressee of "We went to Rome" was there. The

@@ -81,7 +81,7 @@ WITH dialogue, p, n, role, he_or_she, other_gender_mentioned, referent_mentioned
 // Step 3: choose the new pronoun and the new entity.
 MATCH (n)-[:LEXEME]->(:Term)-[:ALTERNATIVE {scale: 'person'}]->(x:Term)
 WITH dialogue, p, n, x.text AS new_pronoun, n.amr + '.' + toString(n.position) AS at,
-     // The turn number and the position of the node select one of the entities, because Cypher has no seeded random
+     // Select one of the entities by the turn number and the position of the pronoun. Cypher has no seeded random
      // function.
      CASE WHEN size(entities) > 0 THEN entities[(p.turn + p.position) % size(entities)].node END AS new_entity,
      // If "It is nice" becomes "They are nice" in a response, the response may still be correct, so such edits are for
@@ -89,12 +89,12 @@ WITH dialogue, p, n, x.text AS new_pronoun, n.amr + '.' + toString(n.position) A
      CASE WHEN NOT he_or_she OR NOT referent_mentioned THEN 'dialogue' END AS target,
      CASE p.concept
        WHEN 'it' THEN
-         // "It is an idea" does not become "They are an idea".
+         // "It is an idea" does not become "They are an idea", because "idea" is singular.
          role <> 'domain'
          // "It rains" does not become "They rain".
          AND n.expletive IS NULL
        WHEN 'they' THEN
-         // "Their room" does not become "its room": both can be correct.
+         // "Their room" does not become "its room", because the result may be correct as well.
          role <> 'poss'
          // "They" does not become "it" for a team or a town: both can be correct.
          AND NOT coalesce(antecedent.kind, '') IN ['group', 'place']

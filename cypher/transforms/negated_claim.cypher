@@ -22,13 +22,13 @@ UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WHERE
-  // The node is the top of a turn's graph. The composed reply replaces the whole turn.
+  // The node is the top of the graph of a turn. The reply replaces the whole turn.
   n.position = 0
   // The node is the main predicate of a sentence that can be repeated later: "She loves letters."
   OR n.repeatable IS NOT NULL
   // The node is an opinion: "I think that she loves letters."
   OR 'opinion' IN n.classes AND 'thinking' IN n.classes
-  // The node is *you* or *we*. These pronouns limit who can repeat a statement, and in which reply frame.
+  // The node is *you* or *we*: not every kind of reply can repeat a statement with these pronouns.
   OR n.concept IN ['you', 'we']
 WITH d.id AS dialogue,
      collect({node: n, position: n.position, amr: n.amr, turn: t.turn, speaker: t.speaker}) AS nodes
@@ -37,14 +37,14 @@ WITH dialogue, nodes, [n IN nodes WHERE n.position = 0] AS tops,
      [n IN nodes WHERE n.node.concept = 'we'] AS groups
 UNWIND [n IN nodes WHERE
   (n.node.repeatable IS NOT NULL
-    // "I agree" repeats nothing of what was said. "I think that she loves letters" does.
+    // An opinion must contain a statement to repeat: "I think that she loves letters" does, but "I agree" does not.
     OR 'thinking' IN n.node.classes AND n.node.main_clause AND n.node.subtree_last - n.position > 2)
-  // "Where is it?" and "Sit down!" claim nothing that could be contradicted.
+  // Use only statements: questions ("Where is it?") and orders ("Sit down!") cannot be contradicted.
   AND n.node.clause_type = 'statement'
-  // Take only the main clause: in "I know that she loves letters", this is "I know". The main clause is at the top of
-  // the graph or, as in "I stayed because it rained", directly below cause-01.
+  // Use only the main clause: not "she loves letters" in "I know that she loves letters". In "I stayed because it
+  // rained", the main clause "I stayed" is the ARG1 of cause-01.
   AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
-  // The sentence is short. In a long sentence, a reader would not notice the negation.
+  // Use only short sentences, because a reader does not notice the negation in a long sentence.
   AND n.node.subtree_last - n.position <= 16
   AND (
     // "She doesn't love it" has a negation that can be dropped.
@@ -72,8 +72,8 @@ WITH dialogue, predicate, top, to_addressee, of_group,
 WHERE NOT (voice = 'other' AND of_group)
 UNWIND CASE
     WHEN voice = 'own' THEN ['claim', 'said']
-    // Speakers know why they do something, so "Why don't I have to call you?" and "I'm surprised I don't have to call
-    // you" are strange.
+    // About "you", use no "why" and no "I'm surprised": speakers know why they do something, so "Why don't I have to
+    // call you?" and "I'm surprised I don't have to call you" are strange.
     WHEN to_addressee THEN ['check', 'meaning', 'said']
     ELSE ['check', 'why', 'surprise', 'meaning', 'said']
   END AS frame

@@ -28,7 +28,7 @@ WITH d.id AS dialogue, t.amr AS amr, collect(n) AS nodes
 WITH dialogue, amr, [n IN nodes WHERE n.position = 0][0] AS top,
      [n IN nodes WHERE n.person_role IS NOT NULL] AS pronouns
 WHERE
-  // "Call me" is an order. The change to "you call I" needs both pronouns, but no word expresses its "you".
+  // Skip orders. In "Call me", "I" and "you" would have to change together, but no word expresses the "you".
   top.has_imperative IS NULL
   // "I hope it rains" is about the speaker's own thoughts: nobody says "You hope it rains" instead.
   AND top.hedged IS NULL
@@ -45,7 +45,7 @@ WITH dialogue, amr,
        // came", which may still be correct.
        OR NOT any(n IN singular WHERE n.person_role = 'actor')
        THEN 'dialogue' END AS target,
-     // The score makes the engine prefer utterances in which many of the pronouns are arguments of predicates.
+     // Give a high score to utterances in which many of the pronouns are arguments of predicates.
      size([n IN pronouns WHERE n.person_role = 'actor']) AS score
 UNWIND changed AS n
 MATCH (n)-[:LEXEME]->(:Term)-[:ALTERNATIVE {scale: 'speaker'}]->(x:Term)

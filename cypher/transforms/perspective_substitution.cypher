@@ -91,7 +91,8 @@ WITH DISTINCT dialogue, amr, perspective, substitute
 WHERE (
     // Concepts are lemmas, so the substitute must be one, too: "letter", not "letters", "loving" or "loved".
     substitute.form = 'base'
-    // The form of a term is unknown if the term was created without the lexicon. It must then be a single word.
+    // The property form shows whether a term is a lemma. A term that was created without the lexicon has no form.
+    // Such a term must be a single word.
     OR substitute.form IS NULL AND NOT substitute.text CONTAINS ' ')
   // Words of unknown kind are mostly names, such as "Angie".
   AND substitute.kind <> 'other'
@@ -111,7 +112,8 @@ WITH dialogue, amr, perspective, last_word, substitute, collect({node: node, wor
 WITH dialogue, amr, substitute, expressions,
      [e IN expressions WHERE e.word = perspective | e.node] AS whole,
      [e IN expressions WHERE e.word = last_word | e.node] AS heads
-// In "coffee shop", the last word is the head. Only nodes of the head are replaced if no node expresses the whole.
+// If nodes express the whole perspective ("coffee shop"), replace them. Otherwise replace the nodes of the head, which
+// is the last word ("shop").
 WITH dialogue, amr, substitute, expressions, CASE WHEN size(whole) > 0 THEN whole ELSE heads END AS replaced
 WHERE size(replaced) > 0
   AND all(node IN replaced WHERE
@@ -127,7 +129,7 @@ WHERE size(replaced) > 0
     AND (
       // "I wrote a letter" can become "I wrote an email", because both are messages.
       substitute.kind = node.kind
-      // "I bought a letter" can become "I bought a machine": somebody can have, buy or see any thing.
+      // "I bought a letter" can become "I bought a machine", because any physical object can be owned, bought or seen.
       OR substitute.physical_object AND node.possessed_or_perceived))
 WITH dialogue, amr, substitute.text AS concept, amr + '>' + substitute.text AS site, replaced,
      // The other words of the perspective are dropped: "coffee shop" becomes "station", not "coffee station".

@@ -27,8 +27,8 @@ WHERE
     // "Nobody came" is already negative. Adding "not" would make it affirmative.
     AND p.negated IS NULL
 WITH d.id AS dialogue, p,
-     // Denying a claim contradicts more turns if the dialogue has made the claim before, so the score makes the engine
-     // prefer such claims.
+     // If the claim was already made earlier in the dialogue, its denial also contradicts the earlier turns. The score
+     // makes the engine prefer such claims.
      size(coalesce(p.repeats, [])) AS score
 RETURN dialogue, collect(
   CASE WHEN p.negation_position IS NULL

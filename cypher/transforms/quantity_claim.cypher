@@ -16,18 +16,18 @@
 // Amounts of at least two are doubled: "two kilos" becomes "four kilos". One is not changed, because the form of its
 // noun would have to change, too.
 
-// Step 1: find the statements, the later turns and the changes.
+// Step 1: find the statements that can be repeated, the later turns, and the words that can be changed.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WHERE
-  // The node is the top of a turn's graph. The composed reply replaces the whole turn.
+  // The node is the top of the graph of a turn. The reply replaces the whole turn.
   n.position = 0
   // The node is the main predicate of a sentence that can be repeated later: "She loves letters."
   OR n.repeatable IS NOT NULL
   // The node is an opinion: "I think that she loves letters."
   OR 'opinion' IN n.classes AND 'thinking' IN n.classes
-  // The node is *you* or *we*. These pronouns limit who can repeat a statement, and in which reply frame.
+  // The node is *you* or *we*: not every kind of reply can repeat a statement with these pronouns.
   OR n.concept IN ['you', 'we']
   // The number says how many or how much: "sixty dollars", "two rooms".
   OR n.role = 'quant' AND n.value =~ '[1-9][0-9]{0,5}'
@@ -42,14 +42,14 @@ WITH dialogue, nodes, [n IN nodes WHERE n.position = 0] AS tops,
      [n IN nodes WHERE n.node.concept = 'we'] AS groups
 UNWIND [n IN nodes WHERE
   (n.node.repeatable IS NOT NULL
-    // "I agree" repeats nothing of what was said. "I think that she loves letters" does.
+    // An opinion must contain a statement to repeat: "I think that she loves letters" does, but "I agree" does not.
     OR 'thinking' IN n.node.classes AND n.node.main_clause AND n.node.subtree_last - n.position > 2)
-  // "Where is it?" and "Sit down!" claim nothing that could be contradicted.
+  // Use only statements: questions ("Where is it?") and orders ("Sit down!") cannot be contradicted.
   AND n.node.clause_type = 'statement'
-  // Take only the main clause: in "I know that she loves letters", this is "I know". The main clause is at the top of
-  // the graph or, as in "I stayed because it rained", directly below cause-01.
+  // Use only the main clause: not "she loves letters" in "I know that she loves letters". In "I stayed because it
+  // rained", the main clause "I stayed" is the ARG1 of cause-01.
   AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
-  // The sentence is short. In a long sentence, a reader would not notice the change.
+  // Use only short sentences, because a reader does not notice the change in a long sentence.
   AND n.node.subtree_last - n.position <= 16
   // "She doesn't love old letters": a change of one word may leave a negative statement true.
   AND n.node.negated IS NULL] AS claim
@@ -81,7 +81,8 @@ WITH dialogue, predicate, top, to_addressee, of_group, changes,
 WHERE NOT (voice = 'other' AND of_group)
 UNWIND CASE
     WHEN voice = 'own' THEN ['claim', 'said']
-    // Speakers know why they do something, so "Why do I have to call you tomorrow?" is strange as a question.
+    // About "you", ask no "why": speakers know why they do something, so "Why do I have to call you tomorrow?" is
+    // strange.
     WHEN to_addressee THEN ['check', 'said']
     ELSE ['check', 'why', 'surprise', 'said']
   END AS frame

@@ -31,7 +31,7 @@ UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WHERE
-  // The node is the top of a turn's graph, to which a copy can be added.
+  // The node is the top of a turn's graph. A copied sentence is added below such a node.
   n.position = 0
   // The node is the main predicate of a sentence that can be repeated later: "She loves letters." Sentences such as "I
   // have" and "That depends" mean nothing when they are repeated later.
@@ -68,8 +68,8 @@ WHERE
   AND (
     // The antonym edge is for this frame: "love-01" -> "hate-01".
     a.used_as = predicate.opposable_as
-    // PropBank does not list the frame of this node, so there is no antonym edge for it. Use the edge for all unlisted
-    // frames of the word. Its property "known" contains the listed frames.
+    // An edge with used_as = 'frame' is for all frames of the word that PropBank does not list. Its property "known"
+    // contains the frames that PropBank lists, to which the edge does not apply.
     OR a.used_as = 'frame'
       AND predicate.frame
       AND NOT predicate.opposable_as IN a.known)
@@ -96,13 +96,13 @@ WITH dialogue, predicate, context_free, top, way.append AS append, way.antonym A
      top.amr + CASE WHEN way.append THEN 'snt' ELSE '' END
        + '<' + predicate.amr + '.' + toString(predicate.position) + '>' + way.antonym AS site,
      CASE
-       // If the copy replaces a whole turn, the edit is only for negatives whose response is edited. The edited
-       // response then no longer answers the context.
+       // If the copy replaces a whole turn, use the edit only to make wrong responses: the new turn no longer answers
+       // the context.
        WHEN NOT way.append THEN 'response'
        // An antonym from ConceptNet contradicts less reliably than a negation, so it is used in whole dialogues only.
        WHEN way.antonym <> '' THEN 'dialogue'
-       // A response that asks, orders or is long still answers the context after a sentence is added. The edited
-       // response may therefore be correct, so such an edit is for whole dialogues only.
+       // If a response is long, or contains a question or an order, it still answers the context after a sentence
+       // is added. The edited response may therefore be correct, so such an edit is for whole dialogues only.
        WHEN top.asked_roles IS NOT NULL OR top.has_imperative OR top.subtree_last > 15 THEN 'dialogue'
      END AS target
 
@@ -117,7 +117,8 @@ WITH dialogue, top, site, target,
        ELSE [] END AS make_multi_sentence,
      // Copy the whole sentence of the predicate.
      CASE WHEN append
-       // The position -1 stands for the top after the previous edit, which may be the new multi-sentence.
+       // The position -1 means the top of the edited graph, which may be the multi-sentence node that the
+       // previous edit added.
        THEN {position: -1, op: 'graft', role: 'snt', from_amr: source, from_position: predicate.sentence_top}
        ELSE {position: 0, op: 'graft', from_amr: source, from_position: predicate.sentence_top}
      END AS copy_sentence,

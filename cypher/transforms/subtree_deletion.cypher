@@ -57,9 +57,9 @@ WITH dialogue, last_turn, graphs, max_emptied, [g IN graphs WHERE
          // The turn with the deepest graph says much, so readers notice the loss: "I'm making a soup with carrots
          // and onions."
          g.turn = deepest_turn
-         // The previous turn asks a question, so readers notice that there is no answer.
+         // The previous turn asks a question, so readers notice if the answer is deleted.
          OR size(g.asked_roles) > 0
-           // "Yes." has no content to lose.
+           // A graph of one node ("Yes.") has no branches that could be deleted.
            AND g.depth > 0
            // "What time is it?" after a question is not an answer.
            AND g.top.only_questions IS NULL)

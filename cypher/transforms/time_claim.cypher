@@ -22,13 +22,13 @@ UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WHERE
-  // The node is the top of a turn's graph. The composed reply replaces the whole turn.
+  // The node is the top of the graph of a turn. The reply replaces the whole turn.
   n.position = 0
   // The node is the main predicate of a sentence that can be repeated later: "She loves letters."
   OR n.repeatable IS NOT NULL
   // The node is an opinion: "I think that she loves letters."
   OR 'opinion' IN n.classes AND 'thinking' IN n.classes
-  // The node is *you* or *we*. These pronouns limit who can repeat a statement, and in which reply frame.
+  // The node is *you* or *we*: not every kind of reply can repeat a statement with these pronouns.
   OR n.concept IN ['you', 'we']
   // The word says when: "Wednesday", "tomorrow".
   OR n.temporal
@@ -36,9 +36,9 @@ WHERE
   OR n.time_number IS NOT NULL
 OPTIONAL MATCH (n)-[:LEXEME]->(:Term)-[:ALTERNATIVE {scale: 'time'}]->(x:Term)
 WITH d, t, n, n.time_number AS number,
-     // In "two days before the party", no other word can take the place of "before".
+     // Do not replace fixed words: in "two days before the party", no other word can take the place of "before".
      CASE WHEN n.temporal AND n.fixed_time IS NULL
-       // "Next week" does not become "next day".
+       // Keep units of time: in "next week", "day" instead of "week" would not be English.
        AND NOT 'time-unit' IN n.classes THEN x.text END AS concept
 WITH d, t, n, concept,
      CASE
@@ -48,12 +48,12 @@ WITH d, t, n, concept,
        WHEN n.role = 'day' THEN toString((number + 9) % 28 + 1)
        // Subtract 20 years: 1990 becomes 1970.
        WHEN n.role = 'year' AND number > 20 THEN toString(number - 20)
-       // Add five hours on a twelve-hour clock: "9 o'clock" becomes "2 o'clock". Other minutes may be written in
-       // words that do not fit a new number ("half past seven").
+       // Add five hours on a twelve-hour clock: "9 o'clock" becomes "2 o'clock". Change only full hours, because other
+       // times may be written in words that do not fit a new number ("half past seven").
        WHEN n.role = 'time' AND number >= 0 AND n.value ENDS WITH ':00"'
          THEN '"' + toString((number + 4) % 12 + 1) + right(replace(n.value, '"', ''), 3) + '"'
      END AS value
-// A word can have several changes.
+// Collect the replacements of each time word, because a word can have several.
 WITH d, t, n,
      [o IN collect({concept: concept, value: value}) WHERE o.concept IS NOT NULL OR o.value IS NOT NULL] AS options
 WITH d.id AS dialogue,
@@ -63,19 +63,19 @@ WITH dialogue, nodes, [n IN nodes WHERE n.position = 0] AS tops,
      [n IN nodes WHERE n.node.concept = 'we'] AS groups
 UNWIND [n IN nodes WHERE
   (n.node.repeatable IS NOT NULL
-    // "I agree" repeats nothing of what was said. "I think that she loves letters" does.
+    // An opinion must contain a statement to repeat: "I think that she loves letters" does, but "I agree" does not.
     OR 'thinking' IN n.node.classes AND n.node.main_clause AND n.node.subtree_last - n.position > 2)
-  // "Where is it?" and "Sit down!" claim nothing that could be contradicted.
+  // Use only statements: questions ("Where is it?") and orders ("Sit down!") cannot be contradicted.
   AND n.node.clause_type = 'statement'
-  // Take only the main clause: in "I know that she loves letters", this is "I know". The main clause is at the top of
-  // the graph or, as in "I stayed because it rained", directly below cause-01.
+  // Use only the main clause: not "she loves letters" in "I know that she loves letters". In "I stayed because it
+  // rained", the main clause "I stayed" is the ARG1 of cause-01.
   AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
-  // The sentence is short. In a long sentence, a reader would not notice the change.
+  // Use only short sentences, because a reader does not notice the change in a long sentence.
   AND n.node.subtree_last - n.position <= 16
   // "She doesn't love old letters": a change of one word may leave a negative statement true.
   AND n.node.negated IS NULL] AS claim
 
-// Step 2: choose the later turns and the frames.
+// Step 2: choose the later turns, and the reply frames in which the statements are repeated.
 WITH nodes, dialogue, tops, addressees, groups, claim, claim.node AS predicate,
      coalesce(claim.node.repeatable, '') = 'anywhere' AS context_free,
      // Whether the statement is also about the addressee: "You can call me."
@@ -90,7 +90,7 @@ WITH nodes, dialogue, tops, addressees, groups, claim, claim.node AS predicate,
         // The word is part of the statement.
         AND c.position >= claim.position AND c.position <= claim.node.subtree_last
         AND size(c.options) > 0
-        // In "next door", "next" is no time. In "next Friday", it modifies a time.
+        // In "next door", "next" does not express a time. In "next Friday", it modifies a time.
         AND (coalesce(c.node.role, '') <> 'mod'
           OR any(m IN nodes WHERE m.amr = c.amr AND m.position = c.node.parent AND m.node.temporal))] AS changes
 WHERE size(changes) > 0
@@ -105,7 +105,8 @@ WITH dialogue, predicate, top, to_addressee, of_group, changes,
 WHERE NOT (voice = 'other' AND of_group)
 UNWIND CASE
     WHEN voice = 'own' THEN ['claim', 'said']
-    // Speakers know why they do something, so "Why do I have to call you tomorrow?" is strange as a question.
+    // About "you", ask no "why": speakers know why they do something, so "Why do I have to call you tomorrow?" is
+    // strange.
     WHEN to_addressee THEN ['check', 'said']
     ELSE ['check', 'why', 'surprise', 'said']
   END AS frame

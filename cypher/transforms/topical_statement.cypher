@@ -49,7 +49,7 @@ WITH d, collect({
 WITH d,
      [n IN nodes WHERE NOT n.of_donor] AS dialogue_nouns,
      [n IN nodes WHERE n.of_donor AND n.context_free] AS statement_tops,
-     // A noun without a noun class cannot be compared with the nouns of the context.
+     // Use only nouns with a noun class, because only these can be compared with the nouns of the context.
      [n IN nodes WHERE n.of_donor AND n.noun_class <> ''] AS donor_nouns
 WITH d, dialogue_nouns, [top IN statement_tops | {
        amr: top.amr, position: top.position,
@@ -62,7 +62,7 @@ WITH d.id AS dialogue, t.amr AS amr, t.turn AS turn, statements,
      [noun IN dialogue_nouns WHERE noun.turn < t.turn] AS context
 WITH dialogue, amr, turn, context, [statement IN statements | {
        amr: statement.amr, position: statement.position,
-       // Keep the nouns that the context shares, or that can be replaced by a noun of the context.
+       // Keep the nouns of the statement that the context shares, or that a noun of the context can replace.
        nouns: [noun IN statement.nouns WHERE any(other IN context WHERE
          // "I left the windows open" shares "window" with "The window was open".
          other.word = noun.word

@@ -44,8 +44,8 @@ Span = tuple[int, int]
 # Concepts that have no token of their own and share the token of a child. For *teacher*, the graph is
 # ``(p / person :ARG0-of (t / teach-01))``: ``person`` shares the token of ``teach-01``.
 _SHARES = re.compile(r"^(?:person|thing|have-(?:rel|org)-role-91|.*-(?:entity|quantity))$")
-# The question words that express ``amr-unknown``, keyed by the concept of its parent in the first table, and
-# by its role in the second. For example, *where* expresses ``:location amr-unknown``.
+# The question words that express ``amr-unknown``. The keys of the first table are concepts of its parent, and
+# those of the second table are its roles. For example, *where* expresses ``:location amr-unknown``.
 _WH_BY_PARENT = {"cause-01": ("why", "how"), "be-located-at-91": ("where",)}
 _WH_BY_ROLE = {
     "location": ("where",),
@@ -177,8 +177,8 @@ class _Alignment:
         that grows with the position is added, so that the first of several equally good tokens is chosen.
         """
         near = [self.spans[other] for other in self.around[k] if other in self.spans]
-        # If no neighbour is aligned yet, the penalty is medium. Candidates near an aligned neighbour then
-        # have a lower penalty, and are chosen first.
+        # The penalty for the distance is medium if no neighbour of the node is aligned yet. Candidates near
+        # an aligned neighbour have a lower penalty, so they are chosen first.
         if not near:
             return 1.5 + span[0] / (len(self.tokens) + 1)
         # Use the distances from only the two nearest neighbours, because farther ones are often in other

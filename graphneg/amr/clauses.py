@@ -154,13 +154,15 @@ class Clauses:
             return ["tell"] if any(child.role == "polarity" for child in below) else ["tell", "ask"]
         agent = next((child.concept for child in below if child.role == "ARG0"), None)
         is_opinion = reading.is_a(k, "opinion") and (agent or "i") == "i"
-        # "I think it is late": speakers neither ask nor doubt what they think themselves.
+        # Skip opinions such as "I think it is late": speakers neither ask about their own thoughts nor doubt
+        # them.
         if known["clause_type"] not in _TOLD or is_opinion:
             return []
         if any(self._is_beside(k, at) for at, label in enumerate(reading.labels) if label == "expressive"):
             return []
         free = all(child.role not in ("polarity", "mode") for child in below)
-        # If "I" is the subject or the object, the clause is about the speaker, who knows whether it is true.
+        # If "I" is the subject or the object, the clause is about the speaker. Speakers know whether such a
+        # clause is true, so they neither ask nor doubt it.
         is_own = any(child.role in ("ARG0", "ARG1") and child.concept == "i" for child in below)
         # A clause about the speaker does not become a question: nobody would turn "I am tired" into "Am I
         # tired?"
@@ -242,7 +244,8 @@ class Clauses:
         # A single word, a question and reported speech ("He said that ...") are not statements to repeat.
         if not inside or reading.is_a(top, "retelling") or any(at in inside for at in reading.asked):
             return None
-        # "I hope", "I promise" and "Thank you" are true only at the moment when they are said.
+        # "I hope", "I promise" and "Thank you" are true only when they are said, so they cannot be repeated
+        # later.
         if any(reading.is_a(at, "wondering", "thinking", "courtesy") for at in reading.whole(top)):
             return None
         # The sentence must be about something concrete: a person, a name or a noun of a known kind.

@@ -33,7 +33,8 @@ NEGATIVES = word_list("denials")
 NEGATIVE_PREFIX = re.compile(r"^(?:un|in|im|ir|il|dis|non-?)(?=[a-z]{3})|less(?:ly)?$")
 """Pattern of the negative prefixes (*un-*, *dis-*) and of the suffix *-less*."""
 _TABLE = _read_table("concept_words")
-# Roles whose constants no word expresses. The exception ``:polarity -`` is handled separately.
+# Roles whose constants have no word of their own in the text. The exception ``:polarity -`` is handled
+# separately.
 _ROLE_WORDS = {"polarity", "mode", "polite", "wiki"}
 
 

@@ -118,7 +118,7 @@ def _arguments(reading: AmrView, k: int) -> Arguments:
 
 
 def _word(reading: AmrView, k: int) -> str:
-    """Return the text that represents an argument in comparisons with other arguments."""
+    """Return an argument of a frame as text, for comparison with the arguments of other frames."""
     # The pronouns *i*, *you* and *we* are compared as they are. Other pronouns and question words match any
     # word.
     if reading.is_a(k, "speaking"):
@@ -215,7 +215,7 @@ def repeats(one: Statement, earlier: Statement) -> bool:
 
 
 def _resolved(one: Statement, speaker: str, speakers: Sequence[str]) -> Statement:
-    """Replace *i* with the speaker, and *you* with the other speaker, or with ``*`` if there are several."""
+    """Replace *i* with the speaker, and *you* with the other speaker, or with ``*`` for several others."""
     if not one.arguments:
         return one
     others = [other for other in speakers if other != speaker]

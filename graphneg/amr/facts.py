@@ -180,7 +180,7 @@ class _Facts:
         return found | ({"roles": self._nouns.roles(k)} if self.reading.is_frame[k] else {"roles": []})
 
     def _noun(self, k: int) -> Facts:
-        """Return the properties of a noun or argument that decide what may replace it."""
+        """Return the properties of a noun or argument that show what may replace it, such as its kind."""
         nouns = self._nouns
         found: Facts = {
             "argument_type": nouns.slot(k),
@@ -202,7 +202,7 @@ class _Facts:
         return found
 
     def _swap(self, k: int) -> Facts:
-        """Return the words and the type of a name or number, which can be swapped with others of its type."""
+        """Return the words and the type of a name or number. Names of the same type can be swapped."""
         swap = self._nouns.swap(k)
         return {} if swap is None else {"entity_type": swap[0], "entity_text": swap[1]}
 
@@ -234,7 +234,7 @@ class _Facts:
                 "has_imperative": any(
                     node.value == "imperative" and node.role == "mode" for node in self.reading.nodes
                 ),
-                # "I hope", "I guess" and "Thank you" are about the speaker's own thoughts.
+                # A sentence about the speaker's own thoughts is hedged: "I hope", "I guess", "Thank you".
                 "hedged": any(
                     node.concept == "i"
                     and self.reading.is_a(node.parent, "wondering", "thinking", "courtesy")

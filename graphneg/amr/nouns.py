@@ -34,7 +34,8 @@ _OPEN = _ARGUMENTS | {"ARG3", "ARG4", "domain", "op1", "op2", "accompanier", "in
 _ASIDE = frozenset({"mod", "time", "unit", "quant", "name"})
 # Kinds of nouns that are not replaced by nouns of other dialogues, except as the object of a verb of liking.
 _NO_THINGS = frozenset({"act", "state", "time"})
-# Roles of words that modify another word. The empty role is that of the top, the predicate of the sentence.
+# Roles of words that modify another word. The empty role is that of the top of the graph, which is the
+# predicate.
 _MODIFYING = frozenset(
     {"", "mod", "manner", "degree", "extent", "frequency", "time", "location", "direction", "domain"}
 )
@@ -172,8 +173,8 @@ class Nouns:
     def _filler(self, k: int) -> str | None:
         """Return the kind of noun or the entity concept that may replace a node; None to keep the node."""
         reading, label, up = self._of, self._of.labels[k], self._of.nodes[k].parent
-        # Quoted words are kept: "They call him Tom", "He said goodbye". A person as the object of *use* or
-        # *read* is kept as well, because it is probably a parser error.
+        # Do not replace quoted words: "They call him Tom", "He said goodbye". Do not replace a person as the
+        # object of *use* or *read* either, because it is probably a parser error.
         quoted = reading.is_a(up, "naming") or (label == "person" and reading.is_a(up, "using"))
         if quoted and reading.roles[k] != "ARG0":
             return None
@@ -199,7 +200,7 @@ class Nouns:
         is_open = role in _OPEN and self.names_something(k) and self.is_plain(k)
         if not is_open or reading.is_a(k, "vague") or reading.is_a(up, "choosy"):
             return None
-        # One can like or remember a person, a place or a thing.
+        # Verbs of liking fit nouns of any kind: one can like or remember a person, a place or a thing.
         if role == "ARG1" and reading.is_a(up, "liking"):
             return "any"
         if reading.kinds[k] in _NO_THINGS:
@@ -386,7 +387,7 @@ class Nouns:
         return dated or any(self._is_impersonal(above, k) for _, above in self._of.roles_in[k])
 
     def _is_impersonal(self, above: int, k: int) -> bool:
-        """Return whether the *it* with the number ``k`` refers to nothing as an argument of ``above``."""
+        """Return whether *it* (node ``k`` under ``above``) refers to nothing, as in "It takes an hour"."""
         reading = self._of
         if reading.is_a(above, "impersonal"):
             return True

@@ -120,8 +120,8 @@ def mutable_nodes(graph: AmrGraph) -> dict[tuple[str, int], MutableNode]:
         graph: The graph to convert.
 
     Returns:
-        The nodes, keyed by graph id and node index. Mentions have no key, but are in `below` of their
-        parents.
+        The nodes, keyed by graph id and node index. Mentions have no index. They are only in the
+        attribute `below` of their parent nodes.
     """
     spans = graph.spans
     mutable = [
@@ -132,7 +132,8 @@ def mutable_nodes(graph: AmrGraph) -> dict[tuple[str, int], MutableNode]:
         if before.parent is not None:
             node.parent = mutable[before.parent]
             node.parent.below.append(node)
-    # An `AmrGraph` stores its mentions in a separate list. Put them among the nodes, in written order.
+    # An `AmrGraph` stores mentions (repeated variables) in a separate list. Insert them among the children
+    # of their nodes, in written order.
     order = {id(mutable[node.position]): node.branch for node in graph.nodes} if graph.mentions else {}
     for mention in graph.mentions:
         node = MutableNode(mention.role, align=mention.align, role_align=mention.role_align)
@@ -404,8 +405,8 @@ class _Tree:
                 break
             kept, parent = mention.target, mention.parent
             assert kept is not None and parent is not None
-            # `kept` moves out of the removed subtree. Leave a mention of it at its old place, because its old
-            # parent may be moved out of the removed subtree later, and must then still have this argument.
+            # The node `kept` moves out of the removed subtree. Put a reentrancy in its old place: if its old
+            # parent is moved out later, too, the parent must still have this argument.
             if kept is not gone:
                 assert kept.parent is not None
                 kept.parent.attach(MutableNode(kept.role, target=kept), kept.detach())
@@ -452,7 +453,7 @@ class _Tree:
             copy.role = _next_role(node, edit.role)
             node.attach(copy)
         else:
-            # If the edit has no role, the copy takes the place of the node.
+            # If the edit names no role, replace the node with the copied subtree.
             self._replace(node, copy)
         self._nodes.update({inner.key: inner for inner in copy.walk() if inner.key is not None})
 
@@ -478,7 +479,8 @@ class _Tree:
         with the target's name if it has one.
         """
         inside = {id(node) for node in copy.walk()}
-        # Find the pronouns of the edited graph: a mention of *i* in the copy must refer to its *i*.
+        # If the copied subtree mentions a pronoun such as *i* that the edited graph also contains, the copy
+        # refers to the node of the edited graph.
         own = {t.concept: t for t in self._top.walk() if t.concept in PRONOUNS and t is not leaving}
         for node in list(copy.walk()):
             target = node.target
@@ -591,7 +593,7 @@ def _unframed(penman: str) -> MutableNode:
 
 @cache
 def _parsed(penman: str) -> AmrGraph:
-    """Return the graph of a reply frame."""
+    """Parse the graph of a reply frame, a template for replies such as "But you said ..."."""
     return parse_graph(penman, "frame")
 
 
@@ -628,7 +630,7 @@ def _next_role(node: MutableNode, role: str) -> str:
 def _close_gap(parent: MutableNode, role: str | None) -> None:
     """Renumber the ``:opN`` or ``:sntN`` that follow a removed child, so that the numbers have no gap."""
     gone = _NUMBERED.match(role or "")
-    # If another child has the same role as the removed child, such as ``:op2``, there is no gap.
+    # If another child also has the role of the removed child, such as a second ``:op2``, there is no gap.
     if gone is None or any(child.role == role for child in parent.below):
         return
     for child in parent.below:

@@ -110,7 +110,7 @@ class AmrView:
 
     @cached_property
     def sentences(self) -> list[int]:
-        """For each node, the index of the top node of its sentence."""
+        """For each node, the node index of the top of its sentence."""
         if not self.is_multiple:
             return [0] * self.size
         tops = [0] * self.size

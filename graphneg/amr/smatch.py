@@ -348,7 +348,7 @@ _LABELS: Mapping[str, Callable[[Triples], set[str]]] = {
 
 
 def _part(graph: Triples, relations: Sequence[Triple]) -> Triples:
-    """Return the given relations with the instances of the nodes at both ends."""
+    """Return the part of a graph that consists of the given relations and the concepts at their ends."""
     ends = {node for _, source, target in relations for node in (source, target)}
     return Triples([instance for instance in graph.instances if instance[1] in ends], (), relations)
 

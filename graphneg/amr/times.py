@@ -24,7 +24,7 @@ _SPANS = frozenset({"time", "duration", "frequency"})
 # If a predicate has one of these roles, no time is added to it, because the time could clash with the role.
 _BOUND = frozenset({"time", "duration", "frequency", "condition", "polarity", "mode"})
 _DATES = frozenset({"date-entity", "temporal-quantity"})
-# Modifiers that are a part of a time expression: "next week".
+# Modifiers that are part of a time expression, such as "next" in "next week".
 _RELATIVE = frozenset({"next", "last", "early", "late", "today"})
 # Roles of numbers in a date or duration.
 _COUNTED = frozenset({"month", "day", "year", "quant"})
@@ -142,7 +142,7 @@ def tense_of(text: str, lexicon: Lexicon) -> str:
         ['past', 'future', 'present']
     """
     past, future = (bool(pattern.search(text.lower())) for pattern in _tenses(lexicon))
-    # "I said I will go" has forms of both tenses.
+    # "I said I will go" contains a past form and a future form, so its tense is "mixed".
     if past and future:
         return "mixed"
     return "past" if past else "future" if future else "present"

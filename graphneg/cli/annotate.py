@@ -54,7 +54,7 @@ def annotate(
     ),
     human: list[Path] | None = option(
         None,
-        "Contexts in the format of DailyDialog++. Their adversarial responses form another "
+        "Contexts in the format of DailyDialog++. Their adversarial responses are sampled as a further "
         "source. Repeatable.",
     ),
     n: int = option(60, "Number of negatives to sample from each source.", min=1),

@@ -244,8 +244,8 @@ def with_expanded_options(function: Callable[..., None], input_status: int = 1) 
         for name, kind in objects.items():
             options[name] = kind(**{field.name: options.pop(field.name) for field in fields(kind)})
         try:
-            # This message is correct only for commands that change nothing. All other commands call
-            # `advise_on_interrupt` themselves, and their message is printed instead.
+            # If the user presses Ctrl-C, the message "nothing was changed" is printed. Commands that change
+            # something call `advise_on_interrupt` themselves, and their message is printed instead.
             with advise_on_interrupt("nothing was changed"), raise_on_interrupt():
                 function(**options)
         except InputError as error:
@@ -328,7 +328,8 @@ def named_values(given: Iterable[str] | None, hint: str) -> dict[str, Any]:
             # A value that is not JSON is a string, so that the user can write word=tea instead of
             # word='"tea"'.
             values[name] = value
-        except (ValueError, RecursionError) as error:  # A number with thousands of digits, or deep nesting.
+        except (ValueError, RecursionError) as error:
+            # JSON with thousands of digits in a number, or with deep nesting, cannot be parsed.
             raise BadParameter(
                 f"{name} has a value that is too long or too deeply nested", param_hint=hint
             ) from error

@@ -117,8 +117,8 @@ def negatives(
     show: int = option(0, "Number of negatives to show after the run.", "N", min=0),
     generator_options: list[str] | None = option(
         None,
-        "An option for the generator, for recipes that use a generator (hard). The value is JSON or any "
-        "other text. Repeatable.",
+        "An option for the generator that the recipe hard uses. The value is JSON or any other text. "
+        "Repeatable.",
         "NAME=VALUE",
         "--option",
     ),

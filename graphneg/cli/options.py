@@ -189,8 +189,7 @@ class StoreOptions:
         try:
             return "://" in self.name or Path(self.name).expanduser().exists()
         except (OSError, RuntimeError):
-            # It cannot be checked whether the path exists. Return True: the error is reported when the store
-            # is opened.
+            # The path cannot be checked. Return True, so that the error is reported when the store is opened.
             return True
 
     @property

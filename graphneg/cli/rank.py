@@ -234,7 +234,7 @@ def select(
         "--validation.",
     ),
     keep: Literal["fitting", "unfitting"] = option(
-        "fitting", "Keep responses within both perplexity thresholds (fitting), or the others (unfitting)."
+        "fitting", "Keep responses within both perplexity thresholds (fitting), or all others (unfitting)."
     ),
     judge: str | None = _of_choice(
         None, "A ranker or cross-encoder that scores how well a response answers its context.", "PATH_OR_ID"
@@ -321,7 +321,8 @@ def select(
         return
     if judge or least or quota or (max_score, absolute_margin, relative_margin) != (None,) * 3:
         raise BadParameter("--model can't be combined with other criteria: apply these in a second command")
-    # Without a backward model, load one model and use it for both directions.
+    # If the user names no separate model for the backward direction (the last turn given the response), use
+    # one model for both directions.
     names = (model, backward_model) if backward_model else (model,)
     limits = _Limits(validation, quantile, (forward_threshold, backward_threshold), keep, per_context, seed)
     # A threshold that the user has not given is learned from validation records. Without validation records,

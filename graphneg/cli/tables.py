@@ -170,8 +170,8 @@ def shortage_table(rows: Sequence[Shortage]) -> Table:
     headers = ("negatives", "category", "contexts", "too few", "wanted", "drawn")
     table = figures_table(*headers, "similar:\nleast", "median", "most", names=2)
     for row in rows:
-        # These numbers are known only for a source as a whole. Leave them out of the rows of error
-        # categories.
+        # The number of wanted responses is known only for a whole source. Leave these cells empty in the
+        # rows of error categories.
         needed = ["", ""] if row.category else [f"{row.short:,}", f"{row.wanted:,}"]
         name, spread = "" if row.category else row.name, row.similarity
         figures = (spread.minimum, spread.median, spread.maximum) if spread else ()

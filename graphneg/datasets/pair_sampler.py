@@ -229,8 +229,7 @@ class PairSampler:
             epoch: The epoch number, from 0.
 
         Returns:
-            The pairs in random order, which take 12 bytes of memory each, and the numbers of missing
-            responses.
+            The pairs in random order (12 bytes of memory per pair), and the counts of missing responses.
         """
         import numpy
 
@@ -259,7 +258,7 @@ class PairSampler:
 
         Args:
             epoch: The epoch number, from 0.
-            shortfall: Counts to which the numbers of missing responses are added.
+            shortfall: Counter of missing responses, which is updated while the pairs are drawn.
 
         Returns:
             An iterator over the pairs, represented by indices.
@@ -307,7 +306,7 @@ class PairSampler:
         Args:
             index: Index of the group.
             epoch: The epoch number, from 0.
-            shortfall: Counts to which the numbers of missing responses are added.
+            shortfall: Counter of missing responses, which is updated while the pairs are drawn.
 
         Yields:
             Pairs of the group's context and a response, represented by indices.
@@ -391,7 +390,8 @@ class PairSampler:
             text = some[slot].text
             key = match_key(text)
             if other != index and key not in taken and text not in right:
-                # A reply to a nearly equal context may also be a correct response to this context.
+                # Skip a reply to a nearly equal context, because it may also be a correct response to this
+                # context.
                 if are_near(words, word_hashes("\n".join(self.groups[other].context))):
                     continue
                 taken.add(key)
@@ -515,9 +515,10 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
-    """The numbers of responses that an epoch has and lacks, for one name in the mix (a row of a report).
+    """A row of a report on how many responses of one kind an epoch uses, and how many are missing.
 
-    A row with a ``category`` counts only those responses for the name that have this error category.
+    The kind is a name in the mix, such as the source ``deam``. If ``category`` is not empty, the row counts
+    only the responses of this kind that have this error category.
 
     Attributes:
         name: Name in the mix: a source, error category or transform.

@@ -231,7 +231,7 @@ class Pairs:
         self._epoch, self._index = epoch, index
 
     def shortages(self, epoch: int = 0, embedder: Embedder | None = None) -> list[Shortage]:
-        """Report how many wrong responses an epoch has and lacks, and how similar to correct responses.
+        """Report how many wrong responses an epoch has and lacks, and how similar they are to correct ones.
 
         Args:
             epoch: The epoch number, from 0.
@@ -359,14 +359,14 @@ class Pairs:
             InputError: ``negatives`` is below 1 or above the number of negatives that the mix draws per
                 context.
         """
-        # If the mix draws fewer negatives per context, no row could ever be filled.
+        # Each row needs this number of negatives of one context, so the mix must draw at least as many.
         most = sum(self.sampler(epoch).mix.negatives.values())
         if not 1 <= negatives <= most:
             raise InputError(f"{negatives} negatives per row: the mix draws {most} per context")
         return self._tuples(epoch, [f"negative_{number}" for number in range(1, negatives + 1)], separator)
 
     def _tuples(self, epoch: int, names: Sequence[str], separator: str) -> Dataset:
-        """Return a dataset with the columns ``anchor`` and ``positive``, and one column for each name."""
+        """Return a dataset with the columns ``anchor`` and ``positive``, and ``names`` for the negatives."""
         columns = ["anchor", "positive", *names]
         features = _features(dict.fromkeys(columns, "string"), separator)
         sampler = self.sampler(epoch)

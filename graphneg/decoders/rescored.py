@@ -113,7 +113,8 @@ class RescoringDecoder:
         )
         answers: list[Decoded] = []
         for texts, first in zip(candidates, surface, strict=True):
-            # `scores` yields the scores of the texts of all utterances, in the order of `pairs`.
+            # `scores` yields the scores of all texts in the order of `pairs`, so `next` gives that of this
+            # text.
             scored = {text: next(scores) + self._margin * (text == first.text) for text in texts}
             answers.append(Decoded(max(scored, key=lambda text: scored[text])) if scored else first)
         return answers

@@ -199,7 +199,7 @@ class Resolver:
 
     def _name(self, mention: Mention, speaker: str, found: dict[int, _Referent]) -> _Referent | None:
         own: _Referent | None = None
-        # "I'm Mary", "My name is Mary"
+        # The sentence says whose name it is: "I'm Mary", "My name is Mary".
         if mention.names is not None:
             own = found.get(mention.names)
         # "Hi, Mary." names the other speaker.
@@ -233,8 +233,8 @@ class Resolver:
         same = [one for one in fitting if mention.head in one.names]
         if same:
             return same
-        # "Mr. Kurt" may be called "Michael Kurt" before or after.
-        # "China" is no part of the name of "China Import".
+        # A person can have a longer and a shorter name: "Michael Kurt" and "Mr. Kurt". This is not true of
+        # other names: "China" does not refer to "China Import".
         people = [one for one in fitting if one.kind in ("person", SPEAKER) and mention.noun_kind == "person"]
         return [one for one in people if any(_is_part(mention.head, name) for name in one.names)]
 
@@ -244,10 +244,10 @@ class Resolver:
             of = found.get(mention.owner)
             owner = None if of is None else of.number_of
         known = self._by_head.get(mention.head, [])
-        # "a car" introduces a new car.
+        # "a car" introduces a new car, so it does not refer to an earlier one.
         if mention.definiteness != "indefinite":
             fitting = [one for one in known if self._fits(mention, owner, one)]
-            # If the owner is not known ("his car"), the noun is not compared with others.
+            # If it is not known who the owner is ("his car"), treat the noun as a new entity.
             is_known = mention.owner is None or owner is not None
             if len(fitting) == 1 and is_known:
                 referent = fitting[0]
@@ -262,7 +262,7 @@ class Resolver:
         """Return whether a noun may refer to a known entity with the same head."""
         if mention.number and one.number and mention.number != one.number:
             return False
-        # "My car is red" is not about the car of somebody else, or about a car without an owner.
+        # "My car" cannot refer to the car of somebody else, or to a car without an owner.
         if owner is not None and one.owner != owner:
             return False
         # "the red car" is not the blue one, and not one whose colour nobody has mentioned.
@@ -288,7 +288,8 @@ class Resolver:
         # "three attempts" is indefinite, so "they" is not linked to it.
         if fitting and kind in ("thing", "several") and not fitting[0].is_definite:
             return None
-        # "They are a large company" tells what they are, not what was spoken of.
+        # In "They are a large company", "they" need not be something that was mentioned before. So do not
+        # resolve a pronoun that is the subject of a noun.
         if kind in ("thing", "several") and _is_subject_of_noun(mention, view):
             return None
         if fitting and kind == "thing" and not _is_usual(mention, fitting[0], view):

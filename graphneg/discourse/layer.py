@@ -155,7 +155,7 @@ def _add(layer: DiscourseLayer, turn: SpokenTurn, resolver: Resolver) -> list[Cl
 
 
 class _Earlier:
-    """The clauses of the turns so far, by predicate."""
+    """Collects clauses, and relates the clauses of each turn to the earlier clauses."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
@@ -251,7 +251,7 @@ def _possessed(
 
 
 def _leave_out_single_nouns(layer: DiscourseLayer) -> None:
-    """Remove the entities of nouns that are mentioned once: each noun would be an entity of its own."""
+    """Remove the entities of nouns that are mentioned only once, because they connect no clauses."""
     mentions: dict[str, int] = {}
     for references in layer.references.values():
         for entity in references.values():
@@ -259,7 +259,8 @@ def _leave_out_single_nouns(layer: DiscourseLayer) -> None:
     kept = {
         one.id for one in layer.entities if mentions.get(one.id, 0) > 1 or one.kind in ("speaker", "speakers")
     }
-    # A clause may deny a possession twice: "my sister and my sister's friend".
+    # "I have no sister" contradicts a clause with "my sister and my sister's friend" twice. Keep only one of
+    # the two equal contradictions.
     layer.contradicts = list(dict.fromkeys(layer.contradicts))
     layer.entities = [one for one in layer.entities if one.id in kept]
     layer.references = {

@@ -177,7 +177,7 @@ class _Reader:
     def _clause(self, head: int) -> ClauseReading | None:
         view, known = self._view, self._facts[head]
         found = _TYPES.get(known.get("clause_type", ""))
-        # "It rained because ..." is two clauses. The node that links them is none.
+        # "It rained because ..." has two clauses. The node that links them, cause-01, is not a clause itself.
         if found is None or view.labels[head] in words("no-clause"):
             return None
         core, modality, hedged, denials = head, "none", False, self._denials(head)
@@ -229,7 +229,8 @@ class _Reader:
             return None
         for role in roles:
             for child in view.children[k]:
-                # "I think of you" has no clause below it.
+                # The argument must be a predicate. In "I think of you", it is not, so there is no embedded
+                # clause.
                 if child.role == role and self._is_predicate(child.position):
                     return child.position
         return None
@@ -265,10 +266,12 @@ class _Reader:
         """Return whether a clause reports what somebody other than the speaker said: "He said that ..."."""
         view, at = self._view, self._view.nodes[head].parent
         while at is not None:
-            # "But it's late" has contrast-01 above it, which joins clauses.
+            # In "But it's late", contrast-01 is above the clause. It joins clauses and does not report
+            # speech.
             if view.is_a(at, "reporting", "replying") and not view.is_a(at, "joining"):
                 by = next((view.labels[of] for role, of in view.roles_out[at] if role == "ARG0"), None)
-                # "I said that it was late" is the speaker's own claim.
+                # "I said that it was late" reports the speaker's own words, so it counts as a claim of the
+                # speaker.
                 return by != "i"
             at = view.nodes[at].parent
         return False
@@ -320,7 +323,7 @@ class _Reader:
         if label in _SPEAKING:
             return Mention(k, _SPEAKING[label], label, label, "person", place=place)
         if label in values("pronouns"):
-            # In "It rains", *it* refers to nothing.
+            # In "It rains", *it* refers to nothing, so it is not a mention.
             return (
                 None if self._facts[k].get("expletive") else Mention(k, "pronoun", label, label, place=place)
             )
@@ -366,7 +369,7 @@ class _Reader:
         start = self._spans[k][0] if k in self._spans else None
         if start is None or start == 0 or start > len(self._tokens):
             return True
-        # In "my sister, Mary" the name belongs to the noun.
+        # In "my sister, Mary", the name belongs to the noun before it, so it does not address anybody.
         if start > 1 and kind_of(self._tokens[start - 2]) == "person":
             return False
         return self._tokens[start - 1] in words("before-address")
@@ -380,7 +383,7 @@ class _Reader:
         return not is_title and not is_word and len(part) > 1 and part[0].isalnum()
 
     def _namesake(self, k: int) -> int | None:
-        """Return the pronoun whose person a name names: *I* in "I'm Mary" and in "My name is Mary"."""
+        """Return the index of the pronoun for the named person: *I* in "I'm Mary" and "My name is Mary"."""
         view = self._view
         for child in view.children[k]:
             # "Are you Jane?" and "I'm not Jane" name nobody.
@@ -423,11 +426,11 @@ class _Reader:
         if kind in words("no-referent-kinds"):
             return None
         token = self._token(k, at, head)
-        # *taxi* in "the taxi-driver" is no taxi.
+        # Skip a noun that is a part of a compound: "the taxi-driver" does not mention a taxi.
         if token is not None and "-" in self._tokens[token] and "-" not in label:
             return None
         definiteness = self._definiteness(k, token)
-        # "My eyes" has an owner, even if the graph does not tell whose eyes they are.
+        # "My eyes" shows that there is an owner. Use `NOBODY` if the graph does not say who it is.
         if owner is None and self._has_possessive(token):
             owner = NOBODY
         # "my car", but not "any car of mine"
@@ -479,7 +482,7 @@ class _Reader:
         return found[same.index(at)] if len(found) == len(same) else None
 
     def _definiteness(self, k: int, token: int | None) -> Definiteness:
-        """Return what the words before a noun tell about it."""
+        """Return whether a noun is ``definite``, ``indefinite`` or ``bare`` (without a determiner)."""
         view = self._view
         for child in view.children[k]:
             if child.role == "quant" or child.label in ("any", "some", "all", "each", "every", "another"):
@@ -494,7 +497,7 @@ class _Reader:
             kind = values("determiners").get(word)
             if kind is not None:
                 return "indefinite" if kind == "indefinite" else "definite"
-            # Between the determiner and the noun there are only its modifiers: "the old green car".
+            # Only modifiers of the noun can come between it and its determiner: "the old green car".
             if not any(word.startswith(part[:4]) for label in inside for part in label.split()):
                 break
         return "bare"

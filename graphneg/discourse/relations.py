@@ -78,7 +78,8 @@ class _Propositions:
 
     def of(self, core: int) -> Proposition | None:
         view, mention = self._view, self._mentions.get(core)
-        # "I've been to Florida" may be (state :name "Florida" :domain i): the name is a place.
+        # The graph of "I've been to Florida" may be (state :name "Florida" :domain i). Read such a graph as
+        # "I am in Florida": the place is an argument.
         if mention is not None and mention.kind == "name" and mention.noun_kind == "place":
             found = self._of_predicate(core, lexeme(_PLACE), frozenset({"name", "wiki"}))
             if found is None or core not in self._references:
@@ -118,8 +119,8 @@ class _Propositions:
         if entity is None:
             phrase = self._phrase(k, 0)
             return frozenset() if phrase is None else frozenset({phrase})
-        # "the car" is another car than "the car" of which somebody spoke before, unless both are one entity.
-        # Two mentions of "a car" or "coffee" say the same.
+        # Two mentions of "the car" may refer to different cars, so compare only the entities. Two mentions of
+        # "a car" or "coffee" have the same meaning, so compare the words as well.
         if mention is None or mention.kind != "noun" or mention.definiteness == "definite":
             return frozenset({f"@{entity}"})
         phrase = self._phrase(k, 0)
@@ -132,7 +133,7 @@ class _Propositions:
             return f"@{self._references[k]}"
         if view.nodes[k].concept is None:
             return label
-        # *it*, *that*, *there* and question words may refer to anything.
+        # Do not compare *it*, *that*, *there* and question words, because they may refer to anything.
         if view.is_a(k, "anaphor", "pointer", "speaking") or label in words("unknown") or depth > _DEEPEST:
             return None
         inside: list[str] = []
@@ -161,7 +162,7 @@ def _roles(view: AmrView, k: int) -> Iterator[tuple[str, int]]:
 
 
 def _is_silent(view: AmrView, role: str, at: int) -> bool:
-    """Return whether a node does not change what a clause says: a negation, or a word such as "just"."""
+    """Return whether a node is only a marker, such as a negation or "just", and not part of the content."""
     if role in words("marking-roles"):
         return True
     # "never" only reverses the polarity of the clause, and "well" or "maybe" comments on the whole sentence.
@@ -188,10 +189,10 @@ def repeats(later: ClauseReading, said: Proposition, earlier: ClauseReading, bef
         return False
     if later.modality != earlier.modality or later.asked != earlier.asked:
         return False
-    # "I went home" and "I'll go home" are different claims.
+    # "I'll go home" does not repeat "I went home", because it is about the future and not about the past.
     if {later.tense, earlier.tense} >= {"past", "future"} or _is_empty(said):
         return False
-    # "I work at a bank" is more than "I work".
+    # "I work at a bank" does not repeat "I work", because it adds the circumstance "at a bank".
     return _are_equal(said.arguments, before.arguments) and _is_contained(
         said.circumstances, before.circumstances
     )
@@ -208,18 +209,18 @@ def contradicts(
 
     Args:
         later: The later clause.
-        said: What it says.
+        said: The proposition of the later clause: its predicate and arguments.
         earlier: The earlier clause.
-        before: What it says.
+        before: The proposition of the earlier clause.
         lexicon: The lexicon, which lists for which kinds of things two words are opposites.
 
     Returns:
-        True if both cannot be true: the same with opposite polarity, or with an opposite predicate.
+        True if the clauses cannot both be true: they differ only in polarity, or have opposite predicates.
     """
-    # Only claims contradict each other: no questions and no orders.
+    # Only statements can contradict each other, not questions or orders.
     if not (_is_claim(later) and _is_claim(earlier)) or later.modality != earlier.modality:
         return False
-    # What was so yesterday may be different today.
+    # "I was ill" does not contradict "I am not ill", because the two clauses are about different times.
     if later.tense != earlier.tense or _is_empty(said) or not _are_equal(said.arguments, before.arguments):
         return False
     if said.predicate == before.predicate:
@@ -284,7 +285,8 @@ def possessions(reading: Reading, references: References) -> Iterator[tuple[tupl
         if mention.kind != "noun" or owner is None:
             continue
         around = [one for one in reading.clauses if mention.position in view.whole(one.head)]
-        # "I sold my car" ends the possession, and "Imagine that I sold my car" is no claim of the speaker.
+        # After "I sold my car", the speaker no longer has a car. "Imagine that I sold my car" claims nothing.
+        # Skip both.
         ends = any(view.labels[at] in words("ending") for one in around[-1:] for at in view.whole(one.head))
         if around and not ends and not around[-1].reported:
             yield (owner, mention.head), around[-1]

@@ -172,8 +172,8 @@ def _export_shard(
 
         def batches() -> Iterator[ShardBatch]:
             done = resumed.dialogues
-            # Items that belong to no dialogue are in the first shard. Their sort keys are plain numbers, so
-            # that they are sorted before the items of dialogues.
+            # Items that belong to no dialogue are in the first shard. Their sort keys are integers instead of
+            # dialogue ids, so that they are sorted before the items of dialogues.
             is_first = not done and selection.shard is not None and selection.shard.index == 1
             first = enumerate(form.first(store) if is_first else ())
             before = ((place, form.encode(item)) for place, item in first)

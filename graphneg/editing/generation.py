@@ -258,7 +258,7 @@ class Negatives(NegativeStream):
 
     @property
     def description(self) -> str:
-        """A description of the request for messages: recipe, negatives per dialogue, selection and store."""
+        """A text for messages: the recipe, the negatives per dialogue, the selection and the store."""
         recipe, amount = self._request.settings.recipe.name, self._request.per_dialogue
         return (
             f"{recipe}, {amount} of each dialogue, {self._request.selection} in the {self._store.description}"
@@ -347,8 +347,8 @@ class Negatives(NegativeStream):
             if variant is None:
                 yield plan, "no-site: no transform of the recipe applies"
                 continue
-            # The summary counts how many edited graphs were checked for well-formedness. A variant with a
-            # fault has no graphs, but it counts as one checked graph.
+            # The summary counts how many edited graphs were checked for well-formedness. A variant with an
+            # unusable graph (`fault`) has no graphs, but it counts as one checked graph.
             for _ in range(max(1, len(variant.graphs))):
                 self.summary.check([variant.fault] if variant.fault else [])
             own = dict(zip(utterances[plan.id], answers, strict=False))
@@ -510,9 +510,9 @@ def preview(store: Store, transform: Transform) -> Negative | None:
 
 
 class _Batch:
-    """A batch of dialogues, with its negatives so far, the slots tried, and the reasons for refusals.
+    """A batch of dialogues with the negatives made so far, the attempts, and the reasons for failures.
 
-    A slot is the number of an attempt to make a negative from a dialogue.
+    The attempts to make a negative from a dialogue are numbered. Such a number is called a slot.
     """
 
     def __init__(
@@ -534,7 +534,7 @@ class _Batch:
         self.taken: Taken = defaultdict(set)
 
     def open_slots(self) -> dict[str, range]:
-        """Begin as many new attempts for each dialogue as it lacks negatives. Return their indices."""
+        """Begin one attempt per missing negative. Return the attempts' indices, keyed by dialogue id."""
         slots: dict[str, range] = {}
         for id, made in self.made.items():
             if len(made) < self._amount:

@@ -90,12 +90,12 @@ class _Slot:
     graphs: set[str] = field(default_factory=set[str])
 
     def names(self, settings: EditSettings) -> tuple[str, ...]:
-        """Return the names that, together with the seed, determine the random choices for this slot."""
+        """Return the names that, with the seed, determine the random choices for this attempt (slot)."""
         return (settings.recipe.name, str(self.number), self.dialogue.id)
 
     @property
     def next(self) -> str | None:
-        """The transform to try next; None if the slot has all its edits or no transform is left."""
+        """The transform to try next; None if the negative has all its edits or no transform is left."""
         if self.applied >= self.amount or not self.groups:
             return None
         return self.groups[0][0]
@@ -211,8 +211,9 @@ def plan_edits(
     ]
     known: dict[str, dict[str, Sequence[Proposal]]] = {}
     taken = defaultdict(set) if taken is None else taken
-    # Each round runs the queries that the slots need next, and continues each slot until the slot needs the
-    # result of another query. Planning ends with a round in which no slot could be continued.
+    # A slot is an attempt to plan a negative. Each round runs the queries that the attempts need next, and
+    # continues each attempt until it needs the result of another query. Planning ends with a round in which
+    # no attempt could be continued.
     while True:
         _fetch(open_slots, known, ask)
         moved = False
@@ -309,8 +310,9 @@ def _edits(
     settings: EditSettings, slot: _Slot, proposal: Proposal, ranked: Sequence[Proposal]
 ) -> tuple[Edit, ...]:
     """Return the edits of a proposal, or an empty tuple if the negative must not contain them."""
-    # Skip sites that are marked for the other target. For example, "You can go" instead of "I can go" may
-    # still be a correct response, so its site is marked for whole dialogues.
+    # Some edits are meant only for responses, or only for whole dialogues; skip those for the other target.
+    # For example, "You can go" instead of "I can go" may still be a correct response, so this edit is only
+    # meant for whole dialogues.
     if settings.recipe.skips(proposal.for_target, settings.target):
         return ()
     if proposal.swap_pool is None:

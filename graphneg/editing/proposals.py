@@ -168,7 +168,7 @@ class UtteranceSamples:
 
     @cached_property
     def _whole(self) -> bool:
-        """Whether the store has the whole corpus."""
+        """Whether the store contains the whole corpus, or only a shard of it."""
         return has_whole_corpus(self._store)
 
     def _share(self, corpus: str, split: str) -> float:
@@ -213,7 +213,8 @@ def samples_of_texts(store: Store) -> UtteranceSamples:
         store: Store with the utterances.
 
     Returns:
-        An object whose rows have the keys ``key`` (digest of the text), ``dialogue``, ``turn`` and ``text``.
+        An object that draws utterances as rows with the keys ``key`` (digest of the text), ``dialogue``,
+        ``turn`` and ``text``.
     """
     return UtteranceSamples(store, "read/utterances_between", UTTERANCES, size=64, max_samples=256)
 
@@ -283,7 +284,7 @@ class Donors:
         ids = dialogue_ids(self._store, Selection((corpus,), (split,)))
         while page := list(islice(ids, _PAGE)):
             dialogues = read_dialogues(self._store, page)
-            # Only nouns of the context count. The last turn is never part of a context.
+            # Compare donors only with nouns of contexts. The last turn of a dialogue is in no context.
             amrs = [
                 turn.graph_id for one in dialogues for turn in one.turns[:-1] if turn.graph_id is not None
             ]
@@ -432,7 +433,7 @@ class UnknownFrameCounter:
 
 
 def utterances_of_graphs(store: Store, amrs: Iterable[str]) -> dict[str, StoredTurn]:
-    """Return the utterances that graphs represent.
+    """Look up the utterances to which graphs belong.
 
     Args:
         store: Store with the graphs.
@@ -492,7 +493,7 @@ class Proposal:
             self.swap_pool, self.content = str(row["swap_pool"]), str(row.get("content"))
         if row.get("target") is not None:
             self.target = cast("Target", row["target"])
-        # The score of a site is the highest of its edits' scores.
+        # The edits of one site are applied together. The site gets the highest of their scores.
         self.score = max(self.score, row.get("score") or 0)
 
     @property
@@ -635,7 +636,7 @@ def paired(proposal: Proposal, partner: Proposal) -> tuple[Edit, ...]:
 
 
 def _given(edit: Edit, giver: Proposal) -> Edit:
-    """Copy an edit, and replace what it inserts by the subtree, value or concept of the site ``giver``."""
+    """Copy an edit, but insert the subtree, value or concept of another proposal (``giver``)."""
     gift = giver.edits[0]
     if edit.op == "graft":
         return edit._replace(from_amr=gift.amr, from_position=gift.position)
@@ -647,7 +648,7 @@ def _given(edit: Edit, giver: Proposal) -> Edit:
 def _grouped(
     transform: Transform, rows: list[Any], graphs: frozenset[str], sources: frozenset[str]
 ) -> dict[str, Proposal]:
-    """Check the edits in one record of a query, and group them into proposals, keyed by site name."""
+    """Check the edits that a query returned, and group them into proposals, keyed by the name of the site."""
     sites: dict[str, Proposal] = {}
     for row in rows:
         if (fault := _fault(row, graphs, sources)) is not None:

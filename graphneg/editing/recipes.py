@@ -304,7 +304,7 @@ def chosen_recipe(recipe: str | Recipe, transforms: Sequence[str], target: Targe
     if target is not None and target not in TARGETS:
         raise InputError(f"unknown target {target!r}; choose one of {', '.join(TARGETS)}")
     # A user who names both transforms and a target has decided where to edit. The recipe then uses all sites,
-    # even sites that are marked for the other target.
+    # even sites that a transform marks for the other target.
     if transforms:
         return recipe_of(transforms, "clashing" if target is None else "any")
     return recipe if isinstance(recipe, Recipe) else get_recipe(recipe)

@@ -121,8 +121,8 @@ def _count(
     Returns:
         The number of rows and an empty string, or None and the reason why the query could not be run.
     """
-    # A query that is cut off after a UNION cannot be run: its last branch would return only the added count,
-    # but all branches of a UNION must have the same columns.
+    # To count the rows after a part of a query, the query is cut off there and returns a row count. This is
+    # impossible after a UNION, because all branches of a UNION must have the same columns.
     if any(other.word == "UNION" and other.start <= part.start for other in parts):
         return None, "not counted: behind UNION"
     prefix = query[: part.end]

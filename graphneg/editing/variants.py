@@ -218,7 +218,7 @@ def _write_new(
 
 
 def _refuse_missing(tx: ManagedTransaction, rows: Sequence[Row]) -> None:
-    """Raise an error that names the first edit whose node, or whose copied node, does not exist."""
+    """Raise an error for the first edit whose target node or copied node does not exist."""
     ends = [(row, row["at"], row["at_position"]) for row in rows]
     ends += [(row, row["from_amr"], row["from_position"]) for row in rows if "from_amr" in row]
     amrs = sorted({amr for _, amr, _ in ends})
@@ -234,7 +234,7 @@ def edited_utterances(dialogue: StoredDialogue, variant: Variant) -> dict[int, E
 
     Args:
         dialogue: The dialogue of the variant.
-        variant: A variant whose edits could be applied (its ``fault`` is None).
+        variant: A variant whose edited graphs are usable (its ``fault`` is None).
 
     Returns:
         The edited utterances, keyed by turn number, in the order of the turns.
@@ -270,7 +270,7 @@ def negative_from_variant(
     Args:
         settings: Recipe, target and seed.
         plan: The plan from which the variant was made.
-        variant: A variant whose edits could be applied (its ``fault`` is None).
+        variant: A variant whose edited graphs are usable (its ``fault`` is None).
         texts: Decoded texts, keyed by turn number. A turn without a decoded text keeps its original text.
         decoder: Name of the decoder.
 
@@ -356,7 +356,7 @@ def edit_records(dialogue: StoredDialogue, variant: Variant) -> Iterator[EditRec
 
     Args:
         dialogue: The dialogue of the variant.
-        variant: A variant whose edits could be applied (its ``fault`` is None).
+        variant: A variant whose edited graphs are usable (its ``fault`` is None).
 
     Yields:
         The descriptions. Their ``before`` and ``after`` show the edited node with its branches.

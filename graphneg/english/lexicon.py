@@ -211,7 +211,7 @@ def surface_form(text: str) -> str:
     """
     if " " in text:
         return "phrase"
-    # Words such as "glass" and "bus" end in -s but are singular, so -ss and -us do not count.
+    # Words in -ss and -us, such as "glass" and "bus", are singular, so do not take them for plurals.
     if re.fullmatch(r".+[^su]s", text):
         return "plural"
     return "verbal" if re.fullmatch(r".{3,}(?:ed|ly|ing)", text) else "base"

@@ -94,8 +94,8 @@ class Signature:
         if new:
             self.words |= new
             values = np.array(list(new), dtype=np.uint64) % _PRIME
-            # Each random linear function modulo a prime permutes the hashes. Keep the minimum under each
-            # function.
+            # MinHash: each random linear function modulo a prime permutes the hashes of the words. Keep the
+            # minimum for each function.
             self._least = np.minimum(
                 self._least, ((values[:, None] * _FACTORS + _TERMS) % _PRIME).min(axis=0)
             )

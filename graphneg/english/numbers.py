@@ -91,7 +91,7 @@ def number_value(text: str) -> str | None:
     if _DIGITS.fullmatch(plain):
         return plain.replace(",", "")
     words = re.split(r"[\s-]+", plain)
-    # "hundreds" and "dozens" do not name an exact number.
+    # "hundreds" and "dozens" do not name an exact number, so they have no value.
     if words[0] == "and" or any(word.endswith("s") and word[:-1] in SCALES for word in words):
         return None
     value = value_of(words)

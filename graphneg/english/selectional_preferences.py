@@ -86,7 +86,7 @@ def preferred_nouns(frame: str, role: str, kinds: frozenset[str] | None = None) 
     """
     found, sorts = Counter[str](), Counter[str]()
     for noun, n in noun_counts().get((lexeme(frame), role), {}).items():
-        # Nouns without a kind, such as amounts, give no evidence of a preference.
+        # Skip nouns without a kind, such as amounts, because they give no evidence of a preference.
         kind = kind_of(noun)
         if kind != OTHER and (kinds is None or kind in kinds):
             found[noun] += n

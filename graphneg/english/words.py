@@ -396,7 +396,7 @@ def _tagged_lemma(word: str, tag: str) -> str:
     # In "he'd gone", 'd has the tag VBD and the lemma "have". In "he'd go", 'd has the tag MD.
     if word == "'d" and tag == "VBD":
         return "have"
-    # Irregular forms such as "does" and "thought" can also be nouns, which are inflected regularly.
+    # Forms such as "does" and "thought" are irregular as verbs but regular as nouns, so check the tag.
     irregular = word_map("irregular-forms").get(word)
     if irregular is not None and (tag not in {"NN", "NNS"} or word in {"people", "men"}):
         return irregular

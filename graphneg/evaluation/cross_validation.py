@@ -236,7 +236,7 @@ def _trained(
     epochs: int,
     held_out: Collection[str] = (),
 ) -> Path:
-    """Train a detector that starts from ``start``, unless it is in ``folder`` already. Return its path."""
+    """Train a detector from the model ``start``, unless ``folder`` already contains it. Return its path."""
     out = folder / name
     facts = [
         str(start),

@@ -170,7 +170,7 @@ def score_texts(
         trip: Object that parses texts and compares the parses with the graphs.
 
     Returns:
-        BLEU, chrF and Smatch over all graphs, and the numbers of refused graphs.
+        BLEU, chrF and Smatch over all graphs, and the refused graphs, counted by reason.
     """
     check_packages()
     import sacrebleu

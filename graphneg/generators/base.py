@@ -436,7 +436,7 @@ class ContextSelection:
     places: Places = "last"
 
     def __post_init__(self) -> None:
-        """Check that ``places`` has a known value."""
+        """Check that ``places`` is one of the values of `Places`."""
         if self.places not in get_args(Places):
             raise InputError(
                 f"unknown value {self.places!r} of places; choose one of {', '.join(get_args(Places))}"

@@ -164,10 +164,10 @@ def counterfactuals(
 def other_replies(
     writer: Writer, questions: Sequence[Question], *, seed: int = 0, temperature: float = 1.0
 ) -> list[CounterfactualReply]:
-    """Let a served model, whose logits are not available, write a reply with the substitute of each question.
+    """Write replies with a given perspective by a served model, whose logits are not available.
 
-    Such a reply is not counterfactual. It answers the same turns with the new perspective, but does not use
-    the noise that is inferred from the observed reply.
+    The replies are not counterfactual. Each reply answers the same turns with the new perspective, but does
+    not use the noise that is inferred from the observed reply.
 
     Args:
         writer: Served model that writes the replies.

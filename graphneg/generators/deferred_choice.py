@@ -233,7 +233,11 @@ def _new_texts(most: int) -> Choose:
 
 
 def _sentences(**limits: Any) -> Choose:
-    """Return a chooser that applies a `SentenceChooser`, whose arguments are ``limits``."""
+    """Return a function that chooses sentences with `SentenceChooser`.
+
+    Args:
+        **limits: Arguments of `SentenceChooser`.
+    """
     chooser = SentenceChooser(**limits)
 
     def choose(texts: Sequence[str], facts: Mapping[str, Any]) -> list[int]:
@@ -273,7 +277,7 @@ def pack_draft(records: Sequence[Record], facts: Mapping[str, Any]) -> Record:
 
 
 def choose_from_draft(item: Record, choose: Choose) -> list[Record]:
-    """Unpack a draft, choose from its candidates, and number the chosen records.
+    """Unpack a draft (the candidates for one context), and choose and number records from it.
 
     Args:
         item: Draft that was packed by `pack_draft`.

@@ -172,7 +172,7 @@ class Generated(NegativeStream):
         """
         generator, asked = self._generator, self._generation
         if generator.choice(asked.per_context) is None:
-            # Earlier contexts may be in other shards, so the candidates for these contexts are not known.
+            # Earlier contexts may be in other shards, which generate their candidates separately.
             if generator.depends_on_earlier:
                 raise GeneratorError(
                     f"generator {generator.name} depends on its earlier output and makes no drafts: make its "
@@ -204,10 +204,9 @@ class Generated(NegativeStream):
         return plugin_errors("generator", self._generator.name, self._generator, GeneratorError)
 
     def _parts(self, skip: int) -> Iterator[tuple[int, ContextBatch]]:
-        """Yield the batches of contexts after the first ``skip`` dialogues.
+        """Yield pairs of a number of dialogues and a batch of contexts. Skip the first ``skip`` dialogues.
 
-        Each batch is the second part of a pair. The first part is the number of dialogues up to the end of
-        the batch, including the skipped dialogues.
+        The number counts all dialogues up to the end of the batch, including the skipped dialogues.
         """
         generator, asked = self._generator, self._generation
         check_selection(self._store, asked.contexts.selection)

@@ -354,7 +354,7 @@ def _said(item: Any) -> str | None:
     """Return the text of a JSON list item, which is a string or an object; None if the item has no text."""
     if not isinstance(item, dict):
         return item if isinstance(item, str) else None
-    # In an object, the response is the value of one of the usual keys, or the only string.
+    # In a JSON object, the response is the value of a key such as "response", or the only string.
     texts = {key: one for key, one in cast("dict[str, Any]", item).items() if isinstance(one, str)}
     named = [texts[key] for key in _TEXT_KEYS if key in texts] or list(texts.values())
     return named[0] if len(texts) == 1 or set(texts) & set(_TEXT_KEYS) else None
@@ -401,7 +401,7 @@ def read_examples(path: str | Path | None = None) -> list[IrrelevantResponses]:
             continue
         try:
             examples.append(msgspec.json.decode(line, type=IrrelevantResponses))
-            # An example without turns or without responses would not help a model.
+            # Refuse an example without turns or without responses, because it would not help a model.
             if not (examples[-1].context and examples[-1].responses):
                 raise ValueError
         except (ValueError, msgspec.MsgspecError) as error:

@@ -161,7 +161,7 @@ class WritingOptions:
             raise InputError(f"max_words must be at least {self.min_words}, not {self.max_words}")
         if self.route not in (None, "chat", "completion"):
             raise InputError(f"unknown route {self.route!r}; choose one of chat, completion")
-        # The property creates an object whose constructor checks the options for the highest accepted losses.
+        # Create the bounds now, so that invalid values of the ``max_`` options raise an error here.
         _ = self.bounds
         if self.served is not None:
             serving_of(self.served)
@@ -326,7 +326,7 @@ class WritingGenerator(Generator):
         for gap in self._wrong(contexts, per_context, seed):
             own: list[Candidate] = []
             for one in gap.candidates:
-                # If a gap has more candidates than needed, the remaining texts are not marked as used, so
+                # If the model wrote more texts than needed, the remaining texts are not marked as used, so
                 # that they can still be returned for other contexts.
                 if len(own) < gap.wanted and self.is_new(gap, one.text):
                     own.append(one)
@@ -335,7 +335,7 @@ class WritingGenerator(Generator):
         return [given[context.id] for context in contexts]
 
     def choice(self, per_context: int) -> Mapping[str, Any]:
-        """Return the settings for choosing candidates from drafts when the shards of a run are merged.
+        """Return the settings with which candidates are chosen when the shards of a run are merged.
 
         Args:
             per_context: Maximum number of candidates per context.
@@ -487,7 +487,7 @@ class WritingGenerator(Generator):
 
 
 class _Fetched(Exception):
-    """Raised by `_Drafts` to end `generate` when the first requests have been answered."""
+    """Signal that the first requests to the model were answered. `_Drafts` raises it to end `generate`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -231,7 +231,8 @@ def pairs_to_learn(
         )
     if len({record.dialogue for record in right}) == 1:
         raise InputError("all records for validation come from one dialogue: random pairs need at least two")
-    # In the doubled list, the slice of ``len(right)`` records from any starting point contains all records.
+    # For each record, go through all records from a random starting point. The list is doubled, so that a
+    # slice of this length can begin anywhere.
     turned = right + right
     random: list[ContextResponse] = []
     for own in right:

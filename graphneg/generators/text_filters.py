@@ -135,7 +135,7 @@ def malformed_reason(text: str, keywords: Sequence[Sequence[str]], lengths: rang
     words = words_of(text)
     if not text.endswith(_ENDINGS) or breaks_off(text):
         return "unfinished"
-    # If a quotation mark has no partner, or the first letter is lower case, part of the text is missing.
+    # An unpaired quotation mark or a lower-case first letter shows that a part of the text is missing.
     if _STRANGE.search(text) or text.count('"') % 2 or text[:1].islower():
         return "not-plain-text"
     if len(words) not in lengths:
@@ -227,7 +227,7 @@ def shares_run(words: Sequence[str], others: Sequence[str], size: int = _COPIED_
         >>> shares_run("so I will water the plants of Ann".split(), "will water the plants of".split())
         True
     """
-    # A text with fewer than `size` words counts as copied if the other text contains all of it.
+    # If the text is shorter than `size` words, test whether the other text contains the whole text.
     size = min(size, len(words))
     return not _runs(tuple(words), size).isdisjoint(_runs(tuple(others), size))
 

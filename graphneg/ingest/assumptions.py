@@ -153,8 +153,8 @@ class SpeakerNotice:
         # Some turns name a speaker and others do not, so the file has a speaker column with gaps.
         if self._unnamed and self._named:
             self._notices.count("turn", "without a speaker assigned to A or B", self._unnamed)
-        # No turn names a speaker.
-        # With an empty --map speaker= the user confirms this, so no notice is needed.
+        # No turn names a speaker. If the user has confirmed this with an empty --map speaker=, no notice is
+        # needed.
         elif self._unnamed and self._fields.named_by_user.get("speaker") != "":
             left = f"; unused columns: {listed(self._left[:12])}; name the right one with --map speaker=NAME"
             self._notices.say(
@@ -202,7 +202,7 @@ class IdNotice:
     """
 
     def __init__(self, file: str, notices: Notices) -> None:
-        """Initialize the object; no id has been reported yet."""
+        """Initialize the check for one file."""
         self._file, self._notices = file, notices
         self._said = False
 

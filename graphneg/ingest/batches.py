@@ -92,7 +92,7 @@ class Batch:
     bytes: int = 0
 
     def __post_init__(self) -> None:
-        """Initialize the graph rows, which need the lexicon of the batch."""
+        """Initialize the rows for graphs with the lexicon of the batch."""
         self.graph_rows = GraphRows(self.lexicon)
 
     def add(self, dialogues: Sequence[Dialogue], graphs: Sequence[ReadGraph]) -> None:

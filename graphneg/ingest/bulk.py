@@ -128,8 +128,8 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             held.enter_context(locking(self.folder, self.folder / "bulk.lock"))
             self._index = BulkIndex(index)
             held.callback(self._index.close)
-            # Two versions of graphneg may compute different properties of nodes. A database must not mix
-            # them.
+            # Refuse to continue the load of another version of graphneg. It may compute different properties
+            # of nodes, and a database must not mix them.
             facts = facts_fingerprint()
             if self._index.mark("schema", f"{SCHEMA_VERSION} {facts}") != f"{SCHEMA_VERSION} {facts}":
                 raise InputError(
@@ -211,7 +211,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
         return self._index.write(work)
 
     def write_derived(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Run a function in the same way as `write`.
+        """Write data that are computed from the content. An imported database treats them as content.
 
         Args:
             work: Function that runs statements in the transaction that is passed to it.
@@ -248,7 +248,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             The path of the script.
         """
         command = self.folder / COMMAND
-        # The script must exist only while all files are complete, so remove the old script first.
+        # The import script must not exist while its input files are incomplete, so remove an old script.
         command.unlink(missing_ok=True)
         with ExitStack() as files:
             tables = _Tables(self.folder, files)

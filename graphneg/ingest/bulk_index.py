@@ -463,7 +463,7 @@ class BulkIndex:
         contradicts: Sequence[list[int]],
         answers: Sequence[list[int]],
     ) -> _Answer:
-        # The rows refer to clauses by their index in the batch. Replace it by the id.
+        # The rows refer to clauses by their index in the batch. Replace each index by the id of the clause.
         heads = {at: [row["amr"], int(k)] for row in graphs for k, at in row["heads"].items()}
         of: dict[str, dict[str, Any]] = {}
         for at, row in enumerate(clauses):
@@ -575,8 +575,7 @@ class BulkIndex:
         """Write frames (``load/frames``), or only the classes of existing frames (``lexicon/frames``)."""
         before = self.amount("frames")
         for row in frames:
-            # The statement lexicon/frames passes only the word classes of a frame. Take the other properties,
-            # such as the lemma, from the stored frame.
+            # The statement lexicon/frames passes only the word classes of a frame. Keep its other properties.
             known = next(self._found("frames", "content", [row["id"]]), None)
             stored: Row = {} if known is None else unpacked(known[1])
             whole = stored | row.get("properties", {"classes": row.get("classes")})
@@ -596,7 +595,7 @@ class BulkIndex:
         )
 
     def _antonyms_of(self, words: Sequence[str]) -> _Answer:
-        # Antonymy is symmetric, so look for the word at both ends.
+        # Antonymy is symmetric, so look for the word at both ends of the relation.
         ends = (
             "SELECT other, max(coalesce(weight, 1.0)) FROM ("
             "SELECT stop AS other, weight FROM opposites WHERE start = ? AND relation = 'Antonym' UNION ALL "

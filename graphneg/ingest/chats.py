@@ -246,7 +246,7 @@ def dialogue_of(item: Item, notices: Notices) -> Dialogue:
     names = distinct_names(people)
     notices.count("dialogue", SAME_NAME, names != [name for _, name in people])
     utterances = (Utterance(at, names[at], one.text.strip()) for at, one in enumerate(turns))
-    # Keep the time of the first message, because only some ids contain it.
+    # Store the time of the first message as an attribute, because not every id contains it.
     attributes = {"began": f"{_time(turns[0].seconds):%Y-%m-%dT%H:%M:%S}"}
     return Dialogue(item.value.name, "", "", tuple(utterances), attributes=attributes)
 

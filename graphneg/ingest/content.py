@@ -202,11 +202,12 @@ def encoding_of(path: Path) -> str:
             if not text.isascii():
                 beyond += len(_BEYOND_ASCII.findall(text))
                 wrong += len(_UNDECODED.findall(text))
-                # Only pieces with non-ASCII characters help to guess the codec, and a sample is enough.
+                # Collect a sample of the bytes to guess the codec. Pieces that are all ASCII would not help.
                 sample += piece if len(sample) < CHUNK else b""
     except TruncatedError:
         pass
-    # ``beyond`` counts invalid bytes, too. If at least half of the characters are valid, the file is UTF-8.
+    # ``beyond`` counts all non-ASCII characters, including the invalid bytes that ``wrong`` counts. If at
+    # least half of them are valid, the file is UTF-8.
     if beyond >= 2 * wrong:
         return ""
     # Choose the first codec with a high share of typical characters. A wrong codec would decode the bytes

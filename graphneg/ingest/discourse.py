@@ -75,11 +75,11 @@ def layer_of(
         dialogue: The id of the dialogue.
         turns: All turns of the dialogue, in order.
         responses: The responses that have a graph, in order.
-        analyses: What was computed about the graphs.
+        analyses: The results of analysing each graph on its own.
         lexicon: The lexicon.
 
     Returns:
-        The clauses, entities and relations. Texts in other languages have none.
+        The clauses, entities and relations; none for texts in other languages than English.
     """
 
     def spoken(id: str, turn: int, speaker: str, graph: str | None) -> Iterator[SpokenTurn]:
@@ -197,12 +197,12 @@ class DiscourseRows:
 def write_discourse(
     tx: ManagedTransaction, dialogues: Iterable[str], analyses: Analyses, lexicon: Lexicon
 ) -> None:
-    """Write what depends on several turns of dialogues in the store, and remove what is outdated.
+    """Write data that depend on several turns, such as repetitions and entities, and remove outdated data.
 
     Args:
         tx: The transaction.
         dialogues: The ids of the dialogues.
-        analyses: What was computed about graphs, by graph id. If a graph is missing, it is read from the
+        analyses: The analyses of graphs, keyed by graph id. A graph without an analysis is read from the
             store.
         lexicon: The lexicon, with which missing graphs are analysed.
     """
@@ -224,7 +224,7 @@ def write_discourse(
 
 
 def _read_responses(reader: _Reader, ids: Sequence[str]) -> dict[str, list[tuple[GraphOfResponse, str]]]:
-    """Read the responses of dialogues that have a graph, with their texts."""
+    """Return the responses that have a graph, with their texts, keyed by the id of the dialogue."""
     found: dict[str, list[tuple[GraphOfResponse, str]]] = {}
     for row in reader.read(cypher_text("load/answering_graphs"), ids=list(ids)):
         # As for turns, the graph of the corpus is preferred to the graphs of parsers.

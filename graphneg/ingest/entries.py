@@ -390,7 +390,7 @@ def _cells(header: str, separator: str) -> list[str]:
 
 
 def _quotes(path: Path, encoding: str) -> bool:
-    """Return whether all quotation marks at the start of a tab-separated table enclose whole cells."""
+    """Return whether all quotation marks in the first part of a tab-separated file enclose whole cells."""
     start = head(path, encoding=encoding).decode("utf-8", "replace")
     if '"' not in start:
         return False
@@ -514,7 +514,7 @@ def _has_bytes(kind: Any) -> bool:
     if pa.types.is_dictionary(kind):
         return _has_bytes(kind.value_type)
     binary = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary)
-    # Older versions of pyarrow do not have binary views.
+    # Older versions of pyarrow have neither binary views nor a test for them.
     views = getattr(pa.types, "is_binary_view", None)
     if any(test(kind) for test in binary) or (views is not None and views(kind)):
         return True

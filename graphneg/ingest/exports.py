@@ -187,8 +187,8 @@ def _chatgpt_turn(name: str, message: Value, notices: Notices) -> dict[str, Any]
         notices.count(part, "left out")
     texts = (part.get("text") if isinstance(part, dict) else part for part in said)
     text = "\n".join(one.strip() for one in texts if isinstance(one, str) and one.strip())
-    # The parts of a message without text, such as images, were counted above. Do not count it as an empty
-    # turn.
+    # A message without text may have other parts, such as images, which were counted above. Do not count the
+    # message as an empty turn as well.
     if unsaid and not text:
         return None
     time = message.get("create_time")
@@ -304,7 +304,7 @@ def _of_facebook(value: Value, notices: Notices) -> dict[str, Any]:
 
 
 def _facebook_kind(message: Value) -> str:
-    """Return what a line that Facebook wrote for somebody stands for; empty for what a person wrote."""
+    """Return the kind of a message that Facebook wrote for a user; empty if the user wrote it."""
     text = message.get("content")
     if not isinstance(text, str):
         return ""
@@ -336,7 +336,7 @@ def _with_texts(value: Any, changed: Callable[[str], str]) -> Any:
 
 
 def _repaired(text: str) -> str | None:
-    r"""Return a text whose bytes were written as characters; None if it was not written in this way.
+    r"""Return the original of a text in which each UTF-8 byte became one character; None for other texts.
 
     >>> _repaired("M\u00c3\u00bcller"), _repaired("M\u00fcller")
     ('Müller', None)

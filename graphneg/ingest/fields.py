@@ -310,7 +310,8 @@ class Fields:
         date, clock = self._date_and_clock(tuple(cells))
         if key not in (date, clock) or date is None or clock is None:
             return cells[key]
-        # A column "time" may contain the whole timestamp beside a column "date".
+        # Join a column "date" and a column "time" only if "time" contains just the time of day. It may also
+        # contain the whole timestamp.
         is_apart = _CLOCK.match(str(cells[clock])) is not None and ":" not in str(cells[date])
         return f"{cells[date]} {cells[clock]}" if cells[date] and is_apart else cells[key]
 

@@ -71,7 +71,7 @@ def meaning_of(key: str, value: Any) -> Meaning:
     is_kind = not NOTE_KINDS.isdisjoint(plain_names([key]))
     if not is_kind and plain in note_words("yes") | note_words("no"):
         return "public" if (plain in note_words("yes")) == says_public else "note"
-    # It is not clear what a negation applies to: "not internal", "non-public".
+    # With a negation, as in "not internal" or "non-public", the meaning of the value is not clear.
     if words & note_words("negation"):
         return "unknown"
     # "Internal (agents only)" says that the message is an internal note.
@@ -86,7 +86,7 @@ def meaning_of(key: str, value: Any) -> Meaning:
     # "note and reopen" says that the message is an internal note.
     if words & note_words("note-noun"):
         return "note"
-    # A "quick reply" is public. Whether a "side conversation" is public is unknown.
+    # A "quick reply" is public. For all other names, such as "side conversation", it is unknown.
     return "public" if words & note_words("message") and not rest else "unknown"
 
 

@@ -37,7 +37,7 @@ MIN_VOTES = 2
 """Minimum number of votes for the label "contradictory". A response without votes is "not contradictory"."""
 KEYS = ("utterances", "speakers", "annotation_target_pair", "rgm_name", "contradictory_label_count")
 """The keys of a JSON line, in the order in which `labelled_lines` writes them."""
-# This mark replaces the text of a response that was not published.
+# The corpus contains this string instead of the text of a response that was not published.
 _UNPUBLISHED = "[[TBA]]"
 
 
@@ -104,7 +104,8 @@ def read_labelled(paths: Sequence[str | Path]) -> list[JudgedResponse]:
     labelled: list[JudgedResponse] = []
     for path in paths:
         lines = each_line(Path(path), NoProgress(), lambda at: [labelled_of(parse_json(at.text), at.place)])
-        # A vote of only one annotator is no clear judgement, so the response has no label.
+        # Drop responses that only one annotator called contradictory: they have no label, because the
+        # judgement is unclear.
         labelled += [line for line in accepted(lines) if line.label is not None]
     if not labelled:
         raise InputError(f"{', '.join(map(str, paths))}: no labelled responses found")

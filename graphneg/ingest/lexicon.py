@@ -119,7 +119,7 @@ class DerivedRecords:
         return self.write(work)
 
     def change_version(self, transaction: ManagedTransaction) -> None:
-        """Do nothing: derived records do not change the content.
+        """Do nothing: records that are derived from the content do not change the content version.
 
         Args:
             transaction: The open write transaction.
@@ -195,9 +195,9 @@ def finish(sent: Iterable[RunningStatement]) -> None:
 
 
 def judge_antonyms(tx: ManagedTransaction, terms: Iterable[str], lexicon: Lexicon) -> None:
-    """Compute which antonyms of a term can replace the term in a graph, after its antonym edges changed.
+    """Compute again which antonyms can replace a term in a graph, after its antonym edges have changed.
 
-    This is also computed for the words at the other ends of these edges, because they have the same edges.
+    The antonyms of the words at the other ends of these edges are computed again, too.
 
     Args:
         tx: The open transaction.
@@ -254,8 +254,9 @@ def refresh(store: Target, entries: Sequence[LexiconEntry]) -> None:
             words.update(entry.cells[:2] if entry.table == "opposite" else entry.cells[1:])
     words.update(term for term in terms if term is not None)
     store.write(lambda tx: _write_words(tx, sorted(words), pairs, lexicon))
-    # The graphs that an entry affects are looked up by their terms. Structural concepts have no term, and the
-    # words in the texts of utterances are not indexed. If an entry is about either, recompute all graphs.
+    # The graphs that an entry affects are looked up by their terms. This is not possible for entries about
+    # structural concepts, which have no term, or about words in the texts of utterances, which are not
+    # indexed. After such an entry, recompute all graphs.
     if None in terms or any(entry.cells[0].lstrip("-") in TEXT_CLASSES for entry in entries):
         batches = _graph_pages(store)
     else:

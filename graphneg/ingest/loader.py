@@ -75,7 +75,7 @@ class Notices:
         self.counts[what, became] += amount
 
     def lines(self) -> list[str]:
-        """Return all lines, followed by the counts in the form ``2 empty turns left out``."""
+        """Return the messages, followed by one line per count, such as ``2 empty turns left out``."""
         counted = (
             f"{amount:,} {what}{'s' * (amount != 1)} {became}"
             for (what, became), amount in self.counts.items()

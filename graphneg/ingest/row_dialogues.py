@@ -82,7 +82,7 @@ class DialogueRow(NamedTuple):
 
     @property
     def key(self) -> str:
-        """A key that is the same for all rows of a dialogue."""
+        """A string that identifies the dialogue of the row: the split and the dialogue id."""
         return f"{self.split}\0{self.dialogue}"
 
 
@@ -381,7 +381,8 @@ class RowReader:
         for row in rows:
             cells = cast("Value", row.cells)
             id, _ = _reply(cells, self._fields)
-            # If rows with the same id differ, the column is not the id of a message, but of a person.
+            # If two rows have the same id but different content, the id is that of a person and not of a
+            # message. Then keep all rows.
             if id is not None and first.setdefault(id, cells) != cells:
                 return rows
             if id is None or first[id] is cells:
@@ -493,7 +494,7 @@ class RowReader:
                 # Next, place the answers to this row that precede it in the file. The outer loop places the
                 # answers that follow it.
                 pending.extend(answer for answer in answers.get(this, ()) if answer < at)
-        # If replies form a cycle, the rows of the cycle were never placed.
+        # If replies form a cycle, none of the rows in the cycle has been placed.
         if len(order) < len(rows):
             raise ItemError("the replies form a cycle")
         return [rows[at] for at in order]
@@ -508,10 +509,10 @@ class _Group:
     fault: str = ""
 
     def add(self, part: DialogueRow) -> None:
-        """Add a row.
+        """Add a row to the dialogue.
 
         Args:
-            part: The row. If it has a fault, the dialogue is rejected later.
+            part: The row. If it could not be read (``fault``), the dialogue is rejected later.
         """
         if part.fault:
             self.fault = self.fault or part.fault

@@ -55,7 +55,7 @@ def utterance_id(dialogue: str, turn: int) -> str:
 
     Args:
         dialogue: The id of the dialogue.
-        turn: The number of the turn, from 0.
+        turn: The index of the turn in the dialogue, from 0.
 
     Returns:
         The id of the utterance.
@@ -314,7 +314,7 @@ class GraphRows:
                     row["kind"] = kind_of(node.concept)
                 term = term_of(node.concept)
                 if term is not None:
-                    # `lexemes` has indices in the batch, whereas `node.position` is the index in the graph.
+                    # `lexemes` contains node indices in the batch; `node.position` is an index in the graph.
                     self.lexemes.setdefault(term, []).append(first + node.position)
             else:
                 row["value"] = node.value

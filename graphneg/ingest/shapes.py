@@ -102,8 +102,8 @@ def dialogue_values(
             continue
         if reason := _no_entry(entry.value, fields):
             refused = Rejected(entry.place, f"item {entry.key or entry.number}: {reason}")
-            # A row without an utterance may belong to the dialogue of the next row, so remember it. A member
-            # of a document, such as "meta", belongs to no dialogue.
+            # Remember an invalid row, because it may belong to the dialogue of the next row. A member of a
+            # JSON document, such as "meta", belongs to no dialogue.
             lost = lost if isinstance(entry, Member) else refused
             yield refused
             continue
@@ -125,7 +125,8 @@ def dialogue_values(
             yield from reader.dialogues(again, entries, lost)
             return
 
-        # If the entries can be read only once and were not kept, the dates cannot be read in advance.
+        # To interpret dates, the whole file must be read first. This is impossible for entries that can be
+        # read only once.
         times = tuple if once else partial(_all_times, again, fields)
         dates = Dates(times, file, notices, date_order)
         names = _Names(fields, again)
@@ -223,7 +224,7 @@ def _unfolded(value: Value, fields: Fields, notices: Notices) -> Value:
 
 
 def _turn_list(value: Any) -> list[Any]:
-    """Return the turns in a list or in an object of lists. For any other value, return an empty list."""
+    """Return the turns of a dialogue, stored as a list or by column; an empty list for any other value."""
     # An object of lists stores the turns by column: {"text": [...], "speaker": [...]}.
     if columns := columns_of(value):
         return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
@@ -299,7 +300,7 @@ class _ObjectReader:
         turns, name, split = fields.turns_of(given), _id_key(given, fields), fields.of(given).get("split")
         if turns is None:
             raise ItemError(_no_turns(given, fields))
-        # If the user named the key of the id, the entry may lack this key. A key that was detected exists.
+        # The entry may lack a key that the user named for the id. A key that was detected always exists.
         if name is not None and name not in given:
             raise ItemError(f"the object has no {name!r}; its keys are {listed(map(repr, list(given)[:12]))}")
         others = ((key, one) for key, one in given.items() if key not in (turns, name, split))

@@ -45,13 +45,13 @@ class IdSet:
         self._rows.execute("CREATE TABLE ids (id PRIMARY KEY) WITHOUT ROWID")
 
     def add(self, id: str) -> bool:
-        """Add a name. Raises `InputError` if the disk is full.
+        """Add an id to the set. Raises `InputError` if the disk is full.
 
         Args:
-            id: The name to add.
+            id: The id to add.
 
         Returns:
-            True if the name was not in the set before.
+            True if the id was not in the set before.
         """
         with _enough_room("the ids of this load"):
             return self._rows.execute("INSERT OR IGNORE INTO ids VALUES (?)", (_key(id),)).rowcount > 0
@@ -80,7 +80,8 @@ class RowStore:
             row: The row: any value that `marshal` can write, such as JSON values and tuples.
         """
         with _enough_room("the rows of this file"):
-            # Consecutive rows often have the same key, so look up its number in the cache first.
+            # Each group of rows has a number in the database. Consecutive rows often belong to the same
+            # group, so look up the number in the cache first.
             number = self._numbers.get(key)
             if number is None:
                 number = self._number(key)
@@ -208,18 +209,18 @@ class Threads:
         return sum(self._spelling(_name(answered)) is None for (answered,) in rows)
 
     def are_groups(self) -> bool:
-        """Return whether the messages name their dialogues, and not the messages that they answer.
+        """Return whether messages refer to their dialogue instead of the message that they answer.
 
         Returns:
-            True if every message names something, two of them name the same, and nothing that they name was
-            added as a message.
+            True if every message refers to something, at least two messages refer to the same thing, and
+            nothing that they refer to was added as a message.
         """
         count = "SELECT COUNT(*), COUNT(answered), COUNT(DISTINCT answered) FROM messages"
         [whole, named, different] = self._db.execute(count).fetchone()
         return 0 < different < named == whole == self.missing()
 
     def _answered(self, id: str) -> str | None:
-        """Return the id of the message that a message answers; None if it is unknown or the same message."""
+        """Return the id of the message that a message answers; None if it is unknown or answers itself."""
         [answered] = self._db.execute("SELECT answered FROM messages WHERE id = ?", (_key(id),)).fetchone()
         if answered is None:
             return None
@@ -273,8 +274,8 @@ def is_interleaved(keys: Iterable[Hashable]) -> bool:
         per run of equal keys. The probability of an incorrect True is about 1 in 10^8.
     """
     hashes = array("q")
-    # Look for repeated hashes only when the number of hashes has doubled since the last time, so that the
-    # total time is almost linear.
+    # Search for repeated hashes of keys only after 64, 128, 256, ... hashes, so that the total time is almost
+    # linear in the number of keys.
     limit = 64
     for key, _ in groupby(keys):
         hashes.append(hash(key))

@@ -39,7 +39,7 @@ _ZONE = re.compile(r"\s+(?:(?:UTC|GMT|Z)|([+-][0-9]{2}:?[0-9]{2}))$")
 # "17.05.2024 09:12", "5/17/24, 9:12 AM" and "17-05-2024": the year comes last. With hyphens, a year of two
 # digits might come first ("24-05-17"), so the year must have four.
 _YEAR_LAST = re.compile(r"([0-9]{1,2})([./-])([0-9]{1,2})\2([0-9]{4}|(?<!-)[0-9]{2})(?:[\s,T]+([0-9].*))?")
-# "2024/05/17 09:12" and "2024.05.17".
+# "2024/05/17 09:12" and "2024.05.17": the year comes first.
 _YEAR_FIRST = re.compile(r"([0-9]{4})([./])([0-9]{1,2})\2([0-9]{1,2})(?:[\s,T]+([0-9].*))?")
 # A text with the name of a month counts as a date only if it has a year of four digits. Without a year,
 # `dateutil` would assume one.
@@ -186,7 +186,7 @@ class Dates:
             if any(time is None for time in times):
                 break
             seconds = cast("list[float]", times)
-            # It matters only for messages with equal times whether the file lists the newest messages first.
+            # Whether the file lists the newest messages first matters only for messages with equal times.
             is_reversed = self._is_newest_first(order) if len(set(seconds)) < len(seconds) else None
             found.append(oldest_first(seconds, newest_first=is_reversed))
         else:

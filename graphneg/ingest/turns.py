@@ -50,7 +50,7 @@ ROLES = {
 messages."""
 # Matches "[deleted]", "[removed]", "[ Removed by Reddit ]" and "[deleted by user]".
 _DELETED = re.compile(r"\[\s*(?:deleted|removed)(?:\s+by\s[^\[\]]{1,120})?\s*\]", re.IGNORECASE)
-# "<image>\nWhat is this?": data sets for vision-language models mark the position of an image like this.
+# Matches the mark for an image, as in "<image>\nWhat is this?", in data sets for vision-language models.
 _MEDIA_LINE = re.compile(
     r"^[ \t]*<(?:image|video|audio)>[ \t]*(?:\n|\Z)|\n[ \t]*<(?:image|video|audio)>[ \t]*\Z"
 )
@@ -202,7 +202,7 @@ def _unmarked(utterance: Utterance, are_html: bool, options: LoadOptions) -> str
 
 
 def _spoken(utterance: Utterance, options: LoadOptions) -> Utterance:
-    """Return an utterance without the thoughts and tool calls of a model in its text, and count them."""
+    """Remove the thoughts and tool calls of a model from the text of an utterance, and count them."""
     if "</" not in utterance.text:
         return utterance
     text = utterance.text

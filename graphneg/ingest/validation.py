@@ -404,7 +404,7 @@ def graph_fault(graph: AmrGraph) -> str | None:
     for node in graph.nodes:
         named = (("concept", node.concept), ("variable", node.var), ("role", node.role))
         found = (length_fault(f"the {what}", name) for what, name in named if name is not None)
-        # Constants are not indexed, so they may be longer.
+        # Constants may be longer than concepts, variables and roles, because they are not indexed.
         constant = node.value and length_fault("the constant", node.value, LONGEST_CONSTANT)
         if reason := next(filter(None, found), None) or constant:
             return reason
@@ -437,7 +437,7 @@ def _require_values(what: str, *values: Any) -> None:
             pending.extend([*fields.keys(), *fields.values()])
         elif isinstance(part, list | tuple):
             pending.extend(cast("Sequence[Any]", part))
-        # Both database servers store integers in 64 bits.
+        # Reject larger integers: both database servers store integers in 64 bits.
         elif isinstance(part, int) and not -_LARGEST_INTEGER <= part < _LARGEST_INTEGER:
             raise ItemError(f"{what} contains a number of more than 64 bits")
 
@@ -481,7 +481,7 @@ class GraphDialogues:
             yield from self.rest()
 
     def rest(self) -> Iterator[Dialogue]:
-        """Yield a dialogue with the pending turns, if there are any. It may have fewer turns than usual."""
+        """Yield a last dialogue with the turns that are left, if any. It may be shorter than the others."""
         if self.pending:
             # The attribute marks dialogues that were made from graphs without utterances. Graphs from other
             # files are not assigned to these dialogues, even if their texts are equal.

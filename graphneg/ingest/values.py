@@ -196,7 +196,8 @@ def message_text(value: Any) -> Any:
     # Skip parts without text, such as images or sound.
     given = cast("list[Any]", value)
     parts = [part.get("text") if isinstance(part, dict) else part for part in given]
-    # ["Look at ", {"type": "link", "text": "https://x"}, "."]
+    # If the parts are pieces of one text, such as ["Look at ", {"type": "link", "text": "https://x"}, "."],
+    # join them without spaces.
     kinds = [part.get("type") for part in given if isinstance(part, dict)]
     if kinds and _ENTITIES.issuperset(map(str, kinds)):
         return "".join(part for part in parts if isinstance(part, str))
@@ -302,7 +303,7 @@ def speaker_name(value: Any) -> Any:
     if isinstance(value, dict):
         person = cast("dict[str, Any]", value)
         found = [person.get(key) for key in _PERSON]
-        # {"first": "Ann", "last": "Lee", "type": "customer"}
+        # The name may be divided into two values: {"first": "Ann", "last": "Lee", "type": "customer"}
         found += [" ".join(str(one) for key in keys if (one := person.get(key))) for keys in _NAME_PARTS]
         found += [person.get(key) for key in _ROLES]
         return next((name for one in found if (name := speaker_name(one)) is not None), None)

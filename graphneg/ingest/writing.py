@@ -113,12 +113,12 @@ class Outcome:
     rejected: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
     def count(self, kind: str, new: int, given: int) -> None:
-        """Count records of one kind.
+        """Count new and already stored records of one kind.
 
         Args:
             kind: The kind, such as ``opposites``.
             new: The number of records that were new and have been written.
-            given: The number of records in the batch. The records that were not new count as present.
+            given: The number of records in the batch. The records that are not new were already in the store.
         """
         self.written[kind] += new
         self.present[kind] += given - new
@@ -461,7 +461,8 @@ class _Writer:
     def _place_texts(self) -> None:
         """Assign the collected graphs to utterances in the store."""
         texts, self._texts = self._texts, []
-        # The utterances may be in dialogues that have not been written yet, so write these dialogues first.
+        # The utterances that belong to the graphs may be in dialogues that have not been written yet. Write
+        # these dialogues first.
         if texts and self._has_unwritten:
             self._flush()
             self._settle()
@@ -511,7 +512,7 @@ class _Writer:
                 graphs += [read] if read is not None else []
             found = (self._read(parse.penman, at, place, 1, said.text, parse) for parse in said.parses)
             parses += [read for read in found if read is not None]
-        # Most characters take at most 3 bytes in UTF-8.
+        # Estimate 3 bytes per character, because most characters take at most 3 bytes in UTF-8.
         texts = sum(len(said.text) * 3 + 200 for said in (*dialogue.utterances, *dialogue.responses))
         size = texts + _NODE_BYTES * sum(read.row_count for read in (*graphs, *parses))
         # Together, the graphs of a parser may be too large for one transaction. `graphneg parse` wrote the
@@ -536,7 +537,7 @@ class _Writer:
             self._add_graph(read)
 
     def _add_graph(self, read: ReadGraph) -> None:
-        """Add a graph of a dialogue that is in the store or in an earlier batch."""
+        """Add a graph to the batch. Its dialogue is already in the store or in an earlier batch."""
         self._room(read.row_count, _NODE_BYTES * read.row_count)
         self._batch.add((), [read])
 

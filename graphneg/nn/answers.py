@@ -132,8 +132,8 @@ class AnswerCache:
             InputError: A newer version of graphneg has written the file.
         """
         [version] = self._file.execute("PRAGMA user_version").fetchone()
-        # A file in format 1 has its answers in the table "answers", which is never read. New answers are
-        # added to other tables.
+        # Files in format 1 have their answers in the table "answers". Such a file can be used, but its old
+        # answers are ignored, because new answers are read from and written to other tables.
         if version > FORMAT:
             raise InputError(
                 f"{self.path}: a newer version of graphneg wrote these answers; choose another cache"

@@ -332,7 +332,7 @@ def _converter(path: Path, tokenizer: Any) -> Any:
     from ctranslate2.converters import TransformersConverter
 
     class Converter(TransformersConverter):
-        """A converter with a given tokenizer, because amrlib saves no tokenizer in the model's folder."""
+        """A converter that does not load a tokenizer, because amrlib saves none in the folder of a model."""
 
         def load_tokenizer(self, tokenizer_class: Any, model_name_or_path: str, **kwargs: Any) -> Any:
             return tokenizer

@@ -133,7 +133,7 @@ def fine_tune(
 
 @dataclass(frozen=True, slots=True)
 class _Saved:
-    """A model to train. When it is saved, further files are also written to its folder."""
+    """A model to train, with extra files that `save` writes to the folder of the model."""
 
     learner: LanguageModel
     extra_files: Mapping[str, str]

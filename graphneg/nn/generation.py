@@ -195,7 +195,7 @@ class GumbelNoise:
     """
 
     def __init__(self, seeds: Sequence[int], dtype: str = "float32") -> None:
-        """Initialize a random number generator for each row."""
+        """Initialize one random number generator for each text in the batch."""
         import torch
 
         self._generators = [torch.Generator().manual_seed(seed) for seed in seeds]
@@ -228,7 +228,8 @@ class GumbelNoise:
         exponential = [
             torch.empty(size, dtype=self._dtype).exponential_(generator=item) for item in self._generators
         ]
-        # If E has a standard exponential distribution, -log(E) has a standard Gumbel distribution.
+        # Convert exponential numbers into Gumbel noise: if E has a standard exponential distribution, -log(E)
+        # has a standard Gumbel distribution.
         return -torch.stack(exponential).log()
 
 
@@ -334,14 +335,14 @@ class CausalSteps:
         self._run(rows["input_ids"])
 
     def take(self, tokens: Any) -> None:
-        """Append a token to each item, and compute the logits of the next token.
+        """Append a token to each text of the batch, and compute the logits of the next token.
 
         Args:
-            tokens: The tokens to append, an int64 tensor of shape (items,).
+            tokens: The tokens to append, an int64 tensor of shape (texts,).
         """
         import torch
 
-        # Finished items get a token, too, because all rows must have the same length.
+        # Finished texts get a token, too, because all rows must have the same length.
         self._mask = torch.cat([self._mask, torch.ones_like(self._mask[:, :1])], dim=1)
         self._positions = (self._positions[:, -1:] + 1).clamp(max=self._last)
         self._run(tokens[:, None])
@@ -382,10 +383,10 @@ class Seq2SeqSteps:
         self.take(torch.full_like(rows["input_ids"][:, 0], start))
 
     def take(self, tokens: Any) -> None:
-        """Append a token to each item, and compute the logits of the next token.
+        """Append a token to each text of the batch, and compute the logits of the next token.
 
         Args:
-            tokens: The tokens to append, an int64 tensor of shape (items,).
+            tokens: The tokens to append, an int64 tensor of shape (texts,).
         """
         read = {"attention_mask": self._mask, "decoder_input_ids": tokens[:, None]}
         self._past, self.logits = _step(self._model, self._past, {"encoder_outputs": self._states, **read})
@@ -474,7 +475,7 @@ class KeywordBias:
             tokenizer = self.model.tokenizer
             self._tokens[keyword] = [
                 # In many tokenizers, " tea" inside a sentence and "tea" at its start are different tokens, so
-                # put a space before the form.
+                # put a space before the inflected form.
                 list(tokenizer(f" {form}", add_special_tokens=False)["input_ids"])
                 for form in forms_of(keyword)
             ]
@@ -496,7 +497,7 @@ class TokenWeights:
     start: int = 0
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        """Return logits that correspond to the weighted probabilities.
+        """Multiply the probabilities of tokens by their weights, by adding log weights to their logits.
 
         Args:
             input_ids: Token ids of shape (rows, tokens), including the tokens before the generated text.
@@ -561,8 +562,8 @@ class TextEnd:
         for row, tokens in enumerate(input_ids):
             written = tokens[self.start :].tolist()
             is_over = self.is_over[row]
-            # Do not check a row again after its end, because it then only receives padding until all rows
-            # have ended.
+            # If the end of a text has been found, do not decode its row again: the row only receives padding
+            # until all other texts have ended, too.
             if self.lengths[row] is None and is_over is not None and is_over(self.decode(written)):
                 self.lengths[row] = len(written)
         return torch.tensor([length is not None for length in self.lengths], device=input_ids.device)

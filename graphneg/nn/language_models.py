@@ -50,7 +50,7 @@ class TokenPair:
     """A tokenized pair of a source and a target.
 
     Attributes:
-        number: The index of the pair in the caller's list, by which results are put into the order of the
+        number: The index of the pair in the caller's list. The results are returned in the order of this
             list.
         source: The tokens that the model reads.
         target: The tokens that the model writes.
@@ -227,7 +227,7 @@ class LanguageModel(ABC):
         Returns:
             The text.
         """
-        # A backward model generates the last token first.
+        # A backward model generates the last token first, so reverse its tokens.
         ordered = list(tokens) if self.direction == "forward" else list(reversed(tokens))
         marks = dict(zip(self.tokenizer.convert_tokens_to_ids(list(kept)), kept, strict=True)) if kept else {}
         pieces: list[str] = []

@@ -291,7 +291,7 @@ def _find(model: str | Path, gguf_file: str | None, offline: bool) -> ModelSourc
 
 
 def _loaded(source: ModelSource, auto: str, kinds: Any, kind: str, device: str) -> tuple[Any, Any, Path]:
-    """Load a model after checking its kind. Return the model, its tokenizer and its path."""
+    """Check that a model is of an allowed kind, and load it. Return the model, its tokenizer and its path."""
     import torch
     import transformers
 
@@ -448,7 +448,7 @@ def find_amr_model(model: str | Path, *, offline: bool) -> ModelFolder:
         tokenizer=tokenizer_source(path, task),
         max_input=task.get("max_in_len") or positions,
         max_output=task.get("max_out_len"),
-        # The folder of a converted model has a model.bin, and its config.json lacks the key "architectures".
+        # A folder contains a converted model if it has a model.bin and its config.json lacks "architectures".
         converted=(path / "model.bin").is_file() and "architectures" not in config,
         from_hub=not Path(model).expanduser().is_dir(),
         causal=any(name.endswith(_CAUSAL_CLASSES) for name in saved),

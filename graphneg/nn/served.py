@@ -489,7 +489,7 @@ class CountingWriter:
         return self._estimate(self._all)
 
     def notes(self) -> list[str]:
-        """Return an empty list, because counting gives no messages."""
+        """Return an empty list: no request is sent, so there is nothing to tell the user."""
         return []
 
     def _estimate(self, counts: Sequence[int]) -> Estimate:

@@ -258,7 +258,8 @@ def _logprobs(tokens: Any) -> tuple[float, ...] | None:
         return None
     if not isinstance(tokens, list):
         raise TypeError
-    # The chat API sends a list of objects, the completion API a list of numbers.
+    # The chat API sends one object per token, which contains the log-probability. The completion API sends
+    # the log-probabilities themselves.
     values = [one["logprob"] if isinstance(one, dict) else one for one in cast("list[Any]", tokens)]
     numbers = [finite_number(value) for value in values]
     known = tuple(number for number in numbers if number is not None)

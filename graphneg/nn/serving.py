@@ -75,7 +75,7 @@ class ServerSettings:
     parameters: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
-        """Check that the numbers are in range, the address is valid, and prices and cost limit agree."""
+        """Check that all numbers are in range, the address is valid, and prices come with a cost limit."""
         if self.concurrency < 1 or self.attempts < 1 or not 0 < self.timeout < math.inf:
             raise InputError(
                 "concurrency and attempts must be at least 1, and timeout a finite number of seconds above 0"
@@ -94,7 +94,7 @@ class ServerSettings:
             parts = urlsplit(self.url)
             # Reading the port raises ValueError if the port is not a number.
             is_address = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-        except ValueError:  # For example, http://[::1 is not valid.
+        except ValueError:  # Raised for addresses such as http://[::1 and http://host:port.
             raise InputError("base_url is not an address such as http://localhost:8000/v1") from None
         if not is_address:
             raise InputError(
@@ -260,14 +260,14 @@ class SpendingLimit:
         estimate, limit = self._serving.cost(tokens_in, tokens_out), self._serving.max_cost
         with self._settled:
             while True:
-                # The factor is the largest ratio of actual to estimated cost among the answers so far.
+                # Correct the estimate by the largest ratio of actual to estimated cost so far.
                 most = estimate * self._factor
                 # Add the reserved costs of all unanswered requests, so that the limit is not exceeded even if
                 # each of these requests costs as much as reserved.
                 if limit is None or self.spent + sum(self._awaited) + most <= limit:
                     self._awaited.append(most)
                     return Reserved(estimate, most)
-                # Waiting can help only if another request is unanswered and turns out cheaper than reserved.
+                # Waiting helps only if another request is unanswered and costs less than was reserved for it.
                 # If no request is unanswered, stop the run.
                 if not self._awaited:
                     raise StoppedError(

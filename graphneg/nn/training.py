@@ -330,7 +330,7 @@ def fit(
         with steps.listening():
             done = loop.train(resume_from_checkpoint=str(run.last) if run.last else None)
     except BaseException:
-        if run.last is None:  # Without a checkpoint, the run cannot be resumed, so leave no files.
+        if run.last is None:  # There is no checkpoint to resume from, so remove the files.
             shutil.rmtree(run.checkpoints, ignore_errors=True)
             _remove_empty(run.folder)
         raise

@@ -380,8 +380,8 @@ class LocalWriter:
 
     def _sources(self, prompts: Sequence[Prompt], asked: _Asked) -> list[list[int]]:
         """Tokenize prompts, and cut off the beginning of prompts that are too long for the model."""
-        # With the route ``completion``, the model reads the shown tokens separately, once for all prompts.
-        # With the route ``chat``, the shown text is part of each prompt.
+        # The shown text is common to all prompts. With the route ``completion``, the model reads it
+        # separately, only once. With the route ``chat``, it is part of each prompt.
         if asked.shown:
             read = [self._plain_tokens(prompt.text) for prompt in prompts]
         else:
@@ -480,7 +480,8 @@ class LocalWriter:
         return [
             (tokens, weight)
             for word, weight in weights.items()
-            # "The" at the beginning of a text and " the" after another word are different tokens.
+            # Give all forms of a word the same weight: "The" at the beginning of a text and " the" after
+            # another word are different tokens.
             for form in dict.fromkeys((word, word.capitalize()))
             for written in (form, f" {form}")
             if (tokens := tokenizer(written, add_special_tokens=False)["input_ids"])

@@ -186,7 +186,7 @@ class GraphView:
         if given.get("named") or given.get("cypher", "").strip():
             try:
                 answer = await self._in_time(request, given)
-            # `Pages` handles this error: its response tells the browser to try again later.
+            # Leave `BusyError` to `Pages`, whose response tells the browser to try again later.
             except BusyError:
                 raise
             except GraphnegError as error:
@@ -389,8 +389,8 @@ def rows_drawn(rows: Rows) -> Drawn | None:
 def _told(row: Mapping[str, Any]) -> Iterator[Edge]:
     """Yield the topic shifts in one row of a query result.
 
-    A row contains one shift (columns ``focus``, ``perspective``), a path of shifts (column ``topics``), or
-    none.
+    A row contains one shift (columns ``focus``, ``perspective``), a path of shifts (column ``topics``), or no
+    shifts.
     """
     ends, count = (row.get("focus"), row.get("perspective")), row.get("count", 1)
     if all(isinstance(end, str) for end in ends) and isinstance(count, int):

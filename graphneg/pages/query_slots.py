@@ -61,7 +61,7 @@ class QuerySlots:
         self._places = (Place(seconds, PATIENT), Place(min(seconds, QUICK_SECONDS), QUICK))
 
     async def take(self) -> Place:
-        """Occupy a slot. If no slot is free, wait for one.
+        """Occupy a slot, which allows one query to run. If no slot is free, wait for one.
 
         Returns:
             The set to which the slot belongs. Call its `release` when the query has ended on the server.

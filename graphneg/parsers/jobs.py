@@ -87,10 +87,10 @@ class ParserPool(AbstractContextManager["ParserPool"]):
         return f"{self.name} {self.version}".strip()
 
     def parse_tagged(self, batches: Iterable[tuple[Kept, Texts]]) -> Iterator[tuple[Kept, list[Parsed]]]:
-        """Parse batches of texts. Each batch comes with a value, which is returned with its results.
+        """Parse batches of texts. Return the results of a batch with a value that the caller gave for it.
 
         Args:
-            batches: Pairs of a value of any type and a batch of texts.
+            batches: Pairs of a value of any type, such as a list of ids, and a batch of texts.
 
         Yields:
             Pairs of the value and the results of its batch, in the order of the batches.
@@ -374,7 +374,7 @@ def parse_store(
 def _read(
     store: Store, pool: ParserPool, scope: ParseScope, uses: Counter[str]
 ) -> Iterator[tuple[_Batch, Texts]]:
-    """Yield batches of texts that need a graph, each with the texts in it that the parser must parse."""
+    """Yield batches of texts that have no graph. With each batch, yield its texts without a stored parse."""
     pending = stored.read_pending(store, scope, pool.source)
     while page := list(islice(pending, BATCH)):
         keyed = [(digest([pool.source, text.text]), text) for text in page]

@@ -108,7 +108,7 @@ class ParseScope:
     existing: Existing = "keep"
 
     def __post_init__(self) -> None:
-        """Check that the values of ``kinds`` and ``existing`` are allowed."""
+        """Check that ``kinds`` and ``existing`` have allowed values."""
         if not self.kinds or not set(self.kinds) <= set(KINDS):
             raise InputError(
                 f"kinds must be one or more of {', '.join(KINDS)}, not {', '.join(self.kinds) or 'empty'}"

@@ -142,7 +142,8 @@ class ResponseBank:
             raise InputError(
                 f"{path / _MANIFEST}: not a valid manifest of a bank; rebuild the bank"
             ) from error
-        # Vectors of contexts and responses can be compared only if the same model computed them.
+        # Refuse a bank that another model built: vectors of contexts and responses can be compared only if
+        # the same model computed them.
         if manifest.model != ranker.digest():
             raise InputError(
                 f"{path}: this bank was built with another model; rebuild the bank with this model"

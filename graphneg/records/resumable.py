@@ -199,7 +199,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             self._negatives, self._dialogues = self.resumed.negatives, self.resumed.dialogues
             self._notes, self._last = self.resumed.notes, self.resumed.last
             # Make a checkpoint for a new part file immediately. Even if this run is killed right after that,
-            # the note tells the next run that graphneg wrote the part file.
+            # the checkpoint tells the next run that graphneg wrote the part file.
             if not (self.resumed.is_complete or self.resumed.dialogues):
                 self.checkpoint(0)
             # The file was opened without an error, so keep its lock until `close` is called. After an error,
@@ -207,7 +207,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             self._held = stack.pop_all()
 
     def __exit__(self, *_: object) -> None:
-        """Stop writing. If the file is not finished, keep the part file."""
+        """Stop writing. Keep an unfinished file under its temporary name, so that the run can be resumed."""
         self.close()
 
     def write(self, negative: Negative) -> None:
@@ -287,8 +287,8 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
                         f"{self._part}: another program changed this file during the run; run the command "
                         "again"
                     )
-                # Rows cannot be appended to a Parquet file after an interruption. So the part file always
-                # contains JSON lines, and is converted at the end.
+                # Rows cannot be appended to a Parquet file after an interruption. So the unfinished file
+                # always contains JSON lines, and is converted at the end.
                 if self._path.suffix == ".parquet":
                     with replacing(self._path, self._token) as converted_file:
                         write_rows(read_jsonl(self._part), converted_file)
@@ -332,7 +332,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             raise unwritable(self._path, error, kept) from error
 
     def _begun(self, noted: Mapping[str, Any], held: Held) -> tuple[Path, BinaryIO, Resumed]:
-        """Open the part file of a stopped run or a new one. Return its path, the open file and the state."""
+        """Open the unfinished output of a stopped run, or a new file. Return its path, file and state."""
         before, reason = _checkpoint(noted, self._path), None
         if before is None:
             reason = f"{self._note.path} is not readable" if noted else None
@@ -355,7 +355,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         return part, create_exclusively(part), Resumed(discarded=reason)
 
     def _part_name(self, token: str) -> str:
-        """Return the name of the part file of the run with a given token."""
+        """Return the name of the unfinished output file (part file) of the run with a given token."""
         return f"{self._path.name}.{token}.part"
 
     def _verified(self, before: _Checkpoint) -> str | None:
@@ -377,8 +377,8 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         if self._written.hexdigest() != before.digest:
             return f"{part} was changed after the run wrote it, and is kept"
         # The part file matches its checkpoint, so graphneg wrote it. If the settings or the content have
-        # changed, the part file cannot be resumed, so remove it. A part file that does not match was not
-        # removed above, because it may belong to another program.
+        # changed, the part file cannot be resumed, so remove it. A part file that does not match is
+        # kept (see above), because it may belong to another program.
         reason: str | None = None
         if before.fingerprint != self._fingerprint:
             reason = f"{self._path} was started with other settings"

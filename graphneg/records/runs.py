@@ -73,7 +73,8 @@ def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") ->
             f"no permission to write in {folder}; name another",
         ),
         (
-            # A link to a file that does not exist would be replaced without a message.
+            # Refuse a link to a file that does not exist, because the link would be replaced without a
+            # message.
             (path.is_symlink() and not path.exists()) or (path.exists() and not path.is_file()),
             "not a regular file, so it can't be replaced; name another file",
         ),
@@ -159,7 +160,7 @@ def remove_finished(path: Path) -> None:
 
 
 def _finished_note(path: Path, fingerprint: str) -> RunNote:
-    """Return the run note of a finished file: the hidden JSON file beside it that says which run wrote it."""
+    """Return the note that describes the run of a finished file: a hidden JSON file in the same folder."""
     return RunNote(path.with_name(f".{path.name}.run.json"), fingerprint)
 
 

@@ -42,7 +42,7 @@ def measured(negative: Negative) -> dict[str, float]:
         CONTEXT_OVERLAP: context_overlap((turn.text for turn in negative.context), negative.response),
     }
     edited = negative.amr.get(str(negative.turn))
-    # `selectional_fit` needs the edited graph of the response.
+    # `selectional_fit` is computed from the edited graph of the response. Without this graph, leave it out.
     if edited is not None and edited.after:
         scores[SELECTIONAL_FIT] = selectional_fit(parse_graph(edited.after, negative.id))
     return scores

@@ -47,10 +47,12 @@ _MOST_PLACES = 2**63 - 1
 
 
 def place_order(place: Place) -> tuple[bool, Place]:
-    """Return the sort key of a place. Numbers sort before strings, because Python cannot compare the two.
+    """Return a sort key for the place of an item in the output. Numbers sort before strings.
+
+    Python cannot compare a number with a string.
 
     Args:
-        place: A place: the sort key of a dialogue, or a number.
+        place: The sort key of the item's dialogue, or a number for an item that belongs to no dialogue.
 
     Returns:
         The sort key.
@@ -62,7 +64,7 @@ class _End(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The last line of a shard's file, with counts and a checksum.
 
     Attributes:
-        places: Number of lines with items; each has the items with one sort key (place).
+        places: Number of lines with items. Each of these lines contains all items with the same sort key.
         items: Number of items in these lines.
         digest: SHA-256 of all lines before the last line.
     """
@@ -271,7 +273,7 @@ class ShardFile:
                 if number == 1:
                     continue
                 where = f"{self.path}, line {number}"
-                # A line with items is a JSON array. Only the last line is a JSON object.
+                # Lines with items are JSON arrays. Therefore, a line with a JSON object is the last line.
                 if line.startswith(b"{"):
                     end = parse_typed(line, _End, where)
                     if (end.places, end.items) == (places, items) and not file.read(1):

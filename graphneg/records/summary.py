@@ -203,7 +203,7 @@ class Summary:
             summary.transforms.update({(name, category): n for name, category, n in state["transforms"]})
             summary.skipped.update(state["skipped"])
             summary.examples = {code: list(examples) for code, examples in state["examples"].items()}
-            # Checkpoints of older versions of graphneg lack these counts.
+            # Checkpoints of older versions of graphneg contain no counts of target features.
             for name, (count, met) in state.get("wished", {}).items():
                 summary.target_features[name], summary.features_met[name] = count, met
             summary.graphs, summary.well_formed = state["graphs"]

@@ -101,7 +101,7 @@ class SelectionCriteria:
 
     @property
     def judged(self) -> bool:
-        """Whether the criteria need the scores of a judge."""
+        """Whether a criterion uses the scores of a judge (a ranker that scores how well a response fits)."""
         return any(
             limit is not None for limit in (self.max_score, self.absolute_margin, self.relative_margin)
         )
@@ -135,8 +135,8 @@ class SelectionCriteria:
             return NO_RIGHT
         limits = [
             right - (self.absolute_margin or 0.0),
-            # Some judges give scores below 0. Without abs(), the limit would then be above `right` instead of
-            # below it.
+            # Some judges give scores below 0. Without abs(), the limit would then be above the score of the
+            # correct response (`right`) instead of below it.
             right - abs(right) * (self.relative_margin or 0.0),
         ]
         return NEAR_RIGHT if answers > min(limits) else None
@@ -278,8 +278,8 @@ class SelectedNegatives(NegativeStream):
         if self._judge is not None and records:
             answers = self._judge.score(contexts, [record.response for record in records])
         if self._judge is not None and self._choice.compares:
-            # The margins need the score of the correct response. Only records of edited responses contain
-            # one: the response before the edit.
+            # Margins are measured from the score of the correct response. Only records of edited responses
+            # contain a correct response: the response before the edit.
             at = [index for index, record in enumerate(records) if record.original.response]
             texts = [str(records[index].original.response) for index in at]
             scores = self._judge.score([contexts[index] for index in at], texts) if at else []

@@ -97,7 +97,8 @@ class WindowSplitter:
         first, last = 0, 0
         while last < len(lengths):
             end = first + self._fitting(lengths[first:])
-            # The repeated turns leave no room for a new turn, so repeat one turn fewer.
+            # A window begins with the last turns of the previous window. If these leave no room for a new
+            # turn, repeat one turn fewer.
             if end == last:
                 first += 1
                 continue

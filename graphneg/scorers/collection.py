@@ -118,7 +118,7 @@ def collect_contexts(
     asked = followups(contexts, choice.max_turns_back)
 
     def lines(some: Sequence[FollowUp]) -> Iterable[str]:
-        """Score questions by FQness, and return a JSON line for each question."""
+        """Score how much questions refer to earlier turns (FQness). Return a JSON line for each question."""
         return map(context_line, fqness(model, some))
 
     done, _ = _collect(scores, settings, asked, lines, bar, overwrite=True)
@@ -274,7 +274,7 @@ def _responses(
 
 
 def _destination(out: str | Path, overwrite: bool) -> Path:
-    """Return the path of an output file. Raise an error if a file with this path must not be written."""
+    """Return the path of an output file. Raise an error if it is not ``.jsonl`` or may not be replaced."""
     path = check_output(out, (".jsonl",))
     check_new(path, overwrite)
     return path
@@ -414,7 +414,8 @@ class ContextLine(msgspec.Struct):
             if not (turn.speaker.strip() and turn.text.strip()):
                 raise ValueError(f'turn {at} of "turns" has no speaker or no text')
         if not 0 <= self.referent < len(self.turns) - 1:
-            # msgspec converts a ValueError into a ValidationError, whose message names the field.
+            # Raise a ValueError, because msgspec converts it into a ValidationError whose message names the
+            # field.
             raise ValueError(f'"referent" {self.referent} is not one of the turns before the question')
 
     @property

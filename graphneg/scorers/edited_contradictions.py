@@ -251,9 +251,9 @@ def _of_turn(
         for where, part in ((at, part) for at in said for part in typed_sentences(before[at].text)):
             if (shared := len(words & set(content_lemmas(part.text)))) > most:
                 most, earlier, sentence = shared, where, part.text
-    # Choose another turn of the speaker, which may be added to responses. If the contradiction was added to a
-    # turn after the statement, choose the original text of that turn. If the contradiction replaces the
-    # statement, choose the speaker's next turn or, if there is none, the speaker's last other turn.
+    # Choose another turn of the same speaker, whose text may be added to responses. If the contradiction was
+    # added to a later turn than the statement, choose the original text of the later turn. Otherwise choose
+    # the speaker's next turn or, if there is none, the speaker's last other turn.
     if _speaks_of_oneself(sentence) and _speaks_of_oneself(added[0]):
         other = turn if earlier != turn else next((at for at in own if at > turn), own[-1] if own else None)
         if other is not None and before[other].text:
@@ -270,11 +270,11 @@ def _speaks_of_oneself(sentence: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """The wordings of a statement and of its contradiction, from which responses are made.
+    """Several wordings of a statement and of its contradiction, which are used to write training examples.
 
     Attributes:
         source: The statement and its contradiction.
-        earlier: The earlier utterance of the pair, to which the responses are compared.
+        earlier: The earlier utterance, with which each response agrees or which it contradicts.
         said: Wordings that agree with the earlier utterance.
         contrary: Wordings that contradict the earlier utterance.
         agreed: Versions of the earlier utterance that agree with ``contrary``; empty if the statement does
@@ -289,7 +289,7 @@ class _Claim:
 
 
 def _claim(item: Contradiction, others: DenialWordings | None, seed: int) -> _Claim:
-    """Collect wordings of a statement and of its contradiction. Exchange the two in a tenth of the cases."""
+    """Collect wordings of a statement and its contradiction. In a tenth of the items, swap them."""
     # The templates reword only denials. Either the contradiction or the statement is a denial, so try both.
     if wordings := reword_denial(item.contradiction):
         said, contrary = wordings.affirmed, wordings.denied
@@ -297,8 +297,8 @@ def _claim(item: Contradiction, others: DenialWordings | None, seed: int) -> _Cl
         said, contrary = wordings.denied, wordings.affirmed
     else:
         said, contrary = (), ()
-    # Put the original statement before its rewordings, and the original contradiction before its own. Remove
-    # duplicates.
+    # List the original text first and its rewordings after it, both for the statement and for the
+    # contradiction. Remove duplicates.
     said = tuple(dict.fromkeys((item.sentence, *said)))
     contrary = tuple(dict.fromkeys((item.contradiction, *contrary)))
     # A consistent response should not repeat the statement word for word, so the statement itself is left out
@@ -322,7 +322,7 @@ def _claim(item: Contradiction, others: DenialWordings | None, seed: int) -> _Cl
 def _responses(
     claim: _Claim, other: _Claim, kind: Kind, seed: int
 ) -> tuple[tuple[str, str], tuple[str, str]]:
-    """Make a contradictory and a consistent pair. A pair is an earlier utterance and a response."""
+    """Make a contradictory and a consistent pair, each of an earlier utterance and a response to it."""
 
     def drawn(texts: Sequence[str], name: str, id: str) -> str:
         """Choose a text at random, depending on the seed, the name and the id."""
@@ -346,7 +346,8 @@ def _responses(
         spoken = (drawn(other.said, "right", other.source.id), elsewhere)
         wrong = beside(wrong, _balancing(wrong, spoken), f"{id} 1")
         right = beside(right, _balancing(right, spoken), f"{id} 0")
-    # In two thirds of the cases, add another turn of the speaker to the wrong and to the right response.
+    # In two thirds of the cases, add another turn of the same speaker to both responses, the contradictory
+    # and the consistent one.
     if kind != "later" and number(seed, "alone", id) % 3:
         wrong, right = beside(wrong, source.other, id), beside(right, source.other, id)
     # Make half of the earlier utterances longer by adding a turn of another dialogue.

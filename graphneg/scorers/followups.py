@@ -60,7 +60,7 @@ class FollowUp:
 
     @property
     def without_referent(self) -> tuple[Turn, ...]:
-        """The turns before the question, without the referent."""
+        """The turns before the question, except the referent (the turn that the question may refer to)."""
         turns = self.context.turns
         return (*turns[: self.referent], *turns[self.referent + 1 : -1])
 

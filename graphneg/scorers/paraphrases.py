@@ -115,8 +115,8 @@ def reword_denial(sentence: str) -> DenialWordings | None:
     # sentences, only templates that can always be used are suitable.
     if _class("time").search(f"{verb}{rest}") or (forms["auxiliary"] in _BE and verb.endswith("ing")):
         meets = ("nothing",)
-    # "I have never liked fish" rewords "I do not like fish", but "I wish I liked fish" has a different
-    # meaning. For such verbs, the templates that express a wish are not used.
+    # For verbs of state, leave out the templates that express a wish: "I wish I liked fish" does not mean "I
+    # do not like fish". Use the perfect: "I have never liked fish".
     elif _class("state").fullmatch(verb) or (verb == "have" and rest.startswith(" to ")):
         meets = ("nothing", "perfect")
 
@@ -266,7 +266,7 @@ def paraphrases(
         others = [
             text
             for text in denied
-            # The same dialogue contains the statement itself, so its sentences are left out.
+            # Leave out sentences of the statement's own dialogue, which could be the statement itself.
             if statements[text] != item.dialogue and matter.intersection(content_lemmas(text))
         ]
         same = [text for text in affirmed if statements[text] != item.dialogue]

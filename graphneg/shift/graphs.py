@@ -214,7 +214,7 @@ class ShiftGraph:
         ways = {focus: list(shifts[focus])[: WAYS if hops > 1 else 0] for focus in missing}
         onward = self.from_each(term for some in ways.values() for term in some)
         for focus in missing:
-            # A path of two shifts can only go through a perspective at which another shift starts.
+            # For paths of two shifts, keep only keywords (perspectives) from which another shift leads on.
             leading = [way for way in ways[focus] if onward[way]]
             found[focus, hops] = self._smoothed(shifts[focus], leading, onward)
         _keep(self._likelihoods, found, KEPT // 4)
@@ -226,7 +226,8 @@ class ShiftGraph:
         """Return the likelihoods of perspectives after a focus, smoothed as in the module docstring."""
         prior, total = self.prior, sum(counts.values())
         share = BACK_OFF if ways else 0.0
-        # The rest of the smoothing uses P(p), the frequency after any focus.
+        # The remaining probability mass of the smoothing is distributed by P(p), the probability that a reply
+        # shifts to p, whatever its focus.
         rest = STRENGTH * (1 - share) / (total + STRENGTH)
         mass: dict[str, float] = dict(counts)
         taken = sum(counts[way] for way in ways)

@@ -109,7 +109,7 @@ class Neighbourhood:
 
     @property
     def arriving(self) -> int:
-        """The number of post-reply pairs with a shift from another topic to this one, listed or not."""
+        """The number of post-reply pairs that shift from another topic (listed or not) to this topic."""
         return self.incoming - self.stays
 
     @property

@@ -325,7 +325,7 @@ def examples_of(
                 example = Example(source_without_candidates(post, focus), f" {perspective}")
                 found.append((reply.id, example))
                 continue
-            # Use only the subset that contains the actual perspective.
+            # The answer is the actual perspective, so use only the subset of candidates that contains it.
             for subset in reach.split(focus, list(reached[focus])):
                 if perspective in subset:
                     example = Example(source_with_candidates(post, focus, subset), perspective)

@@ -62,7 +62,7 @@ from graphneg.store.reading import Reader, check_summary, only_reading
 from graphneg.store.statements import as_literal, cypher_text, run, send_text
 from graphneg.store.stopping import Cancellation, stoppable
 
-# The driver declares its options as untyped keyword arguments.
+# The driver declares its options as untyped keyword arguments, so pyright would report each call.
 # pyright: reportUnknownMemberType=false
 
 

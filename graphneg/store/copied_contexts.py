@@ -64,7 +64,7 @@ class CopiedContexts:
     """
 
     def __init__(self, replies: Mapping[Place, tuple[str, ...]]) -> None:
-        """Initialize with the replies to each context."""
+        """Initialize the object with the correct replies to the contexts that occur more than once."""
         self._replies = replies
 
     def replies(self, dialogue: str, turn: int) -> tuple[str, ...]:
@@ -192,7 +192,7 @@ class _Signatures:
     """The signature bands of all contexts, in arrays to save memory. There can be millions of contexts."""
 
     def __init__(self) -> None:
-        """Initialize without contexts."""
+        """Initialize an empty collection."""
         self._bands, self._dialogues, self._turns = array("L"), array("L"), array("L")
         self._ids: list[str] = []
 

@@ -102,7 +102,8 @@ def stored_snapshot(store: Store) -> StoredSnapshot | None:
     if not found:
         return None
     facts = json.loads(found[0]["facts"])
-    # Convert lists to pairs of corpus and split, which cannot be keys of a JSON object.
+    # JSON objects cannot have pairs as keys, so the snapshot stores lists [corpus, split, count]. Convert
+    # them into a dict with (corpus, split) as keys.
     dialogues = {(corpus, split): amount for corpus, split, amount in facts["dialogues"]}
     return StoredSnapshot(found[0]["digest"], tuple(facts["parts"]), dialogues, facts["utterances"])
 

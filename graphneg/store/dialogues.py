@@ -202,7 +202,7 @@ def dialogue_ids(
 def _pages(
     store: Store, selection: Selection, statement: str, page: int = PAGE, after: str = ""
 ) -> Iterator[list[Record]]:
-    """Yield the result of a query for dialogues in pages of rows, in the order of the corpus."""
+    """Run a query with one row per dialogue, and yield its rows in pages, in the order of the corpus."""
     left = selection.limit
     while left is None or left > 0:
         limit = page if left is None else min(page, left)
@@ -407,8 +407,8 @@ def read_graphs(store: QueryRunner, ids: Sequence[str]) -> Iterator[AmrGraph]:
     mentions: defaultdict[str, list[Mention]] = defaultdict(list)
     for id, row in collected_rows(store, "read/reentrancies", "mentions", ids):
         start, end, role, inverted, pos, align, role_align = row
-        # If the role is written inverted, such as ":ARG0-of", the end node of the edge is the parent in the
-        # PENMAN notation.
+        # The parent in the PENMAN notation is the start node of the edge or, if the role is written inverted
+        # (":ARG0-of"), the end node.
         up, target = (end, start) if inverted else (start, end)
         mentions[id].append(Mention(up, f"{role}-of" if inverted else role, pos, target, align, role_align))
     nodes: defaultdict[str, list[list[Any]]] = defaultdict(list)
@@ -416,7 +416,7 @@ def read_graphs(store: QueryRunner, ids: Sequence[str]) -> Iterator[AmrGraph]:
         nodes[id].append(row)
     for id, rows in nodes.items():
         rows.sort(key=itemgetter(0))
-        # Columns 10 and 11 contain the first and the last token of the node's span.
+        # In each row, columns 10 and 11 contain the first and the last token of the node's span.
         spans = {row[0]: (row[10], row[11]) for row in rows if row[10] is not None}
         ordered = sorted(mentions[id], key=itemgetter(0, 2)) if id in mentions else ()
         yield AmrGraph(id, tuple(map(_node, rows)), tuple(ordered), (), spans)

@@ -144,8 +144,7 @@ def _prepare(directory: Path, engine_version: str) -> None:
             raise StoreError(
                 f"{directory} is a file, but a store is a directory: name a new or empty directory"
             )
-        # Refuse such a path, because the server would expand "${...}" and use another directory.
-        if "${" in str(directory):
+        if "${" in str(directory):  # The server would replace "${...}" by a variable.
             raise StoreError(
                 f"can't use {directory} as a store: the server reads ${{…}} as a variable; "
                 "rename the directory"
@@ -741,7 +740,7 @@ def served_directories() -> list[Path]:
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if supervisor.__file__.encode() in (process / "cmdline").read_bytes().split(b"\0"):
-                # The working directory of a supervisor process is its store directory.
+                # Return its working directory, which is the store directory in every supervisor process.
                 found.append((process / "cwd").readlink())
     return sorted(found)
 

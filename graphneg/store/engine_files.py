@@ -149,7 +149,8 @@ def _check_pages(database: Path) -> None:
 
 def _is_hollow(status: os.stat_result) -> bool:
     """Return whether a file is large and consists mostly of holes, as after ``truncate -s 2T``."""
-    # A block has 512 bytes. On Windows, the number of blocks is not known, so no file counts as hollow.
+    # A block has 512 bytes. Windows does not report the number of blocks. The size of the file is then used
+    # instead, so no file is classified as hollow.
     allocated = getattr(status, "st_blocks", status.st_size) * 512
     # A compressing file system also stores an ordinary file in less space than its size. A file therefore
     # counts as sparse only if less than a hundredth of its size is on disk.
@@ -244,7 +245,7 @@ def _check_keys(
 
 
 def _first_name(value: Any) -> str:
-    """Return a space and the alphabetically first key of a dictionary in quotes; empty for other values."""
+    """Return the alphabetically first key of a dict, quoted, after a space; empty for other values."""
     if isinstance(value, dict):
         return f" {shown(min(cast('dict[str, Any]', value)))}"
     return ""
@@ -289,7 +290,7 @@ def _check_configuration(path: Path) -> None:
 
 
 def _objects(path: Path, owner: Mapping[str, Any], key: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the entries of ``owner[key]``, which must be a dictionary whose values are dictionaries."""
+    """Yield the entries of a JSON object inside a JSON object. Each value must be a JSON object itself."""
     inner = owner.get(key, {})
     if not isinstance(inner, dict):
         raise _damaged(path, f"{shown(key)} is not a JSON object")
@@ -321,7 +322,7 @@ def _read_object(path: Path) -> dict[str, Any]:
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Convert key-value pairs into a dictionary. Refuse a repeated key, which parsers treat differently."""
+    """Convert key-value pairs into a dictionary. Refuse a repeated key: parsers disagree on its value."""
     made = dict(pairs)
     if len(made) < len(pairs):
         raise ValueError("a key occurs twice")

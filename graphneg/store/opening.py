@@ -238,7 +238,7 @@ def check_target(target: str) -> None:
     """
     is_address = ADDRESS.match(target)
     if is_address or (MEANT_AS_ADDRESS.fullmatch(target) and not os.path.lexists(target)):
-        # Check for a password first, because the other error message repeats the target.
+        # Check for a password first, because the error message below repeats the whole address.
         if "@" in target:
             raise StoreError(
                 "remove the user name and password from the address: write it as neo4j://HOST:PORT, and "
@@ -391,7 +391,7 @@ def open_embedded(
                     if _is_failure_of_engine(error):
                         raise StoreError(f"{error}; {_DAMAGED}") from error
                     raise
-                # Nothing has failed, so the connections are not closed here. `Store.close` closes them.
+                # The store was opened without an error. Its connections stay open until `Store.close`.
                 resources.push(opened.pop_all())
                 return store
     raise StoreError(f"the server of {directory} ended while it was opened; {explain_exit(directory)}")

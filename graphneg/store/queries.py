@@ -292,7 +292,7 @@ def near_topics(store: Store, text: str) -> list[str]:
 
     words = text.lower().split()
     topic = " ".join(words)
-    # For a topic of several words, combine the lemmas of each word in all ways.
+    # A word can have several lemmas. For a topic of several words, try all combinations of their lemmas.
     forms = [" ".join(form) for form in islice(product(*map(sorted, map(lemmas, words))), MOST_FORMS)]
     rows = store.read(cypher_text("read/near_topics"), text=topic, prefix=topic[:PREFIX], lemmas=forms)
     found = sorted(row["topic"] for row in rows)

@@ -149,7 +149,7 @@ def run(transaction: ManagedTransaction, name: str, /, **parameters: Any) -> lis
 
 
 def run_counted(transaction: ManagedTransaction, name: str, /, **parameters: Any) -> SummaryCounters:
-    """Run a shipped statement and count what it wrote.
+    """Run a Cypher statement that graphneg ships, and return what it changed in the store.
 
     Args:
         transaction: An open transaction.
@@ -163,7 +163,7 @@ def run_counted(transaction: ManagedTransaction, name: str, /, **parameters: Any
 
 
 def send(transaction: ManagedTransaction, name: str, /, **parameters: Any) -> RunningStatement:
-    """Send a shipped statement without waiting for its result.
+    """Send a Cypher statement that graphneg ships, without waiting for its result.
 
     The server executes the statement while the caller prepares the next one. Call a method of the returned
     object before the transaction ends. If the server reports an error, it is raised by that method, or when
@@ -266,8 +266,8 @@ class _Rows(list[Any]):
     __slots__ = ()
 
     def __repr__(self) -> str:
-        # The driver formats all parameters for its log, even if logging is off. For five thousand rows, a
-        # full text would take longer than encoding them.
+        # The driver calls `repr` on all parameters for its log, even if logging is off. For 5,000 rows,
+        # a complete `repr` would take longer than sending them.
         """Return a short text such as ``<5,000 rows>``."""
         return f"<{len(self):,} rows>"
 

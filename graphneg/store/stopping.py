@@ -156,7 +156,7 @@ class _Watch:
         threading.Thread(target=self._stop, args=[reason], name="graphneg-stop", daemon=True).start()
 
     def _stop(self, reason: str) -> None:
-        """Try to stop the query until it has ended or counts as a runaway query."""
+        """Try to stop the query again and again, until it has ended or `GRACE_SECONDS` have passed."""
         until = time.monotonic() + GRACE_SECONDS
         while time.monotonic() < until:
             with self._terminating:

@@ -48,7 +48,7 @@ from graphneg.checksums import forget_checksums, read_checksums, write_checksums
 from graphneg.file_locks import lock_exclusively
 from graphneg.private_files import own_folder, private_opener, untrusted_opener
 
-if __name__ == "__main__":  # All later imports come from the standard library.
+if __name__ == "__main__":  # Later imports are from the standard library: remove the folder from the path.
     del sys.path[0]
 
 PROTOCOL = 2

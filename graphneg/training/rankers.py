@@ -201,8 +201,8 @@ def train_ranker(
         progress=progress, arguments={**settings, **IN_ORDER},
         callbacks=[EarlyStoppingCallback(validation.patience)] if validation is not None else (),
         eval_dataset=checked(0)[0] if checked is not None else None,
-        # A poly-encoder has a loss function that also uses the responses of other pairs in the batch as
-        # negatives.
+        # Use the ranker's own loss function if it has one. That of a poly-encoder also uses the responses of
+        # other pairs in the batch as negatives.
         compute_loss_func=getattr(ranker, "loss", pairs_and_lists),
     )  # fmt: skip
     sources = rows.sources_of(round(trained.share * len(rows)))

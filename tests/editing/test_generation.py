@@ -562,9 +562,7 @@ class TestTransformsOfOnesOwn:
             made(dialogues, folders=[tmp_path])
 
     def test_that_nobody_wrote_are_named(self, dialogues: DialogueGraph) -> None:
-        with pytest.raises(
-            InputError, match="no transform named 'doubt'; choose one of antonym_substitution, "
-        ):
+        with pytest.raises(InputError, match="no transform named 'doubt'; choose one of antonym_claim, "):
             made(dialogues, transforms=["doubt"])
 
 

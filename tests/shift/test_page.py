@@ -242,7 +242,8 @@ class TestNamedQueries:
         [
             (
                 ["perspectives"],
-                "error: the query perspectives needs the parameter 'focus': topic that the replies take up",
+                "error: the query perspectives needs the parameter 'focus': topic of the post "
+                "that the replies take up",
             ),
             (
                 ["hubs", "--param", "size=3"],

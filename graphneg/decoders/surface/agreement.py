@@ -129,7 +129,7 @@ def inflect_finite(sentence: SentenceDraft, group: VerbGroup, person: str) -> No
     if verb.tag == "MD" or low in word_class("uninflected"):
         return
     if low == "'s":
-        # *'s* is *has* in "He's seen it" and *is* in "He's here".
+        # Find the full form: *'s* is *has* in "He's seen it" and *is* in "He's here".
         lemma, tag = "have" if group.perfect else "be", "VBZ"
     elif low in BE | HAVE | DO:
         lemma, tag = "be" if low in BE else "have" if low in HAVE else "do", finite_tag(low)

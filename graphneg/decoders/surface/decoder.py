@@ -108,7 +108,7 @@ class Sources:
         return SentenceDraft(self.readings.get(self.texts[amr], self.graphs[amr]))
 
     def open_claim(self, amr: str | None) -> SentenceDraft:
-        """Create an editable sentence as `open` does, with the token spans of the text without spaces.
+        """Create an editable sentence like `open`, with token spans that fit the spacing of its text.
 
         Args:
             amr: The id of the graph.
@@ -165,8 +165,8 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
         if edit.role is None or not edit.role.startswith("snt"):
             raise RealisationError("unsupported-edit", f"a subtree can't be added in the role :{edit.role}")
         copied, body = _copy(edit, edits, sources), text.rstrip()
-        # If the copy contains a single quotation mark, its partner was in a sentence that is not copied.
-        # Remove it.
+        # If the copied sentence has only one of a pair of quotation marks, remove it. The other mark is in a
+        # sentence that is not copied.
         if copied.count('"') == 1:
             copied = copied.strip('"').strip()
         stop = (" ." if sentence.tokenised else ".") if body[-1:].isalnum() else ""
@@ -175,7 +175,7 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
 
 
 def _change(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) -> None:
-    """Apply the edits that change words and clauses, in the order of the module docstring."""
+    """Apply the edits that change words and clauses, in the order that the module docstring lists."""
     # 2. Replace words.
     _change_words(sentence, edits, sources)
     # 3. Remove the words of dropped subtrees.
@@ -418,7 +418,7 @@ class SurfaceDecoder:
             return Decoded(None, str(why))
         except Exception as error:
             return Decoded(None, f"internal-error: {type(error).__name__}: {error}")
-        # Restore the original spelling of the clitics that were joined above, because no edit touched them.
+        # Restore the original spelling of clitics such as "Here' s", which were joined before the edits.
         for word, form in written.items():
             text = text.replace(word, form)
         return refuse_original(item.text, Decoded(space_apostrophes(text, like=item.text) if apart else text))

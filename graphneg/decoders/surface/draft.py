@@ -354,7 +354,7 @@ class Draft:
 
 
 def initials(tokens: Tokens) -> list[bool]:
-    """Find the words with which a sentence begins, whose capital letters do not show that they are names.
+    """Find the first word of each sentence. Its capital letter does not show that it is a name.
 
     Args:
         tokens: The tokens of the text.

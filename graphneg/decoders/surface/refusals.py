@@ -163,7 +163,7 @@ def _condition(cell: str) -> tuple[str, str, frozenset[str], bool]:
 
 
 def _feature(thing: Known, feature: str) -> str:
-    """Return a feature of a value as a string; the feature of a flag is ``yes`` or ``no``."""
+    """Return a feature of a token or value as a string; ``yes`` or ``no`` for flags."""
     if feature == "kind":
         return kind_of(thing.lower if isinstance(thing, Token) else str(thing))
     value = getattr(thing, feature) if isinstance(thing, Token) else thing
@@ -336,8 +336,8 @@ def refuse_misplaced_verb(sentence: SentenceDraft, token: Token, old: str, conce
     with_object = sum(sum(frame.seen.get(form, {}).values()) for form in ("dobj", "nsubjpass"))
     needs_object = frame.examples >= _ENOUGH and with_object >= _NEARLY_ALL * frame.examples
     before_verb = sentence.tokens[: sentence.tokens.index_of(token)]
-    # The object may also precede the verb: in a passive, in "What did you say?" and in "the book that I
-    # read".
+    # Do not miss an object that precedes the verb, as in a passive, in "What did you say?" and in "the book
+    # that I read".
     elsewhere = token.tag in ("VBN", "VBG", "NN", "NNS", "JJ") or any(
         other.lower in word_class("fronted-objects") for other in before_verb
     )
@@ -362,7 +362,7 @@ def _complements(sentence: SentenceDraft, token: Token) -> list[str]:
     # In "run out of milk", *out* is a particle, although a preposition follows it.
     if low == "out" and following.lower == "of":
         return ["particle out"]
-    # "come back" has a particle, but in "up the hill" *up* is a preposition.
+    # In "come back", "back" is a particle. In "up the hill", "up" is a preposition.
     if low in particles and second not in _OPENS_PHRASE | {"IN"}:
         return [f"particle {low}"]
     if first == "SC" and low in word_class("clause-complementizers"):
@@ -440,8 +440,8 @@ def refuse_pronoun(sentence: SentenceDraft, token: Token) -> None:
     refuse_expletive(sentence, token)
     index = tokens.index_of(token)
     refuse_idiom(sentence, index)
-    # "How are you?" and "Thank you" are fixed phrases. In "If you go there, it rains", *you* may mean people
-    # in general.
+    # The rules need to know where *you* must not change: "How are you?" and "Thank you" are fixed phrases,
+    # and in "If you go there, it rains", *you* may mean people in general.
     around = tokens[slice(*sentence.sentence_bounds(index))]
     courteous = any(other.lower in word_class("courtesies") for other in around)
     greets = tokens.get(index - 2).lower == "how" and tokens.get(index - 1).is_be
@@ -507,8 +507,8 @@ def refuse_partial_swap(
         changes: For each pronoun that changes, its token, its new person and its case.
 
     Raises:
-        RealisationError: A pronoun for one of the persons would not change, because it is aligned with no
-            changed node (``no-alignment``).
+        RealisationError: A pronoun for one of the persons would not change, because it is not aligned with
+            any changed node (``no-alignment``).
     """
     tokens, changed = sentence.tokens, [token for token, _, _ in changes]
     new = {person for _, person, _ in changes} & {"i", "you"}
@@ -673,7 +673,8 @@ def refuse_affirmation(sentence: SentenceDraft, index: int, group: VerbGroup | N
         group: The verb group of the clause that is negated; None if the group is unknown.
     """
     tokens, end = sentence.tokens, sentence.negation_scope_end(index + 1)
-    # *until* may depend on the negation: "I did not leave until he came" says when I left, not that I stayed.
+    # Find *until*, which may depend on the negation: "I did not leave until he came" says when I left, not
+    # that I stayed.
     while tokens.get(end).lower == "until":
         end = sentence.negation_scope_end(end + 1)
     until = any(token.lower in word_class("until-words") for token in tokens[index + 1 : end])
@@ -788,7 +789,7 @@ def refuse_dependent_sentence(source: SentenceDraft) -> None:
     tokens, supposing = source.tokens, word_class("supposing")
     marks = [token for token in tokens if token.tag == "EN"]
     clauses = [group for group in source.parse_verbs() if group.is_main]
-    # In "I think so" and "I hope not", *so* and *not* represent a clause of an earlier sentence.
+    # "I think so" and "I hope not" need an earlier sentence, because *so* and *not* represent its clause.
     anaphoric = any(
         token.lower in word_class("clause-pronouns")
         and tokens.get(index + 1).tag in ("EN", "PU")

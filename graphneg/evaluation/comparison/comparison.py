@@ -121,7 +121,8 @@ def tallies(
     wins = np.zeros((len(pairs), len(pairs)), dtype=np.int32)
     for at, (right, _) in enumerate(pairs):
         # Compare the correct responses to this context with the wrong responses to all contexts. Then sum the
-        # results for each context, as differences of cumulative sums.
+        # results for the wrong responses to each context. Differences of cumulative sums are a fast way to
+        # do this.
         won = (2 * (right[:, None] > flat) + (right[:, None] == flat)).sum(axis=0)
         wins[at] = np.diff(np.concatenate([[0], np.cumsum(won)])[ends])
     return Tallies(
@@ -175,7 +176,7 @@ class Bootstrap:
         weights = self._weights
 
         def values(of: Tallies) -> NDArray[Any]:
-            """Return the measure on all contexts, then on each sample; NaN for a sample without responses."""
+            """Return ``measure`` on all contexts, then on each bootstrap sample; NaN without responses."""
             # A weight is the number of times that a context occurs in a sample. Multiplying the counts by the
             # weights thus gives the sums over each sample, without copying any data.
             right, wrong = weights @ of.right, weights @ of.wrong
@@ -199,12 +200,12 @@ class Bootstrap:
 def gap_closed(
     draws: BootstrapEstimate, nothing: BootstrapEstimate, everything: BootstrapEstimate
 ) -> Estimate | None:
-    """Return the share of the gap between two sources that a third source closes.
+    """Return how far a source gets from the result of one source (0) to that of a better one (1).
 
     Args:
-        draws: The measure for the third source.
-        nothing: The measure for the source at the lower end of the gap (share 0), such as ``random``.
-        everything: The measure for the source at the upper end of the gap (share 1), such as ``human``.
+        draws: The measure for the source to compare.
+        nothing: The measure for the source that counts as 0, such as ``random``.
+        everything: The measure for the source that counts as 1, such as ``human``.
 
     Returns:
         The share with its confidence interval, or None if ``everything`` is not above ``nothing``. The share

@@ -220,14 +220,15 @@ def response_dialogues(train: Iterable[LabelledContext]) -> Iterator[Dialogue]:
     """
     for context in train:
         for at, response in enumerate(context.positives):
-            # The first dialogue has the id of the context. The other dialogues need distinct ids.
+            # Each correct response gives a dialogue. The first dialogue gets the id of the context. For the
+            # others, the index of the response is appended to this id.
             id = f"{context.id}/{at}" if at else context.id
             yield from context_dialogues([replace(context, id=id, positives=(response,))])
 
 
 @dataclass(slots=True)
 class LeakageFilter:
-    """A filter that removes forbidden texts from the records of a bank.
+    """A filter that removes forbidden texts from the records of a bank, a corpus to draw negatives from.
 
     Attributes:
         forbidden: Texts that a bank may not contain, normalised with `match_key`.

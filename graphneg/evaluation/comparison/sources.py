@@ -341,11 +341,10 @@ class NegativeCache:
         graph.parse(**self._chosen)
         if "perspective_substitution" in recipe.transforms:
             graph.shift(**self._chosen)
-        # The number of negatives is set per dialogue, and a context has one dialogue per correct response. So
-        # divide the number per context by the smallest number of correct responses (rounding up), and add
-        # one, because not every attempt finds a place to edit. A recipe edits the turns of a dialogue one
-        # after the other, but only an edit of the last turn gives a wrong response. So multiply by the
-        # largest number of turns.
+        # A context with n correct responses is stored as n dialogues. So divide the number of negatives that
+        # a context needs by the smallest n, and round up. Add one, because some attempts find no place to
+        # edit. A recipe edits the turns of a dialogue one after the other, but only an edit of the last turn
+        # gives a wrong response. So multiply by the largest number of turns.
         of_each = -(-self.amount // min(len(context.positives) for context in self.data.train)) + 1
         most = of_each * max(len(context.turns) for context in self.data.train)
         return graph.negatives(recipe, per_dialogue=most, target="response", **given)

@@ -146,7 +146,7 @@ def _overlap(line: CategoryLine, right: Figures) -> str:
 
 
 def _similarity(line: CategoryLine, right: Figures) -> str:
-    """Return a sentence on whether negatives are more similar to their contexts than right texts are."""
+    """Return a sentence that says whether negatives are closer to their contexts than correct texts are."""
     mean, usual = (of.to_context.mean if of.to_context else 0.0 for of in (line.figures, right))
     return (
         f"they are {'closer to' if mean > usual else 'further from'} their contexts (cosine {mean:.2f}) than "
@@ -155,7 +155,7 @@ def _similarity(line: CategoryLine, right: Figures) -> str:
 
 
 def _words(line: CategoryLine, right: Figures) -> str:
-    """Return a sentence on the words that are more frequent in negatives than in right texts."""
+    """Return a sentence on the words that are more frequent in negatives than in correct texts."""
     such = ", ".join(f'"{word}"' for word in line.cue_words)
     return (
         f"some words are more frequent in these negatives than in {line.compared_with} ({such}): "

@@ -236,7 +236,7 @@ def _cues(report: Report) -> Drawing:
     names = [line.name for line in report.lines if any(area is not None for area in line.cue_auc.values())]
     drawing = _canvas(names, Range1d(start=0.44, end=1.02), legend_rows=1)
     drawing.add_layout(
-        # Colour the zone of suspicious cues red.
+        # Shade the range of suspiciously high AUC values red.
         BoxAnnotation(left=SUSPICIOUS_AUC, right=1.02, fill_color=ALARM, fill_alpha=0.08, line_color=None)
     )
     for (cue, colour), marker in zip(CUES.items(), _MARKERS, strict=True):

@@ -85,7 +85,7 @@ class MeasuredTexts(NamedTuple):
 
 
 def measured(negative: Negative) -> MeasuredTexts:
-    """Return the wrong and right texts of a record.
+    """Return the wrong texts of a record, and its right texts (correct response or original turns).
 
     Args:
         negative: The record. If its target is ``dialogue``, each changed or inserted turn is a wrong text. A
@@ -133,7 +133,7 @@ def _edited_turns(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple
     if len(before) == len(after):
         yield from ((at, at) for at in range(len(after)) if before[at] != after[at])
         return
-    # Otherwise, turns were added or removed, so align the two dialogues.
+    # The numbers of turns differ, so turns were added or removed. Align the two dialogues.
     for kind, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if kind in ("replace", "insert"):
             # Pair the first new turn with the first replaced turn, and so on. If there are more new turns
@@ -158,7 +158,8 @@ FROM (
 )
 GROUP BY line
 """
-# For each row of the report: how many texts equal a right text with the same context.
+# For each row of the report, count the wrong texts that equal a right text (a correct response or an original
+# turn) with the same context.
 _RIGHT = """
 SELECT wrong.line, count(*) FROM wrong JOIN right ON right.place = wrong.place AND right.text = wrong.text
 GROUP BY wrong.line
@@ -166,7 +167,7 @@ GROUP BY wrong.line
 
 
 def _digests(text: Text) -> tuple[int, ...]:
-    """Return 64-bit hashes of a text's original context and of the text, ignoring case and spacing."""
+    """Return 64-bit hashes of the original turns before a text and of the text, ignoring case and spaces."""
     written = ("\0".join(map(match_key, texts)) for texts in (text.place, [text.text]))
     hashes = (hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8) for key in written)
     return tuple(int.from_bytes(digest.digest(), "big", signed=True) for digest in hashes)
@@ -216,10 +217,10 @@ class Histogram:
             self.add(value)
 
     def add(self, value: float) -> None:
-        """Count a value.
+        """Add a value to the histogram.
 
         Args:
-            value: The value to count, before rounding.
+            value: The value, which is rounded to a multiple of the step here.
         """
         self.counts[round(value / self.step)] += 1
         self.total += 1
@@ -248,7 +249,7 @@ class Histogram:
         return 0.0
 
     def spread(self) -> Distribution | None:
-        """Return the mean and the quartiles of the values, or None if no values were added."""
+        """Return the mean and the quartiles of the counted values, or None if no values were counted."""
         if not self.total:
             return None
         quartiles = (self.quantile(part) for part in (0.25, 0.5, 0.75))
@@ -292,17 +293,18 @@ class Key(NamedTuple):
 class TextPool:
     """The statistics and a random sample of a group of texts.
 
-    A group contains the wrong texts of a row of the report, or all right texts with the same target.
+    A group contains the wrong texts of one row of the report, or all right texts (correct responses or
+    original turns) with the same target (``response`` or ``dialogue``).
 
     Attributes:
-        line: The number by which the temporary database refers to the group's row of the report.
+        line: The index of the group's row in the report, as stored in the temporary database.
         records: Number of records to which the texts belong.
         words: Histogram of the number of words per text.
         shared: Histogram of the number of content words per text that also occur in the context.
         like_right: Histogram of the overlap with the right text in the same place: the number of common
             content words, divided by the number of content words that occur in either text.
         questions: Number of texts that are questions.
-        persons: Numbers of texts, keyed by grammatical person (1, 2 or 3).
+        persons: Counts of texts, keyed by grammatical person (1, 2 or 3).
         sample: The sampled texts.
     """
 
@@ -312,7 +314,7 @@ class TextPool:
         Args:
             sample: Maximum number of texts in the sample.
             seed: Seed for sampling.
-            line: The number by which the temporary database refers to the group's row of the report.
+            line: The index of the group's row in the report, as stored in the temporary database.
         """
         self.line = line
         self.records = 0
@@ -370,7 +372,7 @@ class NegativeStatistics:
     """
 
     def __init__(self, records: Iterable[Negative], sample: int, seed: int) -> None:
-        """Collect and count the wrong and right texts of records.
+        """Collect and count the wrong texts (negatives) and right texts (correct or original) of records.
 
         Args:
             records: Negatives and correct responses.
@@ -398,12 +400,13 @@ class NegativeStatistics:
         }
 
     def _add(self, record: Negative, rows: sqlite3.Connection) -> None:
-        """Count the wrong and right texts of a record."""
+        """Count the wrong texts and the correct texts of a record."""
         self.records += 1
         wrong, right = measured(record)
         for text in right:
             new = rows.execute("INSERT OR IGNORE INTO right VALUES (?, ?)", _digests(text)).rowcount
-            # Several negatives may have the same original text. Count a right text only once per context.
+            # Several negatives of a context may have the same original text. Count a correct text only once
+            # per context.
             if new:
                 self.right.setdefault(text.target, TextPool(*self._sample)).add(text)
         if record.label:

@@ -173,8 +173,8 @@ def score(texts: Sequence[Text], models: Models, progress: Progress | None = Non
 class Figures:
     """The statistics of a group of texts.
 
-    A value is None if it needs a model that was not given, or if it compares texts with their contexts or
-    with right texts, and there are none.
+    A value is None if it needs a model that was not given. It is also None if it compares the texts with
+    their contexts or with right texts (correct responses or original turns), and there are none.
 
     Attributes:
         texts: Number of texts.
@@ -398,14 +398,14 @@ def cue_words(wrong: Sequence[Text], right: Sequence[Text], most: int = CUE_WORD
     """Return the words that are most characteristic of wrong texts.
 
     Args:
-        wrong: Wrong texts.
-        right: Right texts.
+        wrong: Texts of negatives.
+        right: Correct responses or original turns, with which the negatives are compared.
         most: Maximum number of words.
 
     Returns:
-        The words, sorted from most to least characteristic. For each word, the share of right texts with the
-        word is subtracted from the share of wrong texts with the word. The words with the largest differences
-        are the most characteristic.
+        The words, sorted from most to least characteristic. For each word, the share of texts in ``right``
+        with the word is subtracted from the share in ``wrong``. The words with the largest differences are
+        the most characteristic.
     """
     if not wrong or not right:
         return ()

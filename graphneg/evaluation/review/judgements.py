@@ -186,7 +186,7 @@ class Judgements:
             path: The path of the file.
 
         Returns:
-            An object for the file, which is open.
+            The judgements in the file. Close the object at the end.
 
         Raises:
             InputError: The file does not exist, is not a file of judgements, or is damaged.
@@ -214,7 +214,7 @@ class Judgements:
 
     def _check(self) -> None:
         """Check all judgements, so that a damaged file is refused before anyone works with it."""
-        # Triggers could discard or change judgements while they are written.
+        # Refuse triggers, because they could discard or change judgements while they are written.
         programs = "SELECT name FROM sqlite_master WHERE type IN ('trigger', 'view')"
         if found := self._asked(programs):
             raise InputError(
@@ -330,7 +330,7 @@ class Judgements:
         return Counter(dict(self._asked(query, annotator, ADJUDICATOR, self.now() - RESERVATION_SECONDS)))
 
     def _is_open(self, row: int, taken: Counter[int]) -> bool:
-        """Return whether an item needs more judgements; ``taken`` counts those of others for each item."""
+        """Return whether an item needs more annotators; ``taken`` counts the other annotators of each row."""
         wanted = self.set.annotators
         # Gold items are used to check each annotator, so every annotator judges them.
         return not wanted or taken[row] < wanted or bool(self.set.item(row).gold)

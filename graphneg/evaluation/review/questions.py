@@ -90,8 +90,8 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             The value of the answer, or None if the word is unknown or ambiguous.
         """
         word = written.strip().lower()
-        # If the word is the whole value of an answer, it means this answer, even if it is also an
-        # abbreviation of another answer.
+        # If the word equals a possible answer, it means this answer, even if it is also an abbreviation of
+        # another answer.
         exact = [answer.value for answer in self.answers if word == answer.value.lower()]
         meant = exact or [answer.value for answer in self.answers if word in answer.written]
         # An abbreviation may be ambiguous: "w" could mean "wrong" or "weak".
@@ -118,7 +118,7 @@ class Questions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def result_shares(self) -> Mapping[str, Mapping[str, str]]:
-        """The columns of the result tables: ``shares``, or one column for each answer without ``shares``."""
+        """The columns of the result tables: those in ``shares``; if it is empty, one per possible answer."""
         if self.shares:
             return self.shares
         several = len(self.questions) > 1

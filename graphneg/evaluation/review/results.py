@@ -133,7 +133,8 @@ class Results:
         """
         found: dict[int, Mapping[str, str]] = {}
         for row in sorted({*self.by_row, *self.adjudications}):
-            # If the adjudicator judged the item, their answers are the labels. Otherwise, apply the rule.
+            # If the adjudicator judged the item, the adjudicator's answers are the labels. Otherwise, combine
+            # the answers of the annotators by the rule.
             answers = self.adjudications[row].answers if row in self.adjudications else self._agreed(row)
             if answers is not None:
                 found[row] = answers

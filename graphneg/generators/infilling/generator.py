@@ -88,11 +88,12 @@ class MaskAndFillOptions(WritingOptions):
         best: Maximum number of filled texts to keep per context, unless more candidates are requested. Spare
             texts are used if a better text was already returned for another context.
         top_p: Nucleus sampling: probability mass of the tokens to sample from, above 0 and at most 1.
-        min_loss_gap: If the text to blank was a correct response: minimum increase of the mean loss after the
-            context from this response to the filled text, in nats per token. A filled text with a smaller
-            increase is rejected, because it may still be correct.
-        max_loss_increase: Maximum increase of the mean loss without a history from the original to the filled
-            text, in nats per token. With 0, a filled text must be at least as fluent as the original text.
+        min_loss_gap: Minimum amount by which the mean loss of a filled text after the context must exceed
+            that of the original text, in nats per token. It applies only if the original text is a correct
+            response: with a smaller increase, the filled text may still be correct and is rejected.
+        max_loss_increase: Maximum amount by which the mean loss of a filled text without a history may exceed
+            that of the original text, in nats per token. With 0, a filled text must be at least as fluent as
+            the original text.
         vectors: File or folder of static word vectors, with which the words most similar to a blanked word
             are found.
 
@@ -128,7 +129,7 @@ class MaskAndFillOptions(WritingOptions):
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The names of the sources from which texts to blank are taken."""
+        """The names in the option ``sources``, such as ``responses``. Texts from these sources get blanks."""
         return tuple(checked_list("sources", self.sources))
 
     @property
@@ -319,7 +320,7 @@ class MaskAndFillGenerator(WritingGenerator):
         # Models sometimes write words that do not exist.
         if any(word.isalpha() and not readings(word) and word not in self._vectors for word in answered):
             return "no-word"
-        # If hardly any content words changed, the filled text still has the meaning of the original text.
+        # If hardly any content words changed, reject the text: it still has the meaning of the original text.
         if (
             len({*content_lemmas(draft.text)} - {*content_lemmas(detokenize(draft.original.text))})
             < NEW_WORDS
@@ -366,7 +367,7 @@ class MaskAndFillGenerator(WritingGenerator):
     def _apart(
         self, found: Sequence[tuple[_Draft, dict[str, float]]], judge: PerplexityFilter
     ) -> Iterator[tuple[_Draft, dict[str, float]]]:
-        """Yield the texts with filled blanks, except correct responses that probably remain correct."""
+        """Yield the filled texts, but drop those that were correct responses and probably still are."""
         rights = [(one, scores) for one, scores in found if one.original.kind == "responses"]
         turns = [one.asked.context.turns for one, _ in rights]
         now = judge.after([one.text for one, _ in rights], turns)

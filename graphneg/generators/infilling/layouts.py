@@ -143,12 +143,14 @@ class OneByOne(Layout):
         return blank_request(history, masked.joined([*given, *marks]))
 
     def answers(self, written: str, masked: MaskedText, nth: int = 0) -> list[str] | None:
-        """Return the beginning of the model's output, up to a repetition of the text after the blank.
+        """Return the text for a blank. Cut the model's output off where it goes on after the blank.
+
+        For "the [word] in May", a model may write "boat in May. It leaks". The text for the blank is "boat".
 
         Args:
             written: Output of the model.
             masked: Text with blanks.
-            nth: Index of the blank that the prompt asked for.
+            nth: Index of the blank to fill, from 0.
 
         Returns:
             A list with one answer; None if the answer is empty or contains a mark such as ``[word]``.

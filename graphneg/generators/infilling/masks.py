@@ -115,7 +115,7 @@ class MaskedText:
             # If "a [word]" is filled with "apple", it becomes "an apple".
             if article := _ARTICLE.search(text):
                 text = text[: article.start()] + right_article(article[1], answer) + " "
-            # An answer at the start of a sentence gets a capital letter.
+            # Text that fills a blank at the start of a sentence gets a capital letter.
             if _BEGINNING.search(text):
                 answer = answer[:1].upper() + answer[1:]
             # If "in [word]." is filled with "May.", the result must have only one period.
@@ -184,7 +184,7 @@ def _drawn(text: str, seed: int, id: str) -> tuple[Span, ...]:
                 size = _size(chance("word", nth, at), chance("size", nth, at))
                 size = min(size, len(words) - at)
                 start, stop = words[at][0], words[at + size - 1][1]
-                # A blank in place of function words alone would hardly change the meaning of the text.
+                # Do not blank function words alone, because that would hardly change the meaning of the text.
                 if size and content_lemmas(text[start:stop]):
                     spans.append(Span(start, stop, "word" if size == 1 else "phrase"))
                     at += size
@@ -218,7 +218,7 @@ def _is_usable(text: str, spans: Sequence[Span]) -> bool:
     return (
         SPANS <= len(spans) <= MOST_SPANS
         and all(content_lemmas(answer) for answer in taken)
-        # In "[word] [word]", a model cannot know which part of the text belongs to which blank.
+        # Refuse adjacent blanks: in "[word] [word]", a model cannot know which words belong to which blank.
         and all(one.end + 1 < other.start for one, other in pairwise(spans))
         and words - sum(len(words_of(answer)) for answer in taken) >= SHOWN * words
     )

@@ -93,7 +93,7 @@ class InfillingReport(TrainingReport):
 
     @property
     def perplexity(self) -> float | None:
-        """The perplexity of the words that blanks replaced in held-out texts; None without such texts."""
+        """The perplexity of the blanked words in the held-out texts; None if no texts were held out."""
         return None if self.validation_loss is None else exp(self.validation_loss)
 
 

@@ -186,7 +186,7 @@ class KeywordGenerator(WritingGenerator):
         self._extractor = get_extractor(options.keywords, options.language, options.spacy_model)
 
     def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Slot]:
-        """Return one `Gap` for each negative to write, with at most one candidate.
+        """Write the negatives. Return one `Gap` for each of them, with at most one candidate text.
 
         Args:
             contexts: Contexts that need wrong responses.
@@ -205,7 +205,7 @@ class KeywordGenerator(WritingGenerator):
         return slots
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options and descriptions of the models, which determine the output."""
+        """Return everything that determines the output: the options, and descriptions of the models."""
         return {
             **self._options.settings(),
             **self.models,
@@ -238,10 +238,10 @@ class KeywordGenerator(WritingGenerator):
         return [slot for slot in slots if slot.history is not None]
 
     def _write(self, slots: Sequence[_Slot], draw: int, seed: int) -> None:
-        """Let the model write texts for each negative, and keep the usable texts, sorted by their losses."""
+        """Let the model write texts for each missing negative. Keep usable texts, sorted by their losses."""
         prompts: list[Prompt] = []
         for slot in slots:
-            # The id of a prompt contains the number of the draw, so that keywords are drawn again each time.
+            # Each attempt (`draw`) draws keywords again, because its number is part of the id of the prompt.
             id = f"{slot.id}/{draw}"
             between = (self._options.min_keywords, self._options.max_keywords)
             slot.words = drawn(slot.keywords, between, seed, id, slot.context.text)
@@ -257,7 +257,7 @@ class KeywordGenerator(WritingGenerator):
             constraints=[Constraints(slot.said, self._pull, MIN_WORDS) for slot in slots],
             settings=self._manner,
         )
-        # The model may write the same text several times for a negative. A dict removes such duplicates, so
+        # The model may write the same text several times for one negative. A dict removes such duplicates, so
         # that a text is scored only once.
         whole: dict[tuple[int, str], _Slot] = {}
         for number, (slot, drafts) in enumerate(zip(slots, written, strict=True)):
@@ -324,7 +324,7 @@ class KeywordGenerator(WritingGenerator):
                     slot.texts.clear()
 
     def _misplaced(self, min_loss_gap: float, loss: LaterLosses) -> str | None:
-        """Return a reason code if a text may fit the context or is nonsense; None if it is accepted.
+        """Return a reason code if a text may be a correct response or is nonsense; None if it is accepted.
 
         Args:
             min_loss_gap: The mean loss of the text after the context, minus its mean loss after the history.

@@ -297,7 +297,7 @@ class OverlapGenerator(Generator):
         return given
 
     def choice(self, per_context: int) -> Mapping[str, Any]:
-        """Return the settings for choosing candidates from drafts when the shards of a run are merged.
+        """Return the settings with which candidates are chosen when the shards of a run are merged.
 
         Args:
             per_context: Not used, because one sentence is chosen from each shortlist.
@@ -340,7 +340,7 @@ class OverlapGenerator(Generator):
         ]
 
     def _asked(self, contexts: Sequence[Context], per_context: int, seed: int) -> Iterator[_Asked]:
-        """Yield each context with the properties and the candidates for its negatives, in the given order."""
+        """Yield each context, in order, with a target profile and a shortlist for each negative."""
         if not self._begun:
             self.begin(())
         if self._pool is None or self._seed != seed:
@@ -409,11 +409,11 @@ class OverlapGenerator(Generator):
                 for row in self._store.read(cypher_text("overlap/successors"), **asking):
                     self._successors[row["term"]] = frozenset(row["successors"])
             needed = {term for query in part for profile in query.profiles for term in profile.query_terms}
-            # The samples for terms of earlier parts are cached or were already requested, so these terms are
-            # left out.
+            # Request samples only for new terms. The samples for the terms of earlier contexts are cached or
+            # were already requested.
             missing = sorted(term for term in needed - claimed if term not in pool)
-            # The samples are read in advance. Record the terms now, because their samples are not in the
-            # cache yet when the next part is made.
+            # The samples are read in the background. Record their terms now, so that they are not requested
+            # again for the next batch of contexts.
             claimed.update(missing)
             yield part, missing
 
@@ -422,8 +422,8 @@ class OverlapGenerator(Generator):
         context, elsewhere = asked.context, None
         said = said_in(context)
         if self._scenes is not None:
-            # A sentence must not be about the situation of the correct responses either, so their texts are
-            # added to those of the turns.
+            # A retrieved sentence must not be about the situation of the context or of the correct responses,
+            # so compare it with the texts of both.
             texts = (*(turn.text for turn in context.turns), *context.correct_responses)
             elsewhere = self._scenes.apart_from(context.dialogue, texts, asked.terms).accepts
         usual = frozenset[str]().union(*(self._successors.get(term, ()) for term in asked.terms.last))
@@ -434,7 +434,7 @@ class OverlapGenerator(Generator):
         ]
 
     def _given(self, asked: _Asked) -> list[Candidate]:
-        """Choose the candidates for a context, and count their sentences as used."""
+        """Choose the candidates for a context, and count the target features that they meet."""
         chosen = self._chooser.choose(asked.lists)
         for at, item in chosen:
             self._target_features += features_met(asked.profiles[at], item, asked.terms)
@@ -496,7 +496,8 @@ class Similarity:
         said, answers = [text for text, _ in known], [answer for _, answer in known]
         both = [text for pair in zip(said, answers, strict=True) for text in pair]
         self._embedder = embedder
-        # The same mean vector is subtracted from the vectors of contexts and of responses.
+        # The mean vector of all contexts and responses. It is subtracted from each vector before cosines
+        # are computed.
         self._centre: NDArray[float32] | float = embedder.embed(both).mean(axis=0) if both else 0.0
         self._most = 1.0 if most is None else most
         pairs = zip(self._embed(said), self._embed(answers), strict=True) if both else ()

@@ -144,7 +144,7 @@ class Pool:
         return self._frequencies.get(term, 0)
 
     def __contains__(self, term: str) -> bool:
-        """Return whether the sample for a term is cached."""
+        """Return whether the sample of sentences for a term is cached."""
         return term in self._kept
 
     def read(self, terms: Sequence[str]) -> Samples:
@@ -271,10 +271,10 @@ def pool_anecdotes(store: Store, conditions: OverlapOptions, progress: Progress 
 
 
 def pool_dialogues(store: Store, progress: Progress | None = None) -> LoadReport:
-    """Add the sentences of all dialogues that are not in the pool yet to the pool.
+    """Split all new dialogues in the store into sentences, and add these to the sentence pool.
 
-    The utterances and the correct responses of these dialogues are split into sentences. A dialogue is marked
-    in the store when its sentences have been added. If the call is interrupted, the next call continues with
+    The sentences come from the utterances and from the correct responses. A dialogue is marked in the store
+    when its sentences have been added. If the call is interrupted, the next call continues with
     the unmarked dialogues.
 
     Args:

@@ -48,7 +48,7 @@ class SecondSentence:
         self._most = conditions.max_words + _MORE_WORDS
 
     def apply(self, contexts: Sequence[Context], given: list[list[Candidate]], seed: int) -> None:
-        """Extend a random fraction of the candidates by their next sentences, in place.
+        """Append a second sentence to a random fraction of the candidates, in place.
 
         A drawn candidate stays unchanged if no suitable sentence follows it.
 

@@ -199,7 +199,7 @@ class OverlapOptions:
             )
 
     def parameters(self) -> dict[str, Any]:
-        """Return the parameters of the Cypher queries that select sentences by length and opening."""
+        """Return the parameters of the Cypher queries that select sentences by length and first word."""
         return {
             "least": self.min_words,
             "most": self.max_words,
@@ -308,14 +308,15 @@ def target_profiles(
     used = {True: 0, False: 0}
     profiles: list[TargetProfile] = []
     for slot in map(str, range(amount)):
-        # Four 16-bit numbers determine the number of shared words, whether one of them is from the last turn,
-        # whether the sentence is in the first person, and whether it is a question.
+        # Four random 16-bit integers decide how many words the sentence must share with the context, whether
+        # one of these words is from the last turn, whether the sentence is in the first person, and whether
+        # it is a question.
         bits = number(seed, "wish", context.id, slot)
         draws = [((bits >> (_BITS * at)) & 0xFFFF) / 0x10000 for at in range(4)]
         # `ranked` contains the words of the context that a negative may share. If it is empty, share none.
         shared = _drawn(conditions.overlap, draws[0]) if ranked else 0
-        # The query terms are from the last turn or from earlier turns. If only one of these groups has terms,
-        # it is used.
+        # Search with terms of the last turn, or with terms of earlier turns. If only one of these groups has
+        # terms, use this group.
         last = bool(of_last) and (not before or draws[1] < conditions.last_turn)
         many = conditions.query_terms * (_MANY if shared > 2 else 1)
         if shared:
@@ -333,7 +334,7 @@ def target_profiles(
 
 
 def _around(terms: Sequence[str], start: int, most: int) -> list[str]:
-    """Return up to ``most`` terms, beginning at index ``start``. The first term follows the last."""
+    """Return up to ``most`` terms from index ``start`` on, and continue at the beginning after the end."""
     return [terms[(start + step) % len(terms)] for step in range(min(most, len(terms)))]
 
 
@@ -533,7 +534,8 @@ def shortlist(
     anecdotal = conditions.anecdote_weight
     # The distance is a sum of penalties: 4 for each shared word too many or too few, 2 if the sentence shares
     # a word with the last turn although the profile asks for no such word (or the reverse), 1.5 if the
-    # sentence should be a question but is none, and 1 if only one of them is in the first person.
+    # sentence should be a question but is not, and 1 if only one of sentence and profile is in the first
+    # person.
     by_shared = [4.0 * abs(count - profile.shared) for count in range(MOST_SHARED + 1)]
     by_distance: defaultdict[float, list[PoolSentence]] = defaultdict(list)
     # The loop runs over thousands of sentences for each profile, so it avoids function calls.
@@ -573,7 +575,8 @@ def shortlist(
             if key in said or key in listed:
                 continue
             mentioned, likest = sentence.terms, conditions.max_response_overlap * len(sentence.terms)
-            # If a word of `usual` also occurs in the context, a sentence with this word is no shift to it.
+            # Drop a sentence with a word to which replies usually shift (a word of `usual`), because it may
+            # be a correct response. Words of the context do not count, because they are no shift.
             if usual and not usual.isdisjoint(mentioned - terms.terms):
                 continue
             # Most sentences pass a fast test: if a sentence shares few enough words with all correct

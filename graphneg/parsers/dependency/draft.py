@@ -480,8 +480,8 @@ def _link_loose(pool: _Pool, top: int, depths: dict[int, int]) -> None:
         links.setdefault(head, []).append(dep)
         links.setdefault(dep, []).append(head)
     reached = set(depths)
-    # Visit nodes that are not arguments first, so that each part is attached by its head and not by its first
-    # word.
+    # Some parts of the graph are not connected to the top yet. Visit nodes that are not arguments first, so
+    # that the head of each part is attached to the graph, and not the node of the part's first word.
     for k in sorted(loose, key=lambda k: (k in below, pool.nodes[k].value is not None, k)):
         if k in reached:
             continue

@@ -128,9 +128,9 @@ class ParserLexicon(FrameTable):
         entry = self.frames.get(head)
         shown = entry.seen.get(form, {}) if entry is not None else {}
         in_frame = {f"ARG{role}": count for role, count in shown.items() if role != "M"}
-        # The constants are smoothing weights. Each ratio includes pseudo-counts at the average rate: one in
-        # the ratio for PropBank's examples, two in the other ratios. So a head or word with few observations
-        # has little influence.
+        # All counts are smoothed, so that a head or word with few observations has little influence. The
+        # pseudo-counts are distributed like the counts of all words: one for PropBank's examples, two for
+        # the head and for the word.
         total = sum(general.values()) + 5.0
         n_head, n_word, n_frame = sum(by_head.values()), sum(by_word.values()), sum(in_frame.values())
         scores: dict[str, float] = {}
@@ -148,7 +148,7 @@ def _is_of(concept: str, lemma: str) -> bool:
     """Return whether one word can express a concept, unlike ``no-longer`` or ``monetary-quantity``."""
     if concept in {DELETED, "amr-unknown", "no-one"}:
         return True
-    # "go-on-25" needs two words, but "grown-up" is also the lemma of a single word.
+    # One word cannot express "go-on-25". It can express "grown-up", because this is also the lemma of a word.
     stem = concept.rpartition("-")[0] if concept[-1].isdigit() else concept
     return "-" not in stem or stem == lemma
 

@@ -181,6 +181,6 @@ def _write_tops(state: RuleState, roots: Sequence[Word]) -> None:
 
 
 def _write_word(draft: GraphDraft) -> None:
-    """Add the first word of a piece as its only concept and top, so that the piece has a graph."""
+    """Make a graph with one node, the first word of the text, so that a text without concepts has a graph."""
     word = next((word for word in draft.words if word.text.strip()), draft.words[0])
     draft.tops[word.sentence] = draft.concept(word.text.strip() or "amr-empty", word.i, "word")

@@ -88,7 +88,8 @@ def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
         for k, node in enumerate(nodes)
         if node.concept == "we" and node.token and draft.words[node.token - 1].lower in {"let", "lets"}
     }
-    # Inside a quotation, "I" may refer to the quoted speaker, so its arcs from the rules are unreliable.
+    # Inside a quotation, "I" may refer to the quoted speaker. Its arcs from the rules are unreliable, so the
+    # models may remove them.
     persons = {k for k in range(len(nodes)) if _is_person(nodes[k]) and nodes[k].token not in spoken}
     kept: dict[str, list[DraftArc]] = {}
     for arc in draft.arcs:
@@ -311,6 +312,6 @@ def _load_parts(folder: Traversable) -> tuple[Parts, GroupSums]:
 
 
 def learned_revisers() -> tuple[LearnedReviser, ...]:
-    """Return the reviser of the package, whose models are loaded later; an empty tuple without models."""
+    """Return the reviser that ships with graphneg in a tuple, which is empty if there are no model files."""
     folder = files("graphneg.parsers.dependency").joinpath("data", "learned")
     return (LearnedReviser(folder),) if folder.joinpath("VERSION").is_file() else ()

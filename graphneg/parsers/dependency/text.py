@@ -65,7 +65,7 @@ class Word:
 
     @property
     def parent(self) -> Word:
-        """The head of the word; a root is its own parent."""
+        """The head of the word in the dependency tree. A root is its own head."""
         return self.tree[self.head]
 
     @property
@@ -205,7 +205,7 @@ def signature(predicate: Word, argument: Word) -> str | None:
     """
     above = argument.parent
     if above is predicate and argument is not predicate:
-        # In "the house we live in", the preposition "in" has no object of its own.
+        # In "the house we live in", the preposition "in" has no object, so it gets the relation `prep_in`.
         if argument.dep == "prep" and not argument.kids:
             return f"prep_{argument.lower}"
         return clause_form(argument)
@@ -217,7 +217,8 @@ def signature(predicate: Word, argument: Word) -> str | None:
         if above.dep == "agent":
             return "agent"
         return f"prep_{above.lower}" if above.dep in {"prep", "dative"} else None
-    # In "She is tall", "she" depends on "is", but it is an argument of "tall".
+    # In "She is tall", "she" depends on "is" in the tree, but it is an argument of "tall". Such a subject
+    # gets the relation `cop_subj`.
     copula = predicate.parent
     subject = above is copula and argument.dep in {"nsubj", "nsubjpass", "csubj", "csubjpass", "expl"}
     copular = copula.lemma == "be" and predicate.dep in {"acomp", "attr", "oprd"}

@@ -96,10 +96,10 @@ class AlignmentCache:
 
 
 def with_moved_spans(graph: AmrGraph, text: str, closed: str) -> AmrGraph:
-    """Return a graph whose token spans are those of a text with other spaces.
+    """Adapt the token spans of a graph to the same text with fewer spaces.
 
-    A parser states spans as token numbers. "I ’ m late" has one token more than "I’m late", so that all spans
-    behind the apostrophe must move.
+    Spans are token indices. "I ’ m late" has one token more than "I’m late", so all spans after the
+    apostrophe must be moved.
 
     Args:
         graph: The graph of the text.
@@ -107,7 +107,8 @@ def with_moved_spans(graph: AmrGraph, text: str, closed: str) -> AmrGraph:
         closed: The same text with fewer spaces.
 
     Returns:
-        The graph with the spans of ``closed`` and an id of its own; the graph itself if nothing moves.
+        A copy of the graph with a new id and with spans for ``closed``; the graph itself if the texts are
+        equal or it has no spans.
     """
     if text == closed or not graph.spans:
         return graph

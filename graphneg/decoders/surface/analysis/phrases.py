@@ -29,8 +29,8 @@ _RELATIVE = frozenset({"WP", "SC", "PRS", "NEG", "RB", "AX", "MD"})
 _HANGING = frozenset({"IN", "TO", "SC", "WP", "CC", "PU", "AX", "MD", "DT", "PS"})
 # Tags of words that may occur inside the phrase of a subtree although they express nodes outside the subtree.
 _FUNCTIONAL = frozenset({"PS", "DT", "PRS", "PRO", "CC", "NEG", "MD", "AX"})
-# Pattern for concepts that often no word expresses. The phrase of such a node is found through the words of
-# its children.
+# Pattern for concepts that often have no word of their own, such as ``date-entity``. The phrase of such a
+# node is found through the words of its children.
 _WORDLESS = re.compile(r"^(?:and|or|person|thing|name|.*-(?:entity|quantity|91))$")
 _KINDS = {"infinitive": "verb", "bare": "verb", "gerund": "verb", "participle": "adjective"}
 # Maximum number of tokens between two aligned words of a phrase.

@@ -84,7 +84,7 @@ class VerbGroup:
 
     @property
     def start(self) -> int:
-        """The index at which the clause begins: that of the subject if it comes first, else of the verb."""
+        """The index of the first token of the clause, that is, of its subject or its verb."""
         return self.subject[0] if self.subject and not self.inverted else self.chain[0]
 
     @property
@@ -274,7 +274,7 @@ def _finite(tokens: Tokens, index: int) -> VerbGroup:
         # In "..., said the king", the verb of speech precedes its subject. In "OK, got it", *it* is an
         # object.
         if tokens.get(index + 1).lower == "it":
-            # Make the noun phrase empty, so that *it* is not taken for a subject below.
+            # Set an empty noun phrase, so that the condition below does not take *it* for a subject.
             end = index + 1
         if end > index + 1 and tokens.get(end).tag in ("EN", "PU", "IN", "RB", "TO", "QT", "CC"):
             group.subject, group.inverted, group.quotative = (index + 1, end), True, True
@@ -331,7 +331,7 @@ def _extended(group: VerbGroup, after: int | None = None) -> VerbGroup:
 
 
 def _governed(tokens: Tokens, auxiliary: int, verb: int) -> str | None:
-    """Return the tag that a verb must have after this auxiliary; None if it does not depend on it."""
+    """Return the tag that a verb must have after an auxiliary; None if the verb does not depend on it."""
     last, at, low = tokens[auxiliary].expanded, tokens.get(verb).tag, tokens.get(verb).lower
     if last == "ought" and at == "TO" and tokens.get(verb + 1).tag == "VB":
         return "TO"

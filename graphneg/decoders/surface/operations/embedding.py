@@ -99,7 +99,7 @@ def wrap(sentence: SentenceDraft, concept: str, person: str) -> None:
 
 
 def _first_clause(sentence: SentenceDraft, default: VerbGroup) -> VerbGroup:
-    """Return the verb group of the first main clause. The new predicate is inserted before this clause."""
+    """Return the verb group of the first main clause, before which words such as "I agree that" are put."""
     start, end = sentence.sentence_bounds(default.first)
     for group in sentence.parse_verbs():
         if start <= group.first < end and group.is_main:

@@ -72,7 +72,7 @@ class Donor:
     tokens: list[Token] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Copy the tokens of the phrase, without a determiner that would not fit elsewhere."""
+        """Copy the tokens of the phrase, without a determiner that would not fit in another sentence."""
         tokens = self.copied(self.span.start, self.span.end)
         # Leave out a determiner that does not fit a copied plural noun. In "so that women ...", *that* is a
         # conjunction. In "not any cars", *any* depends on the negation, which is not copied.
@@ -224,7 +224,7 @@ def _convert(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
     """
     described, verbal = donor.kind in ("adjective", "modifier"), donor.kind in _VERBAL
     if target.kind == "nominal" and (described or verbal):
-        # In "the name of the king", only a noun can precede *of*.
+        # In "the name of the king", *of* follows the phrase "the name", so only a noun can replace "name".
         if sentence.tokens.get(target.end).lower == "of":
             raise RealisationError(
                 "kind-mismatch", "the phrase stands before 'of', so only a noun can replace it"
@@ -363,18 +363,18 @@ def _replace_nominal(sentence: SentenceDraft, k: int, target: Phrase, donor: Don
 
 
 def _replace_verb(sentence: SentenceDraft, target: Phrase, donor: Donor) -> None:
-    """Replace a verb phrase by another verb phrase without its subject, in the form of the old verb.
+    """Replace a verb phrase by a copy of another one, without its subject and in the form of the old verb.
 
     Raises:
-        RealisationError: The phrase to copy has a question word (``kind-mismatch``). Also if an object of the
-            old verb would remain, or if the old phrase extends over the end of a sentence
-            (``unclear-clause``).
+        RealisationError: The phrase to copy has a question word (``kind-mismatch``), or an object of the old
+            verb would remain or the old phrase extends over the end of a sentence (``unclear-clause``).
     """
     main, tokens = _group(donor.sentence, donor.span).main, sentence.tokens
     if any(token.tag in ("WP", "SC") for token in donor.sentence.tokens[donor.span.start : main]):
         raise RealisationError("kind-mismatch", "the clause to copy has a question word")
     old = _group(sentence, target)
-    # In "Do you want me to help you?", the object *you* would remain after another verb.
+    # Refuse to replace a phrase if a pronoun follows it: in "Do you want me to help you?", the object *you*
+    # would remain after the new verb.
     if tokens.get(max(target.end, old.main + 1)).tag == "PRO":
         raise RealisationError("unclear-clause", "an object of the old verb would remain")
     start = _content_start(old)

@@ -44,7 +44,7 @@ MAX_WORDS = 16
 """Maximum number of words in a sentence that a reply repeats."""
 MIN_WORDS = 3
 """Minimum number of words. Shorter sentences are answers or formulas: "I know." """
-# Maximum number of words behind the last comma of a sentence that can be left out.
+# If at most this number of words follow the last comma of a sentence, they can be left out: ", you know".
 _ASIDE = 3
 # Full forms that a text with contractions would contract. If a dialogue writes them out, replies do so, too.
 _WRITTEN_OUT = re.compile(
@@ -59,7 +59,8 @@ _IN_PHRASE = NOUNS | {"JJ", "CD", "VBG", "VBN", "RB"}
 _PLACES_AND_TIMES = {"time": "when", "location": "where", "destination": "where"}
 _SOME_TIME = frozenset({"sometime", "later", "soon", "half", "past", "o'clock"})
 _THIRD = frozenset({"he", "she", "it"})
-# Marks of sentences that are not written as one plain sentence: "(a joke)", "I like - love - it", "I ...".
+# Punctuation that shows an interruption or insertion, so that the text cannot be restated as one sentence:
+# "(a joke)", "I like - love - it", "I ...".
 _BROKEN = re.compile(r"[()\[\]{}*/\"“”:;«»…_]|--|\.\.|^[-–—]$")
 
 
@@ -134,7 +135,7 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
         and not group.inverted
         and group.subject[1] <= group.first
     )
-    # "I'll come in May" is not hedged.
+    # Words such as *may* show that a sentence is hedged, unless they are names: "I'll come in May".
     hedges = (token for token in words if token.lower in words_of("hedges") and not _is_name(token))
     hedge = next(hedges, EDGE)
     last = words[-1] if words else EDGE
@@ -331,7 +332,7 @@ def _cut_openings(source: SentenceDraft) -> None:
 
 
 def _cut_asides(source: SentenceDraft) -> None:
-    """Remove a phrase behind the last comma that belongs to the earlier turn: ", you know", ", Tom"."""
+    """Remove short phrases such as ", you know" and ", Tom" from the end of a sentence to repeat."""
     tokens = source.tokens
     while True:
         end = tokens.run_start(len(tokens), ("EN",))
@@ -350,8 +351,8 @@ def _cut_asides(source: SentenceDraft) -> None:
 def contract_like(source: SentenceDraft, reply: SentenceDraft) -> None:
     """Decide whether the repeated sentence is written with contractions: "don't" or "do not".
 
-    Speakers contract. Only if the two texts write out what can be contracted, and contract nothing, does the
-    reply write it out as well.
+    By default, the reply uses contractions, as people do when they speak. It writes out "do not" only if one
+    of the two texts contains such a full form and neither text contains a contraction.
 
     Args:
         source: The sentence to repeat, edited in place.
@@ -408,7 +409,7 @@ def ask_for(source: SentenceDraft, k: int, role: str) -> None:
     if target.kind != "nominal" and role not in _PLACES_AND_TIMES:
         raise RealisationError("unsupported-edit", "only a noun phrase, a time or a place can be asked for")
     words = tokens[start:end]
-    # "I like tea and coffee": the other item would remain.
+    # If a question asked for "tea" in "I like tea and coffee", "and coffee" would remain, so refuse.
     if any(token.tag in ("CC", "WP", "SC", "EN") or token.text == "," for token in words) or "CC" in (
         tokens.get(start - 1).tag,
         tokens.get(end).tag,
@@ -423,7 +424,7 @@ def ask_for(source: SentenceDraft, k: int, role: str) -> None:
     word = _PLACES_AND_TIMES.get(role, "where" if place else "who" if kind == "person" else "what")
     if role in _PLACES_AND_TIMES or place:
         _refuse_circumstance(source, word, start, end)
-        # In "in the first half", only the noun may be known to express the node.
+        # In "in the first half", the node may be aligned only with "half", so extend the phrase to the left.
         wider = tokens.run_start(start, ("DT", "PS", "JJ", "CD"))
         start = wider if tokens.get(wider - 1).tag == "IN" and wider > group.main + 1 else start
         before = tokens[start - 1]
@@ -468,7 +469,7 @@ def _refuse_circumstance(source: SentenceDraft, word: str, start: int, end: int)
     others = [token for token in tokens if token not in phrase_words]
     if tokens.get(end) is not EDGE and tokens[end].tag != "EN":
         raise RealisationError("unclear-clause", "the time or place is not the end of the sentence")
-    # "She lives next door", but not "I want a refund on this sweater".
+    # "Where" can ask for the phrase in "She lives next door", but not in "I want a refund on this sweater".
     before = tokens[start - 1]
     if word == "where" and before.lower not in words_of("place-prepositions") and before.tag not in VERBS:
         raise RealisationError("unclear-clause", "the phrase may not be a place")
@@ -476,7 +477,8 @@ def _refuse_circumstance(source: SentenceDraft, word: str, start: int, end: int)
         return
     if any(token.lower in words_of("unasked") for token in phrase_words):
         raise RealisationError("unclear-clause", "nobody asks for a frequency with 'when'")
-    # "When will you call me sometime?", "When does it leave at half past seven?"
+    # If another time remained, the question would be wrong: "When will you call me sometime?", "When does it
+    # leave at half past seven?"
     if any(token.tag == "CD" or token.lower in TIME_NOUNS | _SOME_TIME for token in others):
         raise RealisationError("unclear-clause", "another time would remain")
     # "When have you been here?" is not English, but "Since when have you been here?" is.

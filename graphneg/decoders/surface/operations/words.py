@@ -176,7 +176,7 @@ def _fit_article(sentence: SentenceDraft, token: Token, old: str) -> None:
     tokens, index = sentence.tokens, sentence.tokens.index_of(token)
     start, end = sentence.noun_phrase(index)
     first, before, following = tokens[start], tokens.get(start - 1), tokens.get(end)
-    # In "much water" and "the same water", the words *much* and *same* exclude an indefinite article.
+    # Change no article in "much water" and "the same water": *much* and *same* exclude an indefinite article.
     if any(other.lower in word_class("amounts") for other in tokens[start:end]):
         return
     bare = first.tag not in ("DT", "PS", "CD", "POS", "PN") and end == index + 1
@@ -257,7 +257,7 @@ def _is_verb(wanted: str) -> bool:
 
 
 def _follows(sentence: SentenceDraft, token: Token, verbs: frozenset[str]) -> bool:
-    """Return whether a verb in ``verbs`` precedes a word, perhaps before adverbs: "has just received"."""
+    """Return whether a verb in ``verbs`` precedes a word, directly or before adverbs: "has just received"."""
     index = sentence.tokens.run_start(sentence.tokens.index_of(token), ("RB", "NEG"))
     return sentence.tokens.get(index - 1).expanded in verbs
 
@@ -377,8 +377,8 @@ def is_adjectival(concept: str, word: str) -> bool:
         word: The adjective, for example *clean*.
 
     Returns:
-        True if PropBank lists the adjective as an alias of the frame. Also true if PropBank lists no verb
-        with the same spelling for the frame.
+        True if PropBank lists the adjective as an alias of the frame, or does not list a verb with the same
+        spelling as an alias. False for *close*, which PropBank lists only as the verb of ``close-01``.
 
     Example:
         >>> is_adjectival("clean-04", "clean"), is_adjectival("close-01", "close")

@@ -235,7 +235,7 @@ def _possible(
 
 
 def _write(draft: GraphDraft, taken: Sequence[ScoredArc]) -> None:
-    """Add arcs to the draft, and number the operands in text order."""
+    """Add arcs to the draft, and number the operands of each head (``op1``, ``op2``) in text order."""
     operands: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
     for arc in taken:
         if arc.role == "op":

@@ -165,7 +165,7 @@ def _words_of_expressions(draft: GraphDraft) -> set[int]:
 
 
 def is_fixed(fragment: str) -> bool:
-    """Return whether a fragment of the rules must be kept because it contains a name, a date or a number.
+    """Return whether a graph fragment from the rules must be kept: it has a name, a date or a number.
 
     Args:
         fragment: The fragment, in the notation of `graphneg.parsers.dependency.learned.tables`.

@@ -280,7 +280,7 @@ def _write_pronoun(state: RuleState, word: Word, asked: bool, direct: bool) -> N
     # "What happened?" asks for a thing (amr-unknown). In "What a day!", "what" gets no node.
     if asked or (direct and word.lower == "what" and word.dep not in {"det", "predet"}):
         state.add("amr-unknown", word.i, "question")
-    # "I know what happened" asks for nothing: "what" refers to a thing that happened.
+    # "I know what happened" asks for nothing: "what" refers to a thing that happened, so it becomes "thing".
     elif not direct and word.lower in {"what", "whatever"} and word.dep != "det":
         state.add("thing", word.i, "free-relative")
     # "I know who came" asks for nobody: "who" refers to a person who came.
@@ -443,14 +443,14 @@ def _denied_by(state: RuleState, word: Word) -> tuple[int | None, str]:
 def _denied_clause(state: RuleState, word: Word) -> int | None:
     """Return the node that *not* negates: the predicate, or the modal above it."""
     head, after = word.parent, word.following
-    # In "not so bad", "not" may depend on the degree word "so", although it negates the adjective.
+    # In "not so bad", "not" may depend on "so", but it negates the adjective. So continue with the adjective.
     if head.lower in {"so", "too", "as", "that", "quite", "really"} and head.dep == "advmod":
         head = head.parent
     # In "You ought not to go", the verb below "ought" is negated.
     ought = head.child("xcomp") if head.lemma == "ought" else None
     if ought is not None:
         head = ought
-    # In "Not everyone came", the verb is negated and not the subject.
+    # In "Not everyone came", "not" negates the verb and not the subject, so continue with the verb.
     elif head.dep in SUBJECTS and head.i > word.i and after is not None and after.lower in _COUNTING:
         head = head.parent
     proxy = state.proxy(head.i)

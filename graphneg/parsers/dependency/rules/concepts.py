@@ -72,8 +72,8 @@ def write_concepts(state: RuleState) -> None:
     for word in state.words:
         tag = word.tag
         please = word.lower == "please" and tag in {"UH", "RB", "VB"} and not word.kids
-        # "please" gets no concept here, because it becomes :polite + of its clause. Articles and punctuation
-        # marks get no concept at all.
+        # "please" gets no concept here, because another rule adds ``:polite +`` to its clause. Articles and
+        # punctuation marks get no concept at all.
         silent = please or tag in word_class("silent-tag") or word.lower in {"the", "a", "an"}
         if silent or word.i in state.done or word.i in state.representatives or word.i in state.head_nodes:
             continue
@@ -144,7 +144,7 @@ def _best_sense(state: RuleState, word: Word, frames: list[str]) -> str:
     best, best_score = frames[0], -1.0
     for rank, frame in enumerate(frames):
         entry = state.lexicon.frames.get(frame)
-        # PropBank lists frequent senses first and has more examples for them.
+        # Prefer frequent senses: PropBank lists them first and has more examples for them.
         prior = 0.5 / (1 + rank) + 0.02 * min(0 if entry is None else entry.examples, 10)
         score = (counts.get(frame, 0) + 2 * prior) / (total + 2)
         if entry is not None and {"dobj", "nsubj"} <= set(forms):
@@ -171,12 +171,12 @@ def _forms(word: Word) -> list[str]:
 
 
 def _fit(state: RuleState, frame: str, form: str) -> float:
-    """Return a factor for how often a frame has a kind of argument, from 0.3 (never) to 1.3 (always)."""
+    """Return how often a frame occurs with a kind of argument, as a factor: 0.3 for never, 1.3 for always."""
     entry = state.lexicon.frames.get(frame)
     graphs = state.lexicon.roles.get(("F", frame, form), {})
     seen = sum(count for role, count in (entry.seen.get(form, {}) if entry else {}).items() if role != "M")
     examples = entry.examples if entry else 0
-    # Annotated graphs count half as much as PropBank's examples.
+    # A count from annotated graphs weighs half as much as a count from PropBank's examples.
     trained = state.lexicon.totals.get(frame, 0)
     return 0.3 + min((seen + 0.5 * sum(graphs.values()) + 0.15) / (examples + 0.5 * trained + 1.0), 1.0)
 

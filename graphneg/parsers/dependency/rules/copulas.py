@@ -139,7 +139,8 @@ def _location(be: Word) -> Word | None:
     """Return the preposition or adverb that names the place or origin of the subject, or ``None``."""
     source = be.child_word("prep", "from")
     if source is not None:
-        # "She is from Oslo" and "Where is she from?" name an origin. "It is from six to eight" names times.
+        # "She is from Oslo" and "Where is she from?" name an origin. "It is from six to eight" names times,
+        # so its "from" is not returned.
         inner = source.child("pobj")
         if inner is None and be.child_word("advmod", "where") is not None:
             return source

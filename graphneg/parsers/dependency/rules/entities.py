@@ -131,7 +131,7 @@ def _write_proper(state: RuleState, word: Word) -> int:
         named = after.tag in _PROPER and after.text[:1].isupper() and after.lower not in _NO_NAMES
         # Include a number that depends on the name, as in "Apollo 11".
         numbered = after.tag == "CD" and after.head in {part.i for part in run} and len(run) < 4
-        # The name ends with the sentence, or before the first word that cannot be part of a name.
+        # The name ends at the end of the sentence, or before the first word that cannot be part of a name.
         if not (named and after.sentence == word.sentence) and not numbered:
             break
         run.append(after)
@@ -212,8 +212,8 @@ def _write_amount(state: RuleState, word: Word) -> int:
     alone = after is None or after.tag[:2] != "NN"
     if _YEAR.fullmatch(word.text) and word.dep in {"pobj", "npadvmod"} and alone:
         return _write_value(state, word, "date-entity", "year", word.text, "date")
-    # Numbers of one word are added later, with the other concepts. Numbers of several words, such as "two
-    # hundred", become one node here.
+    # Numbers that are written in several words, such as "two hundred", become one node here. Single words are
+    # added later, with the other concepts.
     run = _number_run(word)
     if len(run) > 1:
         value = number_value(" ".join(part.lower for part in run))
@@ -381,7 +381,8 @@ def _write_hyphenated(state: RuleState, i: int) -> int:
         return 0
     joined = f"{run[0].lower}-{run[2].lemma}"
     frames = [frame for pos in "nj" for frame in state.lexicon.aliases.get((pos, joined), ())[:1]]
-    # Prefer a concept that annotators have used to a PropBank frame that they have not used.
+    # Use the joined words as the concept if they are a concept in annotated graphs. Otherwise, use a PropBank
+    # frame.
     concept = joined if joined in state.lexicon.totals else next(iter(frames), None)
     if concept is None:
         return 0
@@ -522,8 +523,8 @@ def _write_degree(state: RuleState, word: Word, kind: str, marker: Word) -> None
     """Put ``have-degree-91`` above an adjective, with its degree and what it is compared with."""
     draft = state.draft
     degree = draft.concept("have-degree-91", marker.i, "degree", ARG2=state.head_nodes[word.i])
-    # In "more beautiful", "more" expresses the degree and already has a node. In "taller", there is no
-    # separate word for the degree.
+    # In "more beautiful", the node of "more" expresses the degree. In "taller", there is no separate word for
+    # the degree, so add a node.
     if marker.i in state.head_nodes and marker.i != word.i:
         node = state.head_nodes[marker.i]
         draft.nodes[node].concept = kind

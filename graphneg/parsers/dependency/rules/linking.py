@@ -297,7 +297,8 @@ def _antecedent(state: RuleState, pronoun: Word, named: list[Word]) -> Word | No
     heads = {over.i, over.head if pronoun.dep == "pobj" else over.i}
 
     def nearness(noun: Word) -> float:
-        # A close noun, a subject or an object is more likely to be the antecedent.
+        # A noun is a more likely antecedent if it is close to the pronoun, and if it is a subject or an
+        # object.
         argument = noun.dep in {"nsubj", "nsubjpass", "dobj"}
         return 1.0 / (1 + (pronoun.i - noun.i) / 10) + (0.5 if argument else 0.0)
 
@@ -331,7 +332,8 @@ def join_speech(state: RuleState, roots: list[Word]) -> list[Word]:
         if root.tag in _QUOTE_TAGS:
             continue
         before = left[-1] if left else None
-        # spaCy often ends a sentence at the question mark, so that "he asked" is a separate sentence.
+        # In '"Where are they?" he asked', spaCy often ends a sentence at the question mark. So join "he
+        # asked" with the sentence before it.
         if before is not None and _reports_before(before, root):
             if _take(state, root, before):
                 left[-1] = root
@@ -370,7 +372,7 @@ def _reports_before(quote: Word, said: Word) -> bool:
 
 
 def _first(root: Word) -> Word:
-    """Return the first word of a root's sentence."""
+    """Return the first word of the sentence that has the given root."""
     return next(word for word in root.tree if word.sentence == root.sentence)
 
 
@@ -413,8 +415,8 @@ def merge_speakers(state: RuleState) -> None:
         meant = roles.get(role)
         if meant is None or nodes[meant].deleted or nodes[meant].concept in {None, "amr-unknown"}:
             continue
-        # If the subject or addressee of the verb of saying is itself a pronoun inside quotation marks, do not
-        # merge the quoted pronouns with it.
+        # The subject or addressee of the verb of saying may itself be a pronoun inside the quotation marks.
+        # Do not merge the quoted pronouns with such a pronoun.
         if nodes[meant].concept == pronoun and nodes[meant].token in spoken:
             continue
         for k, node in enumerate(nodes):

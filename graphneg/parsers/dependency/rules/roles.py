@@ -198,7 +198,7 @@ def _write_modifier(state: RuleState, edge: Dependency) -> bool:
 
 
 def _write_argument(state: RuleState, edge: Dependency, head: int, dep: int) -> bool:
-    """Link the arguments of modals, *able*, *used to* and *shirtless*; return whether a rule applied."""
+    """Link the arguments of modals, *able*, *used to* and *shirtless*. Return whether this was done."""
     draft, node, infinitive = state.draft, state.draft.nodes[head], edge.form.startswith("xcomp")
     # In "a shirtless man", the man is the ARG0 of the negated have-03, since he has no shirt.
     if draft.nodes[dep].rule == "lack":
@@ -305,7 +305,8 @@ def _write_relative(state: RuleState, edge: Dependency, head: int) -> bool:
     if form in {"location", "time"}:
         draft.link(verb, form, head, "relative")
         return True
-    # In "a man who is tall", the noun is the subject of a copula, so the signature is `cop_subj`.
+    # In "a man who is tall", "who" is the subject of a copula. Role scores for such subjects have the key
+    # `cop_subj`.
     if clause.i != kid.i and form in SUBJECTS:
         form = "cop_subj"
     scores = state.lexicon.role_scores(concept, class_of(kid), form, state.words[edge.governor].lemma)
@@ -351,7 +352,8 @@ def _write_adverbial(state: RuleState, edge: Dependency, head: int, dep: int) ->
     if mark is None or (mark.lower == "for" and clause.is_infinitive):
         role = "purpose" if clause.is_infinitive else ("manner" if clause.tag == "VBG" else "time")
         draft.link(head, "mod" if clause.tag in {"VBD", "VBZ", "VBP"} else role, dep, "adverbial")
-    # In "It rained, so he left", the main clause is the cause. "so that he can sleep" is a purpose.
+    # In "It rained, so he left", the main clause is the cause. In "He left so that he can sleep", the clause
+    # after "so that" is a purpose.
     elif mark.lower == "so" and not any(kid.lower == "that" for kid in marks):
         draft.concept("cause-01", mark.i, "cause", ARG0=head, ARG1=dep)
     elif _MARK_ROLES[mark.lower] == "cause":
@@ -452,8 +454,8 @@ def role_weights(state: RuleState, edge: Dependency) -> dict[str, float]:
     # Interjections, determiners and appositions are never arguments of a frame.
     if form in {"intj", "det", "predet", "neg", "meta", "dep", "punct", "quantmod", "nummod", "appos"}:
         scores = {role: weight for role, weight in scores.items() if role not in CORE_ROLES} or {"mod": 1.0}
-    # The general counts of "of" include groups such as "a bunch of flowers". A head that was never seen with
-    # "of" is rarely such a group, so remove consist-of.
+    # The role consist-of is for nouns of groups, such as "a bunch of flowers". A head that never had an "of"
+    # in the annotated graphs is rarely such a noun, so remove consist-of.
     if form == "prep_of" and ("F", concept, "prep_of") not in state.lexicon.roles:
         scores.pop("consist-of", None)
     if form in {"npadvmod", "prep_in", "prep_on", "prep_at", "prep_during"}:
@@ -468,7 +470,7 @@ def role_weights(state: RuleState, edge: Dependency) -> dict[str, float]:
 def _judges(state: RuleState, concept: str) -> bool:
     """Return whether a frame has no ARG0 and so describes its ARG1: ``quick-02``, ``good-02``."""
     entry = state.lexicon.frames.get(concept)
-    # If the lowest role of a frame is ARG1, the frame has no ARG0.
+    # PropBank numbers the roles of a frame. If the lowest number is 1 (ARG1), the frame has no ARG0.
     return entry is not None and min(entry.functions, default="") == "1"
 
 

@@ -277,7 +277,8 @@ def quoted_words(words: Sequence[Word]) -> set[int]:
     inside = False
     for word in words:
         if word.text in QUOTES:
-            # A straight quotation mark may open or close a quotation, so straight marks alternate.
+            # A straight quotation mark may open or close a quotation. Of two straight marks, the first one
+            # opens the quotation and the second one closes it.
             inside = word.text in {"\u201c", "``"} or (word.text not in {"\u201d", "''"} and not inside)
         elif inside:
             spoken.add(word.i)

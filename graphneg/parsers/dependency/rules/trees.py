@@ -130,7 +130,7 @@ def _correct_existence(be: Word) -> None:
     noun = be.child("attr")
     if there is None or noun is None:
         return
-    # In "there is no panda climbing", spaCy may read "panda climbing" as a compound noun.
+    # In "there is no panda climbing", spaCy may read "panda climbing" as a compound noun. Then split it.
     if _is_doing(noun):
         _split_compound(be, noun)
     elif noun.tag[:2] == "NN":
@@ -147,8 +147,8 @@ def _verbs_of(be: Word, noun: Word) -> Iterator[Word]:
         if kid.tag == "VBG" or any(aux.lower == "being" for aux in kid.children()):
             yield kid
     for kid in be.children("attr", "advcl", "acomp", "xcomp", "ccomp"):
-        # spaCy may attach the participle to "is" instead. A participle after a comma starts another clause
-        # and is not moved.
+        # In "there is a dog running", spaCy may attach "running" to "is" instead of "dog". A participle after
+        # a comma starts another clause, so it is not moved.
         apart = any(between.tag in {",", ":"} for between in be.tree[noun.i : kid.i])
         if kid.i > noun.i and kid.tag == "VBG" and not apart:
             yield kid
@@ -272,7 +272,7 @@ def _join_resumed(said: Word, content: Word) -> None:
 
 
 def _take_rest(said: Word) -> None:
-    """Make a quotation the complement of *said* if it is a conjunct: *"Yes," he said, "but I can."*."""
+    """Make a quotation the complement of *said* instead of its conjunct: *"Yes," he said, "but I can."*."""
     for kid in said.children("conj"):
         quoted = _is_quoted(said.tree[said.i + 1 : kid.i])
         # In "He said and did much", no quotation mark precedes the conjunct, so it remains a conjunct.
