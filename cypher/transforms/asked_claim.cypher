@@ -11,7 +11,7 @@
 // statement gives. The speaker of the reply seems not to have listened. The query works in three steps:
 //   1. Find the statements that can be repeated, the later turns and the phrases that can be asked for.
 //   2. Choose the later turns.
-//   3. Make the edits: say the sentence, drop the phrase from the copy and add amr-unknown in its place.
+//   3. Make the edits: repeat the sentence, drop the phrase from the copy and add amr-unknown in its place.
 
 // Step 1: find the statements, the later turns and the phrases.
 UNWIND $dialogues AS d
