@@ -54,7 +54,8 @@ def read_checksums(directory: Path) -> Checksums:
         with open(directory / CHECKSUMS, "rb", opener=untrusted_opener) as file:
             content: Any = json.loads(file.read(_MOST_BYTES))
         return {str(name): [int(number) for number in entry] for name, entry in content["files"].items()}
-    # The directory may come from an untrusted source, so the file may contain anything.
+    # The directory may come from an untrusted source, so the file may contain anything. Treat a file in any
+    # other format like a missing file.
     except (OSError, ValueError, RecursionError, TypeError, KeyError, AttributeError, OverflowError):
         return {}
 

@@ -116,7 +116,7 @@ class HashSample(Generic[T]):
         self._heap: list[int] = []
 
     def offer(self, draw: int, item: T) -> None:
-        """Keep an item if its number is among the lowest so far.
+        """Keep an item if its random number is one of the ``size`` lowest so far.
 
         Args:
             draw: Random number of the item, for example a hash of its text.

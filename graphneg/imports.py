@@ -22,7 +22,7 @@ _is_own_process = False
 
 
 def own_process() -> None:
-    """Record that graphneg itself has started this process, so that no other program's code runs in it."""
+    """Record that graphneg itself has started this process, and that no other program's code runs in it."""
     global _is_own_process
     _is_own_process = True
 

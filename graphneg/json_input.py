@@ -268,7 +268,8 @@ def parse_yaml(text: bytes, type: type[T], where: str) -> T:
 
     try:
         value = yaml.load(text, Loader)
-    # PyYAML does not catch errors of its constructors, such as for the date ``2001-13-45`` or ``!!float x``.
+    # PyYAML does not convert all errors into a YAMLError. For the date ``2001-13-45``, for example, it raises
+    # a ValueError. So catch these errors, too.
     except (yaml.YAMLError, ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
         raise InputError(f"{where}: not YAML: {' '.join(str(error).split())}") from error
     return converted(value, type, where)

@@ -498,7 +498,7 @@ def _in_batches(texts: Sequence[str], size: int = 100) -> Iterator[Sequence[str]
 
 
 class Maker:
-    """The second stage of a pipeline: makes the negatives of a block.
+    """The second stage of a pipeline, which makes the negatives of a block.
 
     If the blocks do not share a store, this stage has an embedded store of its own. It loads several blocks
     into this store, one after the other, because starting a new store for each block would take longer.

@@ -200,7 +200,8 @@ def _alike_nodes() -> int:
     ray = _ray()
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    # Ray sends the code of this function to each node, where graphneg may not be installed.
+    # Ray sends the code of this function to each node. graphneg may not be installed there, so the function
+    # handles a failed import.
     def what_is_there() -> str:
         import platform
 

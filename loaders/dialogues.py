@@ -98,10 +98,10 @@ def _counted(records: Iterator[Record], place: str, options: LoadOptions) -> Ite
 
 
 def _of_transcripts(source: Source, fields: Fields, options: LoadOptions) -> Source:
-    r"""Return a source whose entries have turns, if each entry of the given one contains a whole transcript.
+    r"""Return a source of turns if each entry contains a whole transcript; otherwise return it unchanged.
 
-    For example, the cell "Ann: Hi.\nBo: Hello." of a column ``transcript`` contains two turns. The whole
-    source is read to find out whether all its cells are like this one.
+    For example, the cell "Ann: Hi.\nBo: Hello." of a column ``transcript`` contains two turns. The source is
+    read once in advance, to check whether all its cells are transcripts.
     """
     key: str | None = None
     # Ignore a source that cannot be read here, because a later step reports the error, with more detail.
@@ -158,7 +158,7 @@ def _transcript_key(source: Source, fields: Fields) -> str | None:
 
 
 def _speakers(value: Any) -> list[str]:
-    """Return the speakers of the turns of a transcript; none if the value is not one with at least two."""
+    """Return the speakers of a transcript, one per turn; an empty list if it has fewer than two turns."""
     if not isinstance(value, str) or ":" not in value:
         return []
     turns = spoken_in(value, Notices())

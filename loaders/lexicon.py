@@ -6,7 +6,7 @@ The files are tab-separated tables in the format that `graphneg.english.lexicon`
     opposite	mild	spicy	food drink
 
 At the end of the load, all data that depend on these words are recomputed: the properties of their terms, and
-the facts about graphs that contain the words.
+the properties of the nodes of graphs that contain the words.
 """
 
 from __future__ import annotations

@@ -276,7 +276,8 @@ def _turns(lines: Sequence[str], notices: Notices) -> list[_Turn]:
 def _require_turns(found: Sequence[re.Match[str] | None]) -> None:
     """Raise `ItemError` if the lines are a header ("Date: 2025-11-03", "Agent: Kim") instead of turns."""
     names = [turn["name"].strip().casefold() for turn in found if turn is not None]
-    # A speaker called "Time" would speak more than once.
+    # Lines such as "Time: 10:30" belong to a header if no name occurs twice. In a dialogue, some speaker
+    # would speak more than once.
     header = next((turn for turn in found if turn and turn["name"].strip().casefold() in _HEADERS), None)
     if header is not None and len(names) > 1 and len(set(names)) == len(names):
         raise ItemError(

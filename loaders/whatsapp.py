@@ -201,7 +201,8 @@ def _written(lines: Iterator[Line | Rejected]) -> Iterator[_Written | Rejected]:
         if header is None:
             if open_one is not None:
                 open_one.size += len(line.text)
-                # Limit the size. If the file has a different format, all lines may seem to be one message.
+                # Limit the size of a message. If the file has a different format, all of its lines may seem
+                # to be one message.
                 if open_one.size <= LARGEST_ITEM:
                     open_one.parts.append(line.text)
             elif plain.strip():

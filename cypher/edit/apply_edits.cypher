@@ -1,6 +1,6 @@
 // Write the edits of variants, and link each edit to the node that it changes.
 // $edits: maps with the keys variant (id of the variant), step (order of the edit), at and at_position (graph id and
-//   number of the node that is changed), and the properties of an Edit
+//   position of the node that is changed), and the properties of an Edit
 // Columns: edits (number of edits written)
 UNWIND $edits AS row
 MATCH (v:Variant {id: row.variant})

@@ -1,6 +1,6 @@
 // Write the edits that copy a subtree. Link each edit to the node that it changes and to the root of the copied
 // subtree.
-// $edits: maps as in apply_edits, with from_amr and from_position (graph id and node number of the subtree's root)
+// $edits: maps as in apply_edits, with from_amr and from_position (graph id and position of the subtree's root)
 // Columns: edits (number of edits written)
 UNWIND $edits AS row
 MATCH (v:Variant {id: row.variant})

@@ -1,5 +1,5 @@
 // Link responses to their keywords. All terms must exist in the store.
-// $rows: maps of id (of a response), text (of a term) and score, sorted
+// $rows: maps of id (of a response), text (of a term) and score; sorted by id
 // Columns: mentions (number of links written)
 UNWIND $rows AS row
 MATCH (r:Response {id: row.id})

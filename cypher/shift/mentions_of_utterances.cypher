@@ -1,5 +1,5 @@
 // Link utterances to their keywords. All terms must exist in the store.
-// $rows: maps of id (of an utterance), text (of a term) and score, sorted
+// $rows: maps of id (of an utterance), text (of a term) and score; sorted by id
 // Columns: mentions (number of links written)
 UNWIND $rows AS row
 MATCH (u:Utterance {id: row.id})

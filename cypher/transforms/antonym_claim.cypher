@@ -58,7 +58,7 @@ WHERE (
     OR n.modified_kinds IS NOT NULL AND all(kind IN n.modified_kinds WHERE kind IN a.modified_kinds))
 // Several senses of an antonym can fit (sell-01, sell-02). Take the sense with the lowest number.
 WITH d, t, n, coalesce(x.lemma, x.text) AS word, min(coalesce(x.id, x.text)) AS concept
-// A word can have several antonyms.
+// A word can have several antonyms. Collect them in one list per word.
 WITH d, t, n, [o IN collect({concept: concept}) WHERE o.concept IS NOT NULL] AS options
 WITH d.id AS dialogue,
      collect({node: n, position: n.position, amr: n.amr, turn: t.turn, speaker: t.speaker, options: options}) AS nodes

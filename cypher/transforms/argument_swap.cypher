@@ -35,6 +35,6 @@ RETURN d.id AS dialogue, collect({
     // "I gave him a book" has the book as ARG1, and "I filled it with water" has the water as ARG2. Both are objects
     // and can be swapped.
     WHEN n.role IN ['ARG1', 'ARG2'] THEN 'object'
-    // In "bread and milk", the conjuncts are op1 and op2. Their order has no meaning.
+    // In "bread and milk", the conjuncts are op1 and op2. Their order has no meaning, so they are in the same pool.
     WHEN n.role STARTS WITH 'op' THEN 'op'
     ELSE n.role END + ' ' + n.argument_type}) AS edits

@@ -23,7 +23,7 @@ WHERE
   n.position = 0
   // The node is the main predicate of a sentence that can be repeated later: "She loves letters."
   OR n.repeatable IS NOT NULL
-  // The node is *we*, which may include the speaker of the reply or not, or *you*.
+  // The node is *we* or *you*. Statements with these pronouns are excluded in step 2.
   OR n.concept IN ['we', 'you']
   // The node is a time or a place: "on Friday", "at home".
   OR n.role IN ['time', 'location', 'destination']
@@ -52,8 +52,8 @@ WITH dialogue, nodes, tops, groups, claim, claim.node AS predicate,
      [c IN nodes WHERE c.amr = claim.amr
         // The phrase is part of the statement.
         AND c.position > claim.position AND c.position <= claim.node.subtree_last
-        // It depends on the predicate, or on what somebody wants: "I want to learn the piano." A phrase that is
-        // deeper in the sentence may be a part of another phrase.
+        // The phrase is an argument of the main predicate or of a verb below it: "I want to learn the piano." A
+        // phrase that is deeper in the sentence may be a part of another phrase.
         AND (c.node.parent = claim.position
           OR any(m IN nodes WHERE m.amr = c.amr AND m.position = c.node.parent AND m.node.parent = claim.position
             AND m.node.frame AND m.node.role IN ['ARG1', 'ARG2']))
@@ -61,7 +61,7 @@ WITH dialogue, nodes, tops, groups, claim, claim.node AS predicate,
         // "a car", so "car" could not be replaced by "what".
         AND c.node.subtree_last = claim.node.subtree_last
         AND c.node.subtree_last - c.position <= 4
-        // "When he began" is a clause.
+        // The phrase is not a clause, such as "when he began".
         AND c.node.frame IS NULL
         AND (
           // The phrase is a time, but not an adverb such as "often", which does not answer "When?".
@@ -79,7 +79,8 @@ WHERE size(phrases) > 0
 UNWIND [top IN tops WHERE
   // The later turn must be by the other speaker: nobody asks about their own statement.
   top.turn > claim.turn AND top.speaker <> claim.speaker
-  // "She loves it" can be asked about while it is clear who she is, "My sister loves letters" some turns later, too.
+  // "She loves it" can be asked about only in the next turn, while it is clear who she is. "My sister loves letters" can
+  // be asked about up to four turns later.
   AND (top.turn = claim.turn + 1 OR context_free AND top.turn <= claim.turn + 4)] AS top
 UNWIND phrases AS phrase
 

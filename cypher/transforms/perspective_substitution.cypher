@@ -78,7 +78,7 @@ WITH reply, perspective, [candidate IN candidates WHERE
          OR candidate.physical_object AND perspective.physical_object)
      ][..4] AS substitutes
 
-// Step 2: choose the keywords of the post whose substitutes are used.
+// Step 2: choose keywords of the post, and take their substitutes.
 WITH reply.dialogue AS dialogue, reply.amr AS amr, perspective.text AS perspective,
      collect({is_focus: reply.is_focus, substitutes: substitutes}) AS keywords
 UNWIND [keyword IN keywords WHERE
@@ -91,7 +91,7 @@ UNWIND keyword.substitutes AS substitute
 // DISTINCT is needed, because two keywords can have the same substitute.
 WITH DISTINCT dialogue, amr, perspective, substitute
 WHERE (
-    // Concepts are lemmas: "letter", not "letters", "loving" or "loved".
+    // Concepts are lemmas, so the substitute must be one, too: "letter", not "letters", "loving" or "loved".
     substitute.form = 'base'
     // The property form shows whether a term is a lemma. A term that was created without the lexicon has no form.
     // Such a term must be a single word.

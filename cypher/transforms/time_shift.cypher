@@ -10,16 +10,16 @@
 //
 // Numbers are changed in dates (month, day, year and clock time: "at 9" becomes "at 2") and as the :quant of a duration
 // ("six years" becomes "eighteen years"). Other numbers are kept. Words are replaced along the ALTERNATIVE
-// relationships of the lexicon: "today" becomes "yesterday", "before" becomes "after", "hour" becomes "week". To a main
-// predicate without a time, either :time yesterday or :time tomorrow is added.
+// relationships of the lexicon: "today" becomes "yesterday", "before" becomes "after", "hour" becomes "week". A main
+// predicate without a time gets either :time yesterday or :time tomorrow.
 //
 // Departures: Gupta et al. name the error category, but no method for it. The rules are this project's own:
 // - No time is added to a clause with a time, a condition, a negation or a mood. Nor is a time added to states, modals
 //   and reified roles, because nobody says "I like tea yesterday".
 // - "Yesterday" is not added to a text in the past, nor "tomorrow" to a text in the future, because they would not
 //   contradict anything.
-// - Readers notice a changed time by the turns after it. Therefore the transform is only used for negatives of whole
-//   dialogues.
+// - Often only the turns after a changed time show that the time is wrong. Therefore the transform is only used for
+//   negatives that are whole dialogues.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -32,7 +32,7 @@ WHERE
   OR n.undated_event
 OPTIONAL MATCH (n)-[:LEXEME]->(:Term)-[:ALTERNATIVE {scale: 'time'}]->(x:Term)
 WITH d.id AS dialogue, n,
-     // In "two days before the party", no other word can take the place of "before".
+     // In "two days before the party", no other word can take the place of "before", so it gets no new word.
      CASE WHEN n.fixed_time IS NULL THEN x.text END AS new_word,
      n.time_number AS number,
      // A changed time contradicts more turns if the dialogue has mentioned the time before, so the score makes the engine

@@ -62,7 +62,8 @@ class Clauses:
             k, is_main = pending.pop()
             if reading.nodes[k].concept is None:
                 continue
-            # ``and``, ``or`` and ``multi-sentence`` contain clauses but are not clauses themselves.
+            # ``and``, ``or`` and ``multi-sentence`` contain clauses but are not clauses themselves, so they
+            # are not heads.
             joins = reading.is_a(k, "joining")
             if not joins:
                 self.heads.append(k)
@@ -294,8 +295,8 @@ class Clauses:
             return False
         if self._leaves_out(k):
             return False
-        # "So you have to wait" is a connective with one argument, because an earlier turn gave the reason.
-        # Without that turn, the sentence makes no sense.
+        # In "So you have to wait", the connective has only one argument, because an earlier turn gave the
+        # reason. The sentence makes no sense without that turn, so it cannot be copied.
         if reading.is_a(k, "linking") and len(reading.roles_out[k]) < 2:
             return False
         return not any(

@@ -29,7 +29,7 @@ other sentence of another speaker. `TURN`: in another sentence of the same turn.
 Arguments = Mapping[str, frozenset[str]]
 """The words of each numbered argument, keyed by role such as ``ARG0``."""
 Echoes = dict[int, list[str]]
-"""The places where a repeated node was said before (`OWN`, `ASKED`, ...), keyed by node index."""
+"""Where the content of a node was stated before (`OWN`, `ASKED`, ...), keyed by node index."""
 
 _NUMBERED = frozenset({"ARG0", "ARG1", "ARG2", "ARG3", "ARG4"})
 # Placeholder for an argument that cannot be resolved, such as a third-person pronoun. It matches any word.
@@ -147,8 +147,8 @@ def repetitions(turns: Sequence[tuple[str, Sequence[Statement]]]) -> list[Echoes
             nodes of its graph state (`Statement`).
 
     Returns:
-        For each turn, a dictionary from the index of each repeated node to the places where it was said
-        before.
+        For each turn, a dictionary from the index of each repeating node to the places of the earlier
+        statements, such as `OWN` (an earlier turn of the same speaker).
     """
     speakers = sorted({speaker for speaker, _ in turns})
     said: dict[str, list[tuple[str, Statement]]] = {}

@@ -102,7 +102,7 @@ class Analysis(NamedTuple):
 
 
 def analysed(graph: AmrGraph, text: str, lexicon: Lexicon) -> Analysis:
-    """Compute the properties of each node, and what is compared with other turns.
+    """Compute the properties of each node of a graph, and the statements to compare with other turns.
 
     Args:
         graph: The graph whose nodes are described.

@@ -51,7 +51,7 @@ class MutableNode:
         parent: The parent; None for the top.
         below: The children and mentions in written order.
         position: The index of the node, set by `freeze`.
-        subtree_last: The highest number in the subtree, set by `freeze`.
+        subtree_last: The highest node index in the subtree, set by `freeze`.
         branch: The position under the parent, set by `freeze`.
     """
 

@@ -667,7 +667,7 @@ def stored_replies(
     while batch := list(islice(ids, 200)):
         responses = read_responses(store, batch)
         for dialogue in read_dialogues(store, batch):
-            # The first turn of a dialogue is not a reply.
+            # Skip the first turn of a dialogue, because it is not a reply.
             yield from (turn.text for turn in dialogue.turns[1:])
             yield from (item.text for item in responses.get(dialogue.id, ()) if item.label in labels)
         shown.advance(len(batch))

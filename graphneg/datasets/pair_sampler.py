@@ -329,7 +329,7 @@ class PairSampler:
             yield from result
 
     def _wrong(self, group: Group, wrong: Sequence[tuple[int, Answer]], epoch: int) -> dict[str, list[int]]:
-        """Draw the negatives of a context for an epoch, according to the mix.
+        """Draw as many negatives of a context as the mix requires for an epoch.
 
         Returns:
             The indices of the drawn negatives, keyed by source, error category or transform. No index occurs
@@ -580,8 +580,8 @@ def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = 
         got = asked - shortfall.responses[name]
         rows.append(Shortage(name, "", sampler.contexts, short, asked, got, spread))
         for (other, category), part in sorted(similarities.items()):
-            # A name in the mix may itself be an error category, such as "C-ent". Its total, which was added
-            # above, already counts this category.
+            # List the error categories of each name in the mix. If the name is itself a category, such as
+            # "C-ent", the row that was added above already counts this category.
             if other == name and category not in ("", name):
                 size = len(contexts[other, category])
                 rows.append(Shortage(name, category, size, 0, len(part), len(part), _spread(part)))

@@ -319,7 +319,7 @@ class Pairs:
 
         pairs: Any = self.epoch(epoch)
         make: Any = DataLoader
-        # A resumed job does not need the pairs that it has already processed.
+        # Skip the pairs that a resumed job has already processed.
         rest = Subset(pairs, range(start, len(pairs)))
         return make(rest, batch_size=batch_size, collate_fn=collate or _batch, **options)
 

@@ -26,7 +26,7 @@ SPEAKER, SPEAKERS = "speaker", "speakers"
 WINDOW = 1
 """Number of turns before the current one in which *it* and *they* may have their antecedent."""
 References = Mapping[int, str]
-"""The id of the entity of each node that refers to one, by the number of the node."""
+"""The id of the entity to which a node refers, keyed by node index. Other nodes are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +288,8 @@ class Resolver:
         fitting = [one for one in fitting if not self._is_beside(mention, one, view)]
         if len(fitting) > 1:
             return None
-        # *it* and *they* take up known things: not "I made three attempts. They can help me."
+        # *it* and *they* refer only to definite nouns. In "I made three attempts. They can help me", the noun
+        # "three attempts" is indefinite, so "they" is not linked to it.
         if fitting and kind in ("thing", "several") and not fitting[0].is_definite:
             return None
         # In "They are a large company", "they" need not be something that was mentioned before. So do not

@@ -1,8 +1,8 @@
 """Compute the discourse layer of a dialogue: its clauses, its entities and the relations between clauses.
 
 The layer is computed once for each dialogue, when its graphs are written. It depends only on the turns, the
-responses, their graphs and the lexicon. Responses are alternatives to each other and to the next turn, so
-each is read after the turn that it answers, and nothing else is compared with it.
+responses, their graphs and the lexicon. Responses are alternatives to each other and to the next turn. Each
+response is therefore related only to the turns before it, and not to other responses or later turns.
 
 Example: A says "I work at a bank." B asks "Do you work?" The layer has two clauses and two entities, A and B.
 The second clause is a question about A.

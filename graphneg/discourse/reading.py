@@ -63,8 +63,8 @@ class ClauseReading:
     """A clause of a graph.
 
     Attributes:
-        head: The number of the head.
-        core: The number of the predicate below modals and opinions. Often it is the head itself.
+        head: The index of the head node.
+        core: The index of the predicate below modals and opinions. Often it is the head itself.
         type: What the speaker does with the clause.
         negative: Whether the clause is denied. In "I don't think it's late", *late* is denied.
         modality: ``none``, ``possible``, ``obligatory``, ``recommended``, ``wanted`` or ``permitted``.
@@ -92,18 +92,18 @@ class Mention:
     """A node that refers to a person or a thing.
 
     Attributes:
-        position: The number of the node.
+        position: The index of the node.
         kind: How it refers: as *I*, as *you*, as *we*, as another pronoun, by a name or by a noun.
         head: The pronoun, the name in lower case, or the lexeme of the noun.
         name: The name as it is written; for other mentions the head.
         noun_kind: The kind of the noun, such as ``person``.
         gender: ``male``, ``female``, or empty if the word does not show it.
         number: ``singular``, ``plural``, or empty if the text does not show it.
-        definiteness: For a noun, what the words before it tell.
-        modifiers: What else the graph says about the noun.
-        owner: The number of the possessor's node, if there is one; `NOBODY` if only the text tells that there
-            is one.
-        names: The number of the pronoun whose person the name names ("I'm Mary"), if there is one.
+        definiteness: For a noun, ``definite`` (*the car*), ``indefinite`` (*a car*), or ``bare`` if it has no
+            determiner.
+        modifiers: The modifiers of the noun in the graph, without determiners and the owner.
+        owner: The index of the possessor's node; `NOBODY` if only the text shows a possessor; else None.
+        names: For the name in "I'm Mary", the index of the pronoun *I*; None for other mentions.
         is_address: Whether the speaker addresses somebody with the name ("Hi, Mary").
         is_argument: Whether the node is an argument, so that a later pronoun can take it up.
         place: The place in the text or, without alignment, in the graph. Mentions are resolved in this order.
@@ -146,7 +146,7 @@ def read_graph(view: AmrView, clauses: Clauses, facts: Sequence[Mapping[str, Any
     Args:
         view: The graph.
         clauses: The heads of its clauses.
-        facts: The properties of its nodes, by node number, as `graphneg.amr.facts` computes them.
+        facts: The properties of its nodes, by node index, as `graphneg.amr.facts` computes them.
         text: The text that the graph represents.
 
     Returns:
@@ -193,7 +193,8 @@ class _Reader:
             core = below
             denials += self._denials(core)
         label = view.labels[core]
-        # "I want to go" is wanted. "I want a car" is a statement about a present wish.
+        # In "I want to go", the verb "want" only expresses a modality of "go". In "I want a car", "want" is
+        # itself the predicate, so the clause has no modality.
         if modality == "none" and label in values("modalities") and self._has_frame_below(core):
             modality = values("modalities")[label]
         asked: tuple[str, ...] = ()
@@ -263,7 +264,7 @@ class _Reader:
         )
 
     def _is_reported(self, head: int) -> bool:
-        """Return whether a clause is below a verb of speech of somebody else than the speaker."""
+        """Return whether a clause reports what somebody other than the speaker said: "He said that ..."."""
         view, at = self._view, self._view.nodes[head].parent
         while at is not None:
             # In "But it's late", contrast-01 is above the clause. It joins clauses and does not report
@@ -360,8 +361,9 @@ class _Reader:
         )
 
     def _is_address(self, k: int, name: list[str]) -> bool:
-        """Return whether a name is where one addresses somebody: first, or after a mark or "hi"."""
-        # "Gunpowder, compass, and printing" is a list of things, and nobody is called "MSG".
+        """Return whether a name addresses somebody: it comes first, or after a comma or a word like "hi"."""
+        # A name with many words or a word in capitals does not address anybody: "Gunpowder, compass, and
+        # printing" is a list of things, and nobody is called "MSG".
         is_person = len(name) <= _LONGEST_ADDRESS and not any(part.isupper() for part in name)
         if not is_person or kind_of(name[0].lower()) not in (OTHER, "person"):
             return False
@@ -405,7 +407,8 @@ class _Reader:
         for written, of in view.roles_out[k]:
             if written == "poss":
                 owner = of
-        # "my sister" is (person :ARG0-of (have-rel-role-91 :ARG1 i :ARG2 sister)).
+        # "my sister" is (person :ARG0-of (have-rel-role-91 :ARG1 i :ARG2 sister)). Take "sister" as the head,
+        # and the ARG1 as the owner.
         for written, above in view.roles_in[k] if label == "person" else ():
             if written == "ARG0" and view.is_a(above, "relating"):
                 relation = dict(view.roles_out[above])
@@ -516,7 +519,8 @@ class _Reader:
         word, last = self._tokens[token], head.rpartition(" ")[2]
         if word in ("people", "children", "men", "women"):
             return "plural"
-        # "cars" is the plural of *car*; "glass" is its own singular.
+        # A word that is equal to its lemma is singular, even if it ends in "s": "glass". "cars" differs from
+        # its lemma "car", so it is plural.
         return "singular" if word == last else "plural" if word != last and word.endswith("s") else ""
 
     def _modifiers(self, k: int) -> frozenset[str]:

@@ -105,7 +105,7 @@ class _Propositions:
             keys = self._keys(at)
             if not keys:
                 return None
-            # "She is tall" has the subject as :ARG1 or :domain.
+            # The subject of "She is tall" may be :ARG1 or :domain. Treat both as :ARG1.
             role = "ARG1" if role == "domain" else role
             kept = arguments if role in words("core-roles") else circumstances
             kept[role] = (*kept.get(role, ()), keys)
@@ -143,7 +143,7 @@ class _Propositions:
             return None
         inside: list[str] = []
         for role, at in _roles(view, k):
-            # A reentrancy may lead back to a node above, which is compared by its word.
+            # A reentrancy may lead to a node outside of the argument. Compare only the word of that node.
             key = (
                 self._phrase(at, depth + 1)
                 if at in view.inside(k) or at in self._references
@@ -170,7 +170,8 @@ def _is_silent(view: AmrView, role: str, at: int) -> bool:
     """Return whether a node is only a marker, such as a negation or "just", and not part of the content."""
     if role in words("marking-roles"):
         return True
-    # "never" denies the clause, and "well" or "maybe" belong to the sentence.
+    # "never" only reverses the polarity of the clause, and "well" or "maybe" comments on the whole sentence.
+    # As an argument such as ARG1, however, such a word is part of what the clause says.
     is_marker = view.labels[at] in words("markers") or view.is_a(at, "negative")
     return is_marker and role not in words("core-roles")
 
@@ -243,9 +244,9 @@ def contradicts(
 def denied_possession(
     clause: ClauseReading, reading: Reading, references: References
 ) -> tuple[str, str] | None:
-    """Return what a clause says that somebody does not have.
+    """Return the thing that somebody does not have, according to a clause such as "I don't have a car".
 
-    "I don't have a car" contradicts each clause that speaks of "my car".
+    This clause contradicts each clause that speaks of "my car".
 
     Args:
         clause: The clause.
@@ -277,7 +278,7 @@ def denied_possession(
 
 
 def possessions(reading: Reading, references: References) -> Iterator[tuple[tuple[str, str], ClauseReading]]:
-    """Yield what a turn presupposes that somebody has.
+    """Yield the things that somebody has according to a turn: "I sit in my car" implies that I have a car.
 
     Args:
         reading: The clauses and mentions of a graph.
@@ -326,7 +327,7 @@ def _are_opposite(said: Proposition, before: Proposition, lexicon: Lexicon) -> b
     if other in opposites().get(one, ()):
         return True
     kinds = lexicon.modified_kinds(one, other)
-    # *old* and *young* are opposites only for living things.
+    # Some words are opposites only for certain kinds of things: *old* and *young* only for living things.
     return bool(kinds) and not said.kinds.isdisjoint(kinds or ())
 
 
@@ -376,7 +377,7 @@ def answer_to(question: ClauseReading, clauses: Sequence[ClauseReading], view: A
         The index of the clause; None if no clause answers the question.
     """
     for at, clause in enumerate(clauses):
-        # A question in return comes before or in place of an answer: "What do you mean?"
+        # If the speaker first asks back or refuses, the question counts as unanswered: "What do you mean?"
         if clause.type in ("question", "request") or _refuses(clause, view):
             return None
         # "Yes.", "Of course.", "I'm afraid not." answer only yes/no questions.

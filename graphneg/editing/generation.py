@@ -271,7 +271,7 @@ class Negatives(NegativeStream):
         return batch, self._wave(batch)
 
     def _right_replies(self, dialogues: Sequence[StoredDialogue]) -> dict[tuple[str, int], NearTexts]:
-        """Return all correct replies that could stand at each turn, keyed by dialogue id and turn number."""
+        """Return all correct alternatives to each turn, keyed by dialogue id and turn number."""
         responses = read_responses(self._store, [dialogue.id for dialogue in dialogues])
         found: dict[tuple[str, int], NearTexts] = {}
         for dialogue in dialogues:

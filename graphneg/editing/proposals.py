@@ -235,7 +235,7 @@ class Donors:
     """
 
     def __init__(self, store: Store) -> None:
-        """Prepare to choose donors. They are chosen when `of` is called for the first time."""
+        """Initialize without choosing donors. The first call of `of` chooses them."""
         self._store = store
         self._samples = samples_with_graphs(store)
         self._offers: dict[tuple[str, str], Mapping[str, Sequence[str]]] = {}
@@ -371,11 +371,11 @@ class _Donor:
         self._takers: list[tuple[tuple[bool, int], str]] = []
 
     def consider(self, dialogue: str, says_noun: bool) -> None:
-        """Consider a dialogue as one that may copy from the donor. Only the best dialogues are kept.
+        """Add a dialogue to the candidates that may copy this utterance. Only the best candidates are kept.
 
         Args:
             dialogue: Id of the dialogue.
-            says_noun: Whether the dialogue shares a noun with the donor. Such dialogues are preferred.
+            says_noun: Whether the dialogue shares a noun with the utterance. Such dialogues are preferred.
         """
         rank = (says_noun, -crc32(dialogue.encode("utf-8", "surrogatepass"), self._salt))
         # The heap keeps only the best dialogues so far, so that memory does not grow with the corpus.

@@ -158,7 +158,7 @@ def _variant(id: str, edits: Sequence[Edit], graphs: Mapping[str, AmrGraph]) -> 
             after = apply_edits(before, own, graphs)
         except TransformError as error:
             return Variant(id, {}, {}, f"ill-formed: {error}")
-        # A swap of two equal subtrees, for example, changes nothing.
+        # Reject edits that change nothing, such as a swap of two equal subtrees.
         if after.nodes == before.nodes and after.mentions == before.mentions:
             return Variant(id, {}, {}, "unchanged: the edits do not change the graph")
         edited[amr] = EditedGraph(before, after, tuple(own))

@@ -73,7 +73,7 @@ def are_near(words: Collection[int], others: Collection[int]) -> bool:
 
 
 class Signature:
-    """The MinHash signature of a set of words to which words can be added.
+    """The MinHash signature of a growing set of words.
 
     Attributes:
         words: The word hashes added so far.
@@ -175,7 +175,7 @@ class NearTexts:
         Returns:
             True if there is a text with the same normal form.
         """
-        # Most instances are never used, so the normal forms are computed on the first call.
+        # For most instances, this method is never called. So compute the normal forms on the first call.
         if self._keys is None:
             self._keys = set(map(match_key, self._texts))
         return match_key(text) in self._keys

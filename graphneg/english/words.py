@@ -243,7 +243,7 @@ def lemmas(word: str) -> frozenset[str]:
     forms = {low, american(low)}
     for known in readings(low).values():
         forms.update(american(lemma.lower()) for lemma in known)
-    # "goin'" is a colloquial spelling of "going".
+    # Add the standard form of a colloquial spelling: "going" for "goin'".
     if low.endswith("n'"):
         forms.add(low[:-1] + "g")
     return frozenset(forms)
@@ -379,7 +379,8 @@ def _commonest_lemma(word: str) -> str:
     """Return the most common lemma of a word whose tag is not known."""
     known = readings(word)
     verbs, nouns = known.get("VERB", ()), known.get("NOUN", ())
-    # Nouns such as "evening" and "glasses" are lemmas, although they look like forms of "even" and "glass".
+    # Nouns such as "evening" and "glasses" look like forms of "even" and "glass", but they are lemmas. So
+    # return them unchanged.
     if word in word_class("nouns-in-ing") or (word.endswith("s") and word in nouns):
         return word
     if nouns and word.endswith("s"):

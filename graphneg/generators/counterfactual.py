@@ -122,11 +122,12 @@ class _Asked(Gap):
 class CounterfactualGenerator(WritingGenerator):
     """Generate replies with different perspectives.
 
-    The observed replies to a context are those correct responses whose perspectives ``graphneg shift build``
-    has found. A context without observed replies gets no candidate. For each candidate that is needed,
-    several substitutes are tried. A generated reply is accepted if it is complete, contains its substitute
-    and does not repeat an earlier text. The accepted replies with the lowest loss under the ``judge`` model
-    are returned. If no judge is given, a local causal model judges its own replies.
+    The perspective of a reply is the keyword to which it moves the conversation. The generator starts from
+    the correct responses whose perspectives ``graphneg shift build`` has found (observed replies), and gives
+    them other perspectives (substitutes). A context without observed replies gets no candidate. For each
+    candidate that is needed, several substitutes are tried. A generated reply is accepted if it is complete,
+    contains its substitute and does not repeat an earlier text. The accepted replies with the lowest loss
+    under the ``judge`` model are returned. If no judge is given, a local causal model judges its own replies.
     """
 
     name = "counterfactual"
@@ -151,8 +152,8 @@ class CounterfactualGenerator(WritingGenerator):
         local = writer.model if isinstance(writer, LocalWriter) else None
         if local is not None:
             local.batch_size = options.batch_size
-        # A model that was trained for this task already writes about the perspective in its prompt, so its
-        # logits get no bias toward the perspective.
+        # The prompt asks for a reply about a certain keyword. A model that was trained for this task obeys,
+        # so by default its logits get no bias toward the keyword.
         self._pull = options.keyword_bias_of(trained=local is not None and not examples_for(local))
 
     def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:

@@ -113,7 +113,7 @@ def counterfactuals(
     longer: int = 16,
     keyword_bias: float = 0.0,
 ) -> list[CounterfactualReply]:
-    """Return the reply that each observed reply would have been with the substitute as perspective.
+    """Return what each observed reply would have been if it had moved to another keyword (its substitute).
 
     Args:
         model: Local language model that writes the replies.

@@ -440,7 +440,8 @@ def negative_from_candidate(
         decoder="",
         edits=tuple(
             EditRecord(edit.turn, name, category, edit.source, edit.before, edit.after)
-            # An `EditRecord` has exactly one error category, so list each edit once per category.
+            # A candidate can have several error categories, but an `EditRecord` has only one. So repeat each
+            # edit for each category.
             for category in candidate.categories
             for edit in candidate.turn_edits or (whole,)
         ),

@@ -397,7 +397,7 @@ def read_examples(path: str | Path | None = None) -> list[IrrelevantResponses]:
         raise InputError(f"{where}: can't be read as examples ({error})") from error
     examples: list[IrrelevantResponses] = []
     for number, line in enumerate(lines, 1):
-        # A file may contain empty lines between or after the examples.
+        # Skip empty lines between or after the examples.
         if not line.strip():
             continue
         try:

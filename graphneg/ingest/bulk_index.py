@@ -181,7 +181,8 @@ class BulkIndex:
         with self._lock:
             self._tables.execute("BEGIN")
             try:
-                # The function calls only the method `run` of a transaction, which this object has, too.
+                # This object can take the place of a transaction, because the function calls only the method
+                # `run`, which both have.
                 done = work(cast(ManagedTransaction, self))
             except BaseException:
                 self._tables.execute("ROLLBACK")

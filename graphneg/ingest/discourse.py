@@ -113,10 +113,11 @@ class DiscourseRows:
     Attributes:
         dialogues: The ids of the dialogues.
         clauses: The rows of clauses.
-        heads: For each graph, the index of the clause of each head, by the position of the head.
+        heads: For each graph, the indices of its clauses in ``clauses``, keyed by the index of the head node.
         entities: The rows of entities.
-        mentions: For each graph, the index of the entity of each node, by the position of the node.
-        relations: For each type, pairs of indexes of clauses.
+        mentions: For each graph, the indices in ``entities`` of the entities that it mentions, keyed by node
+            index.
+        relations: For each type of relation, such as ``repeats``, pairs of clauses as indices in ``clauses``.
     """
 
     dialogues: list[str] = field(default_factory=list[str])

@@ -108,7 +108,7 @@ class DerivedRecords:
         return self.store.write_derived(work)
 
     def write_derived(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Run a function in the same way as `write`.
+        """Call `write`, which already writes derived data.
 
         Args:
             work: Function that runs statements in the transaction. It must be idempotent.
@@ -311,7 +311,7 @@ def _write_words(
     run(tx, "lexicon/words", terms=[term_row(word, lexicon) for word in words])
     frames = [row["id"] for row in run(tx, "lexicon/frames_of", words=list(words))]
     run(tx, "lexicon/frames", frames=[{"id": id, "classes": sorted(lexicon.classes_of(id))} for id in frames])
-    # ConceptNet may have the pair in either direction.
+    # ConceptNet may contain a pair in either direction, so update both directions.
     edges = sorted({edge for one, other in pairs for edge in ((one, other), (other, one))})
     rows = [
         {"start": start, "end": end, "modified_kinds": lexicon.modified_kinds(start, end)}

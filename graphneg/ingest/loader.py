@@ -332,7 +332,7 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
         [_JSON, r'"message_tree_id"\s*:', r'"(prompt|parent_id)"\s*:'],
         [r"\A\W?(?=[^\n]*\bdialogue\b)(?=[^\n]*\bturn\b)[^\n]*\btext\b"],
     ),
-    # Most transcripts, and the folders that Slack exports, have no typical beginning. Subtitles have one.
+    # The pattern matches only subtitles, because other transcripts have no typical beginning.
     "transcript": (
         'lines of "Name: text", a blank line between dialogues; or subtitles (WebVTT, SRT) with names',
         [r"\A\ufeff?\s*(?:WEBVTT\b|\d+\s*\n\d\d:\d\d:\d\d[,.]\d{3} +-->)"],

@@ -43,7 +43,8 @@ MOST_PARTS = 10_000
 _SPLITS = "train|training|valid|validation|val|dev|test"
 # Topical-Chat's files have the suffix "freq" or "rare", as in valid_freq.json. It is a part of the split.
 _SPLIT = re.compile(rf"(?:^|[_.-])((?:{_SPLITS})(?:[_-](?:freq|rare))?)(?=$|[_.-])", re.I)
-# "train-00000-of-00003.parquet" is one file of a Hugging Face data set that is divided into shards.
+# Matches the end of a file name. "train-00000-of-00003.parquet" ends with the number of a shard, because
+# Hugging Face divides large data sets into several files.
 _SUFFIXES = re.compile(r"(-\d{5}-of-\d{5})?(\.(jsonl|ndjson|json|csv|tsv|tab|txt|parquet|gz|zst))+$", re.I)
 
 
@@ -78,9 +79,9 @@ class Item(NamedTuple):
 
 
 class Member(Item):
-    """A member of a JSON document that is an object, such as ``"version": "1.0"``.
+    """A key with its value, such as ``"version": "1.0"``, in a JSON document whose top level is an object.
 
-    Elements of arrays are of the base class `Item`.
+    For elements of an array, the base class `Item` is used.
     """
 
     __slots__ = ()
@@ -309,7 +310,7 @@ def decoded(data: bytes) -> str:
         raise ItemError(f"not UTF-8: byte 0x{data[at]:02x} at byte {at + 1} of the line") from error
     if "\0" in text:
         raise ItemError(f"a NUL character at column {text.index(chr(0)) + 1}")
-    # On Windows, lines end with CR LF.
+    # In files from Windows, lines end with CR LF. The text was split at LF, so remove the CR.
     return text.removesuffix("\r")
 
 
@@ -497,8 +498,8 @@ def _items(window: JsonCursor, path: Path, key: str) -> Iterator[Item | Rejected
             window.take(":")
         if not is_new:
             yield Rejected(f"{path}:{window.line()}", str(DuplicateKeyError(key)))
-        # In {"data": [...]}, the elements of the array are separate items.
-        # In {"chats": {"list": [...]}}, those of the inner array are.
+        # In {"data": [...]}, each element of the array is an item.
+        # In {"chats": {"list": [...]}}, each element of the inner array is an item.
         is_outer = key in _OUTER and window.peek() == "{"
         if is_object and (window.peek() == "[" or is_outer):
             items = _items(window, path, key)

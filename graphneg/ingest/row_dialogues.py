@@ -381,7 +381,7 @@ class RowReader:
         )
 
     def _once(self, rows: list[DialogueRow]) -> list[DialogueRow]:
-        """Return the rows without those that repeat another row with its id, as in overlapping exports."""
+        """Drop rows with the same id and content as an earlier row, such as those of overlapping exports."""
         first: dict[str, Value] = {}
         kept: list[DialogueRow] = []
         for row in rows:

@@ -180,7 +180,8 @@ def attributes_row(attributes: Mapping[str, Any]) -> Row:
     rest: Row = {}
     for name, value in attributes.items():
         texts: list[Any] = value if isinstance(value, list) else []
-        # Neo4j cannot store nested values, and all items of a list must have the same type.
+        # Neo4j cannot store nested values, and all items of a list must have the same type. Values that it
+        # cannot store are written as JSON below.
         plain = isinstance(value, str | int | float) or (texts and all(isinstance(x, str) for x in texts))
         (row if plain and _KEY.fullmatch(name) and name not in _RESERVED else rest)[name] = value
     if rest:

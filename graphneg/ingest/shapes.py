@@ -113,7 +113,7 @@ def dialogue_values(
         are_rows = is_utterance(entry.value, fields)
         # In four cases, the file must be read twice, because the way to read its first entry depends on later
         # entries: rows may be in any order; dialogues may have ids although the first one has none; "03/04"
-        # may be in March or in April; and kinds of messages may mark notes.
+        # may be in March or in April; and a column of message kinds may mark internal notes.
         has_dates = any(map(possible_orders, _times_of(entry, fields)))
         has_kinds = any(map(fields.notes_of, _messages(entry, fields)))
         if once and (are_rows or has_dates or has_kinds or not _has_id(entry, fields)):
@@ -502,9 +502,9 @@ def _are_nameless_rows(values: list[Any]) -> bool:
     # A turn is never a number, so lists with numbers are the rows of a table.
     if any(isinstance(cell, int | float) for cell in cells):
         return True
-    # If all cells are texts, look for two columns of single words, such as ids and speakers, one of which has
-    # a word twice. Such columns show that the lists are rows of a table. With only one or two, they could
-    # also be dialogues.
+    # If all cells are texts, the lists may be dialogues or the rows of a table. They count as rows if there
+    # are at least three lists, and at least two columns of single words, such as ids and speakers. One of
+    # these columns must contain a word twice.
     columns = [[str(cell) for cell in column] for column in zip(*rows, strict=True)]
     words = [column for column in columns if all(_WORD.fullmatch(cell) for cell in column)]
     return len(rows) > 2 and len(words) > 1 and any(len(set(column)) < len(column) for column in words)

@@ -78,7 +78,7 @@ def parse_time(value: Any, order: DateOrder | None = None) -> float | None:
     if not isinstance(value, str):
         number = finite_number(value)
         return None if number is None else _in_seconds(number)
-    # Some exports write narrow spaces before AM and PM.
+    # Some exports write a narrow no-break space before AM and PM. Replace it with an ordinary space.
     text = " ".join(value.split())
     if _NUMBER.fullmatch(text):
         return _in_seconds(float(text))
@@ -214,7 +214,7 @@ class Dates:
                 if time is not None and before is not None and before[0] == dialogue:
                     falls, rises = falls + (time < before[1]), rises + (time > before[1])
                 before = None if time is None else (dialogue, time)
-            # A few times may be out of order, because messages may be delivered late.
+            # Tolerate some messages that are not in order, because messages may be delivered late.
             is_clear = falls != rises and max(falls, rises) >= _CLEAR * min(falls, rises)
             self._directions[order] = falls > rises if is_clear else None
         return self._directions[order]

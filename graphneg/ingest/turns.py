@@ -102,8 +102,8 @@ def drop_unspoken_turns(dialogue: Dialogue, options: LoadOptions, unnamed: Colle
     ]
     silent = [_silent(one, roles) for roles in [_roles(said)] for one in said]
     of_deleted = sum(not why and _is_deleted(one.speaker) for one, why in zip(said, silent, strict=True))
-    # Count these turns, so that a notice can warn the user: all deleted accounts have the same name and look
-    # like one speaker.
+    # Count the turns of deleted accounts, so that a notice can warn the user: all deleted accounts have the
+    # same name, so they look like one speaker.
     options.notices.count("turn", "of deleted accounts kept, all with the same name", of_deleted)
     if not any(silent) and not any(_unanswering(one) for one in responses):
         return replace(dialogue, utterances=tuple(said), responses=tuple(responses))
@@ -152,7 +152,7 @@ def _roles(said: Sequence[Utterance]) -> frozenset[str]:
 
 
 def _answering(responses: Sequence[Response], kept: Sequence[int], notices: Notices) -> list[Response]:
-    """Drop invalid responses. In the others, set the number of the answered turn among the kept turns."""
+    """Drop invalid responses. Renumber the answered turns of the others, because turns were left out."""
     found: list[Response] = []
     for one in responses:
         before = sum(turn <= one.turn for turn in kept)
@@ -207,7 +207,8 @@ def _spoken(utterance: Utterance, options: LoadOptions) -> Utterance:
         return utterance
     text = utterance.text
     for tag, kind in _MODEL_BLOCKS.items():
-        # "<think>" begins a text, and some data sets lack it there, because it is part of the prompt.
+        # The tag "<think>" begins the text. In some data sets, only "</think>" is in the text, because
+        # "<think>" is the end of the prompt.
         if kind == _THOUGHT and text.lstrip().startswith(f"<{tag}>") and f"</{tag}>" in text:
             text = text.partition(f"</{tag}>")[2]
             options.notices.count(kind, "left out")

@@ -60,7 +60,7 @@ def _is_marked(mark: _Mark, value: Any) -> bool:
 
 @lru_cache(1000)
 def _columns(keys: tuple[str, ...]) -> list[tuple[_Mark, str]]:
-    """Return the columns of a table that may mark messages."""
+    """Return the columns of a table that may mark messages as withdrawn, such as a column "deleted"."""
     plain = plain_names(keys)
     return [
         (mark, plain[name])

@@ -449,8 +449,8 @@ class _Writer:
     def _apply_entries(self) -> None:
         """Write the collected lexicon entries, and recompute the data that depend on them.
 
-        The entries are written before other records are added, so that the facts about later graphs (node
-        properties that transforms match) are computed only once.
+        The entries are written before other records are added, because the node properties of graphs depend
+        on them. Otherwise the properties of later graphs would be computed twice.
         """
         self._flush()
         self._settle()

@@ -87,8 +87,8 @@ class StepCallback(TrainerCallback):
             KeyboardInterrupt: Ctrl-C was pressed once. The exception is raised at the end of the block, when
                 the checkpoint has been saved.
         """
-        # Leave Ctrl-C as it is outside the main thread, where Python allows no signal handlers to be set, and
-        # if the caller has installed another handler.
+        # Do not change how Ctrl-C is handled if the caller has installed a handler, or outside the main
+        # thread, where Python does not allow signal handlers to be set.
         ours = threading.current_thread() is threading.main_thread()
         ours = ours and signal.getsignal(signal.SIGINT) is signal.default_int_handler
         if ours:

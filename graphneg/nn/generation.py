@@ -414,11 +414,11 @@ class KeywordBias:
 
     Attributes:
         model: The language model, whose tokenizer is used.
-        keywords: The keywords of each row.
+        keywords: For each text of the batch, the keywords that it should contain.
         says: A function that returns whether a text contains a keyword or one of its inflected forms.
         strength: The bias at the beginning of a text; it grows with the length of the text. 0 means no bias.
         ends: The tokens that end a text.
-        start: Number of tokens in a row before the generated text.
+        start: Index of the first generated token in each row. The tokens before it are not checked.
     """
 
     model: Any
@@ -491,7 +491,7 @@ class TokenWeights:
         sequences: For each row, token sequences with their weights. If the text so far ends with all tokens
             of a sequence except its last token, the probability of this last token is multiplied by the
             weight. A weight of 0 forbids the last token.
-        start: Number of tokens in a row before the generated text.
+        start: Index of the first generated token in each row. The tokens before it are not checked.
     """
 
     sequences: Sequence[Sequence[tuple[Tokens, float]]]
@@ -532,7 +532,7 @@ class TextEnd:
     Attributes:
         is_over: For each row, a function that returns whether a text meets the condition; None if the row has
             no condition.
-        start: Number of tokens in a row before the generated text.
+        start: Index of the first generated token in each row. The tokens before it are not checked.
         decode: A function that converts tokens into text.
         lengths: For each row that this criterion has ended, the number of tokens in its text; None for other
             rows.

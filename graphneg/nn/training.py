@@ -247,7 +247,7 @@ def _model_config(folder: Path) -> dict[str, Any]:
 def _remove_model(folder: Path) -> None:
     """Remove the files of a model, including its separate response encoder if any, but no other files."""
     noted: Any = _model_config(folder).get("graphneg")
-    # A bi-encoder with separate encoders stores its response encoder in a subfolder.
+    # A bi-encoder with separate encoders stores its response encoder in a subfolder. Remove it as well.
     separate = isinstance(noted, dict) and cast(dict[str, Any], noted).get("towers") == "separate"
     for part in (folder / _TOWER, folder) if separate else (folder,):
         if (part / _MODULES).is_file():

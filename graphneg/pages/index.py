@@ -321,7 +321,7 @@ class NegativesIndex:
         return count, self._numbered(query, [n, n, amount])
 
     def _numbered(self, query: str, values: Sequence[Any]) -> list[IndexedNegative]:
-        """Return the records whose numbers a query selects, in the order of the query."""
+        """Return the records whose positions in the file a query selects, in the order of the query."""
         # First select and sort only the positions of the records, then read the records. Sorting whole
         # records would be slow, because SQLite would have to copy many megabytes.
         numbers = [n for (n,) in self._rows(query, values)]

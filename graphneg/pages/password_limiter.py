@@ -149,7 +149,8 @@ def address_key(address: str) -> str:
         return address
     if isinstance(known, ipaddress.IPv4Address):
         return str(known)
-    # A server that listens on IPv6 sees visitors with IPv4 under addresses such as ::ffff:192.0.2.7.
+    # A server that listens on IPv6 sees visitors with IPv4 under addresses such as ::ffff:192.0.2.7. Count
+    # them under their IPv4 addresses.
     if known.ipv4_mapped:
         return str(known.ipv4_mapped)
     return str(ipaddress.ip_network((known, IPV6_NETWORK), strict=False))

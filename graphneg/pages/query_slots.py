@@ -30,7 +30,7 @@ class BusyError(GraphnegError):
 
 @dataclass
 class Place:
-    """A set of slots with the same time limit.
+    """A set of slots with the same time limit. Each running query occupies one slot.
 
     Attributes:
         seconds: Maximum number of seconds for a query in one of the slots.

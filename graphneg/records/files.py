@@ -89,7 +89,8 @@ def _checked(values: object, where: str) -> Negative:
     try:
         negative = msgspec.convert(values, Negative)
     except (msgspec.ValidationError, TypeError) as error:
-        # msgspec's messages end with the path of the field, such as "- at `$.edits[0].turn`".
+        # msgspec's messages end with the path of the field, such as "- at `$.edits[0].turn`". Put the path
+        # at the beginning of our message instead.
         reason, _, path = str(error).partition(" - at ")
         field = path.replace("`", "").replace("$.", "")
         raise InputError(f"{where}{f', {field}' if field else ''}: {reason}") from error

@@ -196,9 +196,10 @@ def _acquired(path: Path, file: Path) -> BinaryIO:
                 lock.flush()
             except FileExistsError:
                 continue
-        # Accept an empty file, because it may be the lock file of a run that has not written its mark yet.
-        # Check the size before the mark. In the other order, that run could write its mark between the two
-        # checks, and its file would be mistaken for one without a mark.
+        # A lock file begins with a mark that shows that graphneg wrote it. Accept an empty file as well,
+        # because another run may have created it and not written the mark yet. Check the size before the
+        # mark. In the other order, that run could write its mark between the two checks, and its file would
+        # be mistaken for one without a mark.
         if os.fstat(lock.fileno()).st_size and not _is_marked(lock):
             lock.close()
             raise foreign_file_error(file)

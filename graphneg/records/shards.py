@@ -181,7 +181,7 @@ def _json(value: Any) -> str:
 def numbered(
     groups: Iterable[Sequence[Negative]], shard: Shard | None
 ) -> Iterator[tuple[int, Sequence[Negative]]]:
-    """Number groups of negatives, and select the groups that belong to a shard.
+    """Assign indices to groups of negatives, and select the groups that belong to a shard.
 
     Args:
         groups: Groups of negatives. The negatives of a group are from the same dialogue.

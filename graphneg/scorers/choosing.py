@@ -241,7 +241,7 @@ class SelectedNegatives(NegativeStream):
 
     @property
     def description(self) -> str:
-        """The end of messages about the run, such as ``of negatives.jsonl``: the file that is read."""
+        """A phrase that names the input file in messages about the run, such as ``of negatives.jsonl``."""
         return f"of {self._path}"
 
     def _chosen(self, records: Sequence[Negative], kept: Counter[str]) -> Iterator[Negative]:
@@ -300,8 +300,8 @@ class SelectedNegatives(NegativeStream):
         """Return whether choosing a record would exceed the quota of one of its transforms or categories."""
         after = kept[_ALL] + 1
         return any(
-            # The first record of a transform or category is always allowed. Among the first few records, its
-            # fraction is large, although it may be small in the end.
+            # The first record of a transform or category is always allowed. It may be a large fraction of the
+            # few records that were chosen so far, but a small fraction of the final number.
             kept[name] and kept[name] + 1 > self._choice.quotas[name] * after
             for name in _names(record)
             if name in self._choice.quotas

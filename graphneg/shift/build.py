@@ -354,8 +354,8 @@ def _write(
         name: sorted((row for dialogue in mine for row in dialogue.rows[name]), key=itemgetter("id"))
         for name in (*_MENTIONS, *_SHIFTS)
     }
-    # Several replies may have the same focus and perspective. Count these replies here, so that the server
-    # writes each edge of the shift graph only once.
+    # Several replies may have the same focus and perspective. Count them here, so that the server writes each
+    # edge of the shift graph (from a focus to a perspective) only once.
     counts = Counter((row["focus"], row["perspective"]) for name in _SHIFTS for row in rows[name])
     rows["counts"] = [{"focus": f, "perspective": p, "count": counts[f, p]} for f, p in sorted(counts)]
     lexicon = stored_lexicon(tx)

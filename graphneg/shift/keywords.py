@@ -376,7 +376,7 @@ class YakeExtractor(SpacyExtractor):
 
 
 def _names(words: Sequence[KeywordToken]) -> list[range]:
-    """Return the token ranges of names with several words. Of a long name, use the last `MAX_WORDS` words."""
+    """Return the token ranges of multi-word names: at most the last `MAX_WORDS` words of each name."""
     found: list[range] = []
     for named, run in groupby(range(len(words)), lambda at: words[at].named):
         places = list(run)[-MAX_WORDS:]

@@ -460,9 +460,9 @@ class Store(AbstractContextManager["Store"]):
     def check_facts(self) -> None:
         """Check that the installed version of graphneg computed the facts in the store.
 
-        Facts are the node properties that graphneg computes when it writes a graph, and that transforms
-        match. Reading a store needs no check. Writing would mix facts of two versions, and transforms would
-        match facts that have a different meaning.
+        Facts are node properties that graphneg computes when it writes a graph. Transforms match them.
+        Reading a store needs no check. Writing would mix facts of two versions, and transforms would match
+        facts that have a different meaning.
 
         Raises:
             StoreError: A different version computed the facts. The message names the commands that export the
@@ -616,8 +616,8 @@ class Store(AbstractContextManager["Store"]):
     def _silence(self, now: float) -> float:
         """Return the time at which a thread of this store first noticed that the server does not answer."""
         since = self._silent_since
-        # If the stored time is long ago, replace it with the current time: the server has probably answered
-        # in the meantime.
+        # If the stored time is older than `3 * SILENCE_SECONDS`, the server has probably answered in the
+        # meantime. So replace it with the current time.
         if since is None or now - since > 3 * SILENCE_SECONDS:
             since = self._silent_since = now
         return since

@@ -44,7 +44,7 @@ _ENCODER = msgspec.json.Encoder(enc_hook=str, order="deterministic")
 
 
 def shared_digest(store: Store, selection: Selection) -> str:
-    """Return a digest of the stored content that is the same for all shards of a selection.
+    """Return a digest of the stored content. All shards of a selection have the same digest.
 
     The digest is fast to compute, and equal in all stores with the same content. It covers the digests that
     are stored with the selected dialogues and their graphs. Of everything else in the store (other dialogues,

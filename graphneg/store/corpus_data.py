@@ -190,7 +190,7 @@ def require_part(store: Store, part: str) -> None:
 
 
 def shared_content(store: Store, selection: Selection) -> str:
-    """Return a digest of the stored content that is the same for all shards of a selection.
+    """Return a digest of the stored content. All shards of a selection have the same digest.
 
     Raises `InputError` if the store has only a shard of the corpus, and the selection names no shard or has a
     limit; see `check_selection`.

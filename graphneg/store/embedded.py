@@ -214,7 +214,8 @@ def _check_mark(directory: Path, engine_version: str) -> None:
             f"{FORMAT}: open it with the graphneg that made it, or load the corpora into a new directory"
         )
     written = str(mark.get("engine_version", ""))
-    # Each release of the engine can read the files of older releases, but not of newer ones.
+    # A release of the engine can read the files of older releases, but not of newer ones. So refuse a store
+    # that a newer release has written.
     if mark.get("engine") != supervisor.ENGINE or _release(written) > _release(engine_version):
         by = f"{shown(mark.get('engine'))} {shown(written)}"
         raise StoreError(

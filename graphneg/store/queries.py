@@ -435,7 +435,7 @@ def shown(value: Any) -> str:
 
 
 def _add(graph: networkx.MultiDiGraph[str], value: Any) -> None:
-    """Add the nodes and relationships that a value contains to a graph."""
+    """Find the nodes and relationships in a value, and add them to a graph."""
     if isinstance(value, Node):
         graph.add_node(_key(value), labels=sorted(value.labels), **dict(value.items()))
     elif isinstance(value, Relationship):

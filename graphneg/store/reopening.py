@@ -76,7 +76,7 @@ class ReopenedStore:
             self._failure, self._failed_at = str(error), time.monotonic()
             raise
         self._failure = ""
-        with suppress(GraphnegError, OSError):  # Closing fails if the server is gone.
+        with suppress(GraphnegError, OSError):  # Ignore errors: closing fails if the server is gone.
             ended.close()
 
     def close(self) -> None:

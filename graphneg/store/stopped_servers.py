@@ -66,14 +66,14 @@ def watched(java: int, port: int) -> Generator[None]:
 
 
 def _watch(java: int, port: int, has_left: threading.Event) -> None:
-    """Check at regular intervals whether a server is stopped. If it is, shut down the connections to it."""
+    """Check regularly whether a server process is suspended. If it is, shut down the connections to it."""
     stopped_looks = 0
     while not has_left.wait(LOOK_SECONDS):
         # Count checks instead of measuring time. If the whole container was paused, including this process,
         # much time has passed when it continues. Java may continue a moment later, and must not be mistaken
         # for stopped.
         stopped_looks = stopped_looks + 1 if is_stopped(java) else 0
-        # Shut down connections repeatedly as long as Java is stopped, because threads may open new ones in
+        # Shut down connections repeatedly as long as Java is suspended, because threads may open new ones in
         # the meantime, for example to cancel a query.
         if stopped_looks * LOOK_SECONDS >= SILENT_SECONDS:
             _shut_down_connections(port)

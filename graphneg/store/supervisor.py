@@ -204,7 +204,7 @@ def _remove_abandoned(runs: Path) -> None:
         with contextlib.suppress(OSError):
             if time.time() - run.lstat().st_mtime > ABANDONED_SECONDS:
                 with open(run / HELD, "ab", opener=untrusted_opener) as held:
-                    # If the lock is free, the supervisor has ended.
+                    # The supervisor holds this lock while it runs. If the lock is free, it has ended.
                     if lock_exclusively(held):
                         shutil.rmtree(run)
 

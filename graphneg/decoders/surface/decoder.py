@@ -345,7 +345,8 @@ def _say(said_by: Edit, edits: Sequence[Edit], sources: Sources, reply: Sentence
     _change(source, copy, sources)
     if copy and before == [token.text for token in source.tokens]:
         raise RealisationError("unchanged", "the copied sentence did not change")
-    # In "There are banks that don't lend money", only an inner clause would be negated. Nobody would notice.
+    # In "There are banks that don't lend money", only an inner clause would be negated. This does not
+    # contradict the statement noticeably, so refuse it.
     if (negated or _affirms(source, copy)) and negative == negates_clause(source):
         raise RealisationError("unclear-clause", "only an inner clause would change its polarity")
     tidy_change(source)

@@ -75,8 +75,8 @@ _NEEDED = {
     "gerund": ("xcomp_vbg", "ccomp_vbg", "advcl_vbg"),
     "clause": ("ccomp",),
 }
-# Tags of words that can begin another complement. If such a word follows a complement that is removed, the
-# linking verb keeps a complement.
+# Tags of words that can begin a complement. If such a word follows the phrase to be removed, the linking verb
+# before this phrase still has a complement.
 _COMPLEMENTS = frozenset({"JJ", "VBN", "VBG", "DT", "PS", "NN", "NNS", "PRO", "CD"})
 # Tags of the tokens that may precede an idiom: full stops and other end marks, interjections, other
 # punctuation, quotation marks.
@@ -360,7 +360,7 @@ def _complements(sentence: SentenceDraft, token: Token) -> list[str]:
         index += 1
     low, following = tokens.get(index).lower, tokens.get(index + 1)
     first, second, third = (tokens.get(index + step).tag for step in range(3))
-    # In "run out of milk", *of* depends on the particle.
+    # In "run out of milk", *out* is a particle, although a preposition follows it.
     if low == "out" and following.lower == "of":
         return ["particle out"]
     # In "come back", "back" is a particle. In "up the hill", "up" is a preposition.
@@ -548,7 +548,7 @@ def refuse_expletive(sentence: SentenceDraft, token: Token) -> None:
     marks = doing or any(
         other.tag == "TO" or other.lower in word_class("after-expletive") for other in after[1:]
     )
-    # In "its long tail", *its* is a possessive, not a misspelt "it's".
+    # If a noun follows, as in "its long tail", *its* is a possessive and not a misspelt "it's".
     owns = sentence.is_noun(tokens.run_end(index + 1, ("JJ", "RB", "CD")))
     # After a verb of cost or time, *it* refers to an infinitive ("It costs a lot to live here") or to an
     # event with a duration ("It takes two hours").
@@ -653,7 +653,8 @@ def refuse_answer(sentence: SentenceDraft, index: int) -> None:
     """
     before = sentence.tokens[sentence.sentence_bounds(index)[0] : index]
     opening = next((token for token in before if token.tag not in ("QT", "PU")), None)
-    # A quoted word is not an answer: 'He said "yes" and left'.
+    # Skip sentences with a quotation before the word, because a quoted "yes" is not an answer by the speaker:
+    # 'He said "yes" and left'.
     if sum(token.is_quote for token in before) > 1 or opening is None:
         return
     if opening.lower in word_class("answers") and opening.tag == "UH":

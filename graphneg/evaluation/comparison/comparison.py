@@ -251,7 +251,7 @@ class Comparison:
         train: Number of training contexts.
         test: Number of test contexts.
         rows: The results of each source, in the order in which the sources were given.
-        runs: The runs, keyed by the name of the source and then by seed.
+        runs: The training runs, keyed by the name of the source and then by seed.
     """
 
     train: int
@@ -342,7 +342,7 @@ def compared(data: Data, runs: Mapping[str, Mapping[int, RankerRun]]) -> Compari
 
     Args:
         data: The training and test contexts.
-        runs: The runs, keyed by the name of the source and then by seed.
+        runs: The training runs, keyed by the name of the source and then by seed.
 
     Returns:
         The results, with one row per source.

@@ -297,7 +297,7 @@ class LeakageFilter:
         return replace(dialogue, utterances=said[:end], responses=responses)
 
     def _allows(self, text: str, kind: str) -> bool:
-        """Return whether a bank may contain a text. A forbidden text is counted in ``left_out``."""
+        """Return whether generators may take a text from a corpus. Count forbidden texts in ``left_out``."""
         if match_key(text) not in self.forbidden:
             return True
         self.left_out[kind] += 1

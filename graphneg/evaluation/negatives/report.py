@@ -103,7 +103,7 @@ class Report:
 
     @property
     def most_specific(self) -> list[CategoryLine]:
-        """All rows for single error categories, and the total rows of the sources that have no such rows."""
+        """The rows for single error categories. If a source has no such rows, its total row is included."""
         divided = {(line.source, line.target) for line in self.lines if line.category != ALL}
         return [
             line for line in self.lines if line.category != ALL or (line.source, line.target) not in divided

@@ -278,7 +278,7 @@ def histogram_auc(more: Histogram, less: Histogram) -> float:
 
 
 class Key(NamedTuple):
-    """The key of a row of the report, which describes a group of negatives.
+    """The key of a row of the report. Each row describes one group of negatives.
 
     Attributes:
         source: The name of the generator or recipe.

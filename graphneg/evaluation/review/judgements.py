@@ -321,7 +321,7 @@ class Judgements:
         return dict(self._asked("SELECT item, state FROM judgement WHERE annotator = ?", annotator))
 
     def _taken(self, annotator: str) -> Counter[int]:
-        """Return how many other annotators have judged each row or see it now, keyed by row."""
+        """Return how many other annotators have judged each item or see it now, keyed by row number."""
         query = (
             "SELECT item, count(*) FROM judgement WHERE annotator NOT IN (?, ?)"
             " AND (state = 'judged' OR state = 'shown' AND at > ?) GROUP BY item"
@@ -485,8 +485,8 @@ def _connected(path: Path) -> sqlite3.Connection:
         raise InputError(f"{path}: can't be opened: {error}") from error
     # With a rollback journal, each commit changes the file itself. A write-ahead log would keep recent
     # commits in a second file. If somebody copied only the first file, the recent judgements would be lost
-    # without any warning. With EXTRA, each commit waits until the data and the removal of the journal are on
-    # disk, so that a power failure does not undo the commit.
+    # without any warning. With "synchronous = EXTRA", each commit waits until the data and the removal of the
+    # journal are on disk, so that a power failure does not undo the commit.
     try:
         (mode,) = connection.execute("PRAGMA journal_mode = DELETE").fetchone()
         connection.execute("PRAGMA synchronous = EXTRA")

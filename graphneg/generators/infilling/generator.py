@@ -124,7 +124,7 @@ class MaskAndFillOptions(WritingOptions):
             raise InputError(f"sources must not be empty; choose from {', '.join(get_args(Source))}")
         if strange:
             raise InputError(f"unknown sources {strange}; choose from {', '.join(get_args(Source))}")
-        # The constructor of the sampling settings checks temperature and top_p.
+        # Check temperature and top_p by creating the sampling settings, whose constructor checks them.
         _ = self.search
 
     @property

@@ -105,8 +105,8 @@ class Pool:
         """Whether the vocabulary of the dialogues is narrow. If so, sentences from dialogues rarely describe
         another situation than a context does. Therefore anecdotes that graphneg provides are added to each
         sample. Always False if the option ``anecdotes`` is off."""
-        # Everyday words are frequent in dialogues. If the dialogues are few or have a narrow vocabulary,
-        # count the words in all sentences instead.
+        # Count how often words occur in dialogues, because everyday words are frequent there. If there are
+        # only few dialogues, or if their vocabulary is narrow, count the words in all sentences instead.
         spoken = self.size.spoken >= SPOKEN_ENOUGH and not self.narrow
         least = (conditions.min_term_frequency or 0.0) * (self.size.spoken if spoken else self.size.sentences)
         rows = [row for row in vocabulary if row["sentences"] >= max(1, int(least))]
@@ -263,7 +263,7 @@ def pool_anecdotes(store: Store, conditions: OverlapOptions, progress: Progress 
         return
     records = list(get_loader(ANECDOTES).read([], LoadOptions(progress=progress or NoProgress())))
     known = store.read(cypher_text("overlap/count_source"), source=ANECDOTES)[0]["sentences"]
-    # If an earlier call was interrupted, the store may contain only some of the anecdotes.
+    # If an earlier call was interrupted, the store may contain only some of the anecdotes. Then add the rest.
     if known < len(records):
         write_records(
             DerivedRecords(store), records, LoadReport(ANECDOTES), GraphDialogues(ANECDOTES, ANECDOTES, 1)

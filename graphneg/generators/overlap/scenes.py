@@ -253,7 +253,8 @@ class TopicFilter:
             self._apart[dialogue] = self._is_apart(dialogue)
         if dialogue and not self._apart[dialogue]:
             return False
-        # A sentence that repeats five consecutive words of the context is probably about the same scene.
+        # Reject a sentence that repeats five consecutive words of the context, because it is probably about
+        # the same scene.
         if not self._runs.isdisjoint(_runs(sentence.text)):
             return False
         # The words that a retrieved sentence shares with the context always make it similar to the context,

@@ -265,7 +265,8 @@ class SentenceDraft(Draft):
         if group is not None:
             end = max(group.subject[1] if group.inverted and group.subject else 0, group.main + 1)
             fits = all(token.tag in _INSIDE_PREDICATE or token.text == "," for token in tokens[end:index])
-            # In "a happy man", the adjective modifies its noun and is not the complement of a verb.
+            # Exclude attributive adjectives. In "a happy man", the adjective modifies its noun and is not the
+            # complement of a verb.
             attributive = tokens[index].tag in ("JJ", "VBN", "VBG") and self.is_noun(index + 1)
             # A verb that expresses no node is a light verb: the graph of "take a walk" contains only
             # ``walk-01``.
@@ -288,10 +289,16 @@ class SentenceDraft(Draft):
         return next((k for k, tokens in self.tokens_of_node.items() if token in tokens), None)
 
     def _between_arguments(self, k: int, known: Sequence[VerbGroup]) -> VerbGroup | None:
-        """Return the copula near the arguments of a node that no word expresses, such as most ``-91`` frames.
+        """Find the copula for a node that no word expresses. Most ``-91`` frames are such nodes.
+
+        The copula must be near the words of the node's arguments.
+
+        Args:
+            k: Index of the node.
+            known: The verb groups of the sentence.
 
         Returns:
-            The verb group of the copula; None if no copula is near the arguments.
+            The verb group of the nearest copula; None if there is none.
         """
         arguments = [child.position for child in self.graph.children(k)]
         arguments += [mention.target for mention in self.graph.mentions if mention.parent == k]
@@ -306,11 +313,11 @@ class SentenceDraft(Draft):
         return known[nearest] if distance <= _COPULA_REACH else None
 
     def owners(self) -> dict[int, int]:
-        """Return, for each token that expresses a node, the number of this node.
+        """Return, for each token that expresses a node, the index of this node.
 
         Returns:
             The node indices, keyed by token index. If a token expresses several nodes, the lowest of their
-            numbers.
+            indices.
         """
         return {index: k for k in sorted(self.tokens_of_node, reverse=True) for index in self.indices(k)}
 

@@ -241,7 +241,7 @@ def _retag_conjunct(tokens: Tokens, index: int, before: list[VerbGroup]) -> None
 
 
 def _retag_order(tokens: Tokens, index: int, before: list[VerbGroup]) -> None:
-    """Give the verb of an order that begins with an adverb the tag of a plain form: "Always go home"."""
+    """Tag the verb of an order as a plain form if the order begins with an adverb: "Always go home"."""
     token, opened = tokens[index], tokens.get(index - 1).lower in word_class("before-orders")
     plain = token.tag == "VBP" and token.lower == token.lemma
     if plain and opened and _opens_clause(tokens, index, before):

@@ -158,7 +158,7 @@ class Donor:
         )
 
     def attributive(self) -> Token:
-        """Return a single word for the phrase that can modify a noun: an adjective, participle or noun.
+        """Reduce the phrase to a single word that can modify a noun: an adjective, participle or noun.
 
         Returns:
             A new token for this word.

@@ -2,7 +2,7 @@
 
 A yes/no question needs inversion or do-support. `to_question` changes "You like it." into "Do you like it?",
 and `to_statement` does the reverse. An order has no subject, and its verb has the plain form. `to_imperative`
-changes "You go." into "Go.", and `from_imperative` does the reverse. Each function receives the number of the
+changes "You go." into "Go.", and `from_imperative` does the reverse. Each function receives the index of the
 node that heads the clause.
 """
 

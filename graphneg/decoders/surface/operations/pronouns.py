@@ -1,8 +1,8 @@
 """Change the persons of pronouns.
 
 If an edit changes the person of a pronoun node, all words that express this node change. Each word keeps its
-case, and the verbs agree with the new persons. All pronouns of an utterance are changed together. If *I*
-became *you* before *you* becomes *I*, all of these pronouns would become *I*.
+case, and the verbs agree with the new persons. All pronouns of an utterance are changed in one step. In two
+steps, *I* and *you* could not change places: after the first step, all of them would be *you*.
 
 Example: "I love my dog." with ``i`` set to ``you`` becomes "You love your dog."
 """

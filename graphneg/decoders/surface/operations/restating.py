@@ -112,7 +112,7 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
 
     Args:
         source: The sentences of a turn, edited in place.
-        k: The number of the top node of a sentence.
+        k: The index of the top node of a sentence.
 
     Returns:
         The verb group of the clause.
@@ -166,14 +166,16 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
         long=len(words) > MAX_WORDS,
         short=len(words) < MIN_WORDS,
         opened=opened,
-        # "I like it, it is nice", "I like it and you hate it": one of the clauses would stay true.
+        # The sentence has several main clauses: "I like it, it is nice", "I like it and you hate it". If one
+        # of them is denied, the other stays true.
         several=any(
             other.subject is not None
             and (before := tokens.get(other.subject[0] - 1)).tag in ("PU", "CC", "EN")
             and before.lower not in ("or", "nor")
             for other in groups[1:]
         ),
-        # "I stayed because it rained": it is not clear which of the clauses a reader takes to be denied.
+        # The sentence has a subordinate clause: "I stayed because it rained". If the sentence is denied, it
+        # is not clear which clause is denied.
         parts=any(
             (
                 token.lower in word_class("clause-openings")
@@ -193,7 +195,7 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
         or last.tag in ("MD", "TO", "NEG", "PS")
         or last.lower in word_class("indefinite-articles") | {"the"}
         or (last.expanded in DO | HAVE and len(words) < 4),
-        # "She must be tired" is a conclusion, "She must go" is not.
+        # "must be" and "must have" express a conclusion ("She must be tired"), but "must go" does not.
         modal=group.verb.text if group is not None else "",
         concludes=group is not None
         and group.verb.lower in ("must", "should", "ought")
@@ -228,7 +230,7 @@ def negates_clause(source: SentenceDraft) -> bool:
     group = next((group for group in source.parse_verbs() if group.is_main), None)
     if group is None:
         return False
-    # "There are not many banks" has its negation behind the verb.
+    # Also check two words after the verb, for negations as in "There are not many banks".
     words = source.tokens[: group.main + 3]
     return bool(group.negations) or any(
         token.tag == "NEG" or token.lower in word_class("negative-words") | {"cannot"} for token in words
@@ -236,7 +238,7 @@ def negates_clause(source: SentenceDraft) -> bool:
 
 
 def refuse_indefinite(source: SentenceDraft) -> None:
-    """Refuse to negate a sentence about no definite thing.
+    """Refuse to negate a sentence whose subject is indefinite.
 
     "A teacher doesn't live next door" does not contradict "A teacher lives next door".
 
@@ -401,7 +403,7 @@ def ask_for(source: SentenceDraft, k: int, role: str) -> None:
 
     Args:
         source: The sentence, edited in place.
-        k: The number of the node that the phrase expresses.
+        k: The index of the node that the phrase expresses.
         role: The role of the node.
 
     Raises:
@@ -442,11 +444,12 @@ def ask_for(source: SentenceDraft, k: int, role: str) -> None:
         raise RealisationError("unclear-clause", "the phrase to ask for is a part of a longer phrase")
     elif before.tag not in (*VERBS, "AX", "IN", "TO", "RP", "PRO"):
         raise RealisationError("unclear-clause", "the phrase to ask for is not the object of a verb")
-    # "What do you have for four?" is not clear: the rest belongs to the phrase.
+    # Refuse a phrase that is the object of a clause other than the main clause.
     elif before.tag in VERBS and start - 1 != group.main and tokens.get(start - 2).tag != "TO":
         raise RealisationError("unclear-clause", "the phrase to ask for is the object of another clause")
     if tokens.get(start - 1).tag in ("DT", "CD", "PS", "CC"):
         raise RealisationError("unclear-clause", "the phrase to ask for is a part of a longer phrase")
+    # "What do you have for four?" is not clear, because "for four" belongs to the phrase.
     if word in ("what", "who") and tokens.get(end).tag in (
         "IN", "TO", "VBN", "VBG", "JJ", *NOUNS, "DT", "POS", "WP", "SC",
     ):  # fmt: skip

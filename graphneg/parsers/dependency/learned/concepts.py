@@ -135,13 +135,15 @@ def _stands(word: Word, text: str) -> bool:
     # For the noun in "on leave", the network would choose the frame of the verb, which is wrong.
     if (word.lower, word.tag) == ("leave", "NN"):
         return True
-    # Keep an amr-unknown that the rules added, unless its word can start a relative clause, such as "where".
+    # Keep an amr-unknown that the rules added. But words such as "where" can also start a relative clause, so
+    # let the network decide about them.
     if text == "amr-unknown":
         return word.tag[0] != "W"
     head, after = word.parent, word.following
     following = after.lower if after is not None else ""
     if text == "":
-        # The rules intentionally add no node for "how" in "how many", "let" in "let's go", "not" and "'s".
+        # The rules intentionally add no node for "how" in "how many", "let" in "let's go", "not" and "'s". So
+        # the network must not add one either.
         how_many = word.lower == "how" and following in _AMOUNTS
         lets = word.lemma == "let" and following in {"'s", "us"}
         return how_many or lets or word.lemma in {"not", "n't"} or word.lower == "'s"

@@ -176,7 +176,7 @@ def _says(root: Word) -> bool:
 def _asks(root: Word, members: list[Word]) -> bool:
     """Return whether a sentence is a yes/no question: it has "?" or inversion, but no question word."""
     last = members[-3:]
-    # In '"Is it far?" he asked.', the question mark is at the end of the quotation.
+    # In '"Is it far?" he asked.', the question mark is in the quotation, so look for it there, too.
     quoted = root.child("ccomp") if _says(root) else None
     if quoted is not None and quoted.i < root.i:
         last += quoted.children("punct")
@@ -423,9 +423,8 @@ def _denied_by(state: RuleState, word: Word) -> tuple[int | None, str]:
         return _denied_clause(state, word), "never"
     head = word.parent
     if word.lower == "no" and word.i not in state.head_nodes and word.i not in state.done:
-        # "no" negates the comparison in "no taller than", the verb of the subject in "No man came", and
-        # "have" (not the noun) in "I have no time". In all other phrases, such as "It is no problem", "no"
-        # negates the noun.
+        # "no" negates the comparison in "no taller than", the verb in "No man came", and "have" (not the
+        # noun) in "I have no time". In all other phrases, such as "It is no problem", "no" negates the noun.
         if head.tag in {"JJR", "RBR"} and word.i < head.i:
             while head.lower in {"more", "less"} and head.parent.tag[:2] in {"JJ", "RB"}:
                 head = head.parent

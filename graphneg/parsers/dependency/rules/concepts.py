@@ -125,7 +125,7 @@ def _write_verb(state: RuleState, word: Word) -> None:
 
 
 def _best_sense(state: RuleState, word: Word, frames: list[str]) -> str:
-    """Return the sense that best fits the verb's arguments, the annotated graphs, and PropBank's order."""
+    """Choose a verb's sense by its arguments, its frequency in annotated graphs and its rank in PropBank."""
     if len(frames) == 1:
         return frames[0]
     # "I used to run" has use-02, but "I used a pen to write" does not.
@@ -183,7 +183,7 @@ def _fit(state: RuleState, frame: str, form: str) -> float:
 
 
 def _write_noun(state: RuleState, word: Word) -> None:
-    """Add the concept of a noun. For a relation or an agent, add several nodes."""
+    """Add the concept of a noun. Nouns such as "aunt" and "teacher" are represented by several nodes."""
     lemma = word.lemma
     owned = word.child("poss") is not None or word.child_word("prep", "of") is not None
     if word.lower in _INDEFINITE:

@@ -130,7 +130,7 @@ def _write_proper(state: RuleState, word: Word) -> int:
     run = [word]
     for after in word.tree[word.i + 1 :]:
         named = after.tag in _PROPER and after.text[:1].isupper() and after.lower not in _NO_NAMES
-        # A number may be part of a name, as in "Apollo 11".
+        # Include a number that depends on the name, as in "Apollo 11".
         numbered = after.tag == "CD" and after.head in {part.i for part in run} and len(run) < 4
         # The name ends at the end of the sentence, or before the first word that cannot be part of a name.
         if not (named and after.sentence == word.sentence) and not numbered:

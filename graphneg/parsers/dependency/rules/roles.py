@@ -547,8 +547,8 @@ def best_role(state: RuleState, concept: str, scores: dict[str, float], used: se
 
 
 def _is_allowed(state: RuleState, concept: str, role: str) -> bool:
-    """Return whether a dependent of a concept may get a role because this role has the highest score."""
-    # Only other rules add these roles, so they are never chosen by their scores.
+    """Return whether a role may be chosen by its score for a dependent of a concept."""
+    # Special rules add these roles, so never choose them by their scores.
     if role in {"polarity", "mode", "wiki", "name", "value", "unit", "ord", "op2", "op3"}:
         return False
     if role.startswith(("snt", "op")) and not (role == "op1" and not is_frame(concept)):

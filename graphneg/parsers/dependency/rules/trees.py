@@ -167,8 +167,8 @@ def _make_subject(be: Word, noun: Word, verb: Word) -> None:
     The verb becomes the root, the noun its subject, and *no* its negation.
     """
     no = next((kid for kid in noun.children() if kid.lower == "no"), None)
-    # The verb may depend on another noun, as in "in a hat dancing". The verb is then detached from this noun
-    # before it moves up.
+    # In "there is no man in a hat dancing", the verb may depend on "hat". Attach it to "man" before it moves
+    # up to the root.
     if verb.head not in {noun.i, be.i}:
         reattach(verb, noun, "acl")
     promote(verb, be)
@@ -374,7 +374,7 @@ def _correct_direction(left: Word) -> None:
     # Exclude "the left turn", in which "left" is an adjective and "turn" is a noun with a determiner.
     if left.dep == "amod" or not left.i or verb not in _TURNS or turn.tag[:2] not in {"VB", "NN"} or named:
         return
-    # Taggers may read "Turn" at the start of a sentence as a noun.
+    # Taggers may tag "Turn" at the start of a sentence as a noun. Correct the tag to a verb.
     if turn.tag[:2] == "NN":
         _retag(turn, "VB", "VERB", verb)
     if turn.head == left.i:
