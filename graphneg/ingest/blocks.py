@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 
 from graphneg.errors import InputError
-from graphneg.ingest.echoes import dialogue_of
+from graphneg.ingest.discourse import dialogue_of
 from graphneg.ingest.loader import GAP, DateOrder, LoadOptions, get_loader
 from graphneg.model import Dialogue, GraphText, Record, Rejected
 from graphneg.records.runs import atomic_folder, unwritable
