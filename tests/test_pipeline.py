@@ -176,7 +176,10 @@ def test_files_of_the_user_beside_the_blocks_are_kept(tmp_path: Path, chats: Pat
         ({"blocks": 1_000_000_000}, "must be at least 1 and at most 100,000"),
         ({"makers": {"amount": 1_000_000_000}}, "must be at least 1 and at most 100,000"),
         ({"negatives": {"folders": 5}}, "negatives: Expected `array`, got `int` - at `$.folders`"),
-        ({"negatives": {"transforms": [[]]}}, "negatives: Expected `str`, got `array` - at `$.transforms[0]`"),
+        (
+            {"negatives": {"transforms": [[]]}},
+            "negatives: Expected `str`, got `array` - at `$.transforms[0]`",
+        ),
         ({"negatives": {"transforms": "polarity_flip"}}, "negatives: Expected `array`, got `str`"),
         ({"negatives": {"recipe": [1]}}, "negatives: Expected `str`, got `array` - at `$.recipe`"),
         ({"negatives": {"seed": "x"}}, "negatives: Expected `int`, got `str` - at `$.seed`"),

@@ -156,8 +156,8 @@ class Endpoint:
         except RequestError:
             raise
         # Invalid URLs, TLS errors and failed address lookups raise errors that are not subclasses of
-        # HTTPError.
-        except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
+        # HTTPError. A port above 65535 raises an OverflowError.
+        except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError, OverflowError) as error:
             raise RequestError("unreachable", _line(first_line(error))) from error
         if response.status_code >= 300:
             raise _refusal(response.status_code, response.headers, content)

@@ -384,7 +384,20 @@ def write_clause(query: str) -> str | None:
 
 _AFTER_VARIABLE = frozenset(
     (
-        *("AND", "CALL", "CONTAINS", "ELSE", "IN", "LIMIT", "MATCH", "OFFSET", "OR", "RETURN", "SKIP", "THEN"),
+        *(
+            "AND",
+            "CALL",
+            "CONTAINS",
+            "ELSE",
+            "IN",
+            "LIMIT",
+            "MATCH",
+            "OFFSET",
+            "OR",
+            "RETURN",
+            "SKIP",
+            "THEN",
+        ),
         *("WHEN", "WHERE", "WITH", "XOR"),
     )
 )
