@@ -340,8 +340,8 @@ def _check_blocks(blocks: Path) -> None:
     parts = [blocks, blocks / _MARK, *(_runs(blocks) if blocks.is_dir() else ())]
     if any(part.is_symlink() for part in parts) or not (blocks / _MARK).is_file():
         raise _wrong(
-            f"{blocks}: graphneg needs this name for its blocks, but did not make the folder; rename the folder, "
-            "or write another file"
+            f"{blocks}: graphneg needs this name for its blocks, but did not make the folder; rename the "
+            "folder, or write another file"
         )
 
 
@@ -350,8 +350,8 @@ def _made_blocks(blocks: Path) -> Path:
     _check_blocks(blocks)
     if not blocks.exists():
         try:
-            # The folder appears together with its mark. Otherwise, a run that is killed in between would leave
-            # a folder that the next run refuses.
+            # The folder appears together with its mark. Otherwise, a run that is killed in between would
+            # leave a folder that the next run refuses.
             with atomic_folder(blocks) as unfinished:
                 (unfinished / _MARK).touch()
         except OSError as error:

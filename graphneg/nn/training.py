@@ -179,15 +179,15 @@ class Run:
 
         Raises:
             InputError: The folder is a file or a link, or it contains other files and no note of a run.
-        """  # noqa: DOC501, DOC502
+        """
         folder = self.checkpoints
         if not os.path.lexists(folder):
             return
         # Any user could have a folder with this common name. It is ours if it contains the note of a run. A
         # run that was killed before it wrote the note leaves an empty folder.
-        if folder.is_dir() and not folder.is_symlink():
-            if not any(folder.iterdir()) or read_own_note(self.note.path):
-                return
+        is_folder = folder.is_dir() and not folder.is_symlink()
+        if is_folder and (not any(folder.iterdir()) or read_own_note(self.note.path)):
+            return
         raise InputError(
             f"{folder}: not made by a training run, so nothing is overwritten; choose another folder"
         )

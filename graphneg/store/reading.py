@@ -65,7 +65,7 @@ def rely_on_account(transaction: ManagedTransaction, text: str) -> str:
     Raises:
         OnlyReading: The query calls a procedure that is not known to read only. For example,
             ``CALL do.when(true, $q, '', {})`` runs the query that the parameter contains.
-    """  # noqa: DOC501
+    """  # noqa: DOC501, DOC502
     if unknown := next((name for name in called_procedures(text) if name not in _PROCEDURES), None):
         raise _unknown_procedure(unknown)
     return "".join(_mode_and_query(text))
@@ -384,21 +384,8 @@ def write_clause(query: str) -> str | None:
 
 _AFTER_VARIABLE = frozenset(
     (
-        *(
-            "AND",
-            "CALL",
-            "CONTAINS",
-            "ELSE",
-            "IN",
-            "LIMIT",
-            "MATCH",
-            "OFFSET",
-            "OR",
-            "RETURN",
-            "SKIP",
-            "THEN",
-        ),
-        *("WHEN", "WHERE", "WITH", "XOR"),
+        *("AND", "CALL", "CONTAINS", "ELSE", "IN", "LIMIT", "MATCH", "OFFSET"),
+        *("OR", "RETURN", "SKIP", "THEN", "WHEN", "WHERE", "WITH", "XOR"),
     )
 )
 """Words that can stand between a variable named ``call`` and a parenthesis, as in ``call IN (…)``."""
@@ -417,8 +404,8 @@ def called_procedures(query: str) -> Iterator[str]:
         query: The Cypher text.
 
     Yields:
-        The name of each procedure, in lower case and without quotes. A query that uses ``call`` as an unquoted
-        name could yield something else, such as ``match``, but no call is left out.
+        The name of each procedure, in lower case and without quotes. A query that uses ``call`` as an
+        unquoted name could yield something else, such as ``size``, but no call is left out.
 
     >>> list(called_procedures("MATCH (n) CALL `Do` /* x */ . when(true, $q) YIELD value RETURN n.call"))
     ['do.when']
