@@ -146,7 +146,7 @@ _PLAIN = (str, int, float, list, tuple, dict, type(None))
 """Types of the values in a YAML file."""
 
 
-class _Negatives(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class NegativesArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The arguments of `DialogueGraph.negatives` that a pipeline may give, with their types."""
 
     recipe: str = ""
@@ -165,7 +165,7 @@ class _Negatives(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     generator_options: dict[str, Any] | None = None
 
 
-class _Generate(msgspec.Struct, frozen=True):
+class GenerateArguments(msgspec.Struct, frozen=True):
     """The arguments of `DialogueGraph.generate` that a pipeline may give, without those of the generator."""
 
     generator: str = ""
@@ -230,7 +230,9 @@ def checked(pipeline: Pipeline) -> Pipeline:
 
 def _check_arguments(pipeline: Pipeline) -> None:
     """Check the types of the arguments of ``negatives`` or ``generate``, which may be any values in YAML."""
-    name, known = ("negatives", _Negatives) if pipeline.generate is None else ("generate", _Generate)
+    name, known = (
+        ("negatives", NegativesArguments) if pipeline.generate is None else ("generate", GenerateArguments)
+    )
     asked = (pipeline.negatives if pipeline.generate is None else pipeline.generate) or {}
     if own := sorted({"shard", "progress"} & asked.keys()):
         raise _wrong(f"{name}: the pipeline itself sets {', '.join(own)}; leave it out")
