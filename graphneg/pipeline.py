@@ -230,10 +230,10 @@ def checked(pipeline: Pipeline) -> Pipeline:
 
 def _check_arguments(pipeline: Pipeline) -> None:
     """Check the types of the arguments of ``negatives`` or ``generate``, which may be any values in YAML."""
-    name, known = (
-        ("negatives", NegativesArguments) if pipeline.generate is None else ("generate", GenerateArguments)
-    )
-    asked = (pipeline.negatives if pipeline.generate is None else pipeline.generate) or {}
+    if pipeline.generate is None:
+        name, known, asked = "negatives", NegativesArguments, pipeline.negatives or {}
+    else:
+        name, known, asked = "generate", GenerateArguments, pipeline.generate
     if own := sorted({"shard", "progress"} & asked.keys()):
         raise _wrong(f"{name}: the pipeline itself sets {', '.join(own)}; leave it out")
     # From Python, a recipe, a decoder or a generator may be given as an object. It has its own checks.

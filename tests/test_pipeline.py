@@ -20,7 +20,7 @@ from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import InputError, StoreError
 from graphneg.ingest.bulk import BulkFiles
 from graphneg.model import Rejected
-from graphneg.pipeline import Pipeline, GenerateArguments, NegativesArguments, read_pipeline, run_pipeline
+from graphneg.pipeline import GenerateArguments, NegativesArguments, Pipeline, read_pipeline, run_pipeline
 from graphneg.progress import NoProgress
 from graphneg.shards import Shard
 from graphneg.store.opening import open_store
@@ -126,10 +126,8 @@ def test_blocks_with_stores_of_their_own_give_the_bytes_of_one_run(
 
 
 def test_every_argument_that_a_pipeline_may_give_has_a_type() -> None:
-    for known, method in (
-        (NegativesArguments, DialogueGraph.negatives),
-        (GenerateArguments, DialogueGraph.generate),
-    ):
+    methods = {NegativesArguments: DialogueGraph.negatives, GenerateArguments: DialogueGraph.generate}
+    for known, method in methods.items():
         taken = set(signature(method).parameters) - {"self", "shard", "progress", "options"}
         assert set(known.__struct_fields__) == taken
 
