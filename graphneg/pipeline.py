@@ -22,6 +22,8 @@ blocks, which a ``snapshot`` provides.
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import chain
@@ -43,13 +45,13 @@ from graphneg.ingest.blocks import Load, block_records, sort_records
 from graphneg.ingest.loader import LoadReport
 from graphneg.ingest.validation import GraphDialogues
 from graphneg.ingest.writing import write_records
-from graphneg.json_input import parse_yaml, read_input
+from graphneg.json_input import converted, parse_yaml, read_input
 from graphneg.merging import merge
 from graphneg.model import Dialogue, Rejected, Utterance
 from graphneg.parsers.base import Parsed
 from graphneg.parsers.jobs import ParserPool, RestartingParser
 from graphneg.progress import NoProgress, Progress
-from graphneg.records.runs import check_output, finished_run, note_finished
+from graphneg.records.runs import atomic_folder, check_output, finished_run, note_finished, unwritable
 from graphneg.records.shards import open_shard, write_batches
 from graphneg.shards import Shard
 from graphneg.store.contents import content_digest
@@ -58,6 +60,12 @@ from graphneg.store.opening import open_store, open_temporary
 
 _LONGEST = 2**20
 """Maximum size of a pipeline file in bytes."""
+_MOST = 100_000
+"""Maximum number of blocks, and of workers of a stage. Each block has files of its own."""
+_MARK = "graphneg-blocks"
+"""Name of the file that marks a folder of blocks as made by graphneg."""
+_FINGERPRINT = re.compile(r"[0-9a-f]{32}")
+"""Pattern of the names of the folders in which runs keep their blocks."""
 _DIALOGUES = 2_000
 """Number of dialogues after which an embedded store is replaced by an empty store. A small store is
 faster."""
@@ -134,6 +142,42 @@ class Pipeline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return shard.file(folder / Path(self.write).name)
 
 
+_PLAIN = (str, int, float, list, tuple, dict, type(None))
+"""Types of the values in a YAML file."""
+
+
+class NegativesArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The arguments of `DialogueGraph.negatives` that a pipeline may give, with their types."""
+
+    recipe: str = ""
+    transforms: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    decoder: str = ""
+    decoder_options: dict[str, Any] | None = None
+    per_dialogue: int = 1
+    seed: int = 0
+    target: str | None = None
+    sites: int = 1
+    corpora: tuple[str, ...] = ()
+    splits: tuple[str, ...] = ()
+    limit: int | None = None
+    batch: int = 1
+    generator_options: dict[str, Any] | None = None
+
+
+class GenerateArguments(msgspec.Struct, frozen=True):
+    """The arguments of `DialogueGraph.generate` that a pipeline may give, without those of the generator."""
+
+    generator: str = ""
+    per_context: int = 1
+    seed: int = 0
+    places: str = ""
+    corpora: tuple[str, ...] = ()
+    splits: tuple[str, ...] = ()
+    limit: int | None = None
+    batch: int | None = None
+
+
 def read_pipeline(path: str | Path) -> Pipeline:
     """Read a pipeline from a YAML file.
 
@@ -172,14 +216,32 @@ def checked(pipeline: Pipeline) -> Pipeline:
     # A pipeline makes negatives either by edits (`negatives`) or with a generator (`generate`).
     if (pipeline.negatives is None) == (pipeline.generate is None):
         raise _wrong("give exactly one of negatives and generate")
-    if pipeline.blocks < 1 or min(pipeline.parsers.amount, pipeline.makers.amount) < 1:
-        raise _wrong("the numbers of blocks, parsers and makers must be at least 1")
+    amounts = (pipeline.blocks, pipeline.parsers.amount, pipeline.makers.amount)
+    if min(amounts) < 1 or max(amounts) > _MOST:
+        raise _wrong(f"the numbers of blocks, parsers and makers must be at least 1 and at most {_MOST:,}")
+    _check_arguments(pipeline)
     if pipeline.store is None and not pipeline.load:
         raise _wrong("nothing to read: give data to load, or a store")
     if pipeline.store is None and pipeline.snapshot is None and _looks_across(pipeline):
         raise _wrong("the negatives depend on other dialogues: give a store for all blocks, or a snapshot")
     check_output(pipeline.write, [".jsonl", ".parquet"])
     return pipeline
+
+
+def _check_arguments(pipeline: Pipeline) -> None:
+    """Check the types of the arguments of ``negatives`` or ``generate``, which may be any values in YAML."""
+    if pipeline.generate is None:
+        name, known, asked = "negatives", NegativesArguments, pipeline.negatives or {}
+    else:
+        name, known, asked = "generate", GenerateArguments, pipeline.generate
+    if own := sorted({"shard", "progress"} & asked.keys()):
+        raise _wrong(f"{name}: the pipeline itself sets {', '.join(own)}; leave it out")
+    # From Python, a recipe, a decoder or a generator may be given as an object. It has its own checks.
+    given = {key: value for key, value in asked.items() if isinstance(value, _PLAIN)}
+    try:
+        converted(given, known, name)
+    except InputError as error:
+        raise _wrong(str(error)) from error
 
 
 def _looks_across(pipeline: Pipeline) -> bool:
@@ -252,13 +314,16 @@ def run_pipeline(
     """
     bar, each = progress or NoProgress(), mapped or interleave
     out, tell = Path(pipeline.write), on_rejected or _pass_over
+    # Check the folder of the blocks first, because loading into a shared store takes long.
+    blocks = Path(f"{out}.blocks")
+    _check_blocks(blocks)
     made_of = _fill(pipeline, each, bar, tell)
     run = fingerprint(["pipeline", __version__, _settings(pipeline), made_of])
     if done := finished_run(out, run, overwrite):
         return Exported(done["items"], was_complete=True)
     # The name of the folder is a digest of the settings and the data, so that files of another run are never
     # used.
-    folder = Path(f"{out}.blocks") / run
+    folder = _made_blocks(blocks) / run
     if pipeline.store is None:
         sort_records(pipeline.load, pipeline.blocks, folder / "records", tell)
     folder.mkdir(parents=True, exist_ok=True)
@@ -266,8 +331,50 @@ def run_pipeline(
     files = [pipeline.block(shard, folder) for shard in pipeline.shards]
     merged = merge(files, out, overwrite=True, progress=bar)
     note_finished(out, out, run, items=merged.items)
-    rmtree(folder.parent)
+    _remove_blocks(blocks)
     return merged
+
+
+def _check_blocks(blocks: Path) -> None:
+    """Raise an error if the folder of the blocks exists, but was not made by `_made_blocks`."""
+    if not os.path.lexists(blocks):
+        return
+    parts = [blocks, blocks / _MARK, *(_runs(blocks) if blocks.is_dir() else ())]
+    if any(part.is_symlink() for part in parts) or not (blocks / _MARK).is_file():
+        raise _wrong(
+            f"{blocks}: graphneg needs this name for its blocks, but did not make the folder; rename the "
+            "folder, or write another file"
+        )
+
+
+def _made_blocks(blocks: Path) -> Path:
+    """Create the folder of the blocks if it does not exist, and return its path."""
+    _check_blocks(blocks)
+    if not blocks.exists():
+        try:
+            # The folder appears together with its mark. Otherwise, a run that is killed in between would
+            # leave a folder that the next run refuses.
+            with atomic_folder(blocks) as unfinished:
+                (unfinished / _MARK).touch()
+        except OSError as error:
+            raise unwritable(blocks, error, "nothing was kept") from error
+    return blocks
+
+
+def _remove_blocks(blocks: Path) -> None:
+    """Remove the files of all runs from the folder of the blocks, and the folder if nothing else is left."""
+    for folder in _runs(blocks):
+        # Do not follow links. `rmtree` refuses them.
+        if not folder.is_symlink():
+            rmtree(folder)
+    if [path.name for path in blocks.iterdir()] == [_MARK]:
+        (blocks / _MARK).unlink()
+        blocks.rmdir()
+
+
+def _runs(blocks: Path) -> list[Path]:
+    """Return the subfolders of the runs, whose names are fingerprints."""
+    return [path for path in blocks.iterdir() if _FINGERPRINT.fullmatch(path.name) and path.is_dir()]
 
 
 def _settings(pipeline: Pipeline) -> Any:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Generator
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import InputError, StoreError
 from graphneg.ingest.bulk import BulkFiles
 from graphneg.model import Rejected
-from graphneg.pipeline import Pipeline, read_pipeline, run_pipeline
+from graphneg.pipeline import GenerateArguments, NegativesArguments, Pipeline, read_pipeline, run_pipeline
 from graphneg.progress import NoProgress
 from graphneg.shards import Shard
 from graphneg.store.opening import open_store
@@ -124,10 +125,68 @@ def test_blocks_with_stores_of_their_own_give_the_bytes_of_one_run(
     assert not list(tmp_path.glob("*.blocks"))
 
 
+def test_every_argument_that_a_pipeline_may_give_has_a_type() -> None:
+    methods = {NegativesArguments: DialogueGraph.negatives, GenerateArguments: DialogueGraph.generate}
+    for known, method in methods.items():
+        taken = set(signature(method).parameters) - {"self", "shard", "progress", "options"}
+        assert set(known.__struct_fields__) == taken
+
+
+@pytest.mark.parametrize("kind", ["folder", "empty folder", "link", "file", "link to a run"])
+def test_a_folder_of_the_user_is_neither_used_nor_removed(
+    tmp_path: Path, chats: Path, kind: str, run: Run
+) -> None:
+    blocks, elsewhere = tmp_path / "negatives.jsonl.blocks", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "thesis.txt").write_text("mine")
+    match kind:
+        case "folder":
+            elsewhere.rename(blocks)
+        case "empty folder":
+            blocks.mkdir()
+        case "link":
+            (elsewhere / "graphneg-blocks").touch()
+            blocks.symlink_to(elsewhere)
+        case "file":
+            blocks.write_text("mine")
+        case _:
+            blocks.mkdir()
+            (blocks / "graphneg-blocks").touch()
+            (blocks / ("0" * 32)).symlink_to(elsewhere)
+    path = written(tmp_path, chats)
+    before = sorted(tmp_path.rglob("*"))
+    ended = run("run", path)
+    assert ended.status == 2 and ended.err.count("\n") <= 3
+    assert "did not make the folder" in " ".join(ended.err.split())
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_files_of_the_user_beside_the_blocks_are_kept(tmp_path: Path, chats: Path) -> None:
+    pipeline, blocks = read_pipeline(written(tmp_path, chats)), tmp_path / "negatives.jsonl.blocks"
+    with pytest.raises(KeyboardInterrupt):
+        run_pipeline(pipeline, progress=Stopping(interrupt))
+    (blocks / "thesis.txt").write_text("mine")
+    run_pipeline(pipeline)
+    assert {path.name for path in blocks.iterdir()} == {"graphneg-blocks", "thesis.txt"}
+
+
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
         ({"blocks": 0}, "must be at least 1"),
+        ({"blocks": 1_000_000_000}, "must be at least 1 and at most 100,000"),
+        ({"makers": {"amount": 1_000_000_000}}, "must be at least 1 and at most 100,000"),
+        ({"negatives": {"folders": 5}}, "negatives: Expected `array`, got `int` - at `$.folders`"),
+        (
+            {"negatives": {"transforms": [[]]}},
+            "negatives: Expected `str`, got `array` - at `$.transforms[0]`",
+        ),
+        ({"negatives": {"transforms": "polarity_flip"}}, "negatives: Expected `array`, got `str`"),
+        ({"negatives": {"recipe": [1]}}, "negatives: Expected `str`, got `array` - at `$.recipe`"),
+        ({"negatives": {"seed": "x"}}, "negatives: Expected `int`, got `str` - at `$.seed`"),
+        ({"negatives": {"nope": 1}}, "negatives: Object contains unknown field `nope`"),
+        ({"negatives": {"shard": "1/2"}}, "negatives: the pipeline itself sets shard"),
+        ({"negatives": None, "generate": {"generator": 5}}, "generate: Expected `str`, got `int`"),
         ({"load": []}, "nothing to read"),
         ({"generate": {"generator": "random"}}, "exactly one of negatives and generate"),
         ({"negatives": {"recipe": "all"}}, "give a store for all blocks, or a snapshot"),

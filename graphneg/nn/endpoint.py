@@ -21,7 +21,7 @@ import os
 from collections.abc import Coroutine, Mapping
 from importlib.util import find_spec
 from threading import Lock, Thread
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
 
 from graphneg.errors import ModelError, first_line
 
@@ -155,13 +155,23 @@ class Endpoint:
             raise RequestError("late", f"no complete answer within {self.timeout:g} seconds") from error
         except RequestError:
             raise
-        # HTTPError does not include all errors: invalid URLs, TLS errors and failed address lookups raise the
-        # other types.
-        except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
-            raise RequestError("unreachable", _line(first_line(error))) from error
+        # Invalid URLs, TLS errors and failed address lookups raise errors that are not subclasses of
+        # HTTPError. A redirect to a port above 65535 raises an OverflowError, usually in a group of errors.
+        except (
+            *(httpx.HTTPError, httpx.InvalidURL),
+            *(OSError, ValueError, OverflowError, ExceptionGroup),
+        ) as error:
+            raise RequestError("unreachable", _line(first_line(_first_error(error)))) from error
         if response.status_code >= 300:
             raise _refusal(response.status_code, response.headers, content)
         return _json(content)
+
+
+def _first_error(error: Exception) -> Exception:
+    """Return the first error of a group of errors, or the error itself."""
+    while isinstance(error, ExceptionGroup):
+        error = cast("ExceptionGroup[Exception]", error).exceptions[0]
+    return error
 
 
 def _value_of(variable: str) -> str:

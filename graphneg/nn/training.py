@@ -18,6 +18,7 @@ Example:
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -29,7 +30,7 @@ from graphneg.errors import InputError
 from graphneg.hashing import fingerprint
 from graphneg.nn.models import INSTALL
 from graphneg.progress import NoProgress, Progress
-from graphneg.records.runs import RunNote, noted_facts
+from graphneg.records.runs import RunNote, noted_facts, read_own_note
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -174,6 +175,24 @@ class Run:
         written = [state.parent for state in self.checkpoints.glob("checkpoint-*/trainer_state.json")]
         return max(written, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
 
+    def check_checkpoints(self) -> None:
+        """Check that an existing folder of checkpoints was made by a training run.
+
+        Raises:
+            InputError: The folder is a file or a link, or it contains other files and no note of a run.
+        """
+        folder = self.checkpoints
+        if not os.path.lexists(folder):
+            return
+        # Any user could have a folder with this common name. It is ours if it contains the note of a run. A
+        # run that was killed before it wrote the note leaves an empty folder.
+        is_folder = folder.is_dir() and not folder.is_symlink()
+        if is_folder and (not any(folder.iterdir()) or read_own_note(self.note.path)):
+            return
+        raise InputError(
+            f"{folder}: not made by a training run, so nothing is overwritten; choose another folder"
+        )
+
     def begin(self) -> None:
         """Prepare the output folder: remove old files and write the fingerprint of the run.
 
@@ -181,8 +200,9 @@ class Run:
         resumed.
 
         Raises:
-            InputError: The folder cannot be created.
+            InputError: The folder cannot be created, or its folder of checkpoints is not from a training run.
         """
+        self.check_checkpoints()
         # If the checkpoints come from a run with the same settings, keep them, so that it can be resumed.
         if self.note.state == "same":
             return
@@ -215,13 +235,14 @@ def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) 
     Raises:
         InputError: ``overwrite`` is False, and the folder contains a model or the checkpoints of a run with
             different facts. Or ``overwrite`` is True, and the file ``config.json`` in the folder does not
-            belong to a model.
+            belong to a model. Or the folder contains a folder ``checkpoints`` that no training run has made.
     """
     run = Run(Path(folder), fingerprint(facts))
+    run.check_checkpoints()
     state = run.note.state
     if state == "same":
         return run
-    if (state == "other" or run.last is not None) and not overwrite:
+    if state == "other" and not overwrite:
         raise InputError(
             f"{folder}: the folder contains an unfinished run with other examples or settings; repeat that "
             "run, choose another folder, or overwrite it"

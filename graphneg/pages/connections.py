@@ -5,19 +5,22 @@ hundred incomplete requests could therefore use up all the sockets that the proc
 `LimitedProtocol` prevents this: the headers and the body of a request must arrive in time, a response must
 be read in time, and the number of connections is limited, per address and in total. If there are too many
 connections, the server makes room for a new connection: it closes the connection on which it has waited
-longest for a complete request. Ordinary browsers send complete requests immediately, so their connections
-are not closed.
+longest for a complete request, or for the visitor to read the response. Visitors who are not logged in give
+way first, even if the server is busy with their requests. Ordinary browsers send complete requests, one after
+the other, and read the responses immediately, so their connections are not closed.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from math import inf
 from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from graphneg.pages.gate import HAS_SESSION
 from graphneg.pages.password_limiter import address_key
 
 MOST, MOST_OF_ONE = 400, 100
@@ -26,8 +29,8 @@ MOST, MOST_OF_ONE = 400, 100
 The limit per address is generous, because several visitors may share the address of a router.
 """
 PATIENCE_SECONDS = 1.0
-"""Minimum number of seconds that the server waits for a complete request before the connection may be closed
-to make room for another connection.
+"""Minimum number of seconds that the server waits for a complete request, or for a response to be read,
+before the connection may be closed to make room for another connection.
 """
 HEAD_SECONDS = 10.0
 """Maximum number of seconds until the headers of a request have arrived, counted from the start of the
@@ -39,8 +42,10 @@ file of judgements at 2 Mbit/s.
 LINGER_SECONDS = 2.0
 """Number of seconds to wait for the rest of a request whose response was already sent. After that, the
 connection is closed."""
-STALL_SECONDS = 30.0
-"""Number of seconds after which a connection is closed because the visitor does not read the response."""
+STALL_SECONDS, OUTSIDE_STALL_SECONDS = 30.0, 5.0
+"""Number of seconds after which a connection is closed because the visitor does not read the response: for
+visitors who are logged in, and for all others, who get only small files.
+"""
 
 
 def _short_answer(status: str) -> bytes:
@@ -58,7 +63,8 @@ class LimitedProtocol(H11Protocol):
     _phase: Any = None
     _deadline: asyncio.TimerHandle | None = None
     _stall: asyncio.TimerHandle | None = None
-    _since = 0.0
+    _since = _opened = 0.0
+    _stalled_since: float | None = None
     key = ""
     """The part of the IP address that identifies the visitor; see `address_key`."""
 
@@ -69,7 +75,10 @@ class LimitedProtocol(H11Protocol):
             transport: The transport of the connection.
         """
         super().connection_made(transport)
-        self._since = self.loop.time()
+        # Call `pause_writing` whenever the visitor does not read at once. By default, asyncio calls it only
+        # if 64 KiB wait to be sent, so a closed connection with a smaller rest would stay open for ever.
+        transport.set_write_buffer_limits(high=0)
+        self._since = self._opened = self.loop.time()
         self.key = address_key(self.client[0]) if self.client else ""
         if self._has_room():
             self._set_deadline()
@@ -88,6 +97,10 @@ class LimitedProtocol(H11Protocol):
 
     def on_response_complete(self) -> None:
         """Prepare for the next request on the same connection, and set a deadline for its headers."""
+        # Browsers do not send a request before they have received the previous response. An attacker could
+        # send hundreds of requests at once, and so keep the server busy with each connection for minutes.
+        if self.conn.trailing_data[0]:
+            self.transport.close()
         super().on_response_complete()
         self._since = self.loop.time()
         self._set_deadline()
@@ -95,13 +108,16 @@ class LimitedProtocol(H11Protocol):
     def pause_writing(self) -> None:
         """Start the timer after which the connection is closed, because the visitor reads no more data."""
         super().pause_writing()
-        # asyncio calls this method when the send buffer of the connection is full. Close the connection if
-        # the buffer is still full when the timer ends.
-        self._stall = self.loop.call_later(STALL_SECONDS, self.transport.abort)
+        # asyncio calls this method when a part of the response can't be sent. Close the connection if this
+        # part is still there when the timer ends, even if the response is complete.
+        seconds = STALL_SECONDS if self.has_session else OUTSIDE_STALL_SECONDS
+        self._stalled_since = self.loop.time()
+        self._stall = self.loop.call_later(seconds, self.transport.abort)
 
     def resume_writing(self) -> None:
         """Cancel the timer, because the visitor continues to read the response."""
         super().resume_writing()
+        self._stalled_since = None
         if self._stall:
             self._stall.cancel()
 
@@ -117,16 +133,27 @@ class LimitedProtocol(H11Protocol):
         super().connection_lost(exc)
 
     @property
-    def is_incomplete(self) -> bool:
-        """Whether the server is still waiting for a complete request on this connection."""
-        return self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
+    def has_session(self) -> bool:
+        """Whether the visitor who sent the current request is logged in."""
+        return bool(self.scope and self.scope.get(HAS_SESSION))
+
+    @property
+    def waiting_since(self) -> float:
+        """The time since which the server has been waiting for the visitor; infinite if it is not waiting."""
+        # IDLE and SEND_BODY: the request is still incomplete.
+        is_incomplete = self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
+        stalled = inf if self._stalled_since is None else self._stalled_since
+        return min(stalled, self._since if is_incomplete else inf)
 
     def _has_room(self) -> bool:
         """Return whether this connection may stay open. If there are too many others, try to close one."""
         others = [
             one
             for one in self.connections
-            if one is not self and isinstance(one, LimitedProtocol) and not one.transport.is_closing()
+            if one is not self
+            and isinstance(one, LimitedProtocol)
+            # A connection that is being closed stays open until the visitor has read the whole response.
+            and (not one.transport.is_closing() or one.transport.get_write_buffer_size())
         ]
         mine = [one for one in others if one.key == self.key]
         # If this address has too many connections, close one of these and not a connection of another
@@ -141,12 +168,14 @@ class LimitedProtocol(H11Protocol):
         return True
 
     def _make_room(self, among: list[LimitedProtocol]) -> bool:
-        """Close the connection whose request has been incomplete longest. Return whether one was closed."""
+        """Close the connection on which the server has waited longest. Return whether one was closed."""
         last = self.loop.time() - PATIENCE_SECONDS
-        waiting = [one for one in among if one.is_incomplete and one._since <= last]
+        waiting = [one for one in among if one.waiting_since <= last]
+        # If the server is busy with all of them, close one whose visitor is not logged in.
+        waiting = waiting or [one for one in among if not one.has_session and one._opened <= last]
         if not waiting:
             return False
-        min(waiting, key=lambda one: one._since).transport.abort()
+        min(waiting, key=lambda one: (one.has_session, one.waiting_since, one._opened)).transport.abort()
         return True
 
     def _set_deadline(self) -> None:

@@ -40,6 +40,8 @@ from graphneg.pages.password_limiter import PasswordLimiter
 
 TOKEN = "token"
 """The name of the URL parameter that contains the token."""
+HAS_SESSION = "graphneg.has_session"
+"""Key of the ASGI scope under which the gate notes whether the visitor is logged in."""
 LOGIN = "/login"
 """The path of the login page."""
 STATIC = "/static/"
@@ -229,6 +231,8 @@ class Gate:
             await send(message)
 
         request = Request(scope, receive)
+        # Tell the connection, which has less patience with visitors who are not logged in.
+        scope[HAS_SESSION] = self._access.has_cookie(request)
         try:
             answer = await self._answer(request)
             await (answer or self._application)(scope, request.receive, guarded)
@@ -245,7 +249,7 @@ class Gate:
         given = request.query_params.get(TOKEN) if request.method in _READING else None
         if self._on_loopback and given:
             return self._let_in(request) if _same(given, self._access.token) else _LOST
-        if path.startswith(STATIC) or self._access.has_cookie(request):
+        if path.startswith(STATIC) or request.scope[HAS_SESSION]:
             return None
         if self._on_loopback:
             return _LOST

@@ -69,10 +69,16 @@ FORMER_NAMES = (supervisor.ENDPOINT, supervisor.LOG, supervisor.ROOT, "password"
 """Prefixes of the names of files that earlier versions created in a store directory. They are ignored."""
 LARGEST_MARK = 65_536
 """Maximum size of ``store.json``, in bytes."""
-LOG_NOISE = re.compile(r"incubator|Polyglot|sponsor|Plugins directory|^\s+at ")
-"""Pattern of log lines that do not help to explain a server's failure: startup notices and stack frames."""
+LOG_NOISE = re.compile(
+    r"incubator|Polyglot|sponsor|Plugins directory|^\s+at |^\s*\.\.\. \d+ more|"
+    r"Could not create the Java Virtual Machine|A fatal exception has occurred"
+)
+"""Pattern of log lines that do not help to explain a server's failure: startup notices, stack frames and what
+Java says after the reason."""
 LOG_TROUBLE = re.compile(r"SEVER|ERROR|Exception|Error|WARNI|No space|Permission|denied|cannot|Could not")
 """Pattern of log lines that may explain why a server failed."""
+_LONGEST_REASON = 300
+"""Maximum number of characters of a log line that an error quotes."""
 
 
 class Endpoint(NamedTuple):
@@ -266,15 +272,15 @@ def read_endpoint(directory: Path) -> Endpoint | None:
         return None
 
 
-def log_tail(log: Path | None) -> str:
-    """Quote the lines of a server log that probably explain a failure.
+def log_reason(log: Path | None) -> str:
+    """Quote the line of a server log that probably explains a failure.
 
     Args:
         log: The log; None if the server has no log.
 
     Returns:
-        Text for an error message, with the path of the log and up to four of its lines. The text is ``it left
-        no log`` if there is no log.
+        Text of one line for an error message, with the path of the log and its last line about an error. The
+        text is ``it left no log`` if there is no log.
     """  # noqa: DOC501
     try:
         if log is None:
@@ -284,8 +290,13 @@ def log_tail(log: Path | None) -> str:
         return "it left no log"
     lines = [line.strip() for line in lines if line.strip() and not LOG_NOISE.search(line)]
     trouble = [number for number, line in enumerate(lines) if LOG_TROUBLE.search(line)]
-    end = trouble[-1] + 2 if trouble else len(lines)
-    return "\n  ".join([f"the end of its log, {log}:", *lines[max(end - 4, 0) : end]])
+    # The last error is the innermost cause, because Java writes the outer exceptions first.
+    last = trouble[-1] if trouble else len(lines) - 1
+    reason = "".join(lines[last : last + 1]).removeprefix("Caused by: ")
+    # "Error occurred during initialization of VM" stands on a line of its own, before the error.
+    if reason.endswith("initialization of VM"):
+        reason = "; ".join([reason, *lines[last + 1 : last + 2]])
+    return f"its log, {log}, says: {reason[:_LONGEST_REASON] or 'nothing'}"
 
 
 def _log_of(directory: Path) -> Path | None:
@@ -313,7 +324,7 @@ def explain_exit(directory: Path) -> str:
     Returns:
         A text for an error message. It says that the disk is full, or quotes the relevant lines of the log.
     """
-    return FULL if _is_full(directory) else log_tail(_log_of(directory))
+    return FULL if _is_full(directory) else log_reason(_log_of(directory))
 
 
 def _is_full(directory: Path) -> bool:
@@ -615,7 +626,7 @@ def join(directory: Path, is_temporary: bool = False) -> Membership:
     if starting is not None:
         raise StoreError(
             f"the server of {directory} does not start in {START_SECONDS:.0f} s; {OVERLOADED}; "
-            f"{log_tail(_log_of(directory))}"
+            f"{log_reason(_log_of(directory))}"
         )
     raise StoreError(
         f"{directory} is locked by another process, which does not answer as a graphneg server of this user: "
@@ -628,6 +639,9 @@ def join(directory: Path, is_temporary: bool = False) -> Membership:
 def _check_content(directory: Path) -> None:
     """Refuse a store whose database files have changed since its last server ended."""
     path = directory / CHECKSUMS
+    # The server could not replace a folder by a file. `read_checksums` ignores it, like all other content.
+    if path.is_dir() and not path.is_symlink():
+        raise StoreError(f"{path} is a folder, but graphneg needs this name for a file: remove it")
     before = _identity(path)
     database = directory / supervisor.ENGINE / "databases" / supervisor.DATABASE
     difference = damage(directory, database)
@@ -773,7 +787,7 @@ def _greet(directory: Path, deadline: float) -> Membership | None:
                 raise StoreError(
                     f"the server of {directory} was started with {java} "
                     f"and does not answer in {START_SECONDS:.0f} s; {OVERLOADED}; "
-                    f"{log_tail(_log_of(directory))}"
+                    f"{log_reason(_log_of(directory))}"
                 ) from None
             run = run_directory(directory)
             if port and run:

@@ -4,7 +4,9 @@ Untrusted queries come from users, web pages and transform files. The text of a 
 whether it writes: in ``WITH 1 AS as CREATE (:Term)`` the clause ``CREATE`` looks like a name. So the decision
 is left to the server, in one of three ways:
 
-- On the embedded server, the query runs with an account that may only read records.
+- On the embedded server, the query runs with an account that may only read records. The procedures that it
+  calls are checked first (see `called_procedures`), because a procedure can run another query that stops the
+  queries of other users.
 - On Neo4j, the plan of the query is checked first (see `PlanCheck`). Then the query runs in a transaction
   with READ access. READ access alone would allow ``LOAD CSV`` and ``CALL dbms.listConfig()``.
 - Other servers with the same protocol might not enforce READ access. On them, the query runs with an account
@@ -22,7 +24,7 @@ Example:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -50,7 +52,7 @@ class Reader:
 
 
 def rely_on_account(transaction: ManagedTransaction, text: str) -> str:
-    """Accept any query, because the driver of the `Reader` uses an account that may only read.
+    """Accept a query that calls only known procedures, because the account of the `Reader` may only read.
 
     Args:
         transaction: The transaction in which the query will run.
@@ -59,7 +61,13 @@ def rely_on_account(transaction: ManagedTransaction, text: str) -> str:
     Returns:
         The query. If a comment precedes ``EXPLAIN`` or ``PROFILE``, the comment is removed, because the
         embedded server recognizes these words only at the very beginning.
-    """
+
+    Raises:
+        OnlyReading: The query calls a procedure that is not known to read only. For example,
+            ``CALL do.when(true, $q, '', {})`` runs the query that the parameter contains.
+    """  # noqa: DOC501, DOC502
+    if unknown := next((name for name in called_procedures(text) if name not in _PROCEDURES), None):
+        raise _unknown_procedure(unknown)
     return "".join(_mode_and_query(text))
 
 
@@ -96,7 +104,7 @@ _PROCEDURES = frozenset(
         "schema.visualization",
     )
 ) | {"dbms.components"}
-"""The names, in lower case, of Neo4j procedures that only read the database."""
+"""The names, in lower case, of procedures that only read the database."""
 _COMMANDS = frozenset(("ShowConstraints", "ShowFunctions", "ShowIndexes", "ShowProcedures"))
 """Plan operators of the SHOW commands that are allowed, because they only describe the database or the query
 language."""
@@ -153,9 +161,7 @@ def _check_plan(transaction: ManagedTransaction, query: str) -> None:
     for kind, procedure in operators:
         if kind == "ProcedureCall":
             if procedure not in _PROCEDURES:
-                raise OnlyReading(
-                    f"the procedure {procedure} is not known to read only, and only reading is allowed here"
-                )
+                raise _unknown_procedure(procedure)
         elif kind not in _COMMANDS and _NOT_READING.search(kind):
             raise _would_write(query, kind)
     # A query of type "r" reads. A query of type "s" changes the schema or the server, or only calls a server
@@ -163,6 +169,11 @@ def _check_plan(transaction: ManagedTransaction, query: str) -> None:
     # operators were accepted above.
     if not operators or not (summary.query_type == "r" or (summary.query_type == "s" and calls)):
         raise _would_write(query)
+
+
+def _unknown_procedure(name: str) -> OnlyReading:
+    """Return the error for a query that calls a procedure which is not in the list."""
+    return OnlyReading(f"the procedure {name} is not known to read only, and only reading is allowed here")
 
 
 def _mode_and_query(text: str) -> tuple[str, str]:
@@ -259,9 +270,9 @@ def stops_queries(query: str) -> bool:
     """Return whether a query may contain the command ``TERMINATE TRANSACTIONS``.
 
     The embedded server lets each account stop its own queries, and all users share one read-only account. So
-    only this check prevents a user from stopping another user's queries. The check searches the whole text,
-    including strings and comments, because a query could make another lexer believe that the command is
-    inside a string.
+    only this check, together with `called_procedures`, prevents a user from stopping another user's queries.
+    The check searches the whole text, including strings and comments, because a query could make another
+    lexer believe that the command is inside a string.
 
     Args:
         query: The Cypher text.
@@ -274,7 +285,12 @@ def stops_queries(query: str) -> bool:
     >>> stops_queries("MATCH (n:Terminate) RETURN n.transactions")
     False
     """
-    return _STOP.search(_ESCAPE.sub(lambda code: chr(int(code[1], 16)), query)) is not None
+    return _STOP.search(_without_escapes(query)) is not None
+
+
+def _without_escapes(query: str) -> str:
+    """Replace each Unicode escape by its character. Neo4j does the same before it reads a query."""
+    return _ESCAPE.sub(lambda code: chr(int(code[1], 16)), query)
 
 
 _WRITE_WORDS = frozenset(
@@ -364,3 +380,67 @@ def write_clause(query: str) -> str | None:
         if word in _WRITE_WORDS and before not in _BEFORE_NAME and after not in _AFTER_NAME:
             return word
     return None
+
+
+_AFTER_VARIABLE = frozenset(
+    (
+        *("AND", "CALL", "CONTAINS", "ELSE", "IN", "LIMIT", "MATCH", "OFFSET"),
+        *("OR", "RETURN", "SKIP", "THEN", "WHEN", "WHERE", "WITH", "XOR"),
+    )
+)
+"""Words that can stand between a variable named ``call`` and a parenthesis, as in ``call IN (…)``."""
+_NO_NAME = frozenset(r"""'"()[]{},;.:|&!=<>+-*/%^""")
+"""Characters that cannot begin the name of a procedure."""
+
+
+def called_procedures(query: str) -> Iterator[str]:
+    """Find the procedures that a query calls.
+
+    The tokens of `_TOKEN` agree with the lexer of the embedded server. Where they differ, the server refuses
+    the query, or the word ``CALL`` is found in more places than the server finds it. A subquery such as
+    ``CALL (n) {…}`` calls no procedure.
+
+    Args:
+        query: The Cypher text.
+
+    Yields:
+        The name of each procedure, in lower case and without quotes. A query that uses ``call`` as an
+        unquoted name could yield something else, such as ``size``, but no call is left out.
+
+    >>> list(called_procedures("MATCH (n) CALL `Do` /* x */ . when(true, $q) YIELD value RETURN n.call"))
+    ['do.when']
+    >>> list(called_procedures("MATCH (call) CALL (call) { RETURN 'CALL do.when()' AS x } RETURN call"))
+    []
+    """
+    # A server may decode Unicode escapes before or after it splits the text into tokens. So read the text in
+    # both ways.
+    for text in dict.fromkeys((query, _without_escapes(query))):
+        tokens = [token for token in _TOKEN.finditer(text) if token.lastgroup != "skip"]
+        for number, token in enumerate(tokens):
+            # Skip names: "n.call", ":Call" and "$call".
+            is_name = number > 0 and tokens[number - 1][0] in {".", ":", "$"}
+            if token[0].upper() == "CALL" and not is_name:
+                yield from _procedure_at(tokens, number + 1)
+
+
+def _procedure_at(tokens: Sequence[re.Match[str]], start: int) -> Iterator[str]:
+    """Yield the name of the procedure that begins with a token, if there is one."""
+    # The end of the query, "call = 1", "call, n" and "CALL (n) {": here, "call" is a name or begins a
+    # subquery.
+    if start == len(tokens) or tokens[start][0][0] in _NO_NAME:
+        return
+    parts, end = [tokens[start][0]], start + 1
+    while end + 1 < len(tokens) and tokens[end][0] == ".":
+        parts.append(tokens[end + 1][0])
+        end += 2
+    is_called = end < len(tokens) and tokens[end][0] == "(" and parts[0].upper() not in _AFTER_VARIABLE
+    is_word = tokens[start].lastgroup in {"word", "quoted"}
+    # All procedures have a name with a dot. "CALL eval('1 = 1')" calls a function. In "RETURN call ORDER BY
+    # n.x", "call" is a name. Other characters, such as an invisible space, could hide a name.
+    if len(parts) > 1 or is_called or not is_word:
+        yield ".".join(_unquoted(part) for part in parts).lower()
+
+
+def _unquoted(name: str) -> str:
+    """Return a name without backticks around it."""
+    return name[1:-1].replace("``", "`") if name.startswith("`") else name

@@ -114,10 +114,38 @@ class TestRuns:
         other.begin()
         assert not last.exists() and other.last is None
 
-    def test_checkpoints_of_nobody_known_are_not_gone_on_from(self, tmp_path: Path) -> None:
-        checkpoint(Run(tmp_path, "x"), 1)
-        with pytest.raises(InputError, match="unfinished run"):
-            open_run(tmp_path, [1])
+    @pytest.mark.parametrize("overwrite", [False, True])
+    @pytest.mark.parametrize("kind", ["checkpoints", "other files", "link", "file", "other note"])
+    def test_checkpoints_that_no_run_has_made_are_never_removed(
+        self, tmp_path: Path, kind: str, overwrite: bool
+    ) -> None:
+        out, mine = tmp_path / "out", tmp_path / "out" / "checkpoints"
+        out.mkdir()
+        match kind:
+            case "checkpoints":
+                checkpoint(Run(out, "x"), 1)
+            case "other files":
+                mine.mkdir()
+                (mine / "epoch1.pt").write_text("mine")
+            case "link":
+                (tmp_path / "elsewhere").mkdir()
+                mine.symlink_to(tmp_path / "elsewhere")
+            case "file":
+                mine.write_text("mine")
+            case _:
+                mine.mkdir()
+                (mine / "run.json").write_text('{"epoch": 1}')
+        before = sorted(tmp_path.rglob("*"))
+        with pytest.raises(InputError, match=r"nothing is overwritten|did not write the file"):
+            open_run(out, [1], overwrite=overwrite)
+        with pytest.raises(InputError):
+            Run(out, "x").begin()
+        assert sorted(tmp_path.rglob("*")) == before
+
+    def test_an_empty_folder_of_checkpoints_is_in_nobodys_way(self, tmp_path: Path) -> None:
+        (tmp_path / "checkpoints").mkdir()
+        open_run(tmp_path, [1]).begin()
+        assert open_run(tmp_path, [1]).note.state == "same"
 
     def test_a_model_gives_way_only_where_that_is_asked_for(self, tmp_path: Path) -> None:
         model_in(tmp_path)

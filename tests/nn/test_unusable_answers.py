@@ -167,6 +167,15 @@ class TestLimits:
             with pytest.raises(ModelError, match="an answer of more than 4 MB"):
                 writer.complete([ASKED])
 
+    @pytest.mark.parametrize("port", [65536, 99999999])
+    def test_a_redirect_to_a_port_that_is_none_is_told_in_a_line(self, tmp_path: Path, port: int) -> None:
+        moved = f"HTTP/1.1 307 No\r\nlocation: http://127.0.0.1:{port}/\r\ncontent-length: 0\r\n\r\n"
+        with answering(lambda *_: [moved.encode()]) as (url, _):
+            writer = ServedWriter("m", ServerSettings(url, cache=tmp_path / "c"))
+            with pytest.raises(ModelError, match="no server can be reached at this address") as raised:
+                writer.complete([ASKED])
+        assert "\n" not in str(raised.value)
+
     @pytest.mark.parametrize(
         ("content", "told"),
         [
@@ -230,6 +239,7 @@ class TestOptions:
             {"price_in": 1.0, "max_cost": float("nan")},
             {"base_url": "http://[::1"},
             {"base_url": "http://localhost:eight/v1"},
+            {"base_url": "http://localhost:99999/v1"},
         ],
     )
     def test_numbers_and_addresses_that_are_none_are_refused(self, options: dict[str, Any]) -> None:

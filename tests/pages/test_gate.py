@@ -7,17 +7,24 @@ import http.client
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from threading import Thread
 from urllib.parse import urlencode, urlsplit
 
 import pytest
 from msgspec.structs import replace
 from playwright.sync_api import Page
+from starlette.types import Receive, Scope, Send
+from uvicorn import Config, Server
 
 from graphneg.errors import InputError
-from graphneg.pages.gate import Access, check_access, is_loopback
+from graphneg.pages import connections
+from graphneg.pages.app import bound
+from graphneg.pages.connections import PATIENCE_SECONDS, LimitedProtocol
+from graphneg.pages.gate import HAS_SESSION, Access, check_access, is_loopback
 from graphneg.pages.password_limiter import MOST_ADDRESSES, OF_ALL, OF_ONE, PasswordLimiter
 from graphneg.records.files import write_jsonl
 from tests.cli_runs import command_line
@@ -72,6 +79,20 @@ def tried(served: Served, password: str, source: str, headers: Mapping[str, str]
     return Answer(
         served, "/login", "POST", urlencode({"password": password}), source, Origin=origin, **(headers or {})
     )
+
+
+def deaf(address: tuple[str, int], path: str, requests: int = 1, source: str = "127.0.0.1") -> socket.socket:
+    """Return a connection of somebody who sends several requests at once and reads no response."""
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
+    connection.bind((source, 0))
+    connection.settimeout(60)
+    connection.connect(address)
+    with suppress(OSError):
+        connection.sendall(
+            f"GET {path} HTTP/1.1\r\nHost: {address[0]}:{address[1]}\r\n\r\n".encode() * requests
+        )
+    return connection
 
 
 def cookie_of(served: Served) -> str:
@@ -212,6 +233,17 @@ class TestBeyondThisMachine:
             with suppress(ConnectionResetError):
                 assert half.recv(4096)[:12] in (b"HTTP/1.1 408", b"HTTP/1.1 503")
 
+    def test_visitors_who_read_no_responses_keep_nobody_out(self, guarded: Served) -> None:
+        port = urlsplit(guarded.origin).port or 80
+        with ExitStack() as opened:
+            for number in range(440):
+                source = f"127.0.4.{1 + number % 4}"
+                opened.enter_context(deaf(("127.0.0.1", port), "/static/drawing.js", 300, source))
+            time.sleep(PATIENCE_SECONDS)
+            assert [
+                Answer(guarded, "/login", source=f"127.0.0.{20 + number}").status for number in range(4)
+            ] == [200] * 4
+
     def test_names_of_other_sites_are_refused(self, guarded: Served) -> None:
         port = urlsplit(guarded.origin).port
         assert Answer(guarded, "/login", Host=f"evil.example:{port}").status == 403
@@ -306,3 +338,54 @@ class TestWrongStarts:
         told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
         assert told.returncode == 2
         assert 'pip install "graphneg[pages]"' in " ".join(told.stderr.split())
+
+
+class TestUnreadResponses:
+    """Connections of visitors who do not read a large response, in front of an application of one page."""
+
+    @pytest.fixture
+    def address(self) -> Generator[tuple[str, int]]:
+        async def page(scope: Scope, receive: Receive, send: Send) -> None:
+            scope[HAS_SESSION] = scope["path"] == "/inside"
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            large = 0 if scope["path"] == "/small" else 8_000_000
+            await send({"type": "http.response.body", "body": b"x" * large})
+
+        listening = bound("127.0.0.1", 0)
+        server = Server(Config(page, http=LimitedProtocol, lifespan="off", log_level="error"))
+        thread = Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        yield listening.getsockname()
+        server.should_exit = True
+        thread.join()
+
+    def test_they_are_closed_sooner_without_a_session(
+        self, address: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(connections, "OUTSIDE_STALL_SECONDS", 0.5)
+        with deaf(address, "/large") as outside, deaf(address, "/inside") as inside:
+            time.sleep(2)
+            assert received(outside) < 8_000_000 <= received(inside)
+
+    def test_they_give_way_when_there_are_too_many(
+        self, address: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(connections, "MOST_OF_ONE", 2)
+        with deaf(address, "/inside") as inside, deaf(address, "/large") as outside:
+            time.sleep(PATIENCE_SECONDS + 0.5)
+            with deaf(address, "/small") as other:
+                assert other.recv(12) == b"HTTP/1.1 200"
+            assert received(outside) < 8_000_000 <= received(inside)
+
+    def test_requests_that_are_sent_at_once_end_the_connection(self, address: tuple[str, int]) -> None:
+        with deaf(address, "/small", requests=3) as connection:
+            assert received(connection) < 400
+
+
+def received(connection: socket.socket) -> int:
+    """Read until the server has sent a whole large response, or has closed the connection."""
+    read = 0
+    with suppress(ConnectionResetError):
+        while read < 8_000_000 and (part := connection.recv(100_000)):
+            read += len(part)
+    return read

@@ -27,7 +27,7 @@ from graphneg.private_files import private_opener
 from graphneg.store import embedded as store_server
 from graphneg.store import opening, supervisor
 from graphneg.store.connection import Store, probe
-from graphneg.store.embedded import STORE_FILE, log_tail, read_endpoint, run_directory
+from graphneg.store.embedded import STORE_FILE, log_reason, read_endpoint, run_directory
 from graphneg.store.opening import open_store
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and modes of POSIX")
@@ -512,7 +512,7 @@ def test_a_full_disk_is_told_where_a_server_can_not_start(
 ) -> None:
     """A heap that is too small ends it, as what a full disk leaves no room for does."""
     monkeypatch.setenv("GRAPHNEG_JAVA_HEAP", "1k")
-    with pytest.raises(StoreError, match=r"ended while it started; the end of its log, .*server\.log:"):
+    with pytest.raises(StoreError, match=r"ended while it started; its log, .*server\.log, says: "):
         open_store(directory)
     monkeypatch.setattr(store_server, "LEAST_ROOM", 1 << 60)
     with pytest.raises(StoreError, match=r"ended while it started; its disk is full: make room.* are kept$"):
@@ -536,29 +536,39 @@ def test_why_a_server_has_ended_is_told(directory: Path) -> None:
 # Its log and its lock
 
 
-def test_the_end_of_a_log_is_its_last_trouble_without_noise(tmp_path: Path) -> None:
-    log = tmp_path / supervisor.LOG
-    assert log_tail(log) == log_tail(None) == "it left no log"
-    lines = [f"INFO step {n}" for n in range(9)]
-    lines += [
-        "WARNING: Using incubator modules",
-        "SEVERE no room",
-        "  at java.lang",
-        "INFO stopped",
-        "INFO end",
-    ]
-    log.write_text("\n\n".join(lines))
-    said = log_tail(log).splitlines()
-    assert said[0] == f"the end of its log, {log}:"
-    assert [line.strip() for line in said[1:]] == [
-        "INFO step 7", "INFO step 8", "SEVERE no room", "INFO stopped",
-    ]  # fmt: skip
+STACK = """
+2026-11-27 SEVER [TransactionManager] Preserving the WAL files
+2026-11-27 INFO  [Server] Stop metrics collectionException in thread "main" org.Outer: Error on creating
+\tat org.Server.main(Server.java:7)
+Caused by: java.lang.IllegalArgumentException: Variable length quantity is too long
+\tat org.Binary.read(Binary.java:9)
+\t... 9 more
+"""
 
 
-def test_a_log_without_trouble_is_told_by_its_last_lines(tmp_path: Path) -> None:
-    log = tmp_path / supervisor.LOG
-    log.write_text("".join(f"INFO step {n}\n" for n in range(9)))
-    assert log_tail(log).split()[-1] == "8"
+@pytest.mark.parametrize(
+    ("log", "reason"),
+    [
+        (STACK, "java.lang.IllegalArgumentException: Variable length quantity is too long"),
+        ("SEVERE no room\nINFO stopped\nWARNING: Using incubator modules\n", "SEVERE no room"),
+        (
+            "Error occurred during initialization of VM\nToo small maximum heap\n",
+            "Error occurred during initialization of VM; Too small maximum heap",
+        ),
+        (
+            "Invalid maximum heap size: -Xmx9z\nError: Could not create the Java Virtual Machine.\n",
+            "Invalid maximum heap size: -Xmx9z",
+        ),
+        ("INFO step 1\nINFO step 2\n", "INFO step 2"),
+        ("ERROR " + "x" * 10_000, "ERROR " + "x" * 294),
+        ("", "nothing"),
+    ],
+)
+def test_a_log_is_told_by_the_line_of_its_last_error(tmp_path: Path, log: str, reason: str) -> None:
+    path = tmp_path / supervisor.LOG
+    assert log_reason(path) == log_reason(None) == "it left no log"
+    path.write_text(log)
+    assert log_reason(path) == f"its log, {path}, says: {reason}"
 
 
 def test_a_lock_is_held_by_one_file_until_that_is_closed(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import LiteralString, cast
 
@@ -12,7 +13,7 @@ from graphneg.errors import OnlyReading, StoreError
 from graphneg.store.connection import Store
 from graphneg.store.embedded import join
 from graphneg.store.opening import open_store
-from graphneg.store.reading import PlanCheck, only_reading, stops_queries, write_clause
+from graphneg.store.reading import PlanCheck, called_procedures, only_reading, stops_queries, write_clause
 from graphneg.store.statements import cypher_text
 from tests.servers import Neo4jServer, wipe
 
@@ -46,6 +47,24 @@ STOPPING = [
     "RETURN 1 \\u0054ERMINATE TRANSACTIONS 'id'",
 ]
 """Queries that stop those of others, with names that hide the clause."""
+RUNNING_A_TEXT = [
+    "CALL do.when(true, $q, '', {}) YIELD value RETURN value",
+    "OPTIONAL CALL do.when(true, 'TERMI' + 'NATE TRANSACTIONS $t', '', {t: 'x'})",
+    "call APOC.Do.When(true, $q, '', {}) yield value return value",
+    "CALL `do` /* x */ . // y\n `when`(true, $q, '', {}) YIELD value RETURN value",
+    "CALL\u00a0do.when(true, $q, '', {}) YIELD value RETURN value",
+    "CALL\u200bdo.when(true, $q, '', {}) YIELD value RETURN value",
+    "CALL d\\u006f.when(true, $q, '', {}) YIELD value RETURN value",
+    "\\u0043ALL do.when(true, $q, '', {}) YIELD value RETURN value",
+    "MATCH (n) CALL (n) { CALL do.when(true, $q, '', {}) YIELD value RETURN value } RETURN value",
+    "RETURN COLLECT { CALL do.when(true, $q, '', {}) YIELD value RETURN value.x } AS x",
+    "RETURN 1. CALL do.when(true, $q, '', {}) YIELD value RETURN value",
+    "WITH 1 AS call CALL do.when(true, $q, '', {}) YIELD value RETURN value",
+    "RETURN 'a\\\\' CALL do.when(true, $q, '', {}) YIELD value RETURN value //'",
+    "RETURN `a\\` CALL do.when(true, $q, '', {}) YIELD value RETURN value //`",
+    "CALL eval('1 = 1')",
+]
+"""Queries that run the text of a string or a parameter, which may be any query."""
 READING = [
     "MATCH (n:Set {create: 'DELETE'}) WHERE n.set = $merge RETURN n.delete AS remove, n.drop",
     "MATCH (n) RETURN n.`SET`, 'CREATE (n)', \"DROP // x\" // DELETE n",
@@ -57,8 +76,12 @@ READING = [
     "UNWIND [2, 1] AS set WITH set WHERE set > 1 RETURN set ORDER BY set DESC",
     "MATCH (n) RETURN n.created, n.offset, n.dataset",
     "MATCH (n) CALL (n) { MATCH (n)-->(m) RETURN count(m) AS c } RETURN c",
+    "MATCH (n) CALL { RETURN 'CALL do.when(true)' AS c } RETURN c // CALL do.when(true)",
+    "MATCH (n)-[:CALL]->(call:Call) WHERE call IN [n] AND call.x = 1 RETURN call ORDER BY n.call",
+    "UNWIND [1, 2] AS call WITH call WHERE (call > 1) MATCH (n:Term) RETURN call, n.text",
     "CALL db.labels() YIELD label RETURN label",
     "CALL db.labels;",
+    "call /* x */ `db`.`labels`() YIELD label RETURN label",
     "MATCH (n) WHERE n.text = 'caf\\u00e9' RETURN n.call, {call: n} AS call",
     "SHOW INDEXES",
     "EXPLAIN MATCH (n) RETURN n",
@@ -208,3 +231,43 @@ def test_no_name_hides_a_command_that_stops_the_queries_of_others(query: str) ->
     with pytest.raises(OnlyReading, match="stop"), only_reading(query):
         pytest.fail("the query would be sent")
     assert not any(map(stops_queries, READING))
+
+
+@pytest.mark.parametrize("query", RUNNING_A_TEXT)
+def test_no_procedure_runs_the_text_of_a_string(store: Store, query: str) -> None:
+    with pytest.raises(StoreError):
+        print(store.query_read(query, {"q": "RETURN 7 AS x"}).records)
+
+
+@pytest.mark.parametrize("query", RUNNING_A_TEXT)
+def test_a_procedure_that_is_not_known_is_refused_before_the_query_is_sent(
+    embedded: Store, query: str
+) -> None:
+    with pytest.raises(OnlyReading, match=r"the procedure .* is not known to read only"):
+        embedded.query_read(query, {"q": "RETURN 7 AS x"})
+
+
+def test_the_called_procedures_are_found_and_nothing_else() -> None:
+    assert {name for query in READING for name in called_procedures(query)} == {"db.labels"}
+
+
+def test_a_parameter_can_not_stop_the_query_of_another_user(embedded: Store) -> None:
+    """The two users share an account, so the server itself would allow it."""
+    refused = threading.Event()
+
+    def attack() -> None:
+        stop = (
+            "SHOW TRANSACTIONS YIELD transactionId AS t, currentQuery AS q WHERE q CONTAINS 'victim' "
+            "TERMINATE TRANSACTIONS t"
+        )
+        query = "CALL do.when(true, $q, '', {}) YIELD value RETURN value"
+        with pytest.raises(OnlyReading):
+            embedded.query_read(query, {"q": stop})
+        refused.set()
+
+    attacker = threading.Timer(1, attack)
+    attacker.start()
+    slow = "UNWIND range(1, 3000) AS a UNWIND range(1, 1000) AS b RETURN count(a + b) AS victim"
+    assert embedded.query_read(slow).records[0]["victim"] == 3_000_000
+    attacker.join()
+    assert refused.is_set()

@@ -15,6 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from graphneg.checksums import CHECKSUMS
 from graphneg.errors import StoreError
 from graphneg.store import embedded as store_server
 from graphneg.store import supervisor
@@ -131,6 +132,15 @@ def refusal(directory: Path) -> str:
     return said
 
 
+def test_a_damaged_dictionary_is_told_in_a_line(sent: Path) -> None:
+    (sent / CHECKSUMS).unlink()
+    [dictionary] = (sent / DATABASE).glob("*.dict")
+    content = bytearray(dictionary.read_bytes())
+    content[8:60] = b"\xff" * 52
+    dictionary.write_bytes(content)
+    assert "ended while it started; its log" in refusal(sent)
+
+
 class TestAFileInAStore:
     @pytest.mark.parametrize("name", [STORE_FILE, supervisor.LOCK])
     @pytest.mark.parametrize("how", [*FILES, folder], ids=lambda how: how.__name__)
@@ -140,6 +150,10 @@ class TestAFileInAStore:
         spoil(sent / name, how, precious)
         assert str(sent / name) in refusal(sent)
         assert precious.read_text() == "precious" and not precious.with_name("to be made").exists()
+
+    def test_of_checksums_is_refused_if_it_is_a_folder(self, sent: Path, precious: Path) -> None:
+        spoil(sent / CHECKSUMS, folder, precious)
+        assert f"{sent / CHECKSUMS} is a folder" in refusal(sent)
 
     @pytest.mark.parametrize("how", [*FILES, folder], ids=lambda how: how.__name__)
     def test_that_writers_lock_is_refused_if_it_is_not_a_plain_one(

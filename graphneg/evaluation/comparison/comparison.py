@@ -38,7 +38,7 @@ from graphneg.evaluation.comparison.sources import (
 from graphneg.evaluation.ranking import kinds_of, scores_of_kind
 from graphneg.hashing import fingerprint, number
 from graphneg.progress import NoProgress, Progress
-from graphneg.records.runs import RunNote
+from graphneg.records.runs import RunNote, read_own_note
 from graphneg.statistics import THRESHOLD, Estimate, interval, resampled_counts
 
 if TYPE_CHECKING:
@@ -391,6 +391,9 @@ def _closed(
 
 def _open(note: RunNote, overwrite: bool) -> None:
     """Prepare the folder for a comparison, or check that the folder belongs to the same comparison."""
+    # Raise an error if another program wrote `comparison.json`: with `overwrite`, folders such as `results`
+    # are removed.
+    read_own_note(note.path)
     folder, state = note.path.parent, note.state
     try:
         # Without the file `comparison.json`, the folder was not made by a comparison. Refuse a folder that is

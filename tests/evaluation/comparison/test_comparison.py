@@ -305,6 +305,9 @@ class TestComparing:
         (tmp_path / "mine" / "thesis.txt").touch()
         with pytest.raises(InputError, match="the folder contains other files"):
             compare(data, other, tmp_path / "mine", overwrite=True)
+        (tmp_path / "mine" / "comparison.json").write_text('{"phones": 2}')
+        with pytest.raises(InputError, match="did not write the file"):
+            compare(data, other, tmp_path / "mine", overwrite=True)
 
     def test_names_a_result_that_can_not_be_read(
         self, folder: Path, data: Data, done: Done, tmp_path: Path
