@@ -48,7 +48,8 @@ def chats(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "id": "malformed",
         "turns": [{"text": "I like tea.", "amr": "(l / like-01"}, {"text": "No."}],
     }
-    odd = [["I want tea.", f"I want {UNPARSED}."], [text.replace("tea", UNDECODED) for text in CHATS[0]]]
+    # Each turn contains the word, so that it is decoded whichever turn is edited.
+    odd = [["I want tea.", f"I want {UNPARSED}."], [f"{text} No {UNDECODED}!" for text in CHATS[0]]]
     poison = [{"id": f"p{n}", "turns": [{"text": text} for text in texts]} for n, texts in enumerate(odd)]
     more = [json.dumps(one) + "\n" for one in (malformed, {"id": "empty", "turns": []}, *poison)]
     path.write_text("".join([*lines, *more]))
