@@ -22,6 +22,7 @@ def natural_order(id: str) -> str:
         >>> sorted(["c/test/10", "c/test/9"], key=natural_order)
         ['c/test/9', 'c/test/10']
     """
-    # Each number is prefixed with the count of its digits: 9 becomes 019, 10 becomes 0210.
+    # Prefix each number with the count of its digits, in two digits, so that texts are sorted like numbers: 9
+    # becomes "01" + "9", and 10 becomes "02" + "10".
     padded = re.sub(r"\d+", lambda match: f"{len(match[0]):02d}{match[0]}", id)
     return padded.encode("ascii", "backslashreplace").decode("ascii")

@@ -5,8 +5,8 @@ The files are tab-separated tables in the format that `graphneg.english.lexicon`
     class	medicine	aspirin cough-syrup
     opposite	mild	spicy	food drink
 
-At the end of the load, all data that depend on these words are recomputed: the properties of their terms, and
-the properties of the nodes of graphs that contain the words.
+At the end of the load, everything that depends on these words is recomputed: the properties of the words'
+``Term`` nodes, and the node properties of each graph that contains one of the words.
 """
 
 from __future__ import annotations

@@ -31,7 +31,8 @@ _DETAILS = frozenset(
 # Types of clauses whose negation a transform may drop. Questions are not among them: a question makes no
 # claim, with or without its negation.
 _DENIABLE = frozenset({"statement", "order", "answer", "fragment", "exclamation"})
-# Types of clauses that inform the listener of something. They can become questions or doubts.
+# Types of clauses that inform the listener of something. They can be turned into questions ("Does she sing?")
+# or expressions of doubt ("I doubt that she sings").
 _TOLD = frozenset({"statement", "report", "wish", "link"})
 # Labels of nodes that make a sentence an order, a question or an exclamation.
 _MARKS = frozenset({"imperative", "amr-unknown", "interrogative", "truth-value", "expressive"})

@@ -77,10 +77,10 @@ def sayings(reading: AmrView, known: Sequence[Mapping[str, object]]) -> list[Sta
 
 
 def _saying(reading: AmrView, k: int, known: Mapping[str, object]) -> Statement | None:
-    """Return what a node states, for comparison with other nodes.
+    """Return the content of a node, in a form in which it can be compared with other nodes.
 
     Returns:
-        The statement. None if a repetition of the node would not repeat any content, for example for ``and``.
+        The content; None if the node has no content of its own, such as ``and``.
     """
     node, sentence = reading.nodes[k], reading.sentences[k]
     # Names and numbers are compared by their type and their words, for example ``name person "Anna"``.

@@ -632,7 +632,7 @@ def _next_role(node: MutableNode, role: str) -> str:
 def _close_gap(parent: MutableNode, role: str | None) -> None:
     """Renumber the ``:opN`` or ``:sntN`` that follow a removed child, so that the numbers have no gap."""
     gone = _NUMBERED.match(role or "")
-    # If another child also has the role of the removed child, such as a second ``:op2``, there is no gap.
+    # If there were two ``:op2``, for example, removing one of them leaves no gap.
     if gone is None or any(child.role == role for child in parent.below):
         return
     for child in parent.below:

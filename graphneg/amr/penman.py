@@ -237,7 +237,7 @@ class _GraphReader:
         code: str = "unclosed",
         message: str = "the graph ends inside a parenthesis",
     ) -> None:
-        """Raise `PenmanError` if the text ends before the token ``at``, or if this token is a comment."""
+        """Raise `PenmanError` if there is no token with the index ``at``, or if this token is a comment."""
         self._refuse_unreadable(at)
         if at == self._unreadable:
             raise self._error(code, message, at - 1)

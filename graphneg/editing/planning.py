@@ -229,7 +229,7 @@ def plan_edits(
 
 
 def _slot(settings: EditSettings, dialogue: StoredDialogue, at: int) -> _Slot | None:
-    """Draw the transforms to try for a negative and the turn that becomes its response.
+    """Choose at random which transforms to try for a negative, and which turn becomes its response.
 
     Returns:
         The negative to plan, or None if the dialogue has no graph that may be edited.

@@ -55,10 +55,10 @@ class Transform:
         summary: Description of the transform in one sentence.
         category: Error category of the negatives, one of `CATEGORIES`.
         source: Paper that the transform follows; ``-`` if there is none.
-        needs: Data without which the transform cannot find a place to edit: ``opposites``, ``frames`` and
-            ``shifts`` must be loaded; ``donors`` asks for graphs of other dialogues.
-        target: The target (``dialogue`` or ``response``) of all edits of the transform; None if the header
-            names no target, so that the query may name one for each edit.
+        needs: Kinds of data that the transform depends on. ``opposites``, ``frames`` and ``shifts`` are data
+            that the user must have loaded; ``donors`` means graphs of other dialogues.
+        target: ``dialogue`` or ``response`` if all edits of the transform have the same target; None if the
+            query gives each edit its target.
         notes: The header lines that do not begin with a key.
         query: Text of the whole file.
         place: Name or path of the file, for error messages.

@@ -129,7 +129,7 @@ class SentenceChooser:
         def either(listed: Iterable[Listed]) -> Iterable[Listed]:
             yield from listed
             # If no sentence of this shortlist is left, try the other shortlists of the context. Their
-            # sentences fit the context as well, but match the target profile of this negative less well.
+            # sentences also fit the context, but are further away from the target profile of this negative.
             yield from others()
 
         for at, listed in enumerate(lists):

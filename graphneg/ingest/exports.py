@@ -395,7 +395,7 @@ def _of_freshdesk(value: Value, notices: Notices) -> dict[str, Any]:
 
 
 def _text_of(value: Any, *keys: str) -> str:
-    """Return the first text that is not blank under one of the keys of an object; else an empty string."""
+    """Return the first value of the given keys that is a non-blank text; an empty string if there is none."""
     found = (cast("Value", value).get(key) for key in keys) if isinstance(value, dict) else ()
     return next((text for text in found if isinstance(text, str) and text.strip()), "")
 

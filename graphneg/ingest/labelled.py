@@ -89,8 +89,8 @@ class JudgedResponse:
 def read_labelled(paths: Sequence[str | Path]) -> list[JudgedResponse]:
     """Read the responses that have a label.
 
-    If only one of three annotators called a response contradictory, it has no label and is left out. Raises
-    `InputError`, with file and line, if a file cannot be read or a line has a different format.
+    Responses that only one of the three annotators called contradictory have no label and are left out.
+    Raises `InputError`, with file and line, if a file cannot be read or a line is not in the expected format.
 
     Args:
         paths: The JSON Lines files to read.

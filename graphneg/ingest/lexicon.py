@@ -156,9 +156,9 @@ def entry_rows(entries: Iterable[LexiconEntry]) -> list[Row]:
     rows: dict[str, Row] = {}
     for table, cells in ((entry.table, list(entry.cells)) for entry in entries):
         for item in [[cells[0], concept] for concept in cells[1].split()] if table == "class" else [cells]:
-            # The id must not depend on cells that a later entry may redefine, such as the word that replaces
-            # another word in the table "move". "class -NAME" removes a concept from a class, so the minus
-            # sign is not part of the id either.
+            # The id must not depend on cells that a later entry may replace, such as the third cell of a row
+            # in the table "move". For the same reason, the minus sign of "class -NAME", which removes a
+            # concept from a class, is not a part of the id.
             of_table = {"class": [item[0].lstrip("-"), item[-1]], "move": item[:2]}
             id = digest([table, of_table.get(table, sorted(item[:2]))])
             rows[id] = {"id": id, "table": table, "cells": item}

@@ -186,7 +186,7 @@ class Dates:
             if any(time is None for time in times):
                 break
             seconds = cast("list[float]", times)
-            # Whether the file lists the newest messages first matters only for messages with equal times.
+            # The order of the file (newest or oldest first) matters only for messages with equal times.
             is_reversed = self._is_newest_first(order) if len(set(seconds)) < len(seconds) else None
             found.append(oldest_first(seconds, newest_first=is_reversed))
         else:

@@ -388,8 +388,8 @@ class LocalWriter:
             read = [self._tokens(asked.settings.shown + prompt.text) for prompt in prompts]
         if self.model.longest is None:
             return read
-        # The shown tokens, the prompt and the generated tokens together must fit into the model's input
-        # length.
+        # The text before the prompt (such as solved examples), the prompt and the generated tokens together
+        # must fit into the model's input length.
         room = self.model.longest - len(asked.shown) - asked.settings.max_new_tokens
         if room < 1:
             what = "the examples" if asked.shown else f"{asked.settings.max_new_tokens} new ones"

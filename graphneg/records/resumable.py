@@ -359,7 +359,11 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         return f"{self._path.name}.{token}.part"
 
     def _verified(self, before: _Checkpoint) -> str | None:
-        """Compare a stopped run's part file with its checkpoint. Return why it cannot be used, or None."""
+        """Compare the part file of a stopped run with its checkpoint.
+
+        Returns:
+            The reason why the run cannot be resumed; None if it can be resumed.
+        """
         part = self._path.with_name(before.part)
         try:
             with open_regular(part) as file:

@@ -273,7 +273,7 @@ class ShardFile:
                 if number == 1:
                     continue
                 where = f"{self.path}, line {number}"
-                # Lines with items are JSON arrays. Therefore, a line with a JSON object is the last line.
+                # Lines with items are JSON arrays. Only the last line of the file is a JSON object.
                 if line.startswith(b"{"):
                     end = parse_typed(line, _End, where)
                     if (end.places, end.items) == (places, items) and not file.read(1):

@@ -280,7 +280,7 @@ def printable(path: Any) -> str:
 
 
 def _check_configuration(path: Path) -> None:
-    """Refuse a database with its own settings, which could name folders in which the server would write."""
+    """Refuse a database that contains settings, because they could make the server write to other folders."""
     for key, value in _read_object(path).items():
         if value:
             raise StoreError(

@@ -181,7 +181,7 @@ def is_at(path: Path, known: os.stat_result) -> bool:
         known: The earlier result of ``stat`` for the file.
 
     Returns:
-        False if there is now no file or another file at the path.
+        False if the file is gone or was replaced by another file.
     """
     try:
         return os.path.samestat(os.stat(path), known)

@@ -57,7 +57,7 @@ _Asked = Callable[[Sequence[Text]], Sequence[float]]
 Scores = Mapping[str, Mapping[Text, float]]
 """The scores of texts, keyed by the name of the score and then by the text.
 
-``to_context`` is the cosine with the context, ``to_right`` the cosine with the right text in the same place,
+``to_context`` is the cosine with the context, ``to_right`` the cosine with the right text for the same turn,
 ``loss`` the mean loss per token in nats, and ``judged`` the score that the judge gives. A text is missing if
 it has no context or no right text with which to compare it, or if its score is not finite.
 """
@@ -173,17 +173,17 @@ def score(texts: Sequence[Text], models: Models, progress: Progress | None = Non
 class Figures:
     """The statistics of a group of texts.
 
-    A value is None if it needs a model that was not given. It is also None if it compares the texts with
-    their contexts or with right texts (correct responses or original turns), and there are none.
+    A value is None if it needs a model that was not given, or if the texts have no contexts or no right texts
+    to compare them with. Right texts are correct responses, or turns before they were edited.
 
     Attributes:
         texts: Number of texts.
         sampled: Number of texts in the sample, which models score.
         words: Number of words per text.
         shared: Number of content words per text that also occur in the context.
-        like_right: Overlap of content words with the right text in the same place, from 0 to 1.
+        like_right: Overlap of content words with the right text for the same turn, from 0 to 1.
         to_context: Cosine with the context, on the sample.
-        to_right: Cosine with the right text in the same place, on the sample.
+        to_right: Cosine with the right text for the same turn, on the sample.
         perplexity: Perplexity, on the sample. Its mean is the exponential of the mean loss.
         judged_right: Share of the sample that the judge accepts as correct.
         questions: Share of texts that are questions.

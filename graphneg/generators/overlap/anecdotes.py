@@ -116,6 +116,6 @@ def _kind_of_first(word: str) -> str:
 
 
 def _is_name(word: str) -> bool:
-    """Return whether a word that does not begin a text is capitalized like a name."""
+    """Return whether a word is capitalized like a name. The word must not be the first word of its text."""
     # "I" and "I'm" are capitalized, but they are not names.
     return word[0].isupper() and word.partition("'")[0] != "I"
