@@ -30,10 +30,11 @@ WHERE
   // The node is *you* or *we*: not every kind of reply can repeat a statement with these pronouns.
   OR n.concept IN ['you', 'we']
   // The number says how many or how much: "sixty dollars", "two rooms".
-  OR n.role = 'quant' AND n.value =~ '[1-9][0-9]{0,5}'
+  OR n.role = 'quant' AND n.value IS NOT NULL
+// Only whole numbers are changed, and not *one*, which is often no amount: "12.5" is not equal to its whole number.
+WITH d, t, n, CASE WHEN n.role = 'quant' THEN toInteger(n.value) END AS number
 WITH d, t, n,
-     CASE WHEN n.role = 'quant' AND n.value =~ '[1-9][0-9]{0,5}' AND n.value <> '1'
-       THEN toString(toInteger(n.value) * 2) END AS value
+     CASE WHEN number > 1 AND number < 1000000 AND toString(number) = n.value THEN toString(number * 2) END AS value
 WITH d, t, n, CASE WHEN value IS NULL THEN [] ELSE [{value: value}] END AS options
 WITH d.id AS dialogue,
      collect({node: n, position: n.position, amr: n.amr, turn: t.turn, speaker: t.speaker, options: options}) AS nodes
