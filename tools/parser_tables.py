@@ -206,7 +206,7 @@ def count_graphs(nlp: Any, graphs: Sequence[AmrGraph], weight: int, counts: Grap
 
 
 def write_counts(counts: GraphCounts, folder: Path) -> None:
-    """Write ``concepts.tsv`` and ``roles.tsv``, sorted by falling count.
+    """Write ``concepts.tsv`` and ``roles.tsv``, most frequent first.
 
     Args:
         counts: The counts.

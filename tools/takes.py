@@ -137,7 +137,7 @@ def write_sorts(path: Path) -> None:
 
 
 def write_takes(path: Path, found: Counts) -> None:
-    """Write a row for each verb and role, with the nouns sorted by falling count.
+    """Write a row for each verb and role, with the nouns most frequent first.
 
     Args:
         path: The file to write.
