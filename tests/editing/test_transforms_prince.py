@@ -96,6 +96,10 @@ def test_any_graphs_make_a_dialogue(prince: Store, data: st.DataObject) -> None:
     assert [fault for name in NAMES for fault in faults(name, prince, [mixed], kept)] == []
 
 
+RARE = {"asked_claim", "quantity_claim", "thing_claim", "time_claim"}
+"""Transforms that need a short statement with a time, a number or a certain noun. A novel has few of them."""
+
+
 @pytest.mark.slow
 def test_both_servers_propose_the_same(embedded: Store, neo4j: Store) -> None:
     for store in (embedded, neo4j):
@@ -105,7 +109,8 @@ def test_both_servers_propose_the_same(embedded: Store, neo4j: Store) -> None:
     for name in NAMES:
         first, second = (propose(store, TRANSFORMS[name], dialogues) for store in (embedded, neo4j))
         assert first == second, name
-        assert len(first) > len(dialogues) / 3, f"{name} finds too little"
+        fewest = len(dialogues) / (15 if name in RARE else 3)
+        assert len(first) > fewest, f"{name} finds too little"
 
 
 @pytest.mark.parametrize("name", NAMES)
