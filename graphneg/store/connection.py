@@ -20,6 +20,7 @@ Example:
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import secrets
 import ssl
@@ -57,7 +58,7 @@ from neo4j.exceptions import (
     SessionExpired,
 )
 
-from graphneg.errors import StoreError, first_line
+from graphneg.errors import QueryStopped, StoreError, first_line
 from graphneg.store.reading import Reader, check_summary, only_reading
 from graphneg.store.statements import as_literal, cypher_text, run, send_text
 from graphneg.store.stopping import Cancellation, stoppable
@@ -295,6 +296,14 @@ NOT_OF_CONTENT = ("Neo.ClientError.Security.", "Neo.ClientError.Database.", "Neo
 """Prefixes of the error codes of failed writes whose cause is not the data that were written."""
 
 
+class _ConnectionAbandoned(asyncio.CancelledError):
+    """Raised in a transaction to end it without another message to the server.
+
+    For other exceptions, the driver rolls the transaction back and uses the connection again. For
+    ``CancelledError``, it closes the connection, in its synchronous version, too.
+    """
+
+
 def is_of_content(error: StoreError) -> bool:
     """Return whether a write failed because of the data that were written.
 
@@ -519,10 +528,16 @@ class Store(AbstractContextManager["Store"]):
 
         @unit_of_work(timeout=seconds)
         def work(transaction: ManagedTransaction) -> EagerResult:
-            with stoppable(transaction, self._terminate, self._end_runaway, seconds, cancellation):
-                with _sendable():
-                    checked = self.reader.check(transaction, text)
-                result = _run_eagerly(transaction, checked, parameters, most)
+            try:
+                with stoppable(transaction, self._terminate, self._end_runaway, seconds, cancellation):
+                    with _sendable():
+                        checked = self.reader.check(transaction, text)
+                    result = _run_eagerly(transaction, checked, parameters, most)
+            except QueryStopped as error:
+                # Let the driver close the connection. After a query was stopped, the embedded server
+                # sometimes leaves one of the next messages on its connection without an answer, so the next
+                # query would wait for ever.
+                raise _ConnectionAbandoned from error
             check_summary(result.summary, text)
             return result
 
@@ -530,7 +545,10 @@ class Store(AbstractContextManager["Store"]):
         # if fewer records are needed.
         batch = FETCH_SIZE if most is None else PREVIEW_FETCH_SIZE
         with only_reading(text):
-            return self._in_transaction(READ_ACCESS, work, self.reader.driver, batch)
+            try:
+                return self._in_transaction(READ_ACCESS, work, self.reader.driver, batch)
+            except _ConnectionAbandoned as abandoned:
+                raise abandoned.__cause__ or abandoned from None
 
     def _terminate(self, connection: str) -> None:
         """Stop the query that runs on the connection with the given id."""

@@ -119,6 +119,9 @@ def stoppable(
         if timer:
             timer.cancel()
         watch.end()
+    # The query has ended just when it was stopped. Its transaction cannot be committed any more.
+    if watch.reason:
+        raise QueryStopped(watch.reason)
 
 
 def connection_of(transaction: ManagedTransaction) -> str:

@@ -90,6 +90,28 @@ class TestStopping:
             thread.join(60)
             assert not thread.is_alive()
 
+    def test_hundreds_of_stops_leave_no_error_and_no_query_without_an_answer(self, own: Store) -> None:
+        unexpected: list[object] = []
+
+        def ask(number: int) -> None:
+            for turn in range(25):
+                try:
+                    unexpected.append(own.query_read(LONG, seconds=0.1 + 0.03 * number + 0.01 * turn))
+                except QueryStopped:
+                    # The connection of the stopped query must not be used for this one.
+                    if own.query_read("RETURN 1 AS one", seconds=600).records[0]["one"] != 1:
+                        unexpected.append("a wrong answer")
+                except StoreError as error:
+                    unexpected.append(error)
+
+        asking = [threading.Thread(target=ask, args=[number], daemon=True) for number in range(8)]
+        for thread in asking:
+            thread.start()
+        for thread in asking:
+            thread.join(300)
+            assert not thread.is_alive()
+        assert not unexpected
+
     def test_a_result_in_part_has_a_largest_size(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(statements, "MOST_RESULT_SIZE", 10_000)
         query = "UNWIND range(1, 100) AS n RETURN [{list: range(1, 1000)}, 'text']"
