@@ -133,7 +133,7 @@ class Generated(NegativeStream):
         # negatives that the interrupted run has already written.
         with self._named():
             self._generator.begin(written(), self._progress)
-        for done, part in self._parts(skip):
+        for done, part in self._context_batches(skip):
             yield NegativeBatch(done, list(self._negatives(part.contexts)), part.last)
 
     @property
@@ -185,7 +185,7 @@ class Generated(NegativeStream):
         # contexts, so pass no earlier negatives to `begin`.
         with self._named():
             generator.begin((), self._progress)
-        for done, part in self._parts(skip):
+        for done, part in self._context_batches(skip):
             with self._named():
                 made = generator.drafts(part.contexts, asked.per_context, asked.seed) if part.contexts else ()
             items: list[tuple[str, Any]] = []
@@ -204,7 +204,7 @@ class Generated(NegativeStream):
         """Return a context manager that adds the generator's name to errors that the generator raises."""
         return plugin_errors("generator", self._generator.name, self._generator, GeneratorError)
 
-    def _parts(self, skip: int) -> Iterator[tuple[int, ContextBatch]]:
+    def _context_batches(self, skip: int) -> Iterator[tuple[int, ContextBatch]]:
         """Yield pairs of a number and a batch of contexts, starting after the first ``skip`` dialogues.
 
         The number says how many dialogues are done at the end of the batch, including the skipped ones.

@@ -212,7 +212,7 @@ class DraftFeatures:
             direction of the arc.
         settled: Nodes whose arcs stay as the rules wrote them.
         rank: For each node that is not deleted, its position among these nodes in ``draft.nodes``.
-        mates: Indices of the nodes that represent each word, keyed by the index of the word.
+        mates: Indices of the nodes of each word, keyed by the index of the word. *Teacher* has two nodes.
         order: For each node that is not deleted, its position in text order.
     """
 
@@ -324,8 +324,8 @@ class DraftFeatures:
         labels, lexical, length = self.paths.between(a, b)
         gap, near = _bucket(b - a), _bucket(self.order[d] - self.order[h])
         groups += [("path", labels, lexical, length, role, back, hk, dk), ("gap", gap, near, hk, dk)]
-        # `gap` is the distance between the words of two nodes. It is 0 if both nodes represent the same word,
-        # as person and teach-01 do for "teacher".
+        # `gap` is the distance between the words of two nodes. It is 0 if both nodes belong to the same word:
+        # "teacher" has the nodes person and teach-01.
         if gap == 0:
             groups.append(("same", hl, dl, self.rank[d] - self.rank[h]))
         else:

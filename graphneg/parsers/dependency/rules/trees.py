@@ -33,7 +33,7 @@ def correct_trees(words: Sequence[Word]) -> None:
     If several corrections apply to a word, only the first correction is made.
 
     Args:
-        words: The words of the piece of text.
+        words: The words of the text.
     """
     for word in words:
         for concerns, correct in _CORRECTIONS:
