@@ -307,7 +307,6 @@ class Generated(NegativeStream):
 
 
 def _require_list(given: Any, name: str) -> None:
-    """Raise `GeneratorError` if a generator returned something else where a list was expected."""
     if not isinstance(given, Sequence) or isinstance(given, str):
         raise GeneratorError(
             f"generator {name} returned a {type(given).__name__}; generate(contexts, per_context, seed) must "
@@ -367,7 +366,6 @@ def usable_candidates(
 
 
 def _require_candidate(given: Any, name: str) -> None:
-    """Raise `GeneratorError` if an item that a generator returned is not a valid candidate."""
     if not isinstance(given, Candidate):
         raise GeneratorError(
             f"generator {name} returned a {type(given).__name__} as a candidate; "

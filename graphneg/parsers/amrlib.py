@@ -304,7 +304,6 @@ def repair_graph(graph: AmrGraph) -> AmrGraph | None:
 
 
 def _repaired_subtree(node: tuple[str, list[Branch]], variables: set[str]) -> tuple[str, list[Branch]]:
-    """Repair the defects of a subtree."""
     variable, branches = node
     kept: list[Branch] = []
     seen: set[Branch] = set()

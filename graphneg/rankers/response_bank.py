@@ -371,7 +371,6 @@ def contexts_of(text: str, name: str) -> list[list[str]]:
 
 
 def _lines(text: str) -> list[str]:
-    """Return the lines of a text that are not blank, without leading and trailing white space."""
     return [line.strip() for line in text.split("\n") if line.strip()]
 
 

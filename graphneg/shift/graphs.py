@@ -244,7 +244,6 @@ class ShiftGraph:
 
 
 def _graph(edges: Sequence[Edge]) -> networkx.DiGraph[str]:
-    """Convert the edges of the shift graph into a networkx graph."""
     import networkx
 
     graph: networkx.DiGraph[str] = networkx.DiGraph()

@@ -186,7 +186,8 @@ class SpacyExtractor(ABC):
         # Without a memory zone, spaCy's vocabulary would grow with every new word.
         with _READING, self._nlp.memory_zone():
             read = [
-                [self._word(token) for token in doc if not token.is_space] for doc in self._nlp.pipe(texts)
+                [self._keyword_token(token) for token in doc if not token.is_space]
+                for doc in self._nlp.pipe(texts)
             ]
         found = (self._keywords(text, words) for text, words in zip(texts, read, strict=True))
         return [
@@ -197,8 +198,7 @@ class SpacyExtractor(ABC):
     def _keywords(self, text: str, words: Sequence[KeywordToken]) -> Iterable[Keyword]:
         """Return the keywords of one text, in any order. ``words`` also contains the punctuation marks."""
 
-    def _word(self, token: Any) -> KeywordToken:
-        """Convert a spaCy token into a `KeywordToken`."""
+    def _keyword_token(self, token: Any) -> KeywordToken:
         text: str = token.text
         kind: WordClass | None
         # `notes` is non-empty only if no spaCy model is installed. There are then no lemmas and no parts of

@@ -386,7 +386,6 @@ class MaskAndFillGenerator(WritingGenerator):
                 yield one, {**scores, "apart": apart}
 
     def _candidate(self, draft: _Draft, scores: Mapping[str, float]) -> Candidate:
-        """Convert a filled text into a candidate."""
         turns = [turn.text for turn in draft.asked.context.turns]
         details = {"source": draft.original.node, "blanks": draft.masked.marked}
         said = {**scores, CONTEXT_OVERLAP: context_overlap(turns, draft.text)}

@@ -155,7 +155,6 @@ def masked_versions(text: str, seed: int, id: str, most: int = VERSIONS) -> list
 
 
 def _mask(text: str, spans: Sequence[Span]) -> MaskedText:
-    """Replace spans of a text by blanks."""
     edges = [0, *(edge for span in spans for edge in span[:2]), len(text)]
     parts = tuple(text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
     answers = tuple(text[span.start : span.end] for span in spans)

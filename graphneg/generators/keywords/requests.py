@@ -222,8 +222,7 @@ class Histories:
         return list(dialogue_ids(self._store, Selection()))
 
     @cached_property
-    def _indexes(self) -> dict[str, int]:
-        """The index of each dialogue id in the list of all dialogue ids."""
+    def _index_of_dialogue(self) -> dict[str, int]:
         return {id: index for index, id in enumerate(self._ids)}
 
     def get(self, contexts: Sequence[Context], ids: Sequence[str], seed: int) -> list[History | None]:
@@ -240,8 +239,8 @@ class Histories:
         others: list[str | None] = []
         for context, id in zip(contexts, ids, strict=True):
             # If the context's own dialogue is not in the store, it need not be excluded from the draw.
-            own = self._indexes.get(context.dialogue, len(self._ids))
-            amount = len(self._ids) - (context.dialogue in self._indexes)
+            own = self._index_of_dialogue.get(context.dialogue, len(self._ids))
+            amount = len(self._ids) - (context.dialogue in self._index_of_dialogue)
             index = number(seed, "history", id) % max(amount, 1)
             # Skip the index of the context's own dialogue, so that this dialogue is never drawn.
             others.append(self._ids[index + (index >= own)] if amount else None)

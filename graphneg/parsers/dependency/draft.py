@@ -334,7 +334,6 @@ class _MergedDrafts:
     homes: dict[int, int] = field(default_factory=dict[int, int])
 
     def add(self, node: DraftNode) -> int:
-        """Add a node and return its index."""
         self.nodes.append(node)
         return len(self.nodes) - 1
 

@@ -92,11 +92,10 @@ class DependencyParser:
         ]
         docs = load_model(self._model).pipe((piece for _, _, piece, _ in cuts), batch_size=128)
         for (n, offset, _, places), doc in zip(cuts, docs, strict=True):
-            drafts[n].append(self._draft(texts[n], read_words(doc, offset, places)))
+            drafts[n].append(self._revised_draft(texts[n], read_words(doc, offset, places)))
         return drafts
 
-    def _draft(self, text: str, words: Sequence[Word]) -> GraphDraft:
-        """Apply the rules to a text, and let the models revise the resulting unfinished graph."""
+    def _revised_draft(self, text: str, words: Sequence[Word]) -> GraphDraft:
         try:
             return revise(write_draft(text, words), self._revisers)
         # A single unusual sentence must not end a run over a corpus. If a rule or model fails, return a graph

@@ -328,7 +328,8 @@ def move_negation(model: Model, draft: GraphDraft) -> None:
         )
         minuses = [k for k in nos if draft.nodes[k].value == "-"]
         concepts = [[k for k in group if draft.nodes[k].concept] for group in (nouns, verbs)]
-        # Change nothing if one of the words has no node or several nodes: it is then unclear which to move.
+        # Change nothing if "no", the noun or the verb has no node or several nodes, because it is then
+        # unclear which nodes to link.
         if [len(group) for group in (minuses, *concepts)] == [1, 1, 1]:
             score = float(model.sums("denial", "denial", [denial_features(denial)])[0, 0])
             known = f"v={denial.verb.lemma}" in model.features["denial"]

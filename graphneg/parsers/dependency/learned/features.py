@@ -137,11 +137,10 @@ class Paths:
             is the length of the path.
         """
         if (a, b) not in self._known:
-            self._known[a, b] = self._find(a, b)
+            self._known[a, b] = self._find_path(a, b)
         return self._known[a, b]
 
-    def _find(self, a: int, b: int) -> tuple[str, str, int]:
-        """Find the path between two words in the dependency tree."""
+    def _find_path(self, a: int, b: int) -> tuple[str, str, int]:
         if a == b:
             return "=", "=", 0
         up, down, words = self.ancestors(a), self.ancestors(b), self.words

@@ -60,7 +60,6 @@ def write_modals(state: RuleState) -> None:
 
 
 def _rename(state: RuleState, word: Word, concept: str, rule: str) -> None:
-    """Change the concept of a word's node, and record the rule that changed it."""
     node = state.draft.nodes[state.head_nodes[word.i]]
     node.concept, node.rule = concept, rule
 
@@ -119,7 +118,6 @@ def _write_order(state: RuleState, word: Word) -> None:
 
 
 def _is_imperative(word: Word) -> bool:
-    """Return whether a verb is an imperative, judging by its tag and its dependents."""
     # "Thank you" is not an imperative, and neither are inflected forms of "be" such as "is" (but "Be quiet"
     # is). A verb with a subject or a conjunction ("if you go"), after "to", or after a modal is not an
     # imperative either.

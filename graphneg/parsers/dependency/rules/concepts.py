@@ -429,7 +429,6 @@ def _write_determiner(state: RuleState, word: Word) -> None:
 
 
 def _write_interjection(state: RuleState, word: Word) -> None:
-    """Add the concept of an interjection."""
     node = state.add(word.lower, word.i, "interjection")
     # "Wow!" expresses a feeling, so it gets :mode expressive, as AMR requires.
     if word.lower in word_class("expressive"):

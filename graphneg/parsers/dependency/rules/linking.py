@@ -345,7 +345,7 @@ def join_speech(state: RuleState, roots: list[Word]) -> list[Word]:
                 left[-1] = root
                 continue
         elif before is not None and _lacks_reported_speech(before):
-            first = _first(root).i
+            first = _first_word_of_sentence(root).i
             # In 'He asked: "Where are they?"', the colon shows that the next sentence is what he asked, so
             # link both sentences.
             introduced = any(word.text == ":" for word in root.tree[max(0, first - 2) : first + 1])
@@ -365,7 +365,7 @@ def _reports_before(quote: Word, said: Word) -> bool:
 
     In *"Why?" he asked*, the clause *he asked* reports the quotation *Why?*.
     """
-    opening, words = _first(said), said.tree
+    opening, words = _first_word_of_sentence(said), said.tree
     if not _lacks_reported_speech(said):
         return False
     if opening.tag in _QUOTE_TAGS and opening.following is not None:
@@ -378,8 +378,7 @@ def _reports_before(quote: Word, said: Word) -> bool:
     return opening.text[:1].islower() and opening.i > 0 and follows
 
 
-def _first(root: Word) -> Word:
-    """Return the first word of the sentence that has the given root."""
+def _first_word_of_sentence(root: Word) -> Word:
     return next(word for word in root.tree if word.sentence == root.sentence)
 
 

@@ -66,7 +66,7 @@ def dependency(state: RuleState, dependent: int) -> Dependency | None:
     """
     if dependent in state.linked:
         return None
-    through = _represented(state, state.words[dependent])
+    through = _topmost_sharing_node(state, state.words[dependent])
     preposition: Word | None = None
     copular = False
     head = through
@@ -85,7 +85,7 @@ def dependency(state: RuleState, dependent: int) -> Dependency | None:
     return None
 
 
-def _represented(state: RuleState, word: Word) -> Word:
+def _topmost_sharing_node(state: RuleState, word: Word) -> Word:
     """Return the topmost word that shares its node with a word: *is* for *tall* in *she is tall*.
 
     If no other word shares the node, the word itself is returned.
@@ -369,7 +369,6 @@ def _write_adverbial(state: RuleState, edge: Dependency, head: int, dep: int) ->
 
 
 def _head_concept(state: RuleState, edge: Dependency) -> str:
-    """Return the concept of the node to which a dependent will be linked."""
     return state.draft.nodes[state.head(edge.governor, edge.form)].concept or ""
 
 
@@ -599,7 +598,6 @@ def default_role(state: RuleState, concept: str, edge: Dependency, used: set[str
 
 
 def _used_roles(state: RuleState, head: int) -> set[str]:
-    """Return the numbered roles that a node already has."""
     return {arc.role for arc in state.draft.arcs if arc.head == head and arc.role in CORE_ROLES}
 
 
