@@ -412,7 +412,6 @@ def _refuse_edited_context(pair: Pair, anchor: tuple[str, ...]) -> None:
 
 
 def _row(pair: Pair, separator: str | None) -> Row:
-    """Convert a pair of a context and a response into a row of a table."""
     context = list(pair.context) if separator is None else separator.join(pair.context)
     return {name: getattr(pair, name) for name in _COLUMNS} | {"context": context}
 

@@ -282,8 +282,8 @@ class _Claim:
         earlier: The earlier utterance, with which each response agrees or which it contradicts.
         said: Wordings that agree with the earlier utterance.
         contradicting: Wordings that contradict the earlier utterance.
-        agreed: Versions of the earlier utterance that agree with ``contradicting``; empty if the statement does
-            not occur literally in the earlier utterance.
+        agreed: Versions of the earlier utterance that agree with ``contradicting``; empty if the statement
+            does not occur literally in the earlier utterance.
     """
 
     source: Contradiction
@@ -349,8 +349,8 @@ def _responses(
         right = elsewhere
     elif kind == "crossed":
         spoken = (drawn(other.said, "right", other.source.id), elsewhere)
-        wrong = beside(wrong, _with_opposite_polarity(wrong, spoken), f"{id} 1")
-        right = beside(right, _with_opposite_polarity(right, spoken), f"{id} 0")
+        wrong = beside(wrong, _opposite_polarity(wrong, spoken), f"{id} 1")
+        right = beside(right, _opposite_polarity(right, spoken), f"{id} 0")
     # In two thirds of the cases, add another turn of the same speaker to both responses, the contradictory
     # and the consistent one.
     if kind != "later" and number(seed, "alone", id) % 3:
@@ -364,7 +364,7 @@ def _responses(
     return (earlier, wrong), (agreeing, right)
 
 
-def _with_opposite_polarity(text: str, spoken: Sequence[str]) -> str:
+def _opposite_polarity(text: str, spoken: Sequence[str]) -> str:
     """Return a sentence of another speaker: an affirmation if ``text`` is a denial, otherwise a denial."""
     # The sentence is added to the response `text`. Each response then contains one denial and one
     # affirmation, so the word "not" does not reveal whether the response is contradictory.
