@@ -222,7 +222,7 @@ def poison(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
 
 @pytest.fixture(scope="module")
 def without(chats: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """Return the negatives of one process for only the file, without a graph of the text that ends a parser."""
+    """Return the negatives of one process for only the file. The text that ends a parser has no graph."""
     folder = tmp_path_factory.mktemp("without")
     with DialogueGraph(open_store(folder / "store")) as graph:
         graph.load("dialogues", chats, name="own", split="all")
