@@ -250,7 +250,9 @@ def snapshot(
 
 
 @pytest.fixture(scope="module")
-def apart(snapshot: Snapshot, tmp_path_factory: pytest.TempPathFactory) -> Generator[list[DialogueGraph]]:
+def shard_graphs(
+    snapshot: Snapshot, tmp_path_factory: pytest.TempPathFactory
+) -> Generator[list[DialogueGraph]]:
     """Open a store for each shard, and load its dialogues and the snapshot."""
     graphs: list[DialogueGraph] = []
     for shard in SHARDS:
@@ -265,9 +267,9 @@ def apart(snapshot: Snapshot, tmp_path_factory: pytest.TempPathFactory) -> Gener
 
 @pytest.mark.parametrize("name", ALONE)
 def test_shards_with_stores_of_their_own_make_what_one_run_makes(
-    name: str, apart: list[DialogueGraph], one_run: dict[str, bytes], tmp_path: Path
+    name: str, shard_graphs: list[DialogueGraph], one_run: dict[str, bytes], tmp_path: Path
 ) -> None:
-    shards = [made(graph, name, shard=shard) for graph, shard in zip(apart, SHARDS, strict=True)]
+    shards = [made(graph, name, shard=shard) for graph, shard in zip(shard_graphs, SHARDS, strict=True)]
     assert _merged(shards, tmp_path) == one_run[name]
 
 
@@ -282,9 +284,9 @@ def test_the_same_store_gives_the_same_snapshot(
 
 
 def test_a_store_of_a_shard_says_what_it_can_not_do(
-    apart: list[DialogueGraph], snapshot: Snapshot, tmp_path: Path, whole: DialogueGraph
+    shard_graphs: list[DialogueGraph], snapshot: Snapshot, tmp_path: Path, whole: DialogueGraph
 ) -> None:
-    graph = apart[0]
+    graph = shard_graphs[0]
     snapshot.load(graph.store)  # A second load of the same snapshot changes nothing.
     other = Snapshot.write(whole.store, tmp_path / "other.snapshot", ["bank"])
     for act, told in (

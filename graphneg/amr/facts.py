@@ -130,14 +130,13 @@ class _Facts:
 
     def all(self) -> list[Facts]:
         """Return the properties of each node. Tops also get the properties of their sentence or graph."""
-        found = [self._node(node.position) for node in self.view.nodes]
+        found = [self._node_properties(node.position) for node in self.view.nodes]
         for top in sorted({0, *self.view.sentences}):
-            found[top] |= self._sentence(top)
+            found[top] |= self._sentence_properties(top)
         found[0] |= self._graph()
         return found
 
-    def _node(self, k: int) -> Facts:
-        """Return the properties of one node."""
+    def _node_properties(self, k: int) -> Facts:
         # A constant has no word class. It gets properties only if it is a number in a date, or a value that
         # can be swapped for another.
         if self.view.nodes[k].concept is None:
@@ -151,14 +150,13 @@ class _Facts:
                 "fixed_time": self._times.is_fixed(k),
                 "prunable_detail": self.clauses.is_detail(k),
             }
-            | (self._head(k) if k in self._heads else {})
+            | (self._head_properties(k) if k in self._heads else {})
             | self._word(k)
             | self._noun(k)
             | self._swap(k)
         )
 
-    def _head(self, k: int) -> Facts:
-        """Return the properties of the head of a clause."""
+    def _head_properties(self, k: int) -> Facts:
         dated = self._times.is_dated(k)
         # The property ``undated_event`` marks clauses to which a time can be added. A clause that already has
         # a time does not get this property.
@@ -206,8 +204,7 @@ class _Facts:
         swap = self._nouns.swap(k)
         return {} if swap is None else {"entity_type": swap[0], "entity_text": swap[1]}
 
-    def _sentence(self, k: int) -> Facts:
-        """Return the properties of the top of a sentence."""
+    def _sentence_properties(self, k: int) -> Facts:
         roles = [self.view.roles[at] for at in self.view.asked if at in self.view.whole(k)]
         return drop_false({"asked_roles": roles or None, "context_free": self.clauses.is_portable(k)})
 

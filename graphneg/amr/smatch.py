@@ -227,10 +227,10 @@ class _Package:
                 predicted = _both_triples(pair.predicted)
         except PenmanError as error:
             unread["predicted"] = str(error)
-        tallies = {name: self._tally(pair.number, name, predicted, gold) for name in self._measures}
+        tallies = {name: self._count_triples(pair.number, name, predicted, gold) for name in self._measures}
         return Compared(pair.number, tallies, unread)
 
-    def _tally(
+    def _count_triples(
         self, pair: int, measure: str, predicted: tuple[Triples, Triples], gold: tuple[Triples, Triples]
     ) -> Tally:
         """Return the counts of one measure for a pair of graphs."""

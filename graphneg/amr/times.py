@@ -143,7 +143,7 @@ def tense_of(text: str, lexicon: Lexicon) -> str:
         >>> [tense_of(text, english()) for text in ("She walked home.", "I'll go.", "I go.")]
         ['past', 'future', 'present']
     """
-    past, future = (bool(pattern.search(text.lower())) for pattern in _tenses(lexicon))
+    past, future = (bool(pattern.search(text.lower())) for pattern in _tense_patterns(lexicon))
     # "I said I will go" contains a past form and a future form, so its tense is "mixed".
     if past and future:
         return "mixed"
@@ -151,7 +151,7 @@ def tense_of(text: str, lexicon: Lexicon) -> str:
 
 
 @lru_cache(maxsize=8)
-def _tenses(lexicon: Lexicon) -> tuple[re.Pattern[str], re.Pattern[str]]:
+def _tense_patterns(lexicon: Lexicon) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return the patterns that match past forms and future forms."""
     past, future = (
         "|".join(re.escape(form.replace("-", " ")) for form in sorted(lexicon.members(name)))

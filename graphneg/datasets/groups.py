@@ -586,7 +586,7 @@ class HeldOut:
 
     def __contains__(self, text: str) -> bool:
         """Return whether a text is held out, in the same or in a different spelling."""
-        hashes = self._sorted()
+        hashes = self._sorted_hashes()
         if not hashes:
             return False
         hash = _hash(text)
@@ -608,10 +608,9 @@ class HeldOut:
 
     def digest(self) -> bytes:
         """Return a digest of all texts in the set. It does not depend on the order of the additions."""
-        return hashlib.blake2b(self._sorted().tobytes(), digest_size=16).digest()
+        return hashlib.blake2b(self._sorted_hashes().tobytes(), digest_size=16).digest()
 
-    def _sorted(self) -> array[int]:
-        """Return the hashes of all texts in the set, sorted."""
+    def _sorted_hashes(self) -> array[int]:
         if self._new:
             # Sort the hashes only when the set is searched, because sorting them after each addition would be
             # slow.

@@ -208,14 +208,14 @@ class Resolver:
             addressee = self._addressee(speaker)
             bearer = None if addressee is None else self._known_speaker(SPEAKER, addressee)
         if bearer is not None and bearer.kind == SPEAKER:
-            known = self._named(mention)
+            known = self._entities_with_name(mention)
             # In "Bring your girlfriend, Tina.", "Tina" looks like an address but names the girlfriend. So
             # ignore the name if this speaker already has another name, or if another entity has this name.
             if (bearer.names and bearer not in known) or any(one is not bearer for one in known):
                 return None
             bearer.names.add(mention.head)
             return bearer
-        known = self._named(mention)
+        known = self._entities_with_name(mention)
         if len(known) > 1:
             return None
         if known:
@@ -225,7 +225,7 @@ class Resolver:
         referent.names.add(mention.head)
         return referent
 
-    def _named(self, mention: Mention) -> list[_KnownEntity]:
+    def _entities_with_name(self, mention: Mention) -> list[_KnownEntity]:
         """Return the entities that a name may refer to."""
         fitting = [
             one

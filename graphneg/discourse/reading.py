@@ -331,10 +331,10 @@ class _Reader:
                 None if self._facts[k].get("expletive") else Mention(k, "pronoun", label, label, place=place)
             )
         if self._facts[k].get("has_name"):
-            return self._named(k, place)
+            return self._named_mention(k, place)
         return self._noun(k, place)
 
-    def _named(self, k: int, place: tuple[int, int]) -> Mention | None:
+    def _named_mention(self, k: int, place: tuple[int, int]) -> Mention | None:
         """Return the mention of a name, without its titles; None if nothing is left."""
         view = self._view
         name = next((at for role, at in view.roles_out[k] if role == "name"), None)
@@ -432,7 +432,7 @@ class _Reader:
         kind = "person" if label == "person" or head in words("anybody") else view.kinds[k]
         if kind in words("no-referent-kinds"):
             return None
-        token = self._token(k, at, head)
+        token = self._last_token(k, at, head)
         # Skip a noun that is a part of a compound: "the taxi-driver" does not mention a taxi.
         if token is not None and "-" in self._tokens[token] and "-" not in label:
             return None
@@ -474,7 +474,7 @@ class _Reader:
             place=place,
         )
 
-    def _token(self, k: int, at: int, head: str) -> int | None:
+    def _last_token(self, k: int, at: int, head: str) -> int | None:
         """Return the index of a noun's last token; None if it is not known."""
         tokens = self._tokens
         for node in (at, k):

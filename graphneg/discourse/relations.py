@@ -342,13 +342,13 @@ def opposites_of(predicate: str, lexicon: Lexicon) -> frozenset[str]:
         The words that the tables list. Some are opposites only for some things: "old" is the opposite of
         "young" for people, and of "new" for objects.
     """
-    return opposites().get(predicate, frozenset()) | _listed(lexicon).get(predicate, frozenset())
+    return opposites().get(predicate, frozenset()) | _listed_opposites(lexicon).get(predicate, frozenset())
 
 
 _LISTED: dict[int, tuple[Lexicon, Mapping[str, frozenset[str]]]] = {}
 
 
-def _listed(lexicon: Lexicon) -> Mapping[str, frozenset[str]]:
+def _listed_opposites(lexicon: Lexicon) -> Mapping[str, frozenset[str]]:
     """Return the opposites that a lexicon lists for each word."""
     known = _LISTED.get(id(lexicon))
     if known is None or known[0] is not lexicon:

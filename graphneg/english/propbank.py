@@ -135,7 +135,7 @@ def read_rolesets(data: bytes) -> list[Roleset | ReadError]:
     try:
         return _rolesets(data)
     except expat.ExpatError as error:
-        parts = [part for match in _ROLESET.finditer(data) for part in _alone(data, match)]
+        parts = [part for match in _ROLESET.finditer(data) for part in _read_roleset(data, match)]
         # If every roleset can be read separately, the error is between the rolesets. Report it for the file.
         if not any(isinstance(part, ReadError) for part in parts):
             parts.append(_malformed(error))
@@ -146,7 +146,7 @@ def read_rolesets(data: bytes) -> list[Roleset | ReadError]:
         return [ReadError(error.args[0], "the file declares an XML entity, which graphneg does not expand")]
 
 
-def _alone(data: bytes, match: re.Match[bytes]) -> list[Roleset | ReadError]:
+def _read_roleset(data: bytes, match: re.Match[bytes]) -> list[Roleset | ReadError]:
     """Read one roleset of a file that is not well-formed XML."""
     lines_before = data.count(b"\n", 0, match.start())
     # Keep the indentation, so that the column numbers in error messages are the column numbers in the file.

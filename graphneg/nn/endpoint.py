@@ -163,7 +163,7 @@ class Endpoint:
         ) as error:
             raise RequestError("unreachable", _line(first_line(_first_error(error)))) from error
         if response.status_code >= 300:
-            raise _refusal(response.status_code, response.headers, content)
+            raise _status_error(response.status_code, response.headers, content)
         return _parsed_json(content)
 
 
@@ -213,7 +213,7 @@ def _parsed_json(content: bytes) -> Any:
         raise RequestError("unreadable", f"an answer that is not JSON: {_line(first_line(error))}") from error
 
 
-def _refusal(status: int, headers: Mapping[str, str], content: bytes) -> RequestError:
+def _status_error(status: int, headers: Mapping[str, str], content: bytes) -> RequestError:
     """Create the error for an answer whose HTTP status is not a success."""
     try:
         told: Any = _parsed_json(content)

@@ -317,10 +317,10 @@ class LanguageModel(ABC):
         own = {self.tokenizer.eos_token_id, *(known if isinstance(known, list) else [known])} - {None}
         if end is None:
             return own
-        return own | {number for number, text in enumerate(self._pieces) if end in text}
+        return own | {number for number, text in enumerate(self._token_texts) if end in text}
 
     @cached_property
-    def _pieces(self) -> list[str]:
+    def _token_texts(self) -> list[str]:
         """The text of each token in the vocabulary, in the order of the token ids."""
         return self.tokenizer.batch_decode([[number] for number in range(len(self.tokenizer))])
 

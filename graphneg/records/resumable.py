@@ -226,7 +226,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         """
         with self._writing():
             data = line.encode() + b"\n"
-            self._open.write(data)
+            self._open_file.write(data)
             # Update the digest with each line, so that a checkpoint does not have to read the part file.
             self._written.update(data)
         self._negatives += 1
@@ -244,12 +244,12 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         with self._writing():
             # Sync the part file before the note is written. Otherwise, after a power failure, the note could
             # count lines that the part file does not contain.
-            self._open.flush()
-            os.fsync(self._open.fileno())
+            self._open_file.flush()
+            os.fsync(self._open_file.fileno())
             self._note.write(
                 made_of=self._content_digest,
                 part=self._part.name,
-                offset=self._open.tell(),
+                offset=self._open_file.tell(),
                 digest=self._written.hexdigest(),
                 **self._facts(),
             )
@@ -262,7 +262,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
     def written(self) -> Iterator[Negative]:
         """Read the part file, and return all negatives that were written to it so far."""
         with self._writing():
-            self._open.flush()
+            self._open_file.flush()
         return read_jsonl(self._part)
 
     def finish(self) -> Path:
@@ -279,7 +279,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         """
         if not self.resumed.is_complete:
             with self._writing():
-                self._open.flush()
+                self._open_file.flush()
                 # Another program may have changed the part file, because it is an ordinary file in a folder
                 # of the user.
                 if file_digest(self._part) != self._written.hexdigest():
@@ -308,7 +308,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             self._held.close()
 
     @property
-    def _open(self) -> BinaryIO:
+    def _open_file(self) -> BinaryIO:
         """The open part file."""
         assert self._file is not None, "the file is complete already"
         return self._file

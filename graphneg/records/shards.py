@@ -354,14 +354,14 @@ def _check_alike(first: ShardFile, other: ShardFile) -> None:
         values = (one["settings"].get(name), two["settings"].get(name))
         if values[0] != values[1]:
             raise _mismatch_error(
-                f"{both}{name} is {_short(values[0])} in one and {_short(values[1])} in the other"
+                f"{both}{name} is {_short_json(values[0])} in one and {_short_json(values[1])} in the other"
             )
     for name in ("choice", "content"):
         if one[name] != two[name]:
             raise _mismatch_error(both + _MEANT["content"])
 
 
-def _short(value: Any, most: int = 60) -> str:
+def _short_json(value: Any, most: int = 60) -> str:
     """Format a value as JSON for a message, truncated to ``most`` characters."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= most else f"{text[:most]}..."

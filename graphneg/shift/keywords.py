@@ -367,7 +367,7 @@ class YakeExtractor(SpacyExtractor):
             ]
             for place in places:
                 # If the phrase is part of a name, such as "Francisco", use the whole name instead.
-                name = next((name for name in names if _cuts(place, name)), None)
+                name = next((name for name in names if _splits_name(place, name)), None)
                 run = parts[place.start : place.stop] if name is None else parts[name.start : name.stop]
                 key = key_of(run) if self._is_phrase(run) and stops.isdisjoint(form) else ""
                 if key and (key not in found or found[key].score < score):
@@ -385,7 +385,7 @@ def _names(words: Sequence[KeywordToken]) -> list[range]:
     return found
 
 
-def _cuts(place: range, name: range) -> bool:
+def _splits_name(place: range, name: range) -> bool:
     """Return whether a range of words contains some but not all words of a name."""
     shared = range(max(place.start, name.start), min(place.stop, name.stop))
     return 0 < len(shared) < len(name)

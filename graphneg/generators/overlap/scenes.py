@@ -101,7 +101,7 @@ class Scenes:
         Returns:
             The filter for sentences.
         """
-        runs = frozenset(run for text in texts for run in _runs(text))
+        runs = frozenset(run for text in texts for run in _word_sequences(text))
         # Other dialogues that mention a rare word of the last turn are probably about the same scene, so the
         # filter rejects their sentences.
         rare = frozenset(term for term in terms.last if self.is_rare(term))
@@ -236,7 +236,13 @@ class TopicFilter:
             rare: Rare terms of the context's last turn.
             scene: Vector of the scene that the context is about, shape (dimensions,).
         """
-        self._scenes, self._talk, self._runs, self._rare, self._scene = scenes, talk, runs, rare, scene
+        self._scenes, self._talk, self._word_sequences, self._rare, self._scene = (
+            scenes,
+            talk,
+            runs,
+            rare,
+            scene,
+        )
         self._is_different: dict[str, bool] = {}
 
     def accepts(self, sentence: PoolSentence, shared: frozenset[str]) -> bool:
@@ -257,7 +263,7 @@ class TopicFilter:
             return False
         # Reject a sentence that repeats five consecutive words of the context, because it is probably about
         # the same scene.
-        if not self._runs.isdisjoint(_runs(sentence.text)):
+        if not self._word_sequences.isdisjoint(_word_sequences(sentence.text)):
             return False
         # The words that a retrieved sentence shares with the context always make it similar to the context,
         # so compare only its other words.
@@ -276,7 +282,7 @@ class TopicFilter:
         return not scenes.is_alike(self._scene, scenes.of_dialogue(dialogue))
 
 
-def _runs(text: str) -> Iterable[str]:
+def _word_sequences(text: str) -> Iterable[str]:
     """Return all sequences of `SAME_RUN` consecutive words in a text."""
     words = words_key(text).split()
     return (" ".join(words[at : at + SAME_RUN]) for at in range(len(words) - SAME_RUN + 1))
