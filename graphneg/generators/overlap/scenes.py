@@ -236,13 +236,7 @@ class TopicFilter:
             rare: Rare terms of the context's last turn.
             scene: Vector of the scene that the context is about, shape (dimensions,).
         """
-        self._scenes, self._talk, self._word_sequences, self._rare, self._scene = (
-            scenes,
-            talk,
-            runs,
-            rare,
-            scene,
-        )
+        self._scenes, self._talk, self._sequences, self._rare, self._scene = scenes, talk, runs, rare, scene
         self._is_different: dict[str, bool] = {}
 
     def accepts(self, sentence: PoolSentence, shared: frozenset[str]) -> bool:
@@ -263,7 +257,7 @@ class TopicFilter:
             return False
         # Reject a sentence that repeats five consecutive words of the context, because it is probably about
         # the same scene.
-        if not self._word_sequences.isdisjoint(_word_sequences(sentence.text)):
+        if not self._sequences.isdisjoint(_word_sequences(sentence.text)):
             return False
         # The words that a retrieved sentence shares with the context always make it similar to the context,
         # so compare only its other words.
