@@ -69,7 +69,7 @@ Ask = Callable[[Sequence[Turn], Sequence[str]], str]
 """Type of a function that builds a prompt from two arguments: the turns of a history, and keywords."""
 
 
-@dataclass(frozen=True, all_pending=True)
+@dataclass(frozen=True, slots=True)
 class KeywordOptions(WritingOptions):
     """Options of the keyword generators, in addition to those of `WritingOptions`.
 
@@ -124,7 +124,7 @@ class KeywordOptions(WritingOptions):
         return Sampling(self.temperature, top_p=self.top_p)
 
 
-@dataclass(all_pending=True)
+@dataclass(slots=True)
 class _PendingNegative(Gap):
     """A negative still to be made, with the keywords of its last prompt and the texts that the model wrote.
 
