@@ -1,1 +1,1 @@
-"""Tests of graphneg: folders mirror its packages; what several tests use stands here."""
+"""Tests of graphneg. Each subfolder tests the package of the same name; shared helpers are in this folder."""

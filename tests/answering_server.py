@@ -1,4 +1,4 @@
-"""A server in this process that answers each request with what a function returns."""
+"""Run an HTTP server in the test process that answers requests by calling a function."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 Answering = Callable[[dict[str, Any], int], Any]
-"""Takes a request's body and its number, from 1; gives JSON, or what is written as it is: bytes in parts."""
+"""Function that takes the body of a request and the number of the request, from 1. It returns a dict, which
+is sent as JSON, or an iterable of bytes, which are sent unchanged."""
 
 
 @contextmanager
@@ -33,7 +34,7 @@ def answering(answer: Answering) -> Generator[tuple[str, list[dict[str, Any]]]]:
                 for part in parts:
                     self.wfile.write(part)
                     self.wfile.flush()
-            except OSError:  # the client has given up
+            except OSError:  # The client has closed the connection, for example after its timeout.
                 pass
             self.close_connection = True
 
@@ -50,5 +51,5 @@ def answering(answer: Answering) -> Generator[tuple[str, list[dict[str, Any]]]]:
 
 
 def said(content: Any, ending: str = "stop", **message: Any) -> dict[str, Any]:
-    """Return an answer of the chat route."""
+    """Return an answer of OpenAI's chat API with the given content and finish reason."""
     return {"choices": [{"message": {"content": content, **message}, "finish_reason": ending}]}

@@ -1,4 +1,4 @@
-"""The command line run in the tests' process: its status and what it prints."""
+"""Run the command line in the test process, and return its exit status and its output."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from graphneg.cli.app import main
 
 @dataclass(frozen=True)
 class Ended:
-    """A command that has ended: its status, standard output and standard error."""
+    """The exit status, the standard output and the standard error of a command."""
 
     status: int
     out: str
@@ -24,7 +24,7 @@ Run = Callable[..., Ended]
 
 
 def command_line(capfd: pytest.CaptureFixture[str]) -> Run:
-    """A function that runs a command, given as its arguments."""
+    """Return a function that runs graphneg with command-line arguments."""
 
     def once(*arguments: str | Path) -> Ended:
         capfd.readouterr()

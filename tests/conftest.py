@@ -1,4 +1,4 @@
-"""What tests share: each server is started, and the tiny T5 trained, once a session."""
+"""Fixtures for all tests. Each server is started once per session, and each tiny model is trained once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tests.tiny_t5 import TinyT5
 
 
-settings.register_profile("any machine", deadline=None)  # how long an example takes is the machine's affair
+settings.register_profile("any machine", deadline=None)  # Do not fail examples on a slow machine.
 settings.load_profile("any machine")
 
 
@@ -36,11 +36,11 @@ MINUTES = (
     *("test_pipeline", "test_docs", "test_benchmarks", "test_kill", "test_graph", "test_shards"),
     "test_hostile_queries",
 )
-"""Files that take so long: the longest first."""
+"""Test files that take minutes, slowest first."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes minutes comes first, so that no process is left alone with it at the end."""
+    """Run the slowest files first. With several processes, all of them then end at about the same time."""
     for item in items:
         if item.get_closest_marker("long_on_neo4j") and "neo4j" in item.name:
             item.add_marker(pytest.mark.long)
@@ -49,21 +49,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_configure() -> None:
-    """Tests press Ctrl-C, which a shell's background job, and so all that it starts, would ignore."""
+    """Restore the default handler of Ctrl-C, which tests send.
+
+    A shell starts background jobs with Ctrl-C ignored, and their child processes inherit this.
+    """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
 def embedded(tmp_path_factory: pytest.TempPathFactory) -> Generator[Store]:
-    """An embedded store of its own."""
     with open_store(tmp_path_factory.mktemp("embedded") / "store") as store:
         yield store
 
 
 @pytest.fixture(scope="session")
 def neo4j_instance(tmp_path_factory: pytest.TempPathFactory) -> Generator[Neo4jServer]:
-    """A running Neo4j. Missing, it fails a CI run and skips the test elsewhere."""
+    """Start Neo4j, or connect to the one that NEO4J_URI names. If there is none, fail in CI, else skip."""
     with ExitStack() as running:
         try:
             server = running.enter_context(neo4j_server(tmp_path_factory.mktemp("neo4j")))
@@ -76,20 +78,22 @@ def neo4j_instance(tmp_path_factory: pytest.TempPathFactory) -> Generator[Neo4jS
 
 @pytest.fixture(scope="session")
 def neo4j(neo4j_instance: Neo4jServer) -> Generator[Store]:
-    """A store on Neo4j."""
     with neo4j_instance.open() as store:
         yield store
 
 
 @pytest.fixture(scope="session", params=["embedded", "neo4j"])
 def store(request: pytest.FixtureRequest) -> Store:
-    """A store on each server in turn; what it holds is left from the tests before (see ``wipe``)."""
+    """Return the shared embedded store and the shared Neo4j store, one per parameter.
+
+    Both still contain the data of earlier tests; call `tests.servers.wipe` to empty them.
+    """
     return request.getfixturevalue(request.param)
 
 
 @pytest.fixture(scope="module", params=["embedded", "neo4j"])
 def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
-    """Each server in turn, of the test module's own: one that may be killed."""
+    """Start a server that only this test module uses, so that a test may kill it."""
     folder = tmp_path_factory.mktemp("killed")
     if request.param == "embedded":
         yield Embedded(folder / "store")
@@ -106,17 +110,17 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 @pytest.fixture
 def run(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Runs the command line in this process, where the environment names no Neo4j and no width."""
+    """Return a function that runs the command line, without environment variables for Neo4j or the width."""
     for name in ("NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
-    messages.cache_clear()  # a console knows its width from when it was first used
+    messages.cache_clear()  # Create the consoles again, because each reads COLUMNS only once.
     results.cache_clear()
     return command_line(capfd)
 
 
 @pytest.fixture(scope="module")
 def everyday(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
-    """An embedded store that holds the bundled corpus; its server stays up for all tests of a module."""
+    """Load the bundled corpus into an embedded store, whose server runs until the module's last test."""
     path = tmp_path_factory.mktemp("everyday") / "store"
     with DialogueGraph(open_store(path)) as graph:
         graph.load("everyday")
@@ -130,14 +134,14 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TinyT5]:
     from tests.tiny_t5 import train
 
     threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # the tensors are too small to be worth sharing
+    torch.set_num_threads(1)  # For such small tensors, several threads are slower.
     yield train(tmp_path_factory.mktemp("tiny-t5"))
     torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="session")
 def utterances(tiny: TinyT5) -> list[EditedUtterance]:
-    """The graphs that the model knows, as edits of utterances that said something else."""
+    """Return utterances whose edited graphs are those on which the tiny T5 was trained."""
     from tests.tiny_t5 import edited
 
     return [edited(graph, "Nobody said this.", f"own/test/{n}#0") for n, (graph, _) in enumerate(tiny.pairs)]
@@ -155,14 +159,14 @@ def tiny_lms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TinyModels]:
     from tests.tiny_lm import train
 
     threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # the tensors are too small to be worth sharing
+    torch.set_num_threads(1)  # For such small tensors, several threads are slower.
     yield train(tmp_path_factory.mktemp("tiny-lms"))
     torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="session")
 def smol(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with SmolLM2, which is read faster than what its package holds."""
+    """Save SmolLM2 to a folder in a format that loads faster than the file in its package."""
     from graphneg.nn.models import load_causal
 
     if SMOL is None:

@@ -1,4 +1,4 @@
-"""Labelled responses of invented generators, and follow-ups, for tests of contradictions."""
+"""Labelled responses from three made-up generators, and a follow-up question, for tests of contradictions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ QUESTIONS = ("where is the cat", "who ate the bread", "shall we swim", "when is 
 
 
 def labelled() -> list[JudgedResponse]:
-    """Two responses of each of three generators to each of four contexts: one is fish, and contradictory."""
+    """Return two responses per generator and context. The one with "fish" is labelled contradictory."""
     return [
         JudgedResponse(
             f"own:{name}{place}{votes}",
@@ -31,7 +31,7 @@ def labelled() -> list[JudgedResponse]:
 
 
 def apart() -> list[JudgedResponse]:
-    """The same, of which no two generators answer one context."""
+    """Return the responses of `labelled`, with a different context for each generator."""
     return [
         JudgedResponse(
             one.id,
@@ -46,7 +46,7 @@ def apart() -> list[JudgedResponse]:
 
 
 def followup() -> FollowUp:
-    """A question about a coat, of which the answerer spoke before; there were turns in between."""
+    """Return a context in which B asks about the coat that A mentioned three turns earlier."""
     turns = (
         Turn("A", "My coat is red."),
         Turn("B", "It is cold."),

@@ -1,4 +1,4 @@
-"""Edits for tests: drafts of any, and ways to see a graph under some."""
+"""Random edits for property-based tests, and functions that apply edits and show the result."""
 
 from __future__ import annotations
 
@@ -60,7 +60,11 @@ def edit(op: str, k: int = 0, amr: str = AMR, **fields: object) -> Edit:
 
 
 def edits_of(graph: AmrGraph, drafts: Sequence[Draft]) -> tuple[list[Edit], dict[str, AmrGraph]]:
-    """Drafts as edits of this graph: most name a node that it has, or had before the edits."""
+    """Convert random drafts into edits of a graph. Most refer to one of its nodes, some to no node.
+
+    Returns:
+        The edits, and the graphs from which grafts copy, keyed by id.
+    """
     sources: dict[str, AmrGraph] = {}
     made: list[Edit] = []
     for op, k, role, concept, value, source, from_position in drafts:
@@ -83,7 +87,7 @@ def after(graph: AmrGraph, *wanted: Edit, sources: Sequence[AmrGraph] = ()) -> A
 
 
 def text_after(text: str, *wanted: Edit, **sources: str) -> str:
-    """The graph of a text under edits, on one line."""
+    """Parse a graph, apply edits, and return the edited graph on one line."""
     graphs = [parse_graph(source, name) for name, source in sources.items()]
     return " ".join(format_graph(after(parse_graph(text, AMR), *wanted, sources=graphs)).split())
 
@@ -93,7 +97,10 @@ def triples(graph: AmrGraph) -> Counter[tuple[str, str, str]]:
 
 
 def bare(graph: AmrGraph) -> Counter[tuple[str, str, str]]:
-    """Concept, role, concept of each edge, in the direction of its meaning."""
+    """Return triples of concept, role and concept, without inverse roles such as ``:ARG0-of``.
+
+    Variables are left out, so that graphs with different variables are equal.
+    """
     decoded = penman.decode(format_graph(graph))
     concepts = {one.source: one.target for one in decoded.instances()}
     return Counter(

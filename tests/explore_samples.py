@@ -1,7 +1,8 @@
-"""A corpus of some twenty pairs whose focus and perspective are given by hand, and writing it to a store.
+"""A small corpus with a hand-written shift graph, and a function that writes both to a store.
 
-A turn is (text, focus, perspective), of which the first of a dialogue has only the text. A response
-stands behind the turn that it answers; its text begins with ``+`` where it fits, ``-`` where it does not.
+An entry is a tuple of a text, its focus and its perspective; both are empty for the first turn of a dialogue.
+A text that begins with ``+`` or ``-`` is not a turn, but a correct (``+``) or wrong (``-``) response to the
+turn before it.
 """
 
 from __future__ import annotations
@@ -161,7 +162,7 @@ def dialogues() -> Iterator[Dialogue]:
 
 
 def pairs() -> Iterator[tuple[str, str, str]]:
-    """The reply's id, focus and perspective of each pair."""
+    """Yield the id, the focus and the perspective of each reply that has a focus."""
     for id, said in DIALOGUES.items():
         turns = responses = 0
         for text, focus, perspective in said:
@@ -176,7 +177,7 @@ def pairs() -> Iterator[tuple[str, str, str]]:
 
 
 def mentions() -> Iterator[tuple[str, str]]:
-    """Utterance and term: what replies attend to in it, and what it moves to."""
+    """Yield pairs of an utterance id and a keyword: the focus of the post, the perspective of the reply."""
     for reply, focus, perspective in pairs():
         if "/r" in reply.partition("#")[2]:
             yield reply.partition("/r")[0], focus

@@ -1,8 +1,9 @@
-"""What the program gives, as lines in files under ``tests/golden``; ``make golden`` writes them anew.
+"""Compute the outputs of graphneg that are recorded in ``tests/golden``; ``make golden`` writes the files.
 
-In: the bundled corpus ``everyday``, and samples of the corpora in ``../shared/data`` where they are there.
-Out: one file for each corpus and output, a line an item, sorted. Of the bundled corpus the lines hold the
-texts (``.txt``); of the others, whose texts are not ours, ids and digests (``.digests``).
+The inputs are the bundled corpus ``everyday`` and, if they exist, samples of the corpora in
+``../shared/data``. There is one file per corpus and output, with one sorted line per item. For the bundled
+corpus, the lines contain the texts (``.txt``). The texts of the other corpora must not be published, so their
+lines contain only ids and digests (``.digests``).
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ OUTPUTS = (
     *(f"generators/{name}" for name in GENERATORS),
     *(f"recipes/{name}" for name in RECIPES),
 )
-"""What there is a file of for each corpus."""
+"""The outputs that are recorded for each corpus, one file per output."""
 
 ADVICE = """
 The program gives something else than before. Where this is not meant, there is a fault in what was changed.
@@ -75,7 +76,7 @@ and nothing else, with a message that says why."""
 
 
 class Outputs:
-    """All outputs of the corpora in one open dialogue graph: lines by corpus and name of the output."""
+    """Computes the lines of each output file from an open dialogue graph."""
 
     def __init__(self, graph: DialogueGraph) -> None:
         self._graph = graph
@@ -83,7 +84,7 @@ class Outputs:
         self._transforms = load_transforms()
 
     def lines(self, corpus: str, output: str) -> list[str]:
-        """The lines of one file, sorted; each with its texts, or with digests of them."""
+        """Return the sorted lines of one output file, such as ``parses`` or ``recipes/deam``."""
         kind, _, name = output.partition("/")
         by_kind: Mapping[str, Callable[[str, str], Iterable[tuple[str, str]]]] = {
             "parses": self._parses,
@@ -102,19 +103,19 @@ class Outputs:
         return read_dialogues(store, list(dialogue_ids(store, Selection((corpus,)))))
 
     def _parses(self, corpus: str, _: str) -> Iterator[tuple[str, str]]:
-        """What the ``dependency`` parser makes of each utterance."""
+        """Yield the id of each utterance, and its graph by the ``dependency`` parser."""
         said = {f"{one.id}#{turn.turn}": turn.text for one in self._dialogues(corpus) for turn in one.turns}
         for id, parsed in zip(said, parser().parse_batch(list(said.values())), strict=True):
             codes = "".join(f"!{warning_code(one)} " for one in parsed.warnings)
             yield id, codes + ("" if parsed.graph is None else flat(parsed.graph))
 
     def _shifts(self, corpus: str, _: str) -> Iterator[tuple[str, str]]:
-        """Each edge of the shift graph of one corpus, with its count."""
+        """Yield each edge of the shift graph of a corpus with its count. The edges have no ids."""
         for focus, perspective, count in self._graph.shift_graph(corpora=[corpus]).edges(data="count"):
             yield "", f"{focus} > {perspective}{COUNT}{count}"
 
     def _proposals(self, corpus: str, name: str) -> Iterator[tuple[str, str]]:
-        """Each site of a transform: its edits, and what ``surface`` makes of them."""
+        """Yield each proposal of a transform, a digest of its edited graph, and its text by ``surface``."""
         dialogues = self._dialogues(corpus)
         proposed = propose(self._graph.store, self._transforms[name], dialogues)
         sites = [(one, site) for one in dialogues for site in with_edits(proposed.get(one.id, ()))]
@@ -129,7 +130,7 @@ class Outputs:
             yield proposal_id(dialogue, proposal), f"{pool}{text}"
 
     def _edited(self, dialogue: StoredDialogue, edits: Sequence[Edit]) -> list[EditedUtterance]:
-        """What a decoder reads of a site: an edited utterance for each graph that its edits change."""
+        """Return the input of the decoder: one edited utterance for each graph that the edits change."""
         copied = {edit.from_amr for edit in edits if edit.from_amr is not None}
         changed = list(dict.fromkeys(edit.amr for edit in edits))
         graphs = self._graph_cache.get(copied.union(changed))
@@ -157,19 +158,23 @@ class Outputs:
         return found
 
     def _generated(self, corpus: str, name: str) -> Iterator[tuple[str, str]]:
-        """What a generator gives for the last turn of each dialogue."""
+        """Yield the negatives of a generator for the last turn of each dialogue."""
         for one in self._graph.generate(name, per_context=PER_CONTEXT, seed=SEEDS[0], corpora=[corpus]):
             yield one.id, negative_text(one)
 
     def _negatives(self, corpus: str, name: str) -> Iterator[tuple[str, str]]:
-        """What a recipe makes of each dialogue, with several seeds."""
+        """Yield the negatives of a recipe for each dialogue and each of several seeds."""
         for seed in SEEDS:
             for one in self._graph.negatives(name, seed=seed, corpora=[corpus]):
                 yield one.id, negative_text(one)
 
 
 def with_edits(proposals: Sequence[Proposal]) -> Iterator[tuple[Proposal, tuple[Edit, ...]]]:
-    """Each site with its edits; a pool's member with those of the first partner that fits, or none."""
+    """Yield each proposal with its edits.
+
+    A proposal with a ``swap_pool`` swaps its subtree with that of another proposal. The first possible
+    partner is used; without a partner, there are no edits.
+    """
     for one in proposals:
         yield one, one.edits if one.swap_pool is None else swap(one, proposals)
 
@@ -186,7 +191,7 @@ def swap(one: Proposal, proposals: Sequence[Proposal]) -> tuple[Edit, ...]:
 
 
 def proposal_id(dialogue: StoredDialogue, proposal: Proposal) -> str:
-    """Where a site is: the utterance, the site's own name, the target where it is for one only."""
+    """Return an id for a proposal: the utterance, the edited node and, if it is restricted, the target."""
     amr = min(proposal.graphs)
     site = proposal.site.replace(f"{amr}.", "").replace(f"{dialogue.id}#", "#").replace(" ", "_")
     target = f" for:{proposal.target}" if proposal.target else ""
@@ -194,7 +199,7 @@ def proposal_id(dialogue: StoredDialogue, proposal: Proposal) -> str:
 
 
 def edit_text(edit: Edit) -> str:
-    """One edit in a few words: ``set 3 concept=bad-01``."""
+    """Describe an edit on one line, such as ``set 3 concept=bad-01``."""
     source = None if edit.from_amr is None else f"{edit.from_amr}.{edit.from_position}"
     fields = {
         "role": edit.role,
@@ -210,12 +215,12 @@ def edit_text(edit: Edit) -> str:
 
 
 def answer_text(answer: Decoded) -> str:
-    """The text, or the code of the refusal after an exclamation mark."""
+    """Return the decoded text; for a refused edit, ``!`` and the code of the reason."""
     return answer.text if answer.text is not None else f"!{(answer.reason or '').partition(':')[0]}"
 
 
 def negative_text(negative: Negative) -> str:
-    """The turns of a negative that say something else than before, its response, and what was done."""
+    """Describe a negative on one line: its transforms, its edited turns and its response."""
     before = negative.original.context or negative.context
     turns = [
         f"[{turn}] {now.text}"
@@ -228,7 +233,7 @@ def negative_text(negative: Negative) -> str:
 
 
 def digested(value: str) -> str:
-    """The value's digest; counts, and codes of refusals, stay as they are.
+    """Replace the texts in a line by digests. Counts and codes of refusals are kept.
 
     >>> digested("tea > milk: 3"), digested("drop 4 = 952499aa | !no-form")
     ('03f32410: 3', '4cbf8624 !no-form')
@@ -247,29 +252,28 @@ def digest(text: str) -> str:
 
 
 def flat(graph: AmrGraph) -> str:
-    """A graph in PENMAN notation, on one line."""
     return " ".join(format_graph(AmrGraph("", graph.nodes, graph.mentions)).split())
 
 
 def natural(line: str) -> list[tuple[int, str]]:
-    """Orders lines so that ``#10`` stands behind ``#9``."""
+    """Return a sort key by which ``#10`` comes after ``#9``."""
     return [(int(part) if part.isdigit() else -1, part) for part in re.split(r"(\d+)", line)]
 
 
 @cache
 def parser() -> CheckedParser:
-    """The ``dependency`` parser, made once."""
+    """Return the ``dependency`` parser, which is created only once."""
     return get_parser("dependency")
 
 
 def fill_bundled(graph: DialogueGraph) -> None:
-    """Load the bundled corpus, parse what has no graph, and count shifts."""
+    """Load the bundled corpus, parse the utterances without a graph, and build the shift graph."""
     graph.load(BUNDLED)
     _complete(graph)
 
 
 def fill_sampled(graph: DialogueGraph) -> None:
-    """Load samples of the corpora that are not ours, with opposites and frames; parse, count shifts."""
+    """Load samples of the other corpora, ConceptNet and PropBank. Parse them, and build the shift graph."""
     for loader, path in RESOURCES.items():
         graph.load(loader, DATA / path)
     for corpus, (loader, path) in SOURCES.items():
@@ -280,13 +284,16 @@ def fill_sampled(graph: DialogueGraph) -> None:
 
 
 def missing() -> list[str]:
-    """The files that the samples are taken of and that are not on this machine."""
+    """Return the input files that do not exist on this machine."""
     paths = [*(path for _, path in SOURCES.values()), *RESOURCES.values()]
     return [path for path in paths if not (DATA / path).exists()]
 
 
 def sample(records: Sequence[Record]) -> list[Record]:
-    """Dialogues, or runs of graphs of one dialogue's length, of some hundred utterances in all."""
+    """Choose dialogues at random, by hash, until they have about `UTTERANCES` utterances.
+
+    In a corpus of graphs without dialogues, `TURNS` consecutive graphs count as a dialogue.
+    """
     dialogues = [(one.id, [one], len(one.utterances)) for one in records if isinstance(one, Dialogue)]
     graphs = [one for one in records if isinstance(one, GraphText)]
     runs = [graphs[at : at + TURNS] for at in range(0, len(graphs), TURNS)]
@@ -307,7 +314,7 @@ def _complete(graph: DialogueGraph) -> None:
 
 @contextmanager
 def opened(fill: Callable[[DialogueGraph], None]) -> Iterator[Outputs]:
-    """The outputs of an embedded store that ``fill`` has filled; it is gone afterwards."""
+    """Create a temporary store, fill it with the function ``fill``, and yield its outputs."""
     with tempfile.TemporaryDirectory() as folder, open_graph(Path(folder) / "store") as graph:
         fill(graph)
         yield Outputs(graph)
@@ -318,7 +325,7 @@ def path_of(corpus: str, output: str) -> Path:
 
 
 def difference(outputs: Outputs, corpus: str, output: str) -> str:
-    """What is not as the file has it, as a diff, and what to do then; nothing where all is."""
+    """Compare an output with its file. Return a diff with advice, or an empty string if both are equal."""
     path = path_of(corpus, output)
     if not path.exists():
         return f"{path} is not there: run `make golden`, read it, and commit it."
@@ -331,7 +338,7 @@ def difference(outputs: Outputs, corpus: str, output: str) -> str:
 
 
 def write(outputs: Outputs, corpora: Iterable[str]) -> None:
-    """Write all files of these corpora, and remove those of what is no output any more."""
+    """Write the files of some corpora, and remove files that belong to no output in `OUTPUTS`."""
     for corpus in corpora:
         for output in OUTPUTS:
             path = path_of(corpus, output)

@@ -1,4 +1,4 @@
-"""AMR graphs for tests: those of The Little Prince where they are on this machine, else the bundled ones."""
+"""AMR graphs for tests: The Little Prince if its file exists on this machine, else the bundled graphs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def bundled() -> tuple[AmrGraph, ...]:
 
 @cache
 def natural() -> tuple[AmrGraph, ...]:
-    """Graphs that people wrote: a whole book of them, where it is there."""
+    """Return graphs that people annotated: those of The Little Prince if its file exists."""
     if not LITTLE_PRINCE.exists():
         return bundled()
     files = sorted(LITTLE_PRINCE.glob("lpp-*.txt"))

@@ -1,4 +1,4 @@
-"""Runs that are stopped in the middle, by Ctrl-C or by a full disk."""
+"""Stop a run in the middle, by Ctrl-C or by a full disk."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from graphneg.progress import NoProgress
 
 
 def interrupt() -> None:
-    """As if Ctrl-C were pressed here, whatever handles the signal."""
+    """Raise the exception of Ctrl-C, even if another signal handler is installed."""
     raise KeyboardInterrupt
 
 
 class StopsAt(NoProgress):
-    """Does something, or interrupts, when so many units of work are done."""
+    """A progress display that calls a function, by default `interrupt`, after a given amount of work."""
 
     def __init__(self, amount: int, act: Callable[[], None] = interrupt) -> None:
         self._left = amount
@@ -30,7 +30,7 @@ class StopsAt(NoProgress):
 
 @contextmanager
 def no_room_for_more_than(size: int) -> Generator[None]:
-    """The system refuses whatever makes a file longer than so many bytes, as a full disk does."""
+    """Limit the size of files in the block, so that writing beyond ``size`` bytes fails as on a full disk."""
     hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
     before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     try:

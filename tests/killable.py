@@ -1,7 +1,7 @@
-"""What writes to a store or a file, as a process of its own that may be killed at any moment.
+"""Run a graphneg command in a separate process that a test can kill.
 
-The process comes from a server of forks that has imported everything already. Batches are small, so
-that there are many moments between them.
+The process is forked from a server process that has already imported all modules, so it starts quickly. The
+batches of the command are small, so that a kill often falls between two batches.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ forks.set_forkserver_preload(["pytest", "tests.killable", "graphneg.loaders.dial
 
 
 class Run:
-    """A command in a process of its own: ``load`` a file, write ``negatives`` to one or what a generator
-    makes (``generate``), ``parse``, or build the ``shift`` graph.
+    """A command in a separate process: ``load``, ``negatives``, ``generate``, ``parse`` or ``shift``.
 
-    ``acknowledged`` is how many dialogues (parse: graphs) are acknowledged so far, ``seconds`` how long the
-    command took.
+    Attributes:
+        acknowledged: Number of dialogues (for ``parse``, of graphs) that the server has committed so far.
+        seconds: Duration of the command.
     """
 
     def __init__(self, target: str, environment: Mapping[str, str], command: str, file: Path) -> None:
@@ -57,7 +57,7 @@ class Run:
         self._reader.start()
 
     def ended_within(self, seconds: float) -> bool:
-        """Whether the command ended by itself before this time was over."""
+        """Wait for at most ``seconds``, and return whether the command has ended."""
         self._process.join(seconds)
         return self._process.exitcode is not None
 
@@ -67,7 +67,7 @@ class Run:
         self._reader.join()
 
     def finish(self) -> None:
-        """Wait for the end of the command, which must be a good one."""
+        """Wait until the command ends, and check that its exit status is 0."""
         self._process.join(PATIENCE)
         self._reader.join()
         assert self._process.exitcode == 0
@@ -81,7 +81,7 @@ class Run:
 
 
 def work(target: str, environment: Mapping[str, str], command: str, file: Path, teller: Connection) -> None:
-    """What the process does: it says when the store is open, and each batch that is acknowledged."""
+    """Run a command in the child process. Tell the parent when the store is open, and after each commit."""
     os.environ.update(environment)
     with DialogueGraph(open_store(target)) as dialogues:
         teller.send(BEGIN)
@@ -102,7 +102,7 @@ def work(target: str, environment: Mapping[str, str], command: str, file: Path, 
 
 
 def told(dialogues: DialogueGraph, amount: str, teller: Connection) -> None:
-    """Tell how much there is after each write that is acknowledged."""
+    """Report the result of the counting query ``amount`` to the parent process after each commit."""
     store, write = dialogues.store, dialogues.store.write
 
     def acknowledged(work: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Servers of a test's own that can be killed and started again, with their data."""
+"""Servers that a test can kill and start again. Their data are kept."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests import servers
 
 PATIENCE = 120
 QUICK_START = ("-Xmx1g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
-"""Flags for a Java that is started often and does little: half of the time until it is ready."""
+"""Java flags that halve the start time of the server, at the price of slower queries."""
 
 
 class Server(Protocol):
@@ -33,10 +33,10 @@ class Server(Protocol):
     def kill(self) -> None: ...
 
     def settle(self, store: Store) -> None:
-        """Wait until nothing is under way any more for a process that was killed.
+        """Wait until the server has finished all requests of a client process that was killed.
 
-        A commit that was sent before may still land. Servers read what is committed, not a
-        snapshot: who reads meanwhile may see a part of it, in one transaction or in several.
+        The server may still commit a transaction that the client had sent. A query that runs at the same time
+        could see only a part of this transaction.
         """
 
 
@@ -59,7 +59,7 @@ class Embedded:
         psutil.wait_procs([java, supervisor], timeout=PATIENCE)
 
     def settle(self, store: Store) -> None:
-        """A thread of the server serves one connection, and closes it when it has done all it was asked."""
+        """Wait until only this process is connected. A server closes a connection after its last request."""
         java = self._java()
         deadline = time.monotonic() + PATIENCE
         while clients(java) - ports(psutil.Process()):
@@ -73,7 +73,7 @@ class Embedded:
 
 
 def clients(server: psutil.Process) -> set[int]:
-    """Ports of those who are connected to a server."""
+    """Return the ports of all clients that are connected to a server."""
     return {each.raddr.port for each in server.net_connections("tcp") if each.raddr}
 
 
@@ -101,7 +101,7 @@ class Neo4j:
         self._process.wait()
 
     def settle(self, store: Store) -> None:
-        """No transaction is left but the one that asks."""
+        """Wait until the only open transaction is the one that lists the transactions."""
         deadline = time.monotonic() + PATIENCE
         while len(store.read("SHOW TRANSACTIONS")) > 1:
             assert time.monotonic() < deadline

@@ -1,4 +1,4 @@
-"""A small file of each format that a loader reads, and a way to load them."""
+"""Write a small file in the format of each loader, and load it."""
 
 from __future__ import annotations
 

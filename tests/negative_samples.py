@@ -1,4 +1,4 @@
-"""Negatives for tests: one example, and strategies that make any."""
+"""Negatives for tests: an example, and hypothesis strategies that generate random negatives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A small pool and dialogues for tests of ``overlap``: sentences made from parts, so that words recur."""
+"""Sentences and dialogues for tests of ``overlap``. The sentences combine few phrases, and so share words."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ RIGHT = "I keep the red bicycle in a dry shed behind our small house."
 
 
 def sentences() -> list[str]:
-    """Six hundred and a few: two of every three combinations, and some that can't be responses."""
+    """Return two thirds of all combinations of the phrases, and two sentences that cannot be responses."""
     made = [f"{' '.join(parts)}." for parts in product(WHO, DID, WHAT, WHERE, WHEN)]
     kept = [text for number, text in enumerate(made) if number % 3]
     return [*kept, RIGHT, "Yes, my neighbour painted the wooden boat near the river.", "The red bicycle."]
 
 
 def dialogues(amount: int) -> list[dict[str, object]]:
-    """Dialogues of three turns; the first one has correct responses, one of which is in the pool too."""
+    """Return dialogues of three turns. The first has a correct response, which `sentences` also contains."""
     found: list[dict[str, object]] = []
     for number in range(amount):
         place = {"id": f"own/test/{number}", "corpus": "own", "split": "test"}
@@ -48,7 +48,7 @@ def dialogues(amount: int) -> list[dict[str, object]]:
 
 
 def fill(store: Store, folder: Path, amount: int = 20) -> DialogueGraph:
-    """Empty a store and load the pool and so many dialogues into it."""
+    """Empty a store, and load the sentences and ``amount`` dialogues into it."""
     wipe(store)
     pool, chats = folder / "pool.txt", folder / "chats.jsonl"
     pool.write_text("\n".join(sentences()), encoding="utf-8")

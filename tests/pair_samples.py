@@ -1,4 +1,4 @@
-"""Negatives that pairs are made of: some contexts with correct and wrong responses, in any order."""
+"""Records of correct and wrong responses to a few contexts, for tests of training pairs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _record(context: int, text: str, label: int, source: str, category: str, spl
 
 
 def some(contexts: int = 6, negatives: int = 4) -> list[Negative]:
-    """Contexts with two correct responses and ``negatives`` wrong ones, of two sources by turns."""
+    """Return, for each context, two correct responses, and ``negatives`` wrong ones from two sources."""
     return [
         record
         for context in range(contexts)
@@ -80,4 +80,4 @@ anyhow = (
     )
     .flatmap(st.permutations)
 )
-"""Contexts with one to three correct responses and any wrong ones, their records in any order."""
+"""Strategy for shuffled records of contexts that have one to three correct and up to five wrong responses."""

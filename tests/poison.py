@@ -1,4 +1,4 @@
-"""A parser and a decoder that one text ends, for tests: by an error, or by the end of their process."""
+"""A parser and a decoder for tests that fail, or crash their process, at texts with a certain word."""
 
 from __future__ import annotations
 
@@ -12,20 +12,23 @@ from graphneg.model import Decoded, EditedUtterance
 from graphneg.parsers.base import Parsed, get_parser
 
 UNPARSED, UNDECODED = "arsenic", "cyanide"
-"""The words of the texts at which they end."""
+"""The words at which the parser and the decoder fail."""
 SLOW = {"GRAPHNEG_POISON_SECONDS": "1"}
-"""The environment of a node where each batch of texts takes so long."""
+"""Environment variables that make the parser wait for a second in each batch."""
 
 
 def end(how: str) -> None:
-    """``exit`` ends the process as a crash does, ``raise`` raises."""
+    """Crash the process if ``how`` is ``exit``; otherwise raise an error."""
     if how == "exit":
         os._exit(3)
     raise LookupError("it is nowhere")
 
 
 class PoisonParser:
-    """As ``dependency``, which gives no graph to texts with the word; ``how`` it ends, if it does."""
+    """The parser ``dependency``, except that a text with the word `UNPARSED` gets no graph.
+
+    If ``how`` is given, such a text makes the parser crash or fail instead (see `end`).
+    """
 
     name, version = "poison", "1"
 
@@ -41,7 +44,7 @@ class PoisonParser:
 
 
 class PoisonDecoder(SurfaceDecoder):
-    """As ``surface``, but ends at texts with the word for as long as there is no file ``cure``."""
+    """The decoder ``surface``, except that it fails at `UNDECODED` until the file ``cure`` exists."""
 
     def __init__(self, how: str, cure: str) -> None:
         super().__init__()
@@ -54,7 +57,7 @@ class PoisonDecoder(SurfaceDecoder):
 
 
 def install(folder: Path) -> None:
-    """Make a folder in which Python finds both as those of an installed package."""
+    """Register both as plugins: write the metadata of an installed package to a folder."""
     info = folder / "poison-1.0.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: poison\nVersion: 1.0\n")

@@ -19,8 +19,10 @@ STORE_BYTES = 80 * 2**20
 
 
 def node_arguments(**more: Any) -> dict[str, Any]:
-    """A small node. Its ports are given: for those that it has to find it waits no longer than 15 s, which is
-    too short where the machine is busy."""
+    """Return the arguments for a small node, with free ports.
+
+    Otherwise, Ray would search for free ports for at most 15 seconds, which is too short on a busy machine.
+    """
     names = ("metrics_agent_port", "metrics_export_port", "runtime_env_agent_port")
     names = (*names, "dashboard_agent_listen_port")
     return {"num_cpus": 2, "object_store_memory": STORE_BYTES} | {name: free_port() for name in names} | more
@@ -28,8 +30,10 @@ def node_arguments(**more: Any) -> dict[str, Any]:
 
 @contextmanager
 def cluster_of(nodes: int, **more: Any) -> Generator[Cluster]:
-    """A cluster to which this process is connected; the first node works only where there is no
-    other one."""
+    """Start a cluster, and connect this process to it.
+
+    The head node runs tasks only if ``nodes`` is 0, that is, if it is the only node.
+    """
     head = node_arguments(include_dashboard=False, **({"num_cpus": 0} if nodes else more))
     cluster = Cluster(initialize_head=True, head_node_args=head)
     try:

@@ -1,4 +1,4 @@
-"""Sets to be judged, sheets that are filled, and what was said."""
+"""Review sets, filled-in sheets and judgements for tests of manual review."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RIGHT = {**USABLE, "verdict": "right"}
 
 
 def negative(context: int, response: str, name: str, **others: object) -> Negative:
-    """A wrong response to one of the contexts that `people` has, too."""
+    """Return a wrong response to a context that the file written by `people` also contains."""
     turns = tuple(Turn(who, f"Turn {who} of {context}.") for who in ("Ann", "Ben"))
     made = replace(EXAMPLE, id=f"{name}/{context}/{response}", context=turns, response=response)
     return replace(made, recipe=name, target="response", **others)
@@ -38,7 +38,7 @@ def generated(name: str, amount: int) -> list[Negative]:
 
 
 def people(folder: Path, amount: int) -> Path:
-    """Contexts, of which those of even number have wrong responses of people."""
+    """Write contexts in the DailyDialog++ format. Contexts with an even number have wrong responses."""
     lines: list[str] = []
     for at in range(amount):
         wrong = [f"People say {at}.", f"Again {at}."] if at % 2 == 0 else []
@@ -51,7 +51,7 @@ def people(folder: Path, amount: int) -> Path:
 
 
 def filled(path: Path, **words: str) -> Path:
-    """The sheet with the same words in all rows but the last."""
+    """Fill in a sheet with the same answers in all rows except the last one."""
     with path.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     for row in rows[:-1]:
@@ -64,13 +64,13 @@ def filled(path: Path, **words: str) -> Path:
 
 
 def read(sheet: Path, key: Path | None = None) -> Results:
-    """What a filled sheet says."""
+    """Return the results of a filled-in sheet."""
     known = read_key(key or key_path(sheet))
     return results_of(known, read_judgements(known, sheet))
 
 
 def small_set(annotators: int = 0, questions: str = "usable", items: int = 6, gold: int = 0) -> ReviewSet:
-    """A set of items, the first ``gold`` of which have right answers."""
+    """Return a review set. The correct answers are known for the first ``gold`` items."""
     known = {"grammatical": "yes", "sensible": "yes", "verdict": "wrong"}
     made = [
         Item(
@@ -87,5 +87,5 @@ def small_set(annotators: int = 0, questions: str = "usable", items: int = 6, go
 
 
 def said(*votes: str, question: str = "contradictory") -> list[Judgement]:
-    """Judgements of the first row, one an annotator."""
+    """Return judgements of the first row, one per annotator."""
     return [Judgement(1, f"a{at}", {question: vote}) for at, vote in enumerate(votes)]

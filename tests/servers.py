@@ -1,8 +1,8 @@
-"""The real servers that tests and benchmarks run against, and how they are emptied.
+"""Start the servers for tests and benchmarks, and empty their stores.
 
-Neo4j is the one that NEO4J_URI names, where it is set: an empty database, or any with
-GRAPHNEG_TEST_WIPE=1, because tests wipe it. Otherwise Maven fetches Neo4j's server and a JDK runs it,
-for as long as the ``with`` statement lasts and no longer than this process.
+If NEO4J_URI is set, tests use this Neo4j. Its database must be empty, unless GRAPHNEG_TEST_WIPE=1 allows the
+tests to delete its content. Otherwise, Maven downloads Neo4j's server and a JDK runs it. The server stops at
+the end of the ``with`` statement, or when this process ends.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ JAVA_FLAGS = (
 
 
 class NoServerError(Exception):
-    """There is no Neo4j to test against; the message says why."""
+    """Raised if no Neo4j is available for tests. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Neo4jServer:
-    """A running Neo4j server and how to sign in."""
+    """The address and the login of a running Neo4j server."""
 
     uri: str
     username: str
@@ -57,10 +57,10 @@ class Neo4jServer:
 
 @contextmanager
 def neo4j_server(directory: Path, heap: str = "2g") -> Generator[Neo4jServer]:
-    """The Neo4j that NEO4J_URI names, else one of our own with its data in ``directory``.
+    """Yield the Neo4j that NEO4J_URI names; if it is not set, start a server with its data in ``directory``.
 
     Raises:
-        NoServerError: there is no such server, its database holds data, or Maven or a JDK is missing.
+        NoServerError: The database is not empty, Maven or a JDK is missing, or the server does not start.
     """
     if os.environ.get("NEO4J_URI"):
         yield named_server()
@@ -100,9 +100,9 @@ def launched(directory: Path, heap: str) -> Generator[Neo4jServer]:
 
 
 def start_neo4j(directory: Path, port: int, log: Path, *flags: str) -> subprocess.Popen[bytes]:
-    """Start a server, which ends when its standard input closes, however this process ends."""
+    """Start a server that stops when its standard input closes, so that it never outlives this process."""
     CACHE.mkdir(exist_ok=True)
-    with FileLock(CACHE / "server.lock"):  # tests run in several processes
+    with FileLock(CACHE / "server.lock"):  # Several test processes may compile the server at the same time.
         path = class_path()
         server = compiled(path)
     command = [program("java"), *flags, *JAVA_FLAGS, "-cp", f"{server}{os.pathsep}{path}"]
@@ -129,7 +129,7 @@ def set_password(server: Neo4jServer) -> None:
 
 
 def run_import(script: Path, directory: Path) -> None:
-    """Run what ``graphneg load --bulk`` left, as the owner of the server of that directory does."""
+    """Run the import script that ``graphneg load --bulk`` has written, for the server in a directory."""
     (directory / "conf").mkdir(parents=True)
     admin = f"{program('java')} -cp {class_path()} org.neo4j.cli.AdminTool"
     environment = {**os.environ, "NEO4J_ADMIN": admin, "NEO4J_HOME": str(directory)}
@@ -138,7 +138,7 @@ def run_import(script: Path, directory: Path) -> None:
 
 
 def compiled(path: str) -> Path:
-    """The folder of the compiled ``Server.java``; compiled once for each version of it."""
+    """Return the folder with the compiled ``Server.java``. Compile the file if it has changed."""
     source = HERE / "Server.java"
     folder = CACHE / f"server-{hashlib.sha256(source.read_bytes()).hexdigest()[:16]}"
     if not (folder / "Server.class").exists():
@@ -147,7 +147,7 @@ def compiled(path: str) -> Path:
 
 
 def class_path() -> str:
-    """The class path of Neo4j's server, resolved by Maven once for each version of ``pom.xml``."""
+    """Return the class path of Neo4j's server. Maven resolves it again only if ``pom.xml`` has changed."""
     pom = HERE / "pom.xml"
     known = CACHE / f"neo4j-{hashlib.sha256(pom.read_bytes()).hexdigest()[:16]}.classpath"
     if known.exists() and all(Path(jar).exists() for jar in known.read_text().split(os.pathsep)):
@@ -174,7 +174,7 @@ def class_path() -> str:
 
 
 def program(name: str) -> str:
-    """A program of Maven or a JDK; a JRE alone can't run ``Server.java``."""
+    """Return the path of a program. Raise an error if the program or ``javac`` (a JDK) is not installed."""
     found = shutil.which(name)
     if not found or not shutil.which("javac"):
         raise NoServerError("there is no NEO4J_URI, and no Maven and JDK 17 or newer to start a Neo4j with")
@@ -187,17 +187,17 @@ def free_port() -> int:
 
 
 def wipe(store: Store) -> None:
-    """Empty a store, in batches, but for the note of its schema's version."""
+    """Delete all nodes of a store in batches, except the node with the version of the schema."""
     query = "MATCH (n) WHERE NOT n:GraphnegSchema WITH n LIMIT $rows DETACH DELETE n RETURN count(n) AS gone"
 
     def remove(transaction: neo4j.ManagedTransaction) -> int:
         return transaction.run(query, rows=WIPE_ROWS).single(strict=True)["gone"]
 
-    # Any other write would leave a node behind that holds the version of the content.
+    # `Store.write` would create a node with the version of the content, so use `write_derived`.
     while store.write_derived(remove):
         pass
 
 
 def write_past_graphneg(store: Store, query: str, **parameters: Any) -> None:
-    """Write as others do who open the same server: no version of the content is raised."""
+    """Change the store as another program would, that is, without increasing the version of the content."""
     store.write_derived(lambda transaction: transaction.run(query, **parameters).consume())

@@ -1,4 +1,4 @@
-"""Small dialogues with their shifts, for tests: the keywords are the words in capitals."""
+"""Dialogues for tests of the shift graph. Their keywords are the words in capitals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ KEYWORDS = tuple(f"{first}{second}" for first in "BCDF" for second in ("AR", "EL
 
 
 class Capitals:
-    """Keywords are words in capitals; the longer, the more salient. After ``fails_after`` texts it breaks."""
+    """A keyword extractor that returns the words in capitals; longer words have higher scores.
+
+    It raises an error after ``fails_after`` texts.
+    """
 
     notes: tuple[str, ...] = ()
 
@@ -34,7 +37,7 @@ class Capitals:
 
 
 class Letters:
-    """A text's vector counts its letters, so words are close that share many."""
+    """An embedder that counts the letters of a text, so that words with common letters are similar."""
 
     def __init__(self, name: str = "letters") -> None:
         self.name = name
@@ -50,7 +53,13 @@ class Letters:
 
 
 def dialogue(id: str, *turns: str, responses: Sequence[tuple[int, str, int]] = ()) -> Dialogue:
-    """A dialogue ``corpus/split/name``; responses are (turn answered, text, label)."""
+    """Return a dialogue.
+
+    Args:
+        id: The id, ``CORPUS/SPLIT/NAME``.
+        *turns: The texts of the turns.
+        responses: Triples of the number of the answered turn, the text and the label.
+    """
     corpus, split, _ = id.split("/")
     said = tuple(Utterance(turn, "AB"[turn % 2], text) for turn, text in enumerate(turns))
     answers = tuple(Response(turn, text, label, "human") for turn, text, label in responses)
@@ -67,7 +76,7 @@ SAMPLES = (
 
 
 def many(amount: int, corpus: str = "many") -> Iterator[Dialogue]:
-    """Dialogues with keywords that come again and again."""
+    """Yield dialogues that use the same few keywords again and again."""
     for number in range(amount):
         words = [KEYWORDS[(number * step + turn) % len(KEYWORDS)] for turn, step in enumerate((1, 3, 7, 2))]
         turns = [f"We have {word} and {KEYWORDS[number % 5]}." for word in words]
@@ -75,7 +84,7 @@ def many(amount: int, corpus: str = "many") -> Iterator[Dialogue]:
 
 
 def edges(store: Store) -> Edges:
-    """The counted edges."""
+    """Return the counts that are stored in the shift graph."""
     rows = store.read(
         "MATCH (f:Term)-[s:SHIFTS_TO]->(p:Term) RETURN f.text AS focus, p.text AS end, s.count AS count"
     )
@@ -83,7 +92,7 @@ def edges(store: Store) -> Edges:
 
 
 def replies(store: Store) -> Edges:
-    """What the replies themselves say, counted."""
+    """Count the shifts again, from the focus and the perspective of each reply."""
     found = Counter[tuple[str, str]]()
     for label in ("Utterance", "Response"):
         for row in store.read(

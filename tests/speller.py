@@ -8,7 +8,7 @@ from graphneg.model import Decoded, EditedUtterance
 
 
 class Speller:
-    """Names the concepts of the edited graph, in their order."""
+    """A decoder that writes the concepts of the edited graph as a list."""
 
     name = "speller"
 

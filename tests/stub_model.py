@@ -1,8 +1,10 @@
-"""A server that speaks OpenAI's protocol without a model, and is as bad as servers get.
+"""A server with OpenAI's protocol but without a model, which can fail in the ways in which real servers fail.
 
-``python -m tests.stub_model FOLDER SETTINGS`` (JSON, as `Behaviour`) serves until its standard input ends. It
-writes its port to ``FOLDER/port``, and a line to ``FOLDER/answered`` for each answer before it is sent: what
-a user pays for. No two answers are alike, even to the same request."""
+``python -m tests.stub_model FOLDER SETTINGS`` runs the server until its standard input ends. ``SETTINGS`` is
+a `Behaviour` as JSON. The server writes its port to ``FOLDER/port``. Before it sends an answer, it writes a
+line to ``FOLDER/answered``, so that tests can count the answers that a user would pay for. Every answer is
+different, even if the request is the same.
+"""
 
 from __future__ import annotations
 
@@ -89,9 +91,18 @@ _PLACES = [
 
 @dataclass(frozen=True)
 class Behaviour:
-    """How the server answers: in so many seconds (one answer at a time if ``serial``), so many requests a
-    second, the first attempts at some requests with a fault (this share of them), only with a key, only one
-    model; a ``newer`` one knows ``max_tokens`` by another name."""
+    """How the server answers requests.
+
+    Attributes:
+        seconds: Time per answer.
+        serial: Whether the server computes only one answer at a time.
+        rate: Maximum number of requests per second; 0 for no limit.
+        faulty: Fraction of the requests whose first one or two attempts fail.
+        key: The API key that requests must have; empty to accept any.
+        model: The only model that the server has; empty to accept any.
+        route: The end of the only path that the server has; empty to accept any.
+        newer: Whether the server accepts only the newer name of ``max_tokens``.
+    """
 
     seconds: float = 0.0
     serial: bool = False
@@ -129,7 +140,7 @@ class Stub(ThreadingHTTPServer):
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    wbufsize = 1 << 16  # headers and content in one packet, or the client's kernel delays each answer
+    wbufsize = 1 << 16  # Send headers and content together. Otherwise, the kernel would delay each answer.
     disable_nagle_algorithm = True
     server: Stub
 
@@ -189,7 +200,7 @@ class Handler(BaseHTTPRequestHandler):
     def handle_one_request(self) -> None:
         try:
             super().handle_one_request()
-        except OSError:  # the client has gone, or was killed
+        except OSError:  # The client has closed the connection or was killed.
             self.close_connection = True
 
     def send(self, status: int, content: object, headers: dict[str, str] | None = None) -> None:
@@ -203,8 +214,12 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def answer_to(body: dict, number: int) -> str:
-    """A reply with the perspective in brackets, a thing for each blank, else five sentences, each with a word
-    of the last context in the prompt. No other answer is the same."""
+    """Return an answer that fits the prompt, with words that depend on ``number``.
+
+    If the prompt ends with a perspective in parentheses, the answer is a reply with this perspective. If it
+    asks for blanks, the answer has a word for each blank. Otherwise, the answer is a list of five sentences,
+    each with a word of the last context in the prompt.
+    """
     prompt = body["messages"][-1]["content"] if "messages" in body else body["prompt"]
     last = prompt.rstrip().splitlines()[-1]
     things = Random(number).sample(_THINGS, 4)
@@ -228,7 +243,7 @@ def answer_to(body: dict, number: int) -> str:
 
 @contextmanager
 def stub_model(folder: Path, **behaviour: object) -> Generator[str]:
-    """The address of a stub in a process of its own, which ends with the ``with`` block."""
+    """Run the server in a separate process until the end of the ``with`` block, and yield its address."""
     folder.mkdir(exist_ok=True)
     (folder / "port").unlink(missing_ok=True)
     settings = json.dumps(asdict(Behaviour(**behaviour)))  # type: ignore[arg-type]
@@ -246,12 +261,12 @@ def stub_model(folder: Path, **behaviour: object) -> Generator[str]:
 
 
 def answered(folder: Path) -> list[str]:
-    """The digests of the requests that were answered, in order."""
+    """Return the digests of the requests that were answered, in the order of the answers."""
     return [line.split()[0] for line in _log(folder)]
 
 
 def busy_seconds(folder: Path) -> float:
-    """How long a serial server was at its answers."""
+    """Return the total time that a server with ``serial`` spent on its answers."""
     return max((float(line.split()[1]) for line in _log(folder)), default=0.0)
 
 
@@ -264,7 +279,7 @@ def main() -> None:
     folder, settings = sys.argv[1:]
     stub = Stub(Path(folder), Behaviour(**json.loads(settings)))
     threading.Thread(target=stub.serve_forever, daemon=True).start()
-    sys.stdin.read()  # ends when whoever started this does, however that ends
+    sys.stdin.read()  # Returns when the parent process ends, even if it was killed.
     os._exit(0)
 
 

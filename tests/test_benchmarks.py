@@ -1,4 +1,4 @@
-"""Each benchmark runs, in miniature, on a real server."""
+"""Test that each benchmark runs with little data on a real server, and how results become a page."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from benchmarks.results import Goal, Result, Table, merged, sample
 from benchmarks.sizes import QUICK, TINY
 from graphneg.amr.penman import parse_graph
 
-FOR_HOURS = ("kills", "crowd")
-# Those whose smallest run takes half a minute and more.
-FOR_MINUTES = ("pages", "shift", "pairs", "memory", "parsing", "load", "growth")
+TAKES_HOURS = ("kills", "crowd")
+# The smallest run of each of these takes at least half a minute.
+TAKES_MINUTES = ("pages", "shift", "pairs", "memory", "parsing", "load", "growth")
 
 
 def check_tables(result: Result) -> None:
-    """Check that all rows of all tables are as wide as their header."""
+    """Check that each row has as many cells as the header of its table."""
     for table in result.tables:
         assert table.rows
         assert {len(row) for row in table.rows} == {len(table.columns)}
@@ -33,9 +33,9 @@ def check_tables(result: Result) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[pytest.mark.long] if name in FOR_MINUTES else [])
+        pytest.param(name, marks=[pytest.mark.long] if name in TAKES_MINUTES else [])
         for name in BENCHMARKS
-        if name not in FOR_HOURS
+        if name not in TAKES_HOURS
     ],
 )
 def test_a_benchmark_gives_rows_as_wide_as_their_header(name: str, tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_edits_are_looked_for_whose_result_others_mean() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", FOR_HOURS)
+@pytest.mark.parametrize("name", TAKES_HOURS)
 def test_a_tenth_of_what_is_measured_for_hours_meets_its_goals(name: str, tmp_path: Path) -> None:
     host = Host("embedded", tmp_path)
     try:

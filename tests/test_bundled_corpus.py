@@ -1,4 +1,4 @@
-"""The corpus that ships with graphneg is complete, consistent and well formed."""
+"""Test that the corpus bundled with graphneg is complete, consistent and well formed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read_table(name: str) -> tuple[list[str], list[list[str]]]:
 
 
 def roles_in_use(graph: penman.Graph) -> list[tuple[str, str]]:
-    """(frame, ARGn) for every numbered role in the graph, inverse ones turned round."""
+    """Return a pair (frame, ARGn) for each numbered role. ``:ARG0-of`` counts as ARG0 of its target."""
     concepts = {instance.source: instance.target for instance in graph.instances()}
     branches = [*graph.edges(), *graph.attributes()]
     return [
@@ -238,7 +238,7 @@ def test_frames_are_those_of_propbank(frames: dict[str, list[str]]) -> None:
     with tarfile.open(PROPBANK / "propbank-frames-3.4.tar.gz") as archive:
         members = [archive.extractfile(member) for member in archive if member.name.endswith(".xml")]
         documents += [member.read().decode("utf-8") for member in members if member]
-    # Two of the files are not well-formed XML, so rolesets are cut out as text.
+    # Two of the files are not well-formed XML, so regular expressions find the rolesets.
     known = {
         re.sub(r"[._]", "-", frame): {
             f"ARG{number}" for number in re.findall(r'<role\b[^>]*\bn="(\d)"', body)

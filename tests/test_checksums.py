@@ -1,4 +1,4 @@
-"""Checksums: database files that change while no server runs are noticed, and nothing else is refused."""
+"""Test that a store is refused exactly if its database files changed while no server was running."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def cut(file: Path) -> None:
 
 @pytest.fixture(scope="module")
 def closed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store without a server."""
+    """Make a store whose server has ended."""
     path = tmp_path_factory.mktemp("checksums") / "store"
     with open_store(path) as store:
         store.query_write("UNWIND range(1, 2000) AS n CREATE (:A {n: n})-[:R {n: n}]->(:B)")
@@ -62,7 +62,7 @@ def _emptied(file: Path) -> None:
     file.write_bytes(b"")
 
 
-def _zeroed_whole(file: Path) -> None:
+def _all_zeros(file: Path) -> None:
     file.write_bytes(bytes(file.stat().st_size))
 
 
@@ -71,9 +71,9 @@ def _zeroed_whole(file: Path) -> None:
     [
         ("R_0.*.bucket", cut, r"R_0\..* \(its 50,000 bytes are not a multiple of 65,536"),
         ("R_0.*.bucket", Path.unlink, r'the file "R_0\.\*\.bucket" is missing'),
-        ("R_0.*.bucket", _zeroed_whole, r"R_0\..* \(it begins with zeros"),
-        ("*idx", _zeroed_whole, r"idx is damaged \(it begins with zeros"),
-        ("dictionary.*", _zeroed_whole, r"dictionary\..* \(it begins with zeros"),
+        ("R_0.*.bucket", _all_zeros, r"R_0\..* \(it begins with zeros"),
+        ("*idx", _all_zeros, r"idx is damaged \(it begins with zeros"),
+        ("dictionary.*", _all_zeros, r"dictionary\..* \(it begins with zeros"),
         ("dictionary.*", _emptied, r"dictionary\..* \(it is empty"),
         ("dictionary.*", Path.unlink, r"its dictionary, .* is missing"),
         ("schema*.json", Path.unlink, r"schema\.json is damaged \(it is missing"),
@@ -119,7 +119,7 @@ def test_a_copy_and_an_edited_schema_are_opened(closed: Path, tmp_path: Path) ->
     schema = database_of(copy) / "schema.json"
     schema.write_text(json.dumps(json.loads(schema.read_text()), indent=1))
     with open_store(copy) as store:
-        # While the server runs, there are no checksums, so that a killed server leaves none.
+        # The checksums are removed while the server runs: after it was killed, they would be wrong.
         assert not (copy / CHECKSUMS).exists()
         assert store.read("MATCH ()-[r:R]->() RETURN count(r) AS amount")[0]["amount"] == 2000
     assert read_checksums(copy).keys() == read_checksums(closed).keys()
@@ -130,7 +130,7 @@ def test_files_that_stay_as_they_are_are_not_read_again(tmp_path: Path) -> None:
         (tmp_path / f"{name}.bucket").write_bytes(b"content")
     write_checksums(tmp_path, tmp_path, {})
     known = read_checksums(tmp_path)
-    # A checksum that is wrong is not noticed, because the inode and the times of the file are the noted ones.
+    # The wrong checksum is not noticed: the file has the recorded inode and times, and is not read.
     known["a.bucket"][4] += 1
     write_checksums(tmp_path, tmp_path, known)
     assert damage(tmp_path, tmp_path) is None

@@ -1,4 +1,4 @@
-"""Damaged files of every kind that commands read: refused in one line, or read as they were written."""
+"""Test that commands refuse a damaged file with a one-line error, or read what was written in it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,11 @@ PIECES: Sequence[bytes] = [
 
 
 def mutated(source: random.Random, data: bytes) -> bytes:
-    """Return the data with one to three faults: bits, ends, pieces, other encodings."""
+    """Return the data after one to three random changes.
+
+    Each change flips a bit, cuts off the end, inserts or overwrites bytes, doubles or removes a range, or
+    changes the encoding.
+    """
     for _ in range(source.choice([1, 1, 1, 2, 3])):
         at, to = sorted(source.randint(0, len(data)) for _ in range(2))
         kind = source.randrange(7)
@@ -61,8 +65,8 @@ def mutated(source: random.Random, data: bytes) -> bytes:
     return data
 
 
-def folder_of(kind: str, folder: Path) -> tuple[Path, Read]:
-    """A file of the kind, and what reads it; where there is a digest, what is read is compared."""
+def write_file(kind: str, folder: Path) -> tuple[Path, Read]:
+    """Write a file of the kind. Return it with a function that reads it, and checks the content if it can."""
     if kind in ("records.jsonl", "records.parquet"):
         file = folder / kind
         (write_jsonl if file.suffix == ".jsonl" else write_parquet)(some(3), file)
@@ -101,7 +105,7 @@ def folder_of(kind: str, folder: Path) -> tuple[Path, Read]:
 
 
 def resumable(kind: str, folder: Path) -> tuple[Path, Read]:
-    """What a stopped or finished run left; who goes on ends with the same bytes, or is told why not."""
+    """Write a file that a stopped or finished run leaves. The function resumes the run and checks it."""
     out, negatives = folder / "out.jsonl", list(some(4))
 
     def make(stop: int = 4) -> None:
@@ -122,7 +126,7 @@ def resumable(kind: str, folder: Path) -> tuple[Path, Read]:
     assert part is not None
     kept = {path: path.read_bytes() for path in (part, part_note(out))}
 
-    def go_on(path: Path) -> None:
+    def resume(path: Path) -> None:
         damaged = path.read_bytes()
         for each, content in kept.items():
             each.write_bytes(content)
@@ -134,11 +138,11 @@ def resumable(kind: str, folder: Path) -> tuple[Path, Read]:
             out.unlink(missing_ok=True)
             (folder / ".out.jsonl.run.json").unlink(missing_ok=True)
 
-    return (part if kind == "part" else part_note(out)), go_on
+    return (part if kind == "part" else part_note(out)), resume
 
 
 def judgements(kind: str, folder: Path) -> tuple[Path, Read]:
-    """Judgements of two items, in the form of the suffix."""
+    """Write judgements of two items. The end of ``kind`` is the suffix of the file, such as ``.csv``."""
     questions = load_questions(ready_questions()[0])
     items = [
         Item("negatives", f"d#{n}", (("A", "Hi."),), f"Hello {n}.", ("polarity_flip",)) for n in range(2)
@@ -168,7 +172,7 @@ KINDS = [
 
 
 def check(kind: str, folder: Path, amount: int) -> None:
-    file, read = folder_of(kind, folder)
+    file, read = write_file(kind, folder)
     whole, source = file.read_bytes(), random.Random(kind)
     read(file)
     for _ in range(amount):

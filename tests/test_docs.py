@@ -1,14 +1,14 @@
-"""The code in README.md and docs/ runs as it stands there.
+"""Run the code in README.md and docs/ without changes.
 
-The blocks of one document run in their order, in one new folder with one embedded store; those
-that are marked `python` share their variables, `bash` and `cypher` speak for themselves, other
-languages are not run. A comment before a block says what else there is to it:
+The blocks of a document run in order, in a new folder with one embedded store. Blocks of `python` share
+their variables. `bash` and `cypher` run too, and other languages do not. A comment before a block can
+change this:
 
     <!-- file: NAME -->   the block is the content of a file that later blocks read
-    <!-- needs: neo4j --> it runs where there is a Neo4j
-    <!-- needs: encoder --> it runs where a package with MiniLM is installed, which is taken for `ENCODER`
-    <!-- needs: model --> it does not run: it names a model that nobody ships
-    <!-- needs: browser --> it does not run: a person goes on in a browser
+    <!-- needs: neo4j --> it runs only with a Neo4j server
+    <!-- needs: encoder --> it runs only with an installed package of MiniLM, which replaces `ENCODER`
+    <!-- needs: model --> it does not run, because no package has its model
+    <!-- needs: browser --> it does not run, because a person must use a browser
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ def blocks(document: Path) -> Iterator[Block]:
         yield Block(line, match["language"], match["code"], of.get("file"), of.get("needs"))
 
 
-def runs(block: Block) -> bool:
-    """Whether the block is code for readers to run here: no file, model, server, or set-up of a machine."""
+def is_run(block: Block) -> bool:
+    """Tell whether the test runs a block. It skips files, commands such as pip, and blocks with needs."""
     if block.file or (block.needs and not (block.needs == "encoder" and PACKAGED)):
         return False
     if block.language == "bash":
@@ -98,7 +98,7 @@ def run_bash(code: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A new working folder, with this environment's programs first and no Neo4j named."""
+    """Change to a new folder, put the programs of this environment first, and unset the address of Neo4j."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{BIN}{os.pathsep}{os.environ['PATH']}")
     for name in ("NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE"):
@@ -117,17 +117,17 @@ def files_of(document: Path, folder: Path) -> Generator[None]:
 
 
 BEGINNINGS = ("graphneg load everyday\ngraphneg parse\n", "graphneg load everyday\n")
-"""Commands with which many documents begin. Each is run once, and its store is copied: the longest first."""
+"""Commands that many documents begin with, the longest first. Each runs once, and its store is copied."""
 
 
 @pytest.fixture(scope="module")
 def begun(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Stores that a beginning of a document has made, keyed by its commands; filled as they are needed."""
+    """Return a path for the store of each beginning. ``after_beginning`` makes a store when needed."""
     return {commands: tmp_path_factory.mktemp("begun") / "graphneg-store" for commands in BEGINNINGS}
 
 
 def after_beginning(code: list[Block], begun: dict[str, Path]) -> list[Block]:
-    """Run the commands with which the first bash block begins, or copy the store that they made before."""
+    """Copy the store of the commands at the start of the first bash block, and remove them from the code."""
     at = next((at for at, block in enumerate(code) if block.language == "bash"), None)
     commands = next((one for one in BEGINNINGS if at is not None and code[at].code.startswith(one)), None)
     if at is None or commands is None:
@@ -143,7 +143,7 @@ def after_beginning(code: list[Block], begun: dict[str, Path]) -> list[Block]:
 def test_the_code_of_a_document_runs_in_its_order(
     document: Path, folder: Path, begun: dict[str, Path]
 ) -> None:
-    code = [block for block in blocks(document) if runs(block)]
+    code = [block for block in blocks(document) if is_run(block)]
     if not code:
         pytest.skip(f"{document.name} has no code that runs here")
     variables: dict[str, Any] = {"__name__": "documentation"}
@@ -169,7 +169,7 @@ def test_the_code_for_neo4j_runs_on_neo4j(
     for block in blocks(document):
         if block.needs != "neo4j":
             continue
-        # The document exports an address and a password of its reader's; here they are set already.
+        # The document exports the reader's address and password. The test has set its own.
         code = re.sub(r"^export .*$", "", block.code, flags=re.M)
         with neo4j_instance.open() as store:
             run(replace(block, code=code), document, {"__name__": "documentation"}, DialogueGraph(store))
@@ -179,7 +179,7 @@ def test_the_code_for_neo4j_runs_on_neo4j(
 def test_links_lead_to_a_file_and_a_heading_of_the_repository(document: Path) -> None:
     text = document.read_text(encoding="utf-8")
     for target, heading in re.findall(r"\]\(([^)#:\s]*)(?:#([^)]*))?\)", text):
-        # Pages that only the site has (make docs) do not count: on disk such a link is dead.
+        # A link to a page that only "make docs" makes would be dead in the repository.
         file = document.parent / target if target else document
         assert file.exists(), f"{document.name} links to {target}, which is not in the repository"
         if heading:
@@ -188,7 +188,7 @@ def test_links_lead_to_a_file_and_a_heading_of_the_repository(document: Path) ->
 
 
 def slugs(document: Path) -> list[str]:
-    """Return a document's anchors: of headings, as GitHub and mkdocs make them, and those written as HTML."""
+    """Return a document's anchors: those of headings on GitHub and in mkdocs, and those in HTML."""
     text = document.read_text(encoding="utf-8")
     titles, written = re.findall(r"^#+ (.+)$", text, re.M), re.findall(r'<a id="([^"]+)">', text)
     return written + [re.sub(r"\s+", "-", re.sub(r"[^\w\s-]", "", title.lower()).strip()) for title in titles]
@@ -263,7 +263,7 @@ def test_the_page_of_the_schema_names_the_properties_that_a_store_holds(everyday
 
 
 def named_in_tables(text: str) -> set[str]:
-    """Return the names in the columns "property" of all tables."""
+    """Return the names from the column "property" of each table."""
     found: set[str] = set()
     column = None
     for line in text.splitlines():

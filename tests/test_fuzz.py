@@ -1,6 +1,6 @@
-"""Mutated graphs and dialogues: read exactly, or refused with a place, and stored as they were read.
+"""Mutate graphs and dialogues: each is refused with its line and column, or is read and stored unchanged.
 
-Loaders have ten thousand mutated files of their own in ``test_loaders_mutations.py``.
+``test_loaders_mutations.py`` tests the loaders with ten thousand other mutated files.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.slow
 AMOUNT = 10_000
 KEPT = 300
 SECONDS = 1.0
-"""Of the reading thread's processor time, which no single text may take every time that it is read."""
+"""Maximum processor time to read one text. Several attempts are allowed."""
 
 PIECES = [
     '"',
@@ -115,7 +115,7 @@ def reencode(source: random.Random, text: str) -> str:
 
 
 def rename(source: random.Random, text: str) -> str:
-    """One word in the place of another: variables that clash, roles that end oddly."""
+    """Replace one word with another of the text. Two nodes may then have the same variable."""
     words = text.split(" ")
     at, other = source.randrange(len(words)), source.randrange(len(words))
     words[at] = words[other]
@@ -143,8 +143,11 @@ def penman_texts() -> list[str]:
     return found + list(ROUND_TRIPS.values())
 
 
-def soon(read: Callable[[], Result], text: str) -> Result | InputError:
-    """What reading gives, or the error that refuses; read up to three times, as one may collect garbage."""
+def read_quickly(read: Callable[[], Result], text: str) -> Result | InputError:
+    """Return the result or error of a reader that is quick enough in one of three attempts.
+
+    An attempt can be slow because Python collects garbage meanwhile.
+    """
     for _ in range(3):
         began = time.thread_time()
         try:
@@ -157,13 +160,13 @@ def soon(read: Callable[[], Result], text: str) -> Result | InputError:
 
 
 def read(text: str) -> AmrGraph | PenmanError:
-    graph = soon(lambda: parse_graph(text, "fuzz/all/0#0@penman"), text)
+    graph = read_quickly(lambda: parse_graph(text, "fuzz/all/0#0@penman"), text)
     assert isinstance(graph, AmrGraph | PenmanError)
     return graph
 
 
-def assert_placed(error: PenmanError, text: str) -> None:
-    """The place is in the text, or right behind it."""
+def assert_position(error: PenmanError, text: str) -> None:
+    """Check that the line and column of the error are in the text, or directly after its end."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     assert error.code and error.message
     assert 1 <= error.line <= len(lines)
@@ -176,7 +179,7 @@ class TestTenThousandGraphs:
         for text in mutants("penman", penman_texts()):
             graph = read(text)
             if isinstance(graph, PenmanError):
-                assert_placed(graph, text)
+                assert_position(graph, text)
                 codes.add(graph.code)
                 continue
             accepted += 1
@@ -213,7 +216,7 @@ class TestTenThousandGraphs:
             for _ in range(source.randint(1, 5)):
                 text = source.choice(MUTATIONS)(source, text) or "("
             file.write_bytes(text.encode("utf-8", "surrogatepass"))
-            defects = soon(lambda: list(check_file(file)), text)
+            defects = read_quickly(lambda: list(check_file(file)), text)
             if isinstance(defects, InputError):
                 assert str(file) in str(defects)
                 continue
@@ -224,7 +227,7 @@ class TestTenThousandGraphs:
 
 
 def dialogue_lines() -> list[str]:
-    """Dialogues as lines of JSON, from plain to as odd as JSON can be."""
+    """Return plain and unusual dialogues as lines of JSON."""
     plain = (DATA / "chats.jsonl").read_text(encoding="utf-8").splitlines()
     odd = [
         {
@@ -248,8 +251,8 @@ def dialogue_lines() -> list[str]:
 
 
 def loaded(file: Path) -> list[Record]:
-    """What a file holds; nothing where it is refused as a whole."""
-    records = soon(lambda: load("dialogues", file), str(file))
+    """Return the records of a file, or none if the whole file is refused."""
+    records = read_quickly(lambda: load("dialogues", file), str(file))
     if isinstance(records, InputError):
         assert str(file) in str(records)
         return []

@@ -1,4 +1,4 @@
-"""What the program gives is what it gave before: every output against its file under ``tests/golden``."""
+"""Compare each output of the program with its file in ``tests/golden``."""
 
 from __future__ import annotations
 

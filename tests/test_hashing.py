@@ -1,4 +1,4 @@
-"""Randomness from names and fingerprints of settings."""
+"""Test random numbers that depend only on a seed and names, and fingerprints of settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON of files: what the standard decoder accepts silently is refused, with the key and the line."""
+"""Test that JSON in files is refused for a repeated key or NaN, which Python's own decoder accepts."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_what_no_writer_may_write_is_refused(text: str, reason: str) -> None:
 
 
 def loaded(loader: str, path: Path) -> tuple[list[str], list[str]]:
-    """The names of the dialogues of a file, and the refusals by line."""
+    """Return the names of the loaded dialogues, and each refusal with its line."""
     records = list(get_loader(loader).read([path], LoadOptions()))
     ids = [one.id.rpartition("/")[2] for one in records if isinstance(one, Dialogue)]
     return ids, [

@@ -1,4 +1,4 @@
-"""Kill -9 at any moment: what was acknowledged is there, nothing is half there, the next run completes it."""
+"""Kill commands and servers at random times: acknowledged data is kept, and a new run completes it."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ from tests.unfinished import acknowledged
 DIALOGUES = 12
 PROCESS_KILLS = 8
 SERVER_KILLS = 2
-"""Kills of each kind, of a load and of making negatives: 2 * (8 + 2) = 20 on each server."""
+"""Both ``load`` and ``negatives`` are killed 8 times, and the server twice: 20 kills on each server."""
 
 Content = dict[str, set[str]]
-"""What a store holds: rows by what must be there as a whole, a dialogue with its graphs or a variant."""
+"""Rows of a store, keyed by the id of a dialogue or variant. Either all rows of an id are stored, or none."""
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bundled graphs as dialogues, copied, in a file."""
+    """Write a file of dialogues that repeat the bundled graphs."""
     dialogues = bundled().several(DIALOGUES, "copy")
     return write_jsonl(dialogues, tmp_path_factory.mktemp("corpus") / "dialogues.jsonl")
 
 
 @dataclass
-class Undisturbed:
-    """What a command leaves behind that nobody kills, and how long it takes."""
+class Uninterrupted:
+    """The results and durations of commands that run to their end."""
 
     loaded: Content
     load_seconds: float
@@ -51,13 +51,13 @@ class Undisturbed:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(server: Server, corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
-    """Each command from beginning to end."""
+def uninterrupted(server: Server, corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Uninterrupted:
+    """Run each command to its end."""
     out = tmp_path_factory.mktemp("negatives") / "negatives.jsonl"
     with server.open() as store:
         wipe(store)
         DialogueGraph(store).load("everyday")
-        for _ in range(2):  # the second time the server is warm, as it will be for those that are killed
+        for _ in range(2):  # The second, faster run is measured: the later runs have a warm server too.
             forget_dialogues(store)
             out.unlink(missing_ok=True)
             loading = run_on(server, "load", corpus)
@@ -65,7 +65,7 @@ def undisturbed(server: Server, corpus: Path, tmp_path_factory: pytest.TempPathF
             loaded = content(store)
             making = run_on(server, "negatives", out)
             making.finish()
-        return Undisturbed(loaded, loading.seconds, content(store), making.seconds, out.read_bytes())
+        return Uninterrupted(loaded, loading.seconds, content(store), making.seconds, out.read_bytes())
 
 
 NODES = ("Dialogue", "Utterance", "Amr", "AmrNode", "Clause", "Entity", "Variant")
@@ -87,7 +87,7 @@ LOOSE = "MATCH (e:Edit) WHERE NOT EXISTS { (:Variant)-[:APPLIED]->(e) } RETURN c
 
 
 def content(store: Store) -> Content:
-    """All that a store holds of dialogues, graphs and variants."""
+    """Return the dialogues, graphs and variants of a store."""
     assert store.read(LOOSE)[0]["edits"] == 0
     found: Content = {}
     for query in ROWS:
@@ -97,8 +97,8 @@ def content(store: Store) -> Content:
     return found
 
 
-def judged(store: Store, expected: Content) -> Content:
-    """What a store holds, all of it whole."""
+def checked_content(store: Store, expected: Content) -> Content:
+    """Return the content of a store, after a check that no dialogue or variant is incomplete."""
     found = content(store)
     assert found.keys() <= expected.keys()
     for key, rows in found.items():
@@ -110,8 +110,8 @@ def run_on(server: Server, command: str, file: Path) -> Run:
     return Run(server.target, server.environment, command, file)
 
 
-def moments(seed: str, seconds: float) -> Generator[float]:
-    """Times to strike at, between the beginning and most of the way to the end."""
+def kill_times(seed: str, seconds: float) -> Generator[float]:
+    """Yield random times to kill at, up to 80 % of the duration."""
     source = random.Random(seed)
     while True:
         yield source.uniform(0, 0.8 * seconds)
@@ -122,7 +122,7 @@ def names(file: Path) -> list[str]:
 
 
 def acknowledged_negatives(out: Path) -> set[str]:
-    """Ids of the negatives that the last checkpoint of an unfinished file covers, if there is one yet."""
+    """Return the ids of the negatives that an unfinished file has up to its last checkpoint, if any."""
     if not part_note(out).exists():
         return set()
     lines = acknowledged(out).splitlines()
@@ -144,25 +144,25 @@ def forget_variants(store: Store) -> None:
 class TestALoad:
     @pytest.mark.parametrize("victim", ["process", "server"])
     def test_that_was_killed_is_completed_by_running_it_again(
-        self, server: Server, undisturbed: Undisturbed, corpus: Path, victim: str
+        self, server: Server, uninterrupted: Uninterrupted, corpus: Path, victim: str
     ) -> None:
         order = names(corpus)
-        times = moments(f"load {victim}", undisturbed.load_seconds)
+        times = kill_times(f"load {victim}", uninterrupted.load_seconds)
         kills, store = 0, server.open()
         forget_dialogues(store)
         while kills < (PROCESS_KILLS if victim == "process" else SERVER_KILLS):
             run = run_on(server, "load", corpus)
             if run.ended_within(next(times)):
                 run.finish()
-                assert content(store) == undisturbed.loaded
+                assert content(store) == uninterrupted.loaded
                 forget_dialogues(store)
                 continue
             kills += 1
-            store = struck(server, store, run, victim)
-            found = judged(store, undisturbed.loaded)
+            store = kill_victim(server, store, run, victim)
+            found = checked_content(store, uninterrupted.loaded)
             assert set(order[: run.acknowledged]) <= found.keys()
         run_on(server, "load", corpus).finish()
-        assert content(store) == undisturbed.loaded
+        assert content(store) == uninterrupted.loaded
         store.close()
 
 
@@ -174,43 +174,43 @@ def test_a_server_that_was_killed_is_told_of_within_30_seconds(server: Server) -
             with pytest.raises(StoreError, match="all acknowledged writes are kept"):
                 ask("RETURN 1")
             assert time.monotonic() - began < 30
-    server.open().close()  # and runs again for the next test
+    server.open().close()  # Start the server again for the next test.
 
 
 class TestMakingNegatives:
     @pytest.mark.long_on_neo4j
     @pytest.mark.parametrize("victim", ["process", "server"])
     def test_that_was_killed_is_completed_by_running_it_again(
-        self, server: Server, undisturbed: Undisturbed, corpus: Path, tmp_path: Path, victim: str
+        self, server: Server, uninterrupted: Uninterrupted, corpus: Path, tmp_path: Path, victim: str
     ) -> None:
         run_on(server, "load", corpus).finish()
-        times = moments(f"negatives {victim}", undisturbed.made_seconds)
+        times = kill_times(f"negatives {victim}", uninterrupted.made_seconds)
         kills, store, out = 0, server.open(), tmp_path / "negatives.jsonl"
         forget_variants(store)
         while kills < (PROCESS_KILLS if victim == "process" else SERVER_KILLS):
             run = run_on(server, "negatives", out)
             if run.ended_within(next(times)):
                 run.finish()
-                assert (content(store), out.read_bytes()) == (undisturbed.made, undisturbed.negatives)
+                assert (content(store), out.read_bytes()) == (uninterrupted.made, uninterrupted.negatives)
                 forget_variants(store)
                 out.unlink()
                 continue
             kills += 1
-            store = struck(server, store, run, victim)
-            found = judged(store, undisturbed.made)
-            assert undisturbed.loaded.keys() <= found.keys()
+            store = kill_victim(server, store, run, victim)
+            found = checked_content(store, uninterrupted.made)
+            assert uninterrupted.loaded.keys() <= found.keys()
             if out.exists():
-                assert (found, out.read_bytes()) == (undisturbed.made, undisturbed.negatives)
+                assert (found, out.read_bytes()) == (uninterrupted.made, uninterrupted.negatives)
             else:
                 assert acknowledged_negatives(out) <= found.keys()
         run_on(server, "negatives", out).finish()
-        assert content(store) == undisturbed.made
-        assert out.read_bytes() == undisturbed.negatives
+        assert content(store) == uninterrupted.made
+        assert out.read_bytes() == uninterrupted.negatives
         store.close()
 
 
-def struck(server: Server, store: Store, run: Run, victim: str) -> Store:
-    """Kill the process, or the server and then the process that lost it; returns a store to look into."""
+def kill_victim(server: Server, store: Store, run: Run, victim: str) -> Store:
+    """Kill the process, or the server and then the process. Return an open store."""
     if victim == "process":
         run.kill()
         server.settle(store)

@@ -1,4 +1,4 @@
-"""A Python process needs as much memory for many dialogues as for few."""
+"""Test that a Python process needs as much memory for many dialogues as for few."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def peak(work: str, store: Path, file: Path) -> float:
-    """Megabytes that a process of its own needs at its peak for one piece of work."""
+    """Return the peak memory in megabytes of a new process that runs ``work``."""
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.process", work, str(store), str(file)],
         cwd=ROOT,

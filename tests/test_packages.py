@@ -1,4 +1,4 @@
-"""Components in a user's own package: how they are made, and what is said of one that fails."""
+"""Test components from a user's package: how they are constructed, and the messages if one fails."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ DOCUMENT = Path(__file__).parent.parent / "docs" / "extending.md"
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder whose modules and packages Python finds, as if they were installed."""
+    """Return a folder that Python imports modules from."""
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "my_package", raising=False)
     return tmp_path
 
 
 def install(folder: Path, code: str, project: str) -> None:
-    """Write the module and the metadata that ``pip install`` would write of a ``pyproject.toml``."""
+    """Write the module, and the metadata that ``pip install`` writes for a ``pyproject.toml``."""
     (folder / "my_package.py").write_text(dedent(code), encoding="utf-8")
     info = folder / "my_package-1.0.dist-info"
     info.mkdir()
@@ -56,7 +56,7 @@ def install(folder: Path, code: str, project: str) -> None:
 
 
 def documented(file: str) -> str:
-    """Return the content of a file that the documentation shows."""
+    """Return the content of a file from the documentation."""
     found = re.search(
         rf"<!-- file: {file} -->\n```\w+\n(.*?)^```$", DOCUMENT.read_text(encoding="utf-8"), re.M | re.S
     )
@@ -65,7 +65,7 @@ def documented(file: str) -> str:
 
 
 def generator(body: str) -> str:
-    """Return a module with a generator, of which only the methods are given."""
+    """Return the code of a module with a generator class that has these methods."""
     head = (
         'from graphneg.generators import Candidate, Generator\n\n\nclass Own(Generator):\n    name = "own"\n'
     )
@@ -103,7 +103,7 @@ def test_a_generator_that_takes_no_store_is_refused_in_one_line(package: Path) -
 
 
 class Boom(DialogueLoader):
-    """A loader with a bug."""
+    """A loader that raises an error."""
 
     name = "boom"
     summary = "boom: nothing"
@@ -113,14 +113,14 @@ class Boom(DialogueLoader):
 
 
 class Empty(Boom):
-    """A loader that returns something else than a dialogue."""
+    """A loader that returns a dict instead of a dialogue."""
 
     def dialogue(self, item: Item) -> Any:
         return item.value
 
 
 class Loud(Generator):
-    """A generator with a bug."""
+    """A generator that raises an error."""
 
     name = "loud"
 
@@ -129,7 +129,7 @@ class Loud(Generator):
 
 
 class Mute:
-    """A decoder and parser that answers with nothing."""
+    """A decoder and parser whose results are empty."""
 
     name = "mute"
 
@@ -142,7 +142,7 @@ class Mute:
 
 @pytest.fixture
 def graph() -> DialogueGraph:
-    """No graph: what is done with it fails before it is read."""
+    """Return a graph without a store. Each test fails before it reads the store."""
     return DialogueGraph(NO_STORE)
 
 

@@ -1,4 +1,4 @@
-"""Pipelines: in blocks and in one go the same bytes, on this machine and on a cluster that loses a node."""
+"""Test that a pipeline in blocks writes the bytes of a single run, also on a cluster that loses a node."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def chats(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "id": "malformed",
         "turns": [{"text": "I like tea.", "amr": "(l / like-01"}, {"text": "No."}],
     }
-    # Each turn contains the word, so that it is decoded whichever turn is edited.
+    # Each turn contains UNDECODED, so the decoder fails whichever turn is edited.
     odd = [["I want tea.", f"I want {UNPARSED}."], [f"{text} No {UNDECODED}!" for text in CHATS[0]]]
     poison = [{"id": f"p{n}", "turns": [{"text": text} for text in texts]} for n, texts in enumerate(odd)]
     more = [json.dumps(one) + "\n" for one in (malformed, {"id": "empty", "turns": []}, *poison)]
@@ -58,7 +58,7 @@ def chats(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def expected(chats: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """What one process gives, command by command."""
+    """Return the negatives that separate commands write in one process."""
     folder = tmp_path_factory.mktemp("one")
     with DialogueGraph(open_store(folder / "store")) as graph:
         graph.load("everyday")
@@ -68,8 +68,8 @@ def expected(chats: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return (folder / "negatives.jsonl").read_bytes()
 
 
-def refusals(chats: Path) -> list[Rejected]:
-    """What one load says of the file."""
+def rejected_items(chats: Path) -> list[Rejected]:
+    """Return the items of the file that a load rejects."""
     with BulkFiles(chats.parent / "bulk") as files:
         report = files.load("dialogues", chats, name="own", split="all")
     assert any("malformed AMR graph" in one.reason for one in report.rejected)
@@ -86,7 +86,7 @@ def written(folder: Path, chats: Path, **more: Any) -> Path:
 
 
 class Stopping(NoProgress):
-    """Does something when a block of a stage is done, and notes how many were done at the start."""
+    """Count the blocks of a stage that are done at the start, and call ``act`` after the next block."""
 
     def __init__(self, act: Any = None, stage: str = "negatives") -> None:
         self._act, self._stage, self._at, self.first = act, stage, "", 0
@@ -118,9 +118,9 @@ def test_blocks_with_stores_of_their_own_give_the_bytes_of_one_run(
     assert len(done) == 1 and not out.exists()
     again = Stopping()
     run_pipeline(pipeline, progress=again, on_rejected=refused.append)
-    assert again.first == 1  # it was not made a second time
+    assert again.first == 1  # The finished block was not made again.
     told = sorted(one.reason.partition(":")[0] for one in refused)
-    assert told == sorted(one.reason.partition(":")[0] for one in refusals(chats))
+    assert told == sorted(one.reason.partition(":")[0] for one in rejected_items(chats))
     assert out.read_bytes() == expected
     assert run_pipeline(pipeline).was_complete
     assert not list(tmp_path.glob("*.blocks"))
@@ -213,7 +213,7 @@ def test_what_there_is_no_cluster_at_is_one_line(tmp_path: Path, chats: Path, ru
 
 @pytest.fixture(scope="module")
 def poison(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
-    """Parts that a text ends are installed in a folder where Python looks."""
+    """Install a decoder and a parser that fail at certain words. Return a folder for ``PYTHONPATH``."""
     with pytest.MonkeyPatch.context() as patch:
         install(folder := tmp_path_factory.mktemp("poison"))
         patch.syspath_prepend(folder)
@@ -222,7 +222,7 @@ def poison(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
 
 @pytest.fixture(scope="module")
 def without(chats: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """What one process gives of the file alone, where the poison has no graph."""
+    """Return the negatives of one process for only the file. The text that ends a parser has no graph."""
     folder = tmp_path_factory.mktemp("without")
     with DialogueGraph(open_store(folder / "store")) as graph:
         graph.load("dialogues", chats, name="own", split="all")
@@ -232,14 +232,17 @@ def without(chats: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 def alone(folder: Path, chats: Path, **more: Any) -> Pipeline:
-    """A pipeline of the file alone."""
+    """Return a pipeline that loads only the file."""
     load = {"corpus": "dialogues", "paths": [str(chats)], "name": "own", "split": "all"}
     return read_pipeline(written(folder, chats, load=[load], **more))
 
 
-def poisoned(run_one: Any, folder: Path, chats: Path, expected: bytes, how: str, told: str) -> None:
-    """A text that ends its parser has no graph and is told. A block that can't be made is told when all
-    others are; once it can, the same call makes it alone. All else is as ever."""
+def check_poison(run_one: Any, folder: Path, chats: Path, expected: bytes, how: str, told: str) -> None:
+    """Run a pipeline with a text that ends the parser and a text for which the decoder fails.
+
+    The first text is reported and has no graph. The block of the second is reported after the other blocks
+    are done, and a second run makes only this block once the file ``cure`` exists.
+    """
     cure, refused = folder / "cure", list[Rejected]()
     decoder = {"decoder": "poison", "decoder_options": {"how": how, "cure": str(cure)}}
     parse = {"parser": "poison", "options": {"how": "exit"}}
@@ -260,7 +263,7 @@ def poisoned(run_one: Any, folder: Path, chats: Path, expected: bytes, how: str,
 def test_poison_in_one_process_is_told_and_all_else_is_made(
     tmp_path: Path, chats: Path, without: bytes
 ) -> None:
-    poisoned(run_pipeline, tmp_path, chats, without, "raise", "LookupError: it is nowhere")
+    check_poison(run_pipeline, tmp_path, chats, without, "raise", "LookupError: it is nowhere")
 
 
 @pytest.fixture(scope="module")
@@ -278,7 +281,7 @@ def test_poison_on_a_cluster_is_told_and_all_else_is_made(
 ) -> None:
     from graphneg.ray import run_on
 
-    poisoned(run_on, tmp_path, chats, without, "exit", "the actor of the block ended in each attempt")
+    check_poison(run_on, tmp_path, chats, without, "exit", "the actor of the block ended in each attempt")
 
 
 @pytest.mark.long
@@ -293,7 +296,7 @@ def test_a_node_that_goes_and_one_that_is_slow_change_nothing(
     neo4j_instance: Neo4jServer,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """With all blocks in one Neo4j each stage ends before the next one; else both are at work."""
+    """With one Neo4j for all blocks, a stage ends before the next one starts. Otherwise both run at once."""
     from graphneg.ray import run_on
     from tests.ray_cluster import node_arguments
 
@@ -321,7 +324,6 @@ def test_a_driver_that_was_killed_goes_on(
     neo4j_instance: Neo4jServer,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """All blocks in one Neo4j."""
     from graphneg.ray import negatives
 
     with neo4j_instance.open() as store:
@@ -359,7 +361,7 @@ def test_a_driver_that_was_killed_goes_on(
 def test_a_node_with_another_graphneg_or_python_is_refused(
     cluster: Any, tmp_path: Path, chats: Path, module: str, content: str, told: str
 ) -> None:
-    """By a process of its own: the path by which this one imports would be the node's, too."""
+    """A new process starts the pipeline: a node would also import from the paths of this process."""
     from tests.ray_cluster import node_arguments
 
     (tmp_path / "other" / module).parent.mkdir(parents=True)
@@ -378,7 +380,7 @@ def test_a_node_with_another_graphneg_or_python_is_refused(
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Generator[Path]:
-    """A folder on a disk that has no room for a store."""
+    """Return a folder on a disk of 1 MB, which is too small for a store."""
     (folder := tmp_path / "small").mkdir()
     command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
     if subprocess.run(command, capture_output=True, check=False).returncode:
@@ -391,7 +393,7 @@ def small_disk(tmp_path: Path) -> Generator[Path]:
 def test_a_full_disk_on_one_node_is_one_line_and_the_same_command_goes_on(
     cluster: Any, tmp_path: Path, chats: Path, poison: Path, without: bytes, small_disk: Path
 ) -> None:
-    """Each node has room for two actors: with one parser some of the five makers are on the small one."""
+    """A node runs two actors, so at least one of the five makers runs on the node with the small disk."""
     from graphneg.ray import run_on
     from tests.ray_cluster import node_arguments
 

@@ -1,4 +1,4 @@
-"""Parts that are found by name: whose goes first, which options they take, what an error says."""
+"""Test how plugins are found by name, which one of two is used, their options and the error messages."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from graphneg.errors import DecoderError
 from graphneg.plugins import Plugins
 
 GROUP = "graphneg.decoders"
-PARTS = Plugins("decoder", GROUP, DecoderError)
+PLUGINS = Plugins("decoder", GROUP, DecoderError)
 
 
 class Plain:
-    """A part that takes what all are given, and one option."""
+    """A plugin that takes the argument for all plugins of its kind, and one option."""
 
     def __init__(self, given: str = "", beams: int = 1) -> None:
         if beams < 1:
@@ -25,13 +25,13 @@ class Plain:
 
 
 def anything(**options: Any) -> dict[str, Any]:
-    """A part that takes any option."""
+    """Act as a plugin that takes any option."""
     return options
 
 
 @pytest.fixture(autouse=True)
 def installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Parts of this module in place of those that are installed; of ``surface`` there are two."""
+    """Replace the installed plugins with those of this module. Two are named ``surface``."""
     named = {
         "Plain": f"{__name__}:Plain",
         "any-thing": f"{__name__}:anything",
@@ -47,21 +47,21 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_names_stand_in_alphabetical_order_and_once() -> None:
-    assert PARTS.names() == ["Plain", "any-thing", "gone", "nameless", "surface"]
+    assert PLUGINS.names() == ["Plain", "any-thing", "gone", "nameless", "surface"]
 
 
 @pytest.mark.parametrize("name", ["any-thing", "any_thing", " Any-Thing "])
 def test_hyphens_and_capitals_do_not_count(name: str) -> None:
-    assert PARTS.find(name) is anything
+    assert PLUGINS.find(name) is anything
 
 
 def test_of_two_parts_of_a_name_the_other_package_s_goes_first() -> None:
-    assert PARTS.find("surface") is anything
+    assert PLUGINS.find("surface") is anything
 
 
 def test_a_part_is_made_of_what_all_are_given_and_its_options() -> None:
-    assert PARTS.make("plain", {"beams": 2}, "a store").made_with == ("a store", 2)
-    assert PARTS.make("any_thing", {"whatever": 1}) == {"whatever": 1}
+    assert PLUGINS.make("plain", {"beams": 2}, "a store").made_with == ("a store", 2)
+    assert PLUGINS.make("any_thing", {"whatever": 1}) == {"whatever": 1}
 
 
 @pytest.mark.parametrize(
@@ -82,4 +82,4 @@ def test_what_can_not_be_had_is_told_in_its_own_kind_of_error(
     name: str, options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(DecoderError, match=message):
-        PARTS.make(name, options)
+        PLUGINS.make(name, options)

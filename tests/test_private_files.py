@@ -1,4 +1,4 @@
-"""Files of what people wrote are their owner's alone; those in a stranger's folder are opened with care."""
+"""Test that only the owner can read files of people's texts, and what is opened in another user's folder."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="modes of POSIX"
 
 @pytest.fixture(autouse=True)
 def open_umask() -> Generator[None]:
-    """A umask that lets everybody read what is made."""
+    """Set a umask with which everybody may read new files."""
     before = os.umask(0o000)
     yield
     os.umask(before)
@@ -42,7 +42,7 @@ class TestAFileOfWhatPeopleWrote:
     def test_is_private_if_it_holds_judgements(self, tmp_path: Path) -> None:
         with Judgements.create(tmp_path / "judged.db", small_set()) as judged:
             judged.next_row("ann")
-            assert set(modes(tmp_path).values()) == {0o600}, modes(tmp_path)  # its journals, too
+            assert set(modes(tmp_path).values()) == {0o600}, modes(tmp_path)  # also SQLite's journals
 
     def test_is_private_if_it_holds_answers(self, tmp_path: Path) -> None:
         answers = AnswerCache(tmp_path / "new" / "answers.db")
@@ -59,14 +59,14 @@ class TestAFileOfWhatPeopleWrote:
         write_jsonl([EXAMPLE], tmp_path / "made.jsonl")
         open_index(tmp_path / "made.jsonl")
         found = modes(tmp_path)
-        assert found.pop("made.jsonl") == 0o666  # what is named keeps to the umask
+        assert found.pop("made.jsonl") == 0o666  # The user's file follows the umask.
         assert set(found.values()) == {0o600}
 
     def test_lies_in_a_folder_of_caches_that_is_closed(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-        (tmp_path / "graphneg").mkdir(0o755)  # as earlier versions made it
+        (tmp_path / "graphneg").mkdir(0o755)  # An earlier version made the folder.
         assert stat.S_IMODE(ServerSettings().answers.parent.stat().st_mode) == 0o700
         assert stat.S_IMODE(cache_folder("indexes", "one").parent.stat().st_mode) == 0o700
 
@@ -96,7 +96,7 @@ class TestAFolderOfTheUsersAlone:
     def test_is_not_another_users(self, tmp_path: Path) -> None:
         (tmp_path / "own").mkdir()
         os.chown(tmp_path / "own", 12_345, 12_345)
-        for path in (tmp_path / "own", tmp_path / "own" / "new"):  # sudo, with another's HOME
+        for path in (tmp_path / "own", tmp_path / "own" / "new"):  # sudo with the HOME of another user
             with pytest.raises(UnsafeFileError, match="belongs to user 12345"):
                 own_folder(path)
         assert not (tmp_path / "own" / "new").exists()
@@ -110,7 +110,7 @@ def test_a_file_that_is_created_where_a_stranger_may_write_is_private(tmp_path: 
 
 
 def test_the_supervisor_starts_without_the_users_modules(tmp_path: Path) -> None:
-    """It finds its own package by its place, in whatever directory and environment it runs."""
+    """The supervisor imports its package relative to its file, in any working directory and environment."""
     from graphneg.store import supervisor
 
     for name in ("json", "graphneg", "private_files", "hashlib"):

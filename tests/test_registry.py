@@ -1,4 +1,4 @@
-"""Whatever can be chosen by name is documented, complete, and found; modules stay light."""
+"""Test that components chosen by name are documented and complete, and that ``import graphneg`` is quick."""
 
 from __future__ import annotations
 
@@ -109,14 +109,15 @@ class TestReasons:
     def test_each_by_which_missing_negatives_are_counted_is_documented_and_given(self) -> None:
         documented = [code for code, _, _ in reasons()]
         assert len(set(documented)) == len(documented)
-        assert set(documented) == given_codes()
+        assert set(documented) == reason_codes()
 
 
-def given_codes() -> set[str]:
-    """The codes that decoders, edits, generators and selection give, as their source has them.
+def reason_codes() -> set[str]:
+    """Return the codes of reasons in the source of decoders, edits, generators and selection.
 
-    They are ``code: sentence`` outside of errors, the first argument of what refuses, and the keys of tables
-    of reasons."""
+    A code is the start of a string "code: sentence" outside ``raise``, the first argument of
+    ``RealisationError`` or ``leave_out``, or a key of a dictionary ``REASONS``.
+    """
     given = {row[1] for row in table_rows("graphneg.decoders.surface", "refusals.tsv")} | set(PROBLEMS)
     code = re.compile(r"([a-z]+(?:-[a-z]+)*): ")
     for folder in ("decoders", "editing", "generators", "scorers"):

@@ -1,4 +1,4 @@
-"""Shards of a real store: one store for all, or one each with a snapshot of the rest."""
+"""Test shards on a real store: in one store, or each in its own store with a snapshot of the others."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SHARDS = [Shard(1, 2), Shard(2, 2)]
 
 
 class Repeats(PnegGenerator):
-    """As pneg, of three of eighteen texts for each context, so that most were said before."""
+    """A generator like pneg that chooses from eighteen texts, so most contexts repeat earlier texts."""
 
     name = "repeats"
 
@@ -53,13 +53,13 @@ class Repeats(PnegGenerator):
 
 
 def _texts(context: Context, seed: int) -> Iterator[Candidate]:
-    for slot in "abc":
-        text = TEXTS[number(seed, slot, context.id) % len(TEXTS)]
-        yield Candidate(text, (UNRELATED,), {"slot": float(ord(slot))})
+    for letter in "abc":
+        text = TEXTS[number(seed, letter, context.id) % len(TEXTS)]
+        yield Candidate(text, (UNRELATED,), {"slot": float(ord(letter))})
 
 
 class Silent:
-    """A writer that nobody asks."""
+    """A language model that must not be called."""
 
     name = "silent"
 
@@ -68,7 +68,7 @@ class Silent:
 
 
 def made(graph: DialogueGraph, name: str, **which: Any) -> NegativeStream:
-    """The stream of a job, of all dialogues or of a shard."""
+    """Return the negatives of a job for all dialogues, or for one shard."""
     if name == "texts that were said before":
         silent: Any = Silent()
         generator = Repeats(PnegOptions(), [], silent, None)
@@ -101,20 +101,20 @@ WRITERS: Mapping[str, Any] = {
 ANY_TEXT: Mapping[str, float] = {"max_perplexity": 1e9, "max_perplexity_alone": 1e9, "max_token_loss": 1e9}
 JOBS = (*EDITS, *GENERATORS, "texts that were said before")
 ALONE = ("topical_statement", "perspective_substitution", "hard", "random", "insertion", "replacement")
-"""What looks across dialogues, each in its own way."""
+"""Jobs that use other dialogues than the one with the context."""
 
 
 @pytest.fixture(scope="module")
 def whole(everyday: Path) -> Generator[DialogueGraph]:
-    """The bundled corpus, with its shift graph."""
+    """Load the bundled corpus, and build its graph of topic shifts."""
     with DialogueGraph(open_store(everyday)) as graph:
         graph.shift()
         yield graph
 
 
 @pytest.fixture(scope="module")
-def ones(whole: DialogueGraph, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """What one run writes of each job."""
+def one_run(whole: DialogueGraph, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Return what a single run without shards writes for each job."""
     folder, written = tmp_path_factory.mktemp("ones"), dict[str, bytes]()
     for name in JOBS:
         made(whole, name).to_jsonl(folder / f"{name}.jsonl")
@@ -133,17 +133,17 @@ def _merged(streams: Sequence[NegativeStream], folder: Path) -> bytes:
 
 @pytest.mark.parametrize("name", JOBS)
 def test_shards_of_one_store_make_what_one_run_makes(
-    name: str, whole: DialogueGraph, ones: dict[str, bytes], tmp_path: Path
+    name: str, whole: DialogueGraph, one_run: dict[str, bytes], tmp_path: Path
 ) -> None:
     shards = [made(whole, name, shard=Shard(index, 3), batch=7) for index in (1, 2, 3)]
-    assert _merged(shards, tmp_path) == ones[name]
-    assert ones[name]
+    assert _merged(shards, tmp_path) == one_run[name]
+    assert one_run[name]
 
 
 def test_shards_at_once_of_which_one_is_killed_make_what_one_run_makes(
-    whole: DialogueGraph, ones: dict[str, bytes], everyday: Path, tmp_path: Path, run: Run
+    whole: DialogueGraph, one_run: dict[str, bytes], everyday: Path, tmp_path: Path, run: Run
 ) -> None:
-    """By processes of their own, on one store; the one that was killed goes on."""
+    """Two processes use one store. The killed one is run again."""
     out = tmp_path / "all.jsonl"
     asked = ("--store", everyday, "negatives", "--recipe", "all", "--per-dialogue", "2", "-o", out, "--shard")
     first, second = (
@@ -156,7 +156,7 @@ def test_shards_at_once_of_which_one_is_killed_make_what_one_run_makes(
     assert second.wait() == 0
     assert run(*asked, str(SHARDS[0])).status == 0
     merge([shard.file(out) for shard in SHARDS], out)
-    assert out.read_bytes() == ones["recipe all"]
+    assert out.read_bytes() == one_run["recipe all"]
 
 
 @pytest.mark.long
@@ -164,15 +164,15 @@ def test_shards_at_once_of_which_one_is_killed_make_what_one_run_makes(
 def test_shards_of_what_a_language_model_writes_are_what_one_run_writes(
     name: str, whole: DialogueGraph, smol: Path, tmp_path: Path
 ) -> None:
-    """As the model comes, with bounds that let nearly all of its texts through."""
+    """The model is untrained for the task, so the limits accept nearly all of its texts."""
     asked: Any = {**WRITERS[name], **ANY_TEXT, "model": smol, "device": "cpu", "limit": 4}
     whole.generate(name, **asked).to_jsonl(tmp_path / "one.jsonl")
     shards = [whole.generate(name, **asked, shard=shard, batch=2) for shard in SHARDS]
     assert _merged(shards, tmp_path) == (tmp_path / "one.jsonl").read_bytes() != b""
 
 
-def test_texts_that_two_shards_give_are_given_once(ones: dict[str, bytes]) -> None:
-    texts = [json.loads(line)["response"] for line in ones["texts that were said before"].splitlines()]
+def test_texts_that_two_shards_give_are_given_once(one_run: dict[str, bytes]) -> None:
+    texts = [json.loads(line)["response"] for line in one_run["texts that were said before"].splitlines()]
     assert len(texts) == len(set(texts)) > 10
 
 
@@ -187,7 +187,7 @@ def test_exports_are_merged(suffix: str, whole: DialogueGraph, tmp_path: Path) -
     one, out, merged = (tmp_path / f"{name}{suffix}" for name in ("one", "out", "merged"))
     amount = whole.export(one)
     assert sum(whole.export(out, shard=shard) for shard in SHARDS) == amount
-    assert whole.export(out, shard=SHARDS[0]) < amount  # it is complete, and left
+    assert whole.export(out, shard=SHARDS[0]) < amount  # The complete file is kept.
     assert merge([shard.file(out) for shard in SHARDS], merged).items == amount
     assert merged.read_bytes() == one.read_bytes()
 
@@ -203,9 +203,9 @@ def test_contexts_are_merged(whole: DialogueGraph, tmp_path: Path) -> None:
 
 
 def test_what_is_selected_keeps_the_order_of_the_file(
-    ones: dict[str, bytes], tmp_path: Path, run: Run
+    one_run: dict[str, bytes], tmp_path: Path, run: Run
 ) -> None:
-    lines = ones["recipe all"].splitlines(keepends=True)
+    lines = one_run["recipe all"].splitlines(keepends=True)
     given, one, out = (tmp_path / name for name in ("given.jsonl", "one.jsonl", "out.jsonl"))
     given.write_bytes(b"".join(reversed(lines)))
     asked = ("select", given, "--per-context", "1")
@@ -244,15 +244,16 @@ def test_parses_by_shards_are_all_parses_and_none_twice(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def snapshot(
-    whole: DialogueGraph, ones: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory
+    whole: DialogueGraph, one_run: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory
 ) -> Snapshot:
-    """Of the bundled corpus."""
     return Snapshot.write(whole.store, tmp_path_factory.mktemp("snapshot") / "all.snapshot")
 
 
 @pytest.fixture(scope="module")
-def apart(snapshot: Snapshot, tmp_path_factory: pytest.TempPathFactory) -> Generator[list[DialogueGraph]]:
-    """A store for each shard, with its own dialogues and the snapshot."""
+def shard_graphs(
+    snapshot: Snapshot, tmp_path_factory: pytest.TempPathFactory
+) -> Generator[list[DialogueGraph]]:
+    """Open a store for each shard, and load its dialogues and the snapshot."""
     graphs: list[DialogueGraph] = []
     for shard in SHARDS:
         graphs.append(graphneg.open(tmp_path_factory.mktemp("apart") / "store"))
@@ -266,10 +267,10 @@ def apart(snapshot: Snapshot, tmp_path_factory: pytest.TempPathFactory) -> Gener
 
 @pytest.mark.parametrize("name", ALONE)
 def test_shards_with_stores_of_their_own_make_what_one_run_makes(
-    name: str, apart: list[DialogueGraph], ones: dict[str, bytes], tmp_path: Path
+    name: str, shard_graphs: list[DialogueGraph], one_run: dict[str, bytes], tmp_path: Path
 ) -> None:
-    shards = [made(graph, name, shard=shard) for graph, shard in zip(apart, SHARDS, strict=True)]
-    assert _merged(shards, tmp_path) == ones[name]
+    shards = [made(graph, name, shard=shard) for graph, shard in zip(shard_graphs, SHARDS, strict=True)]
+    assert _merged(shards, tmp_path) == one_run[name]
 
 
 def test_the_same_store_gives_the_same_snapshot(
@@ -283,10 +284,10 @@ def test_the_same_store_gives_the_same_snapshot(
 
 
 def test_a_store_of_a_shard_says_what_it_can_not_do(
-    apart: list[DialogueGraph], snapshot: Snapshot, tmp_path: Path, whole: DialogueGraph
+    shard_graphs: list[DialogueGraph], snapshot: Snapshot, tmp_path: Path, whole: DialogueGraph
 ) -> None:
-    graph = apart[0]
-    snapshot.load(graph.store)  # once more does nothing
+    graph = shard_graphs[0]
+    snapshot.load(graph.store)  # A second load of the same snapshot changes nothing.
     other = Snapshot.write(whole.store, tmp_path / "other.snapshot", ["bank"])
     for act, told in (
         (lambda: list(graph.negatives("deam")), "give the shard with --shard I/N"),

@@ -1,4 +1,4 @@
-"""Shared statistics: each against what defines it."""
+"""Compare the shared statistics with their definitions."""
 
 from __future__ import annotations
 

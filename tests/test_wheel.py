@@ -1,4 +1,4 @@
-"""The built wheel, installed with its core dependencies alone, does the main job from anywhere."""
+"""Test that the wheel, installed with only its core dependencies, makes negatives in any folder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def run(*command: str | Path, cwd: Path) -> str:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built from a copy of what git would have: nothing that earlier builds left."""
+    """Build the wheel from a copy of the files that git does not ignore, so without earlier builds."""
     source = tmp_path_factory.mktemp("source")
     files = run("git", "ls-files", "--cached", "--others", "--exclude-standard", "-z", cwd=ROOT).split("\0")
     for name in filter(None, files):
@@ -40,7 +40,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The ``bin`` folder of a fresh environment with the wheel and what it needs."""
+    """Install the wheel and its dependencies in a new environment. Return the folder of its programs."""
     environment = tmp_path_factory.mktemp("environment")
     run(sys.executable, "-m", "venv", environment, cwd=environment)
     folder = environment / ("Scripts" if sys.platform == "win32" else "bin")
@@ -50,7 +50,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def folder(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty folder somewhere, but for the store that the bundled corpus was loaded into."""
+    """Load the bundled corpus into a store in an otherwise empty folder."""
     empty = tmp_path_factory.mktemp("anywhere")
     run(installed / "graphneg", "load", "everyday", cwd=empty)
     return empty

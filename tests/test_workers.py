@@ -1,4 +1,4 @@
-"""Worker processes: in order, with what they raise, and never without their parent."""
+"""Test worker processes: the order of results, their errors, and that they end with their parent."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def pid() -> Callable[[object], int]:
 
 
 def slow_but_one(mark: str) -> Callable[[object], int]:
-    """Takes two seconds to be made, but the first time."""
+    """Return ``pid()`` after two seconds. Only the first worker gets it without delay."""
     try:
         Path(mark).touch(exist_ok=False)
     except FileExistsError:

@@ -1,4 +1,4 @@
-"""Parse models of amrlib's shape, so small that tests train them: bundled sentences to their graphs."""
+"""Small parse models in amrlib's format, which tests train on a few bundled sentences."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ MAX_INPUT, MAX_OUTPUT = 40, 160
 
 @dataclass(frozen=True)
 class TinyParser:
-    """The folder of a model, and the sentences with the graphs that it was trained to give."""
+    """The folder of a model, and the sentences and graphs on which it was trained."""
 
     folder: Path
     pairs: list[tuple[AmrGraph, str]]
 
 
 def train(kind: str, folder: Path) -> TinyParser:
-    """Train on the CPU, less than half a minute, and save as amrlib does."""
+    """Train a model on the CPU in less than half a minute, and save it in amrlib's format."""
     from amrlib.models.parse_xfm.penman_serializer import PenmanSerializer
 
     pairs = pairs_to_learn()[:GRAPHS]
@@ -36,7 +36,7 @@ def train(kind: str, folder: Path) -> TinyParser:
 
 
 def describe(folder: Path, model_type: str) -> None:
-    """Write what amrlib writes beside a model's weights."""
+    """Write the metadata file that amrlib stores with the weights of a model."""
     config = json.loads((folder / "config.json").read_text())
     task = {"model_name_or_path": str(folder), "max_in_len": MAX_INPUT, "max_out_len": MAX_OUTPUT}
     config["task_specific_params"] = {"parse_amr": task}

@@ -1,4 +1,4 @@
-"""Language models of some ten thousand weights that learned a few exchanges by heart in seconds."""
+"""Language models with about ten thousand weights, which are trained on eight replies in a few seconds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from graphneg.nn.fine_tuning import fine_tune
 from graphneg.nn.language_models import LanguageModel
 from graphneg.nn.models import load_causal, load_seq2seq
 
-# A post, the keyword that its reply moves to, and the reply.
+# Triples of a post, the perspective of the reply (the keyword that it is about), and the reply.
 EXCHANGES = [
     ("Did you feed the cat?", "fish", "Yes, it had some fish."),
     ("Did you feed the cat?", "milk", "Yes, it drank the milk."),
@@ -26,7 +26,7 @@ TRAINING = {"max_steps": 180, "learning_rate": 4e-3, "warmup_steps": 10}
 
 @dataclass(frozen=True)
 class TinyModels:
-    """Folders of models: with random weights, and trained to reply as `EXCHANGES` do."""
+    """Folders of models with random weights, and of models that were trained on `EXCHANGES`."""
 
     gpt2: Path
     llama: Path
@@ -40,7 +40,7 @@ def exchanges() -> list[Exchange]:
 
 
 def train(folder: Path) -> TinyModels:
-    """Make the models in some ten seconds."""
+    """Create and train the models, which takes about ten seconds."""
     causal_folder(folder / "gpt2")
     causal_folder(folder / "llama", "llama")
     seq2seq_folder(folder / "bart")

@@ -1,4 +1,4 @@
-"""An encoder of some thousand random weights, and contexts that a ranker can learn to tell apart."""
+"""An encoder with a few thousand random weights, and training data that a ranker can learn easily."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WORDS = (
 
 
 def encoder_folder(folder: Path, labels: int = 0) -> Path:
-    """A BERT of two layers and its tokenizer; with ``labels``, as a classifier of so many."""
+    """Save a BERT with two layers and its tokenizer. With ``labels``, the BERT is a classifier."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import (
         BertConfig,
@@ -50,7 +50,7 @@ def encoder_folder(folder: Path, labels: int = 0) -> Path:
 
 
 def groups() -> list[Group]:
-    """Contexts whose wrong responses all speak of fish."""
+    """Return contexts whose wrong responses all contain the word "fish"."""
     right = {"shall we swim": "at six", "where is the cat": "in the garden", "who ate the bread": "you did"}
     return [
         Group(

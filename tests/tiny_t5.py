@@ -1,4 +1,4 @@
-"""A T5 of two hundred thousand weights, trained on bundled graphs until it knows some by heart."""
+"""A T5 with two hundred thousand weights, which is trained until it reproduces the texts of a few graphs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BART_SIZES = {"layers": 2, "attention_heads": 4, "ffn_dim": 128}
 
 @dataclass(frozen=True)
 class TinyT5:
-    """Two folders of the same weights, and the pairs that the model was trained on."""
+    """Two folders with the same model, and the pairs of graph and text on which it was trained."""
 
     hugging_face: Path
     amrlib: Path
@@ -28,7 +28,7 @@ class TinyT5:
 
 
 def pairs_to_learn() -> list[tuple[AmrGraph, str]]:
-    """The first short bundled graphs with their sentences."""
+    """Return the first short graphs of the bundled corpus with their sentences."""
     text = (files("graphneg") / "data/everyday/graphs.amr").read_text(encoding="utf-8")
     graphs = [parse_graph(block, first_line=line) for line, block in iter_blocks(text)]
     short = [graph for graph in graphs if len(flat_graph(graph)) <= LONGEST_GRAPH]
@@ -36,20 +36,22 @@ def pairs_to_learn() -> list[tuple[AmrGraph, str]]:
 
 
 def edited(graph: AmrGraph, text: str, id: str = "own/test/1#0") -> EditedUtterance:
-    """An utterance whose edited graph is ``graph`` and whose original text is ``text``."""
+    """Return an edited utterance with the edited graph ``graph`` and the original text ``text``."""
     return EditedUtterance(id=id, speaker="A", text=text, before=graph, after=graph, edits=())
 
 
 def train(folder: Path) -> TinyT5:
-    """Train on the CPU, less than half a minute, and save both folders."""
+    """Train the model on the CPU in less than half a minute, and save it in both folders."""
     pairs = pairs_to_learn()
     model, tokenizer = fitted("t5", [flat_graph(graph) for graph, _ in pairs], [text for _, text in pairs])
     return _saved(model, tokenizer, folder, pairs)
 
 
 def fitted(kind: str, inputs: list[str], outputs: list[str], marks: Sequence[str] = ()):
-    """A model of that kind (``t5`` or ``bart``) that knows the outputs by heart, and its tokenizer, which has
-    special tokens for ``marks``, T5's sentinels or BART's mask."""
+    """Train a ``t5`` or ``bart`` until it reproduces the outputs. Return the model and its tokenizer.
+
+    The tokenizer gets the special tokens ``marks``, such as T5's sentinels or BART's mask.
+    """
     import torch
 
     torch.manual_seed(0)
@@ -119,7 +121,7 @@ def _tokenizer(texts: list[str]):
 
 
 def _saved(model, tokenizer, folder: Path, pairs: list[tuple[AmrGraph, str]]) -> TinyT5:
-    """The amrlib folder says where its tokenizer is and holds none, as released ones do."""
+    """Save the model in two folders: with its tokenizer, and in amrlib's format with only a path to it."""
     hugging_face, amrlib = folder / "hugging-face", folder / "amrlib"
     model.save_pretrained(hugging_face)
     tokenizer.save_pretrained(hugging_face)

@@ -1,4 +1,4 @@
-"""A parser for tests that are not about graphs: the words of a text, under one node."""
+"""A parser for tests in which the graphs do not matter. A graph lists the words of the text."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ NOT_A_WORD = re.compile(r"[^a-z]")
 
 
 class ToyParser:
-    """``(s / speak-01 :op1 (w0 / first-word) ...)``; texts with "nothing" in them get no graph.
+    """Returns ``(s / speak-01 :op1 (w0 / first-word) ...)``, and no graph for a text with the word "nothing".
 
-    ``seen`` keeps the texts that it was given.
+    Attributes:
+        seen: The texts that were passed to the parser.
     """
 
     name = "toy"
@@ -46,7 +47,7 @@ class ToyParser:
 
 
 def install(folder: Path) -> None:
-    """Make a folder in which Python finds the parser as that of an installed package."""
+    """Register the parser as a plugin: write the metadata of an installed package to a folder."""
     info = folder / "toy_parser-1.0.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-parser\nVersion: 1.0\n")

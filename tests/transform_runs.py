@@ -1,4 +1,4 @@
-"""What tests of transforms share: small dialogues, and what becomes of a proposal's graphs."""
+"""Run transforms on small dialogues, and return the edited graphs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ SHIFTS = (
     CREATE (k)-[:SHIFTS_TO {count: amount}]->(w)
     """,
 )
-"""A shift graph without extractor or embedder: main words are keywords, and any may lead to any."""
+"""Cypher statements that build a shift graph without a keyword extractor: all main words are keywords, and
+each keyword of a post is linked to each keyword of the reply."""
 
 TRANSFORMS = load_transforms()
 NAMES = sorted(TRANSFORMS)
@@ -59,21 +60,25 @@ def load(store: Store, records: Iterable[Record]) -> None:
 
 
 def shift(store: Store) -> None:
-    """Make the shift graph of what is loaded, where there is none yet."""
+    """Build the shift graph of the loaded dialogues, unless there is one already."""
     if not store.read("MATCH (:Term)-[s:SHIFTS_TO]->(:Term) RETURN count(s) AS edges")[0]["edges"]:
         for statement in SHIFTS:
             store.write(lambda tx, text=statement: tx.run(text).consume())
 
 
 def dialogue(*penmans: str) -> Dialogue:
-    """A dialogue of two speakers in turn whose utterances have these graphs."""
+    """Return a dialogue whose utterances, by two alternating speakers, have the given graphs."""
     digest = hashlib.sha256("\n".join(penmans).encode()).hexdigest()[:16]
     turns = [Utterance(turn, "AB"[turn % 2], "...", penman) for turn, penman in enumerate(penmans)]
     return Dialogue(f"own/test/{digest}", "own", "test", tuple(turns))
 
 
 def edit_lists(proposals: Sequence[Proposal]) -> Iterator[tuple[Proposal, tuple[Edit, ...]]]:
-    """What each proposal does to its own graph; a pool's member with the first partner that fits."""
+    """Yield each proposal with the edits of its own graph.
+
+    A proposal with a ``swap_pool`` swaps its subtree with that of the first possible partner; without a
+    partner, it is left out.
+    """
     for one in proposals:
         if one.swap_pool is None:
             yield one, one.edits
@@ -97,7 +102,7 @@ def line(graph: AmrGraph) -> str:
 
 
 def results(store: Store, name: str, *penmans: str) -> list[str]:
-    """Each graph that the transform makes of the dialogue, on a line, as ``turn: graph``."""
+    """Return the edited graphs that a transform makes from a dialogue, as sorted lines ``TURN: GRAPH``."""
     own = dialogue(*penmans)
     load(store, [own])
     [stored] = read_dialogues(store, [own.id])

@@ -1,4 +1,4 @@
-"""What a run that was stopped has left beside its output."""
+"""Find the files that an interrupted run has left beside its output."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from graphneg.records.resumable import part_note
 
 
 def part_of(out: Path) -> Path | None:
-    """Return the part of an unfinished file; None where none was begun."""
+    """Return the path of the part file (the unfinished output) of a run; None if the run has none."""
     note = part_note(out)
     return out.with_name(json.loads(note.read_bytes())["part"]) if note.exists() else None
 
 
 def acknowledged(out: Path) -> bytes:
-    """Return what the last checkpoint of an unfinished file covers."""
+    """Return the content of the part file up to the last checkpoint."""
     part = part_of(out)
     return b"" if part is None else part.read_bytes()[: json.loads(part_note(out).read_bytes())["offset"]]

@@ -122,7 +122,7 @@ class _Alignment:
         for node in self.graph.nodes:
             # Align names first, so that no other node takes their words.
             if node.concept == "name":
-                self._settle_name(node)
+                self._align_name(node)
         pending = {
             node.position: found
             for node in self.graph.nodes
@@ -133,20 +133,20 @@ class _Alignment:
             # If a node has only one candidate and its score is high, align it now. For the ambiguous nodes
             # around it, tokens near this span are then preferred.
             if len(candidates) == 1 and score >= 7 and self._is_free(span):
-                self._take(k, span)
+                self._align_node(k, span)
                 del pending[k]
-        while (taken := self._take_best(pending)) is not None:
+        while (taken := self._align_best(pending)) is not None:
             del pending[taken]
             # The loop takes quadratic time. For a very long text, end it early: each remaining node gets its
             # best free candidate, in written order.
             if len(pending) * len(self.tokens) > 40_000:
                 for k, candidates in pending.items():
-                    self._take_best({k: candidates})
+                    self._align_best({k: candidates})
                 break
-        self._share()
+        self._share_child_tokens()
         return self.spans
 
-    def _take_best(self, pending: Mapping[int, Sequence[Candidate]]) -> int | None:
+    def _align_best(self, pending: Mapping[int, Sequence[Candidate]]) -> int | None:
         """Align the node with the highest-scoring candidate span whose tokens are not aligned yet.
 
         Returns:
@@ -160,13 +160,13 @@ class _Alignment:
         )
         _, k, span = max(ranked, key=itemgetter(0), default=(0.0, None, (0, 0)))
         if k is not None:
-            self._take(k, span)
+            self._align_node(k, span)
         return k
 
     def _is_free(self, span: Span) -> bool:
         return self.taken.isdisjoint(range(*span))
 
-    def _take(self, k: int, span: Span) -> None:
+    def _align_node(self, k: int, span: Span) -> None:
         self.spans[k] = span
         self.taken.update(range(*span))
 
@@ -186,7 +186,7 @@ class _Alignment:
         gaps = sorted(max(other[0] - span[1], span[0] - other[1], 0) for other in near)
         return min(3.0, sum(gaps[:2]) / len(gaps[:2]) / 4) + span[0] / (len(self.tokens) + 1) / 10
 
-    def _settle_name(self, node: AmrNode) -> None:
+    def _align_name(self, node: AmrNode) -> None:
         """Align a name with the first sequence of tokens that spells it."""
         parts = [c for c in self.graph.children(node.position) if c.role and _CONNECTIVE.match(c.role)]
         words = [(part.value or part.concept or "").strip('"').lower() for part in parts]
@@ -196,8 +196,8 @@ class _Alignment:
             span = (start, start + len(words))
             if self.tokens[start : span[1]] == words and self._is_free(span):
                 for at, part in enumerate(parts, start):
-                    self._take(part.position, (at, at + 1))
-                self._take(node.position, span)
+                    self._align_node(part.position, (at, at + 1))
+                self._align_node(node.position, span)
                 return
 
     def _words(self, keys: Iterable[tuple[str, float]]) -> list[Candidate]:
@@ -288,7 +288,7 @@ class _Alignment:
                     found.append(((at, at + 1), 4.0))
         return found
 
-    def _share(self) -> None:
+    def _share_child_tokens(self) -> None:
         """Align each node that has no token yet with the tokens of a child that also expresses the node.
 
         An entity gets the tokens of its name. A ``person`` or ``thing`` gets the token of the role that it

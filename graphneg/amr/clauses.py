@@ -33,16 +33,16 @@ _DETAILS = frozenset(
 _DENIABLE = frozenset({"statement", "order", "answer", "fragment", "exclamation"})
 # Types of clauses that inform the listener of something. They can be turned into questions ("Does she sing?")
 # or expressions of doubt ("I doubt that she sings").
-_TOLD = frozenset({"statement", "report", "wish", "link"})
+_INFORMING_TYPES = frozenset({"statement", "report", "wish", "link"})
 # Labels of nodes that make a sentence an order, a question or an exclamation.
-_MARKS = frozenset({"imperative", "amr-unknown", "interrogative", "truth-value", "expressive"})
+_MOOD_LABELS = frozenset({"imperative", "amr-unknown", "interrogative", "truth-value", "expressive"})
 
 
 class Clauses:
     """The clauses of a graph.
 
     Args:
-        reading: The graph, indexed for look-ups.
+        view: The graph, indexed for look-ups.
 
     Attributes:
         heads: The node indices of the heads of all clauses, in written order.
@@ -50,9 +50,9 @@ class Clauses:
             coordinators such as ``and``.
     """
 
-    def __init__(self, reading: AmrView) -> None:
+    def __init__(self, view: AmrView) -> None:
         """Find the heads of all clauses by a search that starts at the top of the graph."""
-        self._of = reading
+        self._view = view
         self.heads: list[int] = []
         """The node indices of the heads of all clauses, in written order."""
         self.main: set[int] = set()
@@ -61,18 +61,18 @@ class Clauses:
         pending = [(0, True)]
         while pending:
             k, is_main = pending.pop()
-            if reading.nodes[k].concept is None:
+            if view.nodes[k].concept is None:
                 continue
             # ``and``, ``or`` and ``multi-sentence`` contain clauses but are not clauses themselves, so they
             # are not heads.
-            joins = reading.is_a(k, "joining")
+            joins = view.is_a(k, "joining")
             if not joins:
                 self.heads.append(k)
                 self.main.update([k] if is_main else [])
-            leads = joins or reading.is_a(k, "linking", "reporting")
+            leads = joins or view.is_a(k, "linking", "reporting")
             # In "He answered that ..." the reported clause is the ARG2; in "He said that ..." it is the ARG1.
-            replies = reading.is_a(k, "replying")
-            for child in reading.children[k]:
+            replies = view.is_a(k, "replying")
+            for child in view.children[k]:
                 role = child.role or ""
                 # Continue the search below coordinated clauses (``:op1``, ``:snt1``) and below the ARG1 of
                 # verbs such as ``cause-01`` and ``say-01``, because this ARG1 is a clause.
@@ -87,7 +87,7 @@ class Clauses:
         """For each node, the node index of its clause's head; None if the node is above all clauses."""
         heads = set(self.heads)
         found: list[int | None] = []
-        for node in self._of.nodes:
+        for node in self._view.nodes:
             found.append(
                 node.position
                 if node.position in heads
@@ -107,15 +107,15 @@ class Clauses:
             The values, keyed by property name such as ``negated``. Properties that do not apply are None or
             False.
         """
-        reading, below, clause = self._of, self._of.children[k], self.clause_type(k)
-        modal = reading.is_a(k, "modal")
-        inner = [at for child in below for at in self._nots(child.position)]
+        view, below, clause = self._view, self._view.children[k], self.clause_type(k)
+        modal = view.is_a(k, "modal")
+        inner = [at for child in below for at in self._negations(child.position)]
         # The negation that denies a clause is at its head: "I can't go" is ``(p / possible-01 :polarity -
         # ...)``. If the head is a modal, the negation may also be at the verb below it: ``(p / possible-01
         # :ARG1 (g / go-02 :polarity -))``.
-        denying = self._nots(k) or (inner if len(inner) == 1 and modal else [])
+        denying = self._negations(k) or (inner if len(inner) == 1 and modal else [])
         # In "Nobody came" and "I never go", a word other than "not" makes the clause negative.
-        in_words = any("negative" in reading.lexicon.classes_of(child.label) for child in below)
+        in_words = any("negative" in view.lexicon.classes_of(child.label) for child in below)
         found: dict[str, Any] = {
             "clause_type": clause,
             "main_clause": k in self.main,
@@ -128,7 +128,7 @@ class Clauses:
             "imperative_position": next(
                 (c.position for c in below if c.role == "mode" and c.label == "imperative"), None
             ),
-            "repeatable": self._stands(k),
+            "repeatable": self._repeatable_where(k),
         }
         if found["main_clause"] and clause != "formula":
             found["alternative_acts"] = self._acts(k, found) or None
@@ -145,7 +145,7 @@ class Clauses:
             A list with some of the acts ``tell``, ``ask``, ``order``, ``doubt``, ``agree`` and ``refuse``; it
             may be empty.
         """
-        reading, below = self._of, self._of.children[k]
+        view, below = self._view, self._view.children[k]
         # A question can become a statement: "Do you go?" -> "You go."
         if known["question_position"] is not None:
             return ["tell"]
@@ -154,12 +154,12 @@ class Clauses:
         if known["imperative_position"] is not None:
             return ["tell"] if any(child.role == "polarity" for child in below) else ["tell", "ask"]
         agent = next((child.concept for child in below if child.role == "ARG0"), None)
-        is_opinion = reading.is_a(k, "opinion") and (agent or "i") == "i"
+        is_opinion = view.is_a(k, "opinion") and (agent or "i") == "i"
         # Skip opinions such as "I think it is late": speakers neither ask about their own thoughts nor doubt
         # them.
-        if known["clause_type"] not in _TOLD or is_opinion:
+        if known["clause_type"] not in _INFORMING_TYPES or is_opinion:
             return []
-        if any(self._is_beside(k, at) for at, label in enumerate(reading.labels) if label == "expressive"):
+        if any(self._is_beside(k, at) for at, label in enumerate(view.labels) if label == "expressive"):
             return []
         free = all(child.role not in ("polarity", "mode") for child in below)
         # If "I" is the subject or the object, the clause is about the speaker. Speakers know whether such a
@@ -169,15 +169,15 @@ class Clauses:
         # tired?"
         acts = ["ask"] if free and self._is_simple(k) and not is_own else []
         # "You go" can become the command "Go". States such as *know* and *have* cannot become commands.
-        if free and agent == "you" and not reading.is_a(k, "no-order"):
+        if free and agent == "you" and not view.is_a(k, "no-order"):
             acts.append("order")
         # "It rains" can become "I doubt that it rains" or "I agree that it rains", and "I go" can become "I
         # refuse to go".
-        if k == 0 and not reading.is_a(k, "act"):
+        if k == 0 and not view.is_a(k, "act"):
             acts += [] if is_own else ["doubt"]
             if free and agent != "i":
                 acts.append("agree")
-            elif free and not reading.is_a(k, "no-refusal", "reified"):
+            elif free and not view.is_a(k, "no-refusal", "reified"):
                 acts.append("refuse")
         return acts
 
@@ -192,46 +192,46 @@ class Clauses:
             ``report`` ("He said ..."), ``link`` (a connective such as ``cause-01``), ``fragment`` ("A good
             idea!"), ``answer`` ("I do") or ``statement``.
         """
-        reading, below, role = self._of, self._of.children[k], self._of.roles[k]
-        if any(self._is_beside(k, asked) for asked in reading.asked):
+        view, below, role = self._view, self._view.children[k], self._view.roles[k]
+        if any(self._is_beside(k, asked) for asked in view.asked):
             return "question"
         for name, clause in (
             ("formula", "formula"), ("supposing", "wish"), ("saying", "report"), ("linking", "link"),
         ):  # fmt: skip
-            if reading.is_a(k, name):
+            if view.is_a(k, name):
                 return clause
         if any(child.value == "imperative" for child in below):
             return "order"
         if any(child.value == "expressive" for child in below):
             return "exclamation"
         # A noun without a predicate, or a frame without arguments, is a fragment: "A good idea!"
-        is_predicate = reading.is_frame[k] and (bool(below) or (k > 0 and not role.startswith("snt")))
+        is_predicate = view.is_frame[k] and (bool(below) or (k > 0 and not role.startswith("snt")))
         if not is_predicate and all(child.role != "domain" for child in below):
             return "fragment"
         # In a short answer such as "I do" or "She did", the verb has no other argument than the subject.
-        return "answer" if reading.labels[k] == "do-02" and len(below) < 2 else "statement"
+        return "answer" if view.labels[k] == "do-02" and len(below) < 2 else "statement"
 
     def _is_beside(self, k: int, other: int) -> bool:
         """Return whether the node ``other`` is below the node ``k`` or has the same parent."""
-        up = self._of.nodes[other].parent
+        up = self._view.nodes[other].parent
         return (
-            other in self._of.inside(k)
-            or (up is not None and up == self._of.nodes[k].parent)
+            other in self._view.inside(k)
+            or (up is not None and up == self._view.nodes[k].parent)
             or other == k == 0
         )
 
-    def _nots(self, k: int) -> list[int]:
+    def _negations(self, k: int) -> list[int]:
         """Return the node indices of the negations (``:polarity -``) directly under a node."""
-        return [c.position for c in self._of.children[k] if c.role == "polarity" and c.value == "-"]
+        return [c.position for c in self._view.children[k] if c.role == "polarity" and c.value == "-"]
 
     def _is_simple(self, k: int) -> bool:
         """Return whether a clause is short and has neither a verb of speech nor a long subclause."""
-        node = self._of.nodes[k]
+        node = self._view.nodes[k]
         # Do not turn "When it rained I stayed" into a question: "When it rained did I stay?" is unnatural.
-        heavy = any(c.role in _CLAUSAL and c.subtree_last > c.position + 1 for c in self._of.children[k])
-        return node.subtree_last - k < LONG and not self._of.is_a(k, "speech") and not heavy
+        heavy = any(c.role in _CLAUSAL and c.subtree_last > c.position + 1 for c in self._view.children[k])
+        return node.subtree_last - k < LONG and not self._view.is_a(k, "speech") and not heavy
 
-    def _stands(self, k: int) -> str | None:
+    def _repeatable_where(self, k: int) -> str | None:
         """Return where the sentence that contains a clause could be repeated in a later turn.
 
         Returns:
@@ -239,32 +239,28 @@ class Clauses:
             an anaphor such as "she" or "there", so that it must be repeated soon. None if it cannot be
             repeated.
         """
-        reading = self._of
-        top = reading.sentences[k]
-        inside = reading.inside(top)
+        view = self._view
+        top = view.sentences[k]
+        inside = view.inside(top)
         # A single word, a question and reported speech ("He said that ...") are not statements to repeat.
-        if not inside or reading.is_a(top, "retelling") or any(at in inside for at in reading.asked):
+        if not inside or view.is_a(top, "retelling") or any(at in inside for at in view.asked):
             return None
         # "I hope", "I promise" and "Thank you" are true only when they are said, so they cannot be repeated
         # later.
-        if any(reading.is_a(at, "wondering", "thinking", "courtesy") for at in reading.whole(top)):
+        if any(view.is_a(at, "wondering", "thinking", "courtesy") for at in view.whole(top)):
             return None
         # The sentence must be about something concrete: a person, a name or a noun of a known kind.
-        if not any(reading.is_a(at, "solid") or reading.kinds[at] != OTHER for at in inside):
+        if not any(view.is_a(at, "solid") or view.kinds[at] != OTHER for at in inside):
             return None
-        heads = [head for head in self.heads if head in reading.whole(top)]
+        heads = [head for head in self.heads if head in view.whole(top)]
         # The meaning of "I do" depends on the question before it, so it cannot be repeated elsewhere.
-        if any(reading.is_a(head, "answer") and len(reading.inside(head)) < 3 for head in heads):
+        if any(view.is_a(head, "answer") and len(view.inside(head)) < 3 for head in heads):
             return None
         # Two coordinated clauses are not repeated: if one clause is changed, the other clause remains true.
         # Asides such as "I mean" are not statements.
-        if sum(head in self.main for head in heads) > 1 or any(reading.is_a(at, "aside") for at in heads):
+        if sum(head in self.main for head in heads) > 1 or any(view.is_a(at, "aside") for at in heads):
             return None
-        return (
-            "nearby"
-            if any(reading.is_a(at, "anaphor", "pointer") for at in reading.whole(top))
-            else "anywhere"
-        )
+        return "nearby" if any(view.is_a(at, "anaphor", "pointer") for at in view.whole(top)) else "anywhere"
 
     def is_event(self, k: int) -> bool:
         """Return whether a clause is about an event, which happens at some time.
@@ -275,9 +271,9 @@ class Clauses:
         Returns:
             True for an event; False for a state such as *know*.
         """
-        reading = self._of
-        happens = reading.is_frame[k] and not reading.is_a(k, "timeless", "reified")
-        return happens and bool(reading.inside(k)) and self.clause_type(k) in ("statement", "report", "wish")
+        view = self._view
+        happens = view.is_frame[k] and not view.is_a(k, "timeless", "reified")
+        return happens and bool(view.inside(k)) and self.clause_type(k) in ("statement", "report", "wish")
 
     def is_portable(self, k: int) -> bool:
         """Return whether a sentence makes sense in any dialogue.
@@ -291,30 +287,30 @@ class Clauses:
         Returns:
             True if the sentence can be copied into any dialogue.
         """
-        reading = self._of
-        if len(reading.inside(k)) not in PORTABLE or not reading.is_frame[k] or reading.is_a(k, "phrasal"):
+        view = self._view
+        if len(view.inside(k)) not in PORTABLE or not view.is_frame[k] or view.is_a(k, "phrasal"):
             return False
-        if self._leaves_out(k):
+        if self._omits_main_verb(k):
             return False
         # In "So you have to wait", the connective has only one argument, because an earlier turn gave the
         # reason. The sentence makes no sense without that turn, so it cannot be copied.
-        if reading.is_a(k, "linking") and len(reading.roles_out[k]) < 2:
+        if view.is_a(k, "linking") and len(view.roles_out[k]) < 2:
             return False
         return not any(
-            reading.roles[at] in ("mode", "polite")
-            or reading.labels[at] in _MARKS
-            or reading.is_a(at, "anaphor", "reply")
-            for at in reading.whole(k)
+            view.roles[at] in ("mode", "polite")
+            or view.labels[at] in _MOOD_LABELS
+            or view.is_a(at, "anaphor", "reply")
+            for at in view.whole(k)
         )
 
-    def _leaves_out(self, k: int) -> bool:
+    def _omits_main_verb(self, k: int) -> bool:
         """Return whether the sentence omits its main verb, as "My sister did" does after another clause."""
-        reading = self._of
-        core = [child for child in reading.children[k] if (child.role or "").startswith("ARG")]
+        view = self._view
+        core = [child for child in view.children[k] if (child.role or "").startswith("ARG")]
         # In "Your neighbours might" and "My sister did", the only argument of the auxiliary is the subject.
         # The action is missing.
-        auxiliary = reading.is_a(k, "modal") or reading.labels[k] == "do-02"
-        return auxiliary and len(core) == 1 and not reading.is_frame[core[0].position]
+        auxiliary = view.is_a(k, "modal") or view.labels[k] == "do-02"
+        return auxiliary and len(core) == 1 and not view.is_frame[core[0].position]
 
     def is_detail(self, k: int) -> bool:
         """Return whether a node expresses a circumstance of the main predicate: when, where, how or why.
@@ -326,15 +322,13 @@ class Clauses:
             True if the node has the role of a circumstance, is at most two roles below the top, and contains
             no question.
         """
-        reading, role, up = self._of, self._of.roles[k], self._of.nodes[k].parent
+        view, role, up = self._view, self._view.roles[k], self._view.nodes[k].parent
         # A circumstance is a concept, such as the time *today*. Constants, such as the number 5, do not
         # count.
-        if role not in _DETAILS or reading.nodes[k].concept is None or up is None:
+        if role not in _DETAILS or view.nodes[k].concept is None or up is None:
             return False
         # Only nodes that are at most two roles below the top are details of the main predicate.
-        if up != 0 and reading.nodes[up].parent != 0:
+        if up != 0 and view.nodes[up].parent != 0:
             return False
-        done = reading.is_frame[up] and not reading.is_a(up, "reified")
-        return (role in ("time", "location") or done) and not any(
-            at in reading.whole(k) for at in reading.asked
-        )
+        done = view.is_frame[up] and not view.is_a(up, "reified")
+        return (role in ("time", "location") or done) and not any(at in view.whole(k) for at in view.asked)

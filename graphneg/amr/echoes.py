@@ -1,8 +1,8 @@
 """Find the repetitions in a dialogue: nodes with the same meaning as a node of an earlier turn.
 
 A negative that contradicts a claim or swaps a word is harder to recognise if the dialogue mentions the claim
-or the word elsewhere. To find such places, this module reduces each node to what it says (`Statement`): a
-word, its arguments and its polarity. A predicate repeats an earlier predicate if both have the same
+or the word elsewhere. To find such mentions, this module describes each node by a `Statement`: a word, its
+arguments and its polarity. A predicate repeats an earlier predicate if both have the same
 polarity, if their arguments are equal after *I* and *you* were resolved to speakers, and if the later
 predicate adds no argument. A noun, name, number or time repeats an equal expression.
 
@@ -20,7 +20,7 @@ from graphneg.amr.reading import AmrView
 from graphneg.english.noun_kinds import lexeme
 
 OWN, OTHER, ASKED, TURN = "own", "other", "asked", "turn"
-"""The places where the content of a node may have been said before.
+"""Where the content of a node may have been said before.
 
 `OWN`: in an earlier turn of the same speaker. `ASKED`: in a question of another speaker. `OTHER`: in any
 other sentence of another speaker. `TURN`: in another sentence of the same turn.
@@ -58,11 +58,11 @@ class Statement:
     asks: bool = False
 
 
-def sayings(reading: AmrView, known: Sequence[Mapping[str, object]]) -> list[Statement]:
+def sayings(view: AmrView, known: Sequence[Mapping[str, object]]) -> list[Statement]:
     """Return the statements of a graph's nodes, for comparison with other turns.
 
     Args:
-        reading: The graph, indexed for look-ups.
+        view: The graph, indexed for look-ups.
         known: The properties of each node, as `graphneg.amr.facts` computes them, indexed by node index.
 
     Returns:
@@ -71,33 +71,33 @@ def sayings(reading: AmrView, known: Sequence[Mapping[str, object]]) -> list[Sta
     """
     return [
         said
-        for node in reading.nodes
-        if (said := _saying(reading, node.position, known[node.position])) is not None
+        for node in view.nodes
+        if (said := _statement(view, node.position, known[node.position])) is not None
     ]
 
 
-def _saying(reading: AmrView, k: int, known: Mapping[str, object]) -> Statement | None:
+def _statement(view: AmrView, k: int, known: Mapping[str, object]) -> Statement | None:
     """Return the content of a node, in a form in which it can be compared with other nodes.
 
     Returns:
         The content; None if the node has no content of its own, such as ``and``.
     """
-    node, sentence = reading.nodes[k], reading.sentences[k]
+    node, sentence = view.nodes[k], view.sentences[k]
     # Names and numbers are compared by their type and their words, for example ``name person "Anna"``.
     if "entity_type" in known:
         return Statement(k, f"{known['entity_type']} {known['entity_text']}", sentence, {})
-    if node.concept is None or reading.is_a(k, "joining", "closed"):
+    if node.concept is None or view.is_a(k, "joining", "closed"):
         return None
     word = lexeme(node.concept)
     if "clause_type" in known or known.get("opposable_as", "noun") != "noun":
-        arguments = _arguments(reading, k)
+        arguments = _arguments(view, k)
         asks = known.get("clause_type") == "question"
         return Statement(k, word, sentence, arguments, "negated" in known, asks) if arguments else None
     is_said = "coarse_kind" in known or "temporal" in known
     return Statement(k, word, sentence, {}) if is_said else None
 
 
-def _arguments(reading: AmrView, k: int) -> Arguments:
+def _arguments(view: AmrView, k: int) -> Arguments:
     """Return the words of a predicate's arguments.
 
     The subject of a noun or adjective, and the noun that a modifier belongs to, count as its ``ARG1``.
@@ -106,37 +106,37 @@ def _arguments(reading: AmrView, k: int) -> Arguments:
         The words, keyed by numbered role.
     """
     found: dict[str, set[str]] = {}
-    for role, below in reading.roles_out[k]:
+    for role, below in view.roles_out[k]:
         # In "He is tall" and "the tall man", what *tall* describes counts as its ARG1.
         role = "ARG1" if role == "domain" else role
-        if role in _NUMBERED and reading.nodes[below].concept is not None:
-            found.setdefault(role, set()).add(_word(reading, below))
-    for role, above in reading.roles_in[k]:
+        if role in _NUMBERED and view.nodes[below].concept is not None:
+            found.setdefault(role, set()).add(_word(view, below))
+    for role, above in view.roles_in[k]:
         if role == "mod":
-            found.setdefault("ARG1", set()).add(_word(reading, above))
+            found.setdefault("ARG1", set()).add(_word(view, above))
     return {role: frozenset(words) for role, words in found.items()}
 
 
-def _word(reading: AmrView, k: int) -> str:
+def _word(view: AmrView, k: int) -> str:
     """Return an argument of a frame as text, for comparison with the arguments of other frames."""
     # The pronouns *i*, *you* and *we* are compared as they are. Other pronouns and question words match any
     # word.
-    if reading.is_a(k, "speaking"):
-        return reading.labels[k]
-    if reading.is_a(k, "anaphor") or k in reading.asked:
+    if view.is_a(k, "speaking"):
+        return view.labels[k]
+    if view.is_a(k, "anaphor") or k in view.asked:
         return _ANYTHING
     # In "I like to swim", the argument of *like* is *swim* together with its own arguments.
-    if reading.is_frame[k]:
-        below = (_plain(reading, at) for role, at in reading.roles_out[k] if role in _NUMBERED)
-        return " ".join([lexeme(reading.labels[k]), *sorted(below)])
-    names = [at for role, at in reading.roles_out[k] if role == "name"]
-    inside = (reading.nodes[at].value or "" for name in names for at in reading.inside(name))
-    return " ".join(inside) or _plain(reading, k)
+    if view.is_frame[k]:
+        below = (_plain(view, at) for role, at in view.roles_out[k] if role in _NUMBERED)
+        return " ".join([lexeme(view.labels[k]), *sorted(below)])
+    names = [at for role, at in view.roles_out[k] if role == "name"]
+    inside = (view.nodes[at].value or "" for name in names for at in view.inside(name))
+    return " ".join(inside) or _plain(view, k)
 
 
-def _plain(reading: AmrView, k: int) -> str:
+def _plain(view: AmrView, k: int) -> str:
     """Return the lexeme of a node, or ``*`` for a pronoun whose antecedent is unknown."""
-    return _ANYTHING if reading.is_a(k, "anaphor") else lexeme(reading.labels[k])
+    return _ANYTHING if view.is_a(k, "anaphor") else lexeme(view.labels[k])
 
 
 def repetitions(turns: Sequence[tuple[str, Sequence[Statement]]]) -> list[Echoes]:
@@ -147,27 +147,26 @@ def repetitions(turns: Sequence[tuple[str, Sequence[Statement]]]) -> list[Echoes
             nodes of its graph state (`Statement`).
 
     Returns:
-        For each turn, a dictionary from the index of each repeating node to the places of the earlier
-        statements, such as `OWN` (an earlier turn of the same speaker).
+        For each turn, a dictionary from the index of each repeating node to a list that says where the
+        statement was made before, such as `OWN` (in an earlier turn of the same speaker).
     """
     speakers = sorted({speaker for speaker, _ in turns})
     said: dict[str, list[tuple[str, Statement]]] = {}
     found: list[Echoes] = []
     for speaker, says in turns:
         resolved = [_resolved(one, speaker, speakers) for one in says]
-        found.append(dict(_of_turn(speaker, resolved, said)))
+        found.append(dict(_repeating_nodes(speaker, resolved, said)))
         for one in resolved:
             said.setdefault(one.word, []).append((speaker, one))
     return found
 
 
-def _of_turn(
+def _repeating_nodes(
     speaker: str, says: Sequence[Statement], said: Mapping[str, Sequence[tuple[str, Statement]]]
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield each node of a turn that repeats an earlier statement, and who made the statement.
+    """Yield the index of each node that repeats an earlier statement, and where the statement was made.
 
-    A node is given by its index. The origins of the earlier statements are listed, such as `OWN` for the
-    speaker of the turn.
+    The second value lists one or more of `OWN`, `OTHER`, `ASKED` and `TURN`.
     """
     beside: dict[str, list[Statement]] = {}
     for one in says:

@@ -74,7 +74,7 @@ def facts(graph: AmrGraph, text: str = "", lexicon: Lexicon | None = None) -> li
 
     Args:
         graph: The graph whose nodes are described.
-        text: The text that the graph represents. It determines the tense, which AMR does not represent.
+        text: The text of the graph. It determines the tense, which AMR graphs do not contain.
         lexicon: The lexicon with the word classes; None uses the English one.
 
     Returns:
@@ -87,7 +87,7 @@ class Analysis(NamedTuple):
     """The properties, statements and clauses that are computed when a graph is written to a store.
 
     Attributes:
-        text: The text that the graph represents.
+        text: The text of the graph.
         view: The graph, indexed for look-ups.
         clauses: The clauses of the graph.
         facts: The properties of each node, indexed by node index.
@@ -106,7 +106,7 @@ def analysed(graph: AmrGraph, text: str, lexicon: Lexicon) -> Analysis:
 
     Args:
         graph: The graph whose nodes are described.
-        text: The text that the graph represents.
+        text: The text of the graph.
         lexicon: The lexicon with the word classes.
 
     Returns:
@@ -114,7 +114,7 @@ def analysed(graph: AmrGraph, text: str, lexicon: Lexicon) -> Analysis:
     """
     known = _Facts(graph, text, lexicon)
     found = known.all()
-    return Analysis(text, known.reading, known.clauses, found, sayings(known.reading, found))
+    return Analysis(text, known.view, known.clauses, found, sayings(known.view, found))
 
 
 class _Facts:
@@ -122,43 +122,41 @@ class _Facts:
 
     def __init__(self, graph: AmrGraph, text: str, lexicon: Lexicon) -> None:
         """Create the objects that find the clauses, nouns and times of the graph."""
-        self.reading = AmrView(graph, lexicon)
-        self.clauses = Clauses(self.reading)
-        self._nouns = Nouns(self.reading)
-        self._times = Times(self.reading, text)
+        self.view = AmrView(graph, lexicon)
+        self.clauses = Clauses(self.view)
+        self._nouns = Nouns(self.view)
+        self._times = Times(self.view, text)
         self._heads = frozenset(self.clauses.heads)
 
     def all(self) -> list[Facts]:
         """Return the properties of each node. Tops also get the properties of their sentence or graph."""
-        found = [self._node(node.position) for node in self.reading.nodes]
-        for top in sorted({0, *self.reading.sentences}):
-            found[top] |= self._sentence(top)
+        found = [self._node_properties(node.position) for node in self.view.nodes]
+        for top in sorted({0, *self.view.sentences}):
+            found[top] |= self._sentence_properties(top)
         found[0] |= self._graph()
         return found
 
-    def _node(self, k: int) -> Facts:
-        """Return the properties of one node."""
+    def _node_properties(self, k: int) -> Facts:
         # A constant has no word class. It gets properties only if it is a number in a date, or a value that
         # can be swapped for another.
-        if self.reading.nodes[k].concept is None:
+        if self.view.nodes[k].concept is None:
             return drop_false({"time_number": self._times.number(k)} | self._swap(k))
         return drop_false(
             {
-                "classes": sorted(self.reading.classes[k]),
-                "sentence_top": self.reading.sentences[k],
+                "classes": sorted(self.view.classes[k]),
+                "sentence_top": self.view.sentences[k],
                 "clause_head": self.clauses.clause_of[k],
                 "temporal": self._times.says_when(k),
                 "fixed_time": self._times.is_fixed(k),
                 "prunable_detail": self.clauses.is_detail(k),
             }
-            | (self._head(k) if k in self._heads else {})
+            | (self._head_properties(k) if k in self._heads else {})
             | self._word(k)
             | self._noun(k)
             | self._swap(k)
         )
 
-    def _head(self, k: int) -> Facts:
-        """Return the properties of the head of a clause."""
+    def _head_properties(self, k: int) -> Facts:
         dated = self._times.is_dated(k)
         # The property ``undated_event`` marks clauses to which a time can be added. A clause that already has
         # a time does not get this property.
@@ -177,7 +175,7 @@ class _Facts:
             return {}
         said_of = self._nouns.said_of(k)
         found: Facts = {"opposable_as": asserts, "modified_kinds": said_of or None}
-        return found | ({"roles": self._nouns.roles(k)} if self.reading.is_frame[k] else {"roles": []})
+        return found | ({"roles": self._nouns.roles(k)} if self.view.is_frame[k] else {"roles": []})
 
     def _noun(self, k: int) -> Facts:
         """Return the properties of a noun or argument that show what may replace it, such as its kind."""
@@ -206,43 +204,39 @@ class _Facts:
         swap = self._nouns.swap(k)
         return {} if swap is None else {"entity_type": swap[0], "entity_text": swap[1]}
 
-    def _sentence(self, k: int) -> Facts:
-        """Return the properties of the top of a sentence."""
-        roles = [self.reading.roles[at] for at in self.reading.asked if at in self.reading.whole(k)]
+    def _sentence_properties(self, k: int) -> Facts:
+        roles = [self.view.roles[at] for at in self.view.asked if at in self.view.whole(k)]
         return drop_false({"asked_roles": roles or None, "context_free": self.clauses.is_portable(k)})
 
     def _graph(self) -> Facts:
         """Return the properties that describe the whole graph. They are stored in its top node."""
-        mentions = self.reading.graph.mentions
+        mentions = self.view.graph.mentions
         # If the top has a reentrancy, ``subtree_deletion`` must not delete all of its branches: the second
         # mention of the reentrant node would be lost.
         tied = any(0 in (mention.parent, mention.target) for mention in mentions)
         sentences = [
-            child.position for child in self.reading.children[0] if (child.role or "").startswith("snt")
+            child.position for child in self.view.children[0] if (child.role or "").startswith("snt")
         ]
-        questions = [k for k in sentences if any(at in self.reading.whole(k) for at in self.reading.asked)]
-        all_ask = bool(self.reading.asked) and len(questions) == len(sentences)
+        questions = [k for k in sentences if any(at in self.view.whole(k) for at in self.view.asked)]
+        all_ask = bool(self.view.asked) and len(questions) == len(sentences)
         return drop_false(
             {
-                "top_branches": [child.position for child in self.reading.children[0]] or None,
+                "top_branches": [child.position for child in self.view.children[0]] or None,
                 "question_sentences": (questions if len(questions) < len(sentences) else []) or None,
                 # A graph of up to three nodes, such as that of "Why?", does not count as consisting only of
                 # questions.
-                "only_questions": all_ask and self.reading.size > 3,
-                "depth": self.reading.graph.depth,
+                "only_questions": all_ask and self.view.size > 3,
+                "depth": self.view.graph.depth,
                 "reentrant_top": tied,
                 "has_imperative": any(
-                    node.value == "imperative" and node.role == "mode" for node in self.reading.nodes
+                    node.value == "imperative" and node.role == "mode" for node in self.view.nodes
                 ),
                 # A sentence about the speaker's own thoughts is hedged: "I hope", "I guess", "Thank you".
                 "hedged": any(
-                    node.concept == "i"
-                    and self.reading.is_a(node.parent, "wondering", "thinking", "courtesy")
-                    for node in self.reading.nodes
+                    node.concept == "i" and self.view.is_a(node.parent, "wondering", "thinking", "courtesy")
+                    for node in self.view.nodes
                 ),
-                "has_modal": any(
-                    self.reading.is_a(node.position, "possibility") for node in self.reading.nodes
-                ),
+                "has_modal": any(self.view.is_a(node.position, "possibility") for node in self.view.nodes),
             }
         )
 

@@ -21,19 +21,28 @@ from graphneg.english.selectional_preferences import noun_cluster, preferred_nou
 SMALL = 6
 """A subtree can be replaced only if fewer nodes than this are below its top."""
 # Matches concepts such as ``date-entity``, which combine other words but do not name anything themselves.
-_BUILT = re.compile(r".*-(of|entity|quantity)")
+_COMPOSED = re.compile(r".*-(of|entity|quantity)")
 _ENTITY = re.compile(r".*-(entity|quantity)")
 _ARGUMENTS = frozenset({"ARG0", "ARG1", "ARG2"})
 # Roles of the nodes that may be below a replaced noun. These nodes are removed together with the noun.
-_INSIDE = frozenset(
+_ROLES_BELOW_NOUN = frozenset(
     {"mod", "poss", "quant", "name", "wiki", "unit", "ord", "value", "consist-of", "polarity"}
 )
 # Roles in which a noun can be replaced by a noun from another dialogue.
-_OPEN = _ARGUMENTS | {"ARG3", "ARG4", "domain", "op1", "op2", "accompanier", "instrument", "topic"}
+_REPLACEABLE_ROLES = _ARGUMENTS | {
+    "ARG3",
+    "ARG4",
+    "domain",
+    "op1",
+    "op2",
+    "accompanier",
+    "instrument",
+    "topic",
+}
 # Roles of nouns that only describe something else. Such a noun is not a topic of the dialogue.
-_ASIDE = frozenset({"mod", "time", "unit", "quant", "name"})
+_DESCRIBING_ROLES = frozenset({"mod", "time", "unit", "quant", "name"})
 # Kinds of nouns that are not replaced by nouns of other dialogues, except as the object of a verb of liking.
-_NO_THINGS = frozenset({"act", "state", "time"})
+_KEPT_KINDS = frozenset({"act", "state", "time"})
 # Roles of words that modify another word. The empty role is that of the top of the graph, which is the
 # predicate.
 _MODIFYING = frozenset(
@@ -45,26 +54,26 @@ _SPEAKING = frozenset({"i", "you", "he", "she", "we"})
 # person.
 _ACTORS = frozenset({"person", "group", OTHER})
 # Names that consist of punctuation marks only; they are not swapped.
-_SILENT = re.compile(r'"[!?.,;:-]*"')
+_PUNCTUATION_ONLY = re.compile(r'"[!?.,;:-]*"')
 
 
 class Nouns:
     """The nouns, pronouns, names and numbers of a graph.
 
     Args:
-        reading: The graph, indexed for look-ups.
+        view: The graph, indexed for look-ups.
     """
 
-    def __init__(self, reading: AmrView) -> None:
+    def __init__(self, view: AmrView) -> None:
         """Find the predicates whose subjects cannot act, as in "The engine started", and any greeting."""
-        self._of = reading
+        self._view = view
         # Collect the predicates whose subject is neither a person nor a group: "The engine started".
-        self._driven = {
+        self._without_actor = {
             node.parent
-            for node, frame, kind in zip(reading.nodes, reading.is_frame, reading.kinds, strict=True)
+            for node, frame, kind in zip(view.nodes, view.is_frame, view.kinds, strict=True)
             if node.role == "ARG0" and node.concept is not None and not frame and kind not in _ACTORS
         }
-        self._greets = any(reading.is_a(k, "greeting") for k in range(reading.size))
+        self._greets = any(view.is_a(k, "greeting") for k in range(view.size))
 
     def names_something(self, k: int) -> bool:
         """Return whether a node is a noun that another noun could replace.
@@ -76,12 +85,12 @@ class Nouns:
             True for nouns of a known kind. False for frames, closed-class nouns and concepts such as
             ``date-entity``.
         """
-        reading, label = self._of, self._of.labels[k]
-        if reading.nodes[k].concept is None or reading.is_frame[k] or reading.kinds[k] == OTHER:
+        view, label = self._view, self._view.labels[k]
+        if view.nodes[k].concept is None or view.is_frame[k] or view.kinds[k] == OTHER:
             return False
         # A ``person`` without children is often not expressed by a separate word, so it is not replaced.
-        is_bare_person = label == "person" and not reading.inside(k)
-        return not reading.is_a(k, "closed") and not _BUILT.fullmatch(label) and not is_bare_person
+        is_bare_person = label == "person" and not view.inside(k)
+        return not view.is_a(k, "closed") and not _COMPOSED.fullmatch(label) and not is_bare_person
 
     def general_kind(self, k: int) -> str:
         """Return the kind of a noun, with ``thing`` in place of all kinds of physical objects.
@@ -93,8 +102,8 @@ class Nouns:
             ``thing`` for tools, clothes, food, vehicles and other physical objects. For all other nouns, the
             kind itself, such as ``person``.
         """
-        kind = self._of.kinds[k]
-        return "thing" if "physical-object" in self._of.lexicon.classes_of(kind) else kind
+        kind = self._view.kinds[k]
+        return "thing" if "physical-object" in self._view.lexicon.classes_of(kind) else kind
 
     def slot(self, k: int) -> str | None:
         """Return a key for the words that may fill an argument.
@@ -110,14 +119,16 @@ class Nouns:
             each argument except ``ARG0``, so that only arguments of the same verb are swapped. None if the
             node must not be replaced.
         """
-        if not self._is_argument(k) or len(self._of.inside(k)) >= SMALL or not self._is_light(k):
+        if not self._is_argument(k) or len(self._view.inside(k)) >= SMALL or not self._is_simple_subtree(k):
             return None
-        up = self._of.nodes[k].parent
+        up = self._view.nodes[k].parent
         # Verbs such as "solve" and "learn" accept few objects. In "solve a problem", "problem" may only be
         # replaced by another object of "solve".
-        choosy = up is not None and self._of.is_a(up, "choosy", "learning") and self._of.roles[k] != "ARG0"
-        only = f" {self._of.labels[up]}" if up is not None and choosy else ""
-        filler = self._deed(k) if self._of.is_frame[k] else self._filler(k)
+        choosy = (
+            up is not None and self._view.is_a(up, "choosy", "learning") and self._view.roles[k] != "ARG0"
+        )
+        only = f" {self._view.labels[up]}" if up is not None and choosy else ""
+        filler = self._deed(k) if self._view.is_frame[k] else self._filler(k)
         return None if filler is None else filler + only
 
     def _is_argument(self, k: int) -> bool:
@@ -129,60 +140,60 @@ class Nouns:
         Returns:
             True if the node is such an argument or conjunct, and not a part of a word.
         """
-        reading, role, up = self._of, self._of.roles[k], self._of.nodes[k].parent
-        if reading.nodes[k].concept is None or up is None:
+        view, role, up = self._view, self._view.roles[k], self._view.nodes[k].parent
+        if view.nodes[k].concept is None or up is None:
             return False
         # In "I like tea and coffee", each conjunct counts as an argument. If ``and`` joins two sentences, it
         # is not an argument itself, and neither are its conjuncts.
         if role.startswith("op"):
-            return reading.is_a(up, "joint") and reading.roles[up] in _ARGUMENTS
-        if role not in _ARGUMENTS or reading.is_a(up, "reified"):
+            return view.is_a(up, "joint") and view.roles[up] in _ARGUMENTS
+        if role not in _ARGUMENTS or view.is_a(up, "reified"):
             return False
         # If a frame is below ``person`` or ``thing``, its arguments are parts of a word, like the ``lamp`` of
         # *lamplighter*.
-        nominal = reading.is_frame[up] and reading.roles[up].endswith("-of")
-        return not (nominal and reading.is_a(reading.nodes[up].parent, "holder"))
+        nominal = view.is_frame[up] and view.roles[up].endswith("-of")
+        return not (nominal and view.is_a(view.nodes[up].parent, "holder"))
 
-    def _is_light(self, k: int) -> bool:
+    def _is_simple_subtree(self, k: int) -> bool:
         """Return whether a subtree is simple enough to be replaced as a whole.
 
         It must contain no question. Below a noun other than a person, it must contain no clause and no long
         modifier.
         """
-        reading = self._of
-        if any(reading.labels[at] in ("amr-unknown", "truth-value") for at in reading.whole(k)):
+        view = self._view
+        if any(view.labels[at] in ("amr-unknown", "truth-value") for at in view.whole(k)):
             return False
         # A person or an action can be replaced even if its subtree contains a clause: "people who left" is
         # replaced as a whole.
-        if reading.is_frame[k] or reading.labels[k] == "person":
+        if view.is_frame[k] or view.labels[k] == "person":
             return True
         return all(
-            reading.roles[at] in _INSIDE or reading.roles[at].startswith("op") for at in reading.inside(k)
+            view.roles[at] in _ROLES_BELOW_NOUN or view.roles[at].startswith("op") for at in view.inside(k)
         )
 
     def _deed(self, k: int) -> str | None:
         """Return ``deed`` for an action that somebody wants, begins or learns; None for other nodes."""
-        reading, up = self._of, self._of.nodes[k].parent
+        view, up = self._view, self._view.nodes[k].parent
         # In "I want to swim", another action can replace *swim*.
-        if not reading.roles[k].startswith("ARG") or not reading.is_a(up, "wanting"):
+        if not view.roles[k].startswith("ARG") or not view.is_a(up, "wanting"):
             return None
         # In "The engine began to run", the subject is a thing. Few other actions fit a thing, so the action
         # is kept.
-        return None if reading.is_a(k, "joining") or {k, up} & self._driven else "deed"
+        return None if view.is_a(k, "joining") or {k, up} & self._without_actor else "deed"
 
     def _filler(self, k: int) -> str | None:
         """Return the kind of noun or the entity concept that may replace a node; None to keep the node."""
-        reading, label, up = self._of, self._of.labels[k], self._of.nodes[k].parent
+        view, label, up = self._view, self._view.labels[k], self._view.nodes[k].parent
         # Do not replace quoted words: "They call him Tom", "He said goodbye". Do not replace a person as the
         # object of *use* or *read* either, because it is probably a parser error.
-        quoted = reading.is_a(up, "naming") or (label == "person" and reading.is_a(up, "using"))
-        if quoted and reading.roles[k] != "ARG0":
+        quoted = view.is_a(up, "naming") or (label == "person" and view.is_a(up, "using"))
+        if quoted and view.roles[k] != "ARG0":
             return None
         if _ENTITY.fullmatch(label):
             return label
         if not self.names_something(k):
             return None
-        return self.general_kind(k) if reading.is_a(up, "handling") else reading.kinds[k]
+        return self.general_kind(k) if view.is_a(up, "handling") else view.kinds[k]
 
     def open_to(self, k: int) -> str | None:
         """Return the kind of noun that may replace a node, if the noun comes from another dialogue.
@@ -195,17 +206,17 @@ class Nouns:
             applies to actions, states, times and vague nouns, to nouns in modifying roles such as ``mod``,
             and to arguments of verbs that accept few nouns.
         """
-        reading, role, up = self._of, self._of.roles[k], self._of.nodes[k].parent
+        view, role, up = self._view, self._view.roles[k], self._view.nodes[k].parent
         # Verbs such as *play* in "play the guitar" accept few nouns, so their objects are not replaced.
-        is_open = role in _OPEN and self.names_something(k) and self.is_plain(k)
-        if not is_open or reading.is_a(k, "vague") or reading.is_a(up, "choosy"):
+        is_open = role in _REPLACEABLE_ROLES and self.names_something(k) and self.is_plain(k)
+        if not is_open or view.is_a(k, "vague") or view.is_a(up, "choosy"):
             return None
         # Verbs of liking fit nouns of any kind: one can like or remember a person, a place or a thing.
-        if role == "ARG1" and reading.is_a(up, "liking"):
+        if role == "ARG1" and view.is_a(up, "liking"):
             return "any"
-        if reading.kinds[k] in _NO_THINGS:
+        if view.kinds[k] in _KEPT_KINDS:
             return None
-        return self.general_kind(k) if role == "ARG1" and reading.is_a(up, "handling") else reading.kinds[k]
+        return self.general_kind(k) if role == "ARG1" and view.is_a(up, "handling") else view.kinds[k]
 
     def is_named(self, k: int) -> bool:
         """Return whether a node has a name.
@@ -216,7 +227,7 @@ class Nouns:
         Returns:
             True if the node has the role ``:name``.
         """
-        return any(role == "name" for role, _ in self._of.roles_out[k])
+        return any(role == "name" for role, _ in self._view.roles_out[k])
 
     def is_topic(self, k: int) -> bool:
         """Return whether a noun can be a topic that later turns mention again.
@@ -228,7 +239,7 @@ class Nouns:
             True for a possible topic. False for modifiers, times, units, quantities, nouns with a name, and
             vague nouns such as *thing*.
         """
-        said = self._of.roles[k] not in _ASIDE and not self._of.is_a(k, "vague")
+        said = self._view.roles[k] not in _DESCRIBING_ROLES and not self._view.is_a(k, "vague")
         return said and not self.is_named(k)
 
     def is_handled(self, k: int) -> bool:
@@ -240,8 +251,8 @@ class Nouns:
         Returns:
             True for such a thing, which can be replaced with any other thing.
         """
-        takes = any(self._of.is_a(above, "handling") for _, above in self._of.roles_in[k])
-        return takes and self._of.roles[k] == "ARG1" and self.general_kind(k) == "thing"
+        takes = any(self._view.is_a(above, "handling") for _, above in self._view.roles_in[k])
+        return takes and self._view.roles[k] == "ARG1" and self.general_kind(k) == "thing"
 
     def phrase(self, k: int) -> str:
         """Return the labels of a subtree in written order, as one string.
@@ -252,7 +263,7 @@ class Nouns:
         Returns:
             The labels, separated by spaces.
         """
-        return " ".join(self._of.labels[at] for at in self._of.whole(k))
+        return " ".join(self._view.labels[at] for at in self._view.whole(k))
 
     def is_plain(self, k: int) -> bool:
         """Return whether at most one node is below a noun: a possessor, a number or a modifier.
@@ -264,11 +275,11 @@ class Nouns:
             True if nothing else is below the noun. A modifier is accepted only if the noun is an argument
             (``ARG0``, ``ARG1``, ...).
         """
-        inside = self._of.inside(k)
+        inside = self._view.inside(k)
         if len(inside) > 1:
             return False
-        roles = {"poss", "quant"} | ({"mod"} if self._of.roles[k].startswith("ARG") else set())
-        return all(self._of.roles[at] in roles for at in inside)
+        roles = {"poss", "quant"} | ({"mod"} if self._view.roles[k].startswith("ARG") else set())
+        return all(self._view.roles[at] in roles for at in inside)
 
     def sort(self, k: int) -> str | None:
         """Return the cluster of similar nouns that contains a noun.
@@ -282,7 +293,7 @@ class Nouns:
             The name of the cluster, which contains one of its nouns (``like food``). None if no cluster
             contains the noun.
         """
-        return noun_cluster(self._of.labels[k])
+        return noun_cluster(self._view.labels[k])
 
     def takes(self, k: int) -> list[str]:
         """Return the nouns that a noun's predicate prefers in the noun's role (its selectional preferences).
@@ -297,21 +308,21 @@ class Nouns:
             Names of clusters, and single nouns whose cluster is too rare with this predicate. The list is
             empty if the predicate has no known preferences.
         """
-        reading, found = self._of, dict[str, None]()
-        for role, above in reading.roles_in[k]:
-            if role in ("ARG0", "ARG1") and reading.is_frame[above]:
+        view, found = self._view, dict[str, None]()
+        for role, above in view.roles_in[k]:
+            if role in ("ARG0", "ARG1") and view.is_frame[above]:
                 # In "The train arrives", ``arrive-01`` has no ARG0. The counts of its subjects may be stored
                 # under ARG1 or under ARG0, so both are looked up.
-                acts = any(other == "ARG0" for other, _ in reading.roles_out[above])
+                acts = any(other == "ARG0" for other, _ in view.roles_out[above])
                 for one in (role,) if acts else ("ARG1", "ARG0"):
-                    found.update(dict.fromkeys(preferred_nouns(reading.labels[above], one, self._kinds(k))))
+                    found.update(dict.fromkeys(preferred_nouns(view.labels[above], one, self._kinds(k))))
         return list(found)
 
     def _kinds(self, k: int) -> frozenset[str]:
         """Return the noun classes, such as ``person`` or ``food``, of the nouns that may replace a noun."""
-        if self._of.roles[k] == "ARG1" and self._of.is_a(self._of.nodes[k].parent, "handling"):
-            return self._of.lexicon.members("physical-object") | {self._of.kinds[k]}
-        return frozenset({self._of.kinds[k]})
+        if self._view.roles[k] == "ARG1" and self._view.is_a(self._view.nodes[k].parent, "handling"):
+            return self._view.lexicon.members("physical-object") | {self._view.kinds[k]}
+        return frozenset({self._view.kinds[k]})
 
     def asserts(self, k: int) -> str | None:
         """Return how the word of a node is used, which determines the antonyms that can replace it.
@@ -324,23 +335,23 @@ class Nouns:
             This is so if the word is in a question, is negated, has a name, expresses a degree or a greeting,
             is a part of another word, or has no antonym.
         """
-        reading, role, label = self._of, self._of.roles[k], self._of.labels[k]
-        concept = reading.nodes[k].concept
-        if concept is None or reading.is_a(k, "no-opposite") or reading.in_questions[k]:
+        view, role, label = self._view, self._view.roles[k], self._view.labels[k]
+        concept = view.nodes[k].concept
+        if concept is None or view.is_a(k, "no-opposite") or view.in_questions[k]:
             return None
-        if any(child.role in ("polarity", "name") for child in reading.children[k]):
+        if any(child.role in ("polarity", "name") for child in view.children[k]):
             return None
         # In "a little" and "a bit more", the words express amounts and are kept. "Good morning" is a
         # greeting, in which "good" has no antonym.
         is_amount = label in ("little", "bit", "more") and role in ("extent", "ARG3", "quant")
         if role == "degree" or is_amount or (concept.startswith("good-") and self._greets):
             return None
-        if reading.is_frame[k]:
-            up = reading.nodes[k].parent
+        if view.is_frame[k]:
+            up = view.nodes[k].parent
             # The graph of *teacher* is ``(p / person :ARG0-of (t / teach-01))``: ``teach-01`` is only a part
             # of this word.
             nominal = role.endswith("-of") and up is not None
-            return None if nominal and reading.labels[up or 0] in ("person", "thing") else concept
+            return None if nominal and view.labels[up or 0] in ("person", "thing") else concept
         return "modifier" if role in _MODIFYING or role.endswith("-of") else "noun"
 
     def said_of(self, k: int) -> list[str]:
@@ -353,9 +364,9 @@ class Nouns:
             The kinds, such as ``person``, in alphabetical order.
         """
         # *tall* describes a person both in "the tall man" and in "The man is tall."
-        things = [above for role, above in self._of.roles_in[k] if role == "mod"]
-        things += [below for role, below in self._of.roles_out[k] if role in ("ARG1", "domain")]
-        kinds = {"person" if self._of.labels[at] in _SPEAKING else self._of.kinds[at] for at in things}
+        things = [above for role, above in self._view.roles_in[k] if role == "mod"]
+        things += [below for role, below in self._view.roles_out[k] if role in ("ARG1", "domain")]
+        kinds = {"person" if self._view.labels[at] in _SPEAKING else self._view.kinds[at] for at in things}
         return sorted(kinds)
 
     def roles(self, k: int) -> list[str]:
@@ -367,7 +378,7 @@ class Nouns:
         Returns:
             The roles, such as ``ARG0``, in alphabetical order.
         """
-        return sorted({role for role, _ in self._of.roles_out[k] if role.startswith("ARG")})
+        return sorted({role for role, _ in self._view.roles_out[k] if role.startswith("ARG")})
 
     def is_empty_it(self, k: int) -> bool:
         """Return whether *it* refers to nothing, or only to a clause that follows.
@@ -381,28 +392,28 @@ class Nouns:
         Returns:
             True for such an *it*; False for any other *it* and for other words.
         """
-        if self._of.labels[k] != "it":
+        if self._view.labels[k] != "it":
             return False
-        dated = any(self._of.is_a(child.position, "telling-time") for child in self._of.children[k])
-        return dated or any(self._is_impersonal(above, k) for _, above in self._of.roles_in[k])
+        dated = any(self._view.is_a(child.position, "telling-time") for child in self._view.children[k])
+        return dated or any(self._is_impersonal(above, k) for _, above in self._view.roles_in[k])
 
     def _is_impersonal(self, above: int, k: int) -> bool:
         """Return whether *it*, the node ``k`` below the node ``above``, refers to nothing: "It rains"."""
-        reading = self._of
-        if reading.is_a(above, "impersonal"):
+        view = self._view
+        if view.is_a(above, "impersonal"):
             return True
-        others = [child.position for child in reading.children[above] if child.position != k]
-        if reading.is_a(above, "telling-time"):
+        others = [child.position for child in view.children[above] if child.position != k]
+        if view.is_a(above, "telling-time"):
             # In "It's been five years", *it* refers to nothing. In "The film is long: it is five hours long",
             # it refers to the film.
-            return reading.roles[k] in ("domain", "mod") and not reading.roles[above]
-        if reading.is_a(above, "costing"):
+            return view.roles[k] in ("domain", "mod") and not view.roles[above]
+        if view.is_a(above, "costing"):
             # *it* refers to nothing in "It takes an hour" and "It costs a lot to live here". It refers to a
             # thing in "It takes batteries" and "It costs a lot".
-            timed = any(reading.is_a(at, "lasting") for at in others)
-            return timed or any(reading.is_frame[at] for at in reading.inside(above))
+            timed = any(view.is_a(at, "lasting") for at in others)
+            return timed or any(view.is_frame[at] for at in view.inside(above))
         # *it* refers to nothing in "It's getting late" and "It looks like rain".
-        return reading.is_a(above, "becoming") and any(reading.is_a(at, "impersonal") for at in others)
+        return view.is_a(above, "becoming") and any(view.is_a(at, "impersonal") for at in others)
 
     def deixis(self, k: int) -> str | None:
         """Return the function of *I*, *you* or *we* in its sentence.
@@ -414,13 +425,13 @@ class Nouns:
             ``actor`` for an argument of a predicate, ``other`` for other functions. None for other words, and
             for *I* and *you* in thanks, because "You thank me" is not a natural change of "I thank you".
         """
-        reading, role, up = self._of, self._of.roles[k], self._of.nodes[k].parent
-        if not reading.is_a(k, "speaking") or reading.is_a(up, "thanking"):
+        view, role, up = self._view, self._view.roles[k], self._view.nodes[k].parent
+        if not view.is_a(k, "speaking") or view.is_a(up, "thanking"):
             return None
         # In "my car" (``:poss i``), *I* is a possessor. In "my brother" (``have-rel-role-91``), *I* is a
         # relative. Neither is an actor.
         acts = role.startswith("ARG") or role == "domain"
-        return "actor" if acts and not reading.is_a(up, "relating") else "other"
+        return "actor" if acts and not view.is_a(up, "relating") else "other"
 
     def said_in(self, k: int) -> list[int] | None:
         """Return the tops of all sentences that mention this *I*, *you* or *we*.
@@ -437,8 +448,8 @@ class Nouns:
         """
         if self.deixis(k) is None:
             return None
-        tops = self._of.sentences
-        mentioned = sorted({tops[one.parent] for one in self._of.graph.mentions if one.target == k})
+        tops = self._view.sentences
+        mentioned = sorted({tops[one.parent] for one in self._view.graph.mentions if one.target == k})
         return list(dict.fromkeys([tops[k], *mentioned]))
 
     def swap(self, k: int) -> tuple[str, str] | None:
@@ -453,25 +464,26 @@ class Nouns:
             The type (for example ``name person``, ``entity city`` or ``quant count``) and the words. None
             for nodes that are not swapped.
         """
-        node, reading = self._of.nodes[k], self._of
+        node, view = self._view.nodes[k], self._view
         if node.value is not None:
             return self._number(k)
         # The ``:wiki`` link of an entity must fit its name. So the name of an entity with a link is not
         # swapped alone; the whole entity, with name and link, is swapped instead (see below).
         if node.role == "name" and node.concept == "name" and node.parent is not None:
             return (
-                self._name(k, f"name {reading.labels[node.parent]}") if not self._wiki(node.parent) else None
+                self._name(k, f"name {view.labels[node.parent]}")
+                if not self._has_wiki_link(node.parent)
+                else None
             )
         # Apart from its name and its link, the entity must not have children, because these might not fit the
         # new name.
-        others = [child for child in reading.children[k] if child.role != "wiki"]
-        if len(others) == 1 and others[0].role == others[0].concept == "name" and self._wiki(k):
-            return self._name(others[0].position, f"entity {reading.labels[k]}")
+        others = [child for child in view.children[k] if child.role != "wiki"]
+        if len(others) == 1 and others[0].role == others[0].concept == "name" and self._has_wiki_link(k):
+            return self._name(others[0].position, f"entity {view.labels[k]}")
         return None
 
-    def _wiki(self, k: int) -> bool:
-        """Return whether a node has a ``:wiki`` link."""
-        return any(c.role == "wiki" and c.label != "-" for c in self._of.children[k])
+    def _has_wiki_link(self, k: int) -> bool:
+        return any(c.role == "wiki" and c.label != "-" for c in self._view.children[k])
 
     def _name(self, k: int, of: str) -> tuple[str, str] | None:
         """Return the type and the words of a name; None if the name is only a title or punctuation.
@@ -480,23 +492,27 @@ class Nouns:
             k: Index of the node ``name``.
             of: Type of the name, which is returned unchanged.
         """
-        reading = self._of
-        words = " ".join(reading.nodes[at].value or "" for at in reading.inside(k))
+        view = self._view
+        words = " ".join(view.nodes[at].value or "" for at in view.inside(k))
         # A title alone ("Mr", "Doctor") is ignored: swapping it does not make the text wrong.
-        if not words or _SILENT.fullmatch(words) or "title" in reading.lexicon.classes_of(words.strip('"')):
+        if (
+            not words
+            or _PUNCTUATION_ONLY.fullmatch(words)
+            or "title" in view.lexicon.classes_of(words.strip('"'))
+        ):
             return None
         return of, words
 
     def _number(self, k: int) -> tuple[str, str] | None:
         """Return the type and the digits of a number, or None if the node is not a number to swap."""
-        reading, (_, _, _, _, value, up, role, *_) = self._of, self._of.nodes[k]
+        view, (_, _, _, _, value, up, role, *_) = self._view, self._view.nodes[k]
         if up is None or role not in ("quant", "value") or not re.fullmatch("[0-9]+", value or ""):
             return None
-        if self._wiki(up):
+        if self._has_wiki_link(up):
             return None
-        unit = above = reading.labels[up]
+        unit = above = view.labels[up]
         if role == "quant":
-            units = (child.concept for child in reading.children[up] if child.role == "unit")
+            units = (child.concept for child in view.children[up] if child.role == "unit")
             # In "two pounds", the unit is the type, so that a number of pounds is swapped only with another
             # number of pounds. Numbers of countable things ("two rooms") have the type ``count``.
             unit = (next(units, None) or above) if above.endswith("-quantity") else "count"

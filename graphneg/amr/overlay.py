@@ -170,7 +170,7 @@ def freeze(original: AmrGraph, top: MutableNode) -> tuple[AmrGraph, dict[tuple[s
             mentioned.append(node)
         for pos, child in enumerate(node.below):
             child.branch = pos
-    _name_anew(placed)
+    _choose_variables(placed)
     for node in reversed(placed):
         if node.parent is not None:
             node.parent.subtree_last = max(node.parent.subtree_last, node.subtree_last)
@@ -200,7 +200,7 @@ def freeze(original: AmrGraph, top: MutableNode) -> tuple[AmrGraph, dict[tuple[s
     return AmrGraph(original.id, nodes, tuple(mentions), (), spans), after
 
 
-def _name_anew(mutable: Sequence[MutableNode]) -> None:
+def _choose_variables(mutable: Sequence[MutableNode]) -> None:
     """Choose a variable for each node without one, as annotators do: the concept's first letter, ``l2``, ...
 
     If a variable equals a constant, it is replaced as well, because PENMAN notation does not distinguish
@@ -313,7 +313,7 @@ class _Tree:
         }
         for edit in edits:
             if edit.op not in operations:
-                raise TransformError(f"{_name(edit)}: unknown operation {edit.op!r}")
+                raise TransformError(f"{_location_of(edit)}: unknown operation {edit.op!r}")
             operations[edit.op](edit)
         return freeze(self._graph, self._top)
 
@@ -331,7 +331,7 @@ class _Tree:
             self._introduce(key)
         node = self._nodes.get(key)
         if node is None:
-            raise TransformError(f"{_name(edit)}: there is no node {edit.position}")
+            raise TransformError(f"{_location_of(edit)}: there is no node {edit.position}")
         return node
 
     def _set(self, edit: Edit) -> None:
@@ -343,10 +343,10 @@ class _Tree:
         node = self._at(edit)
         if node.value is not None:
             if edit.value is None:
-                raise TransformError(f"{_name(edit)}: the node is a constant: give its new 'value'")
+                raise TransformError(f"{_location_of(edit)}: the node is a constant: give its new 'value'")
             node.value = _atom(edit.value, edit)
         elif edit.concept is None:
-            raise TransformError(f"{_name(edit)}: the node has a concept: give its new 'concept'")
+            raise TransformError(f"{_location_of(edit)}: the node has a concept: give its new 'concept'")
         elif edit.concept != node.concept:
             # Delete a variable that began with the first letter of the old concept, so that `freeze` chooses
             # a new variable.
@@ -365,11 +365,11 @@ class _Tree:
         """
         node = self._at(edit)
         if edit.role is None or (edit.concept is None) == (edit.value is None):
-            raise TransformError(f"{_name(edit)}: 'add' needs a role and a concept or a value")
+            raise TransformError(f"{_location_of(edit)}: 'add' needs a role and a concept or a value")
         _refuse_constant(node, edit)
         # Refuse a second polarity or mode, because it would contradict the existing polarity or mode.
         if edit.role in ("polarity", "mode") and any(child.role == edit.role for child in node.below):
-            raise TransformError(f"{_name(edit)}: the node already has :{edit.role}")
+            raise TransformError(f"{_location_of(edit)}: the node already has :{edit.role}")
         leaf = MutableNode(edit.role, edit.concept, edit.value)
         _atom(leaf.concept or leaf.value or "", edit)
         # The leaf becomes the first child, because annotators write polarity and mode before other roles.
@@ -384,13 +384,13 @@ class _Tree:
         node = self._at(edit)
         parent = node.parent
         if parent is None:
-            raise TransformError(f"{_name(edit)}: the top can't be dropped")
+            raise TransformError(f"{_location_of(edit)}: the top can't be dropped")
         role = node.role
         node.detach()
-        self._rescue(node)
+        self._keep_mentioned_nodes(node)
         _close_gap(parent, role)
 
-    def _rescue(self, gone: MutableNode) -> None:
+    def _keep_mentioned_nodes(self, gone: MutableNode) -> None:
         """Keep the nodes of a removed subtree that the rest of the graph also mentions.
 
         In "I want to go" *i* is introduced under ``want-01`` and mentioned under ``go-02``. If the *i* under
@@ -429,15 +429,15 @@ class _Tree:
         source = sources.get(edit.from_amr or "")
         if source is None or edit.from_position is None or not 0 <= edit.from_position < len(source.nodes):
             raise TransformError(
-                f"{_name(edit)}: there is no node {edit.from_amr}.{edit.from_position} to graft"
+                f"{_location_of(edit)}: there is no node {edit.from_amr}.{edit.from_position} to graft"
             )
         if source.id == self._graph.id:
-            raise TransformError(f"{_name(edit)}: a graft must copy from another graph")
+            raise TransformError(f"{_location_of(edit)}: a graft must copy from another graph")
         node = self._at(edit)
         # Later edits refer to a copied node by the id of its source graph and its number in that graph.
         # Refuse a second copy of the same graph, because these references would be ambiguous.
         if any(key[0] == source.id for key in self._nodes):
-            raise TransformError(f"{_name(edit)}: {source.id} is already grafted here")
+            raise TransformError(f"{_location_of(edit)}: {source.id} is already grafted here")
         place = node if edit.role is not None else node.parent
         if place is not None:
             _refuse_constant(place, edit)
@@ -449,7 +449,7 @@ class _Tree:
             inner.var = inner.align = inner.role_align = inner.span = None
         if source.mentions:
             self._mentions = True
-            self._localise(copy, None if edit.role is not None else node)
+            self._resolve_mentions(copy, None if edit.role is not None else node)
         if edit.role is not None:
             copy.role = _next_role(node, edit.role)
             node.attach(copy)
@@ -472,7 +472,7 @@ class _Tree:
             mention.target = first
         self._nodes[key] = first
 
-    def _localise(self, copy: MutableNode, leaving: MutableNode | None) -> None:
+    def _resolve_mentions(self, copy: MutableNode, leaving: MutableNode | None) -> None:
         """Resolve the mentions in a copied subtree whose targets are not in the subtree.
 
         If the target is a pronoun that the edited graph also contains, the mention refers to that pronoun,
@@ -515,11 +515,11 @@ class _Tree:
         for node in self._top.walk() if self._mentions else ():
             if node.target is old:
                 node.target = new
-        self._put(new, old)
-        self._rescue(old)
+        self._put_in_place_of(new, old)
+        self._keep_mentioned_nodes(old)
 
-    def _put(self, new: MutableNode, old: MutableNode) -> None:
-        """Put the node ``new`` into the place and the role of the node ``old``."""
+    def _put_in_place_of(self, new: MutableNode, old: MutableNode) -> None:
+        """Give the node ``new`` the parent, the role and the position of the node ``old``."""
         new.role, new.role_align = old.role, old.role_align
         if old.parent is None:
             self._top = new
@@ -534,10 +534,10 @@ class _Tree:
         """
         node = self._at(edit)
         if edit.concept is None or edit.role is None:
-            raise TransformError(f"{_name(edit)}: 'wrap' needs a concept and a role")
+            raise TransformError(f"{_location_of(edit)}: 'wrap' needs a concept and a role")
         _refuse_constant(node, edit)
         above = MutableNode(None, _atom(edit.concept, edit))
-        self._put(above, node)
+        self._put_in_place_of(above, node)
         node.role, node.role_align = edit.role, None
         above.attach(node)
 
@@ -551,17 +551,21 @@ class _Tree:
             TransformError: The edit does not replace the whole graph, or its frame does not exist.
         """
         if edit.position != 0 or edit.role is not None:
-            raise TransformError(f"{_name(edit)}: 'say' replaces a whole graph: position 0, without a role")
+            raise TransformError(
+                f"{_location_of(edit)}: 'say' replaces a whole graph: position 0, without a role"
+            )
         form = reply_frame(edit.frame or "", edit.voice or "")
         if form is None:
-            raise TransformError(f"{_name(edit)}: no frame {edit.frame!r} for the voice {edit.voice!r}")
+            raise TransformError(
+                f"{_location_of(edit)}: no frame {edit.frame!r} for the voice {edit.voice!r}"
+            )
         self._graft(edit, sources)
         # The speaker of the reply calls the other speaker's *I* "you", and their *you* "I".
         if edit.voice == "other":
             for node in self._top.walk():
-                if node.concept in _EXCHANGED:
-                    node.concept, node.var = _EXCHANGED[node.concept], None
-        clause, frame = self._top, _unframed(form.graph)
+                if node.concept in _SWAPPED_PRONOUNS:
+                    node.concept, node.var = _SWAPPED_PRONOUNS[node.concept], None
+        clause, frame = self._top, _frame_nodes(form.graph)
         place = next(node for node in frame.walk() if node.concept == CLAUSE)
         for child in list(place.below):
             child.detach()
@@ -574,17 +578,17 @@ class _Tree:
         place.parent.attach(clause, place.detach())
         # In "I'm surprised that you phoned me", *I* and *me* are the same person, so use the node of the
         # clause for both.
-        own = {node.concept: node for node in clause.walk() if node.concept in _EXCHANGED}
+        own = {node.concept: node for node in clause.walk() if node.concept in _SWAPPED_PRONOUNS}
         for node in frame.below:
             if node is not clause and node.concept in own:
                 node.target, node.concept, self._mentions = own[node.concept], None, True
 
 
 # In a sentence that the other speaker repeats, *I* and *you* change places.
-_EXCHANGED = {"i": "you", "you": "i"}
+_SWAPPED_PRONOUNS = {"i": "you", "you": "i"}
 
 
-def _unframed(penman: str) -> MutableNode:
+def _frame_nodes(penman: str) -> MutableNode:
     """Return the nodes of a reply frame as a new mutable tree."""
     nodes = mutable_nodes(_parsed(penman))
     for node in nodes.values():
@@ -599,7 +603,7 @@ def _parsed(penman: str) -> AmrGraph:
     return parse_graph(penman, "frame")
 
 
-def _name(edit: Edit) -> str:
+def _location_of(edit: Edit) -> str:
     """Return the transform and the node of an edit as text for error messages."""
     return f"{edit.transform} at {edit.amr}.{edit.position}"
 
@@ -611,14 +615,14 @@ def _atom(text: str, edit: Edit) -> str:
         TransformError: The text contains, for example, white space or parentheses.
     """
     if not is_atom(text):
-        raise TransformError(f"{_name(edit)}: {text!r} can't be written as a concept or a value")
+        raise TransformError(f"{_location_of(edit)}: {text!r} can't be written as a concept or a value")
     return text
 
 
 def _refuse_constant(node: MutableNode, edit: Edit) -> None:
     """Raise `TransformError` if the node is a constant, which cannot have roles."""
     if node.value is not None:
-        raise TransformError(f"{_name(edit)}: a constant can't have roles")
+        raise TransformError(f"{_location_of(edit)}: a constant can't have roles")
 
 
 def _next_role(node: MutableNode, role: str) -> str:

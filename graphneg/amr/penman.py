@@ -119,7 +119,7 @@ class _GraphReader:
     def node_lines(self) -> list[int]:
         """Return, for each node, the number of the line in which it is introduced."""
         mentioned = self._mentioned()
-        places = self._places()
+        places = self._token_positions()
         return [places[at][0] for k, at in enumerate(self._introduced) if k not in mentioned]
 
     def _graph(self, at: int) -> int:
@@ -252,7 +252,7 @@ class _GraphReader:
         """
         if not at == self._unreadable < self._amount:
             return
-        line, column, token = self._places()[at]
+        line, column, token = self._token_positions()[at]
         surrogate = SURROGATE.search(token)
         if surrogate:
             column += surrogate.start()
@@ -260,10 +260,10 @@ class _GraphReader:
         raise PenmanError("syntax", f"unexpected character {token!r}", line, column)
 
     def _error(self, code: str, message: str, at: int) -> PenmanError:
-        line, column, _ = self._places()[at] if at >= 0 else (self._first_line, 1, "")
+        line, column, _ = self._token_positions()[at] if at >= 0 else (self._first_line, 1, "")
         return PenmanError(code, message, line, column)
 
-    def _places(self) -> list[tuple[int, int, str]]:
+    def _token_positions(self) -> list[tuple[int, int, str]]:
         """Return the line, the column and the text of each token."""
         return [
             (number, match.start() + 1, match[0])
@@ -478,7 +478,7 @@ def iter_blocks(lines: Iterator[str] | Sequence[str] | str) -> Iterator[tuple[in
         if is_comment:
             block.append(line)
             continue
-        for piece, reached in _pieces(line, depth):
+        for piece, reached in _split_after_graphs(line, depth):
             depth = reached
             block.append(piece)
             begun = begun or bool(piece.strip())
@@ -489,11 +489,11 @@ def iter_blocks(lines: Iterator[str] | Sequence[str] | str) -> Iterator[tuple[in
         yield start, "\n".join(block)
 
 
-def _pieces(line: str, depth: int) -> Iterator[tuple[str, int]]:
+def _split_after_graphs(line: str, depth: int) -> Iterator[tuple[str, int]]:
     """Split a line after each parenthesis that closes a graph.
 
     Yields:
-        The pieces of the line, each with the number of parentheses that are still open after the piece.
+        The parts of the line, each with the number of parentheses that are still open at its end.
     """
     begin = 0
     for match in _BRACKETS.finditer(line):

@@ -218,19 +218,19 @@ class _Package:
     def compared(self, pair: GraphPair) -> Compared:
         """Compare one pair of graphs. A predicted graph that is missing or unreadable counts as empty."""
         try:
-            gold = _readings(pair.gold)
+            gold = _both_triples(pair.gold)
         except PenmanError as error:
             return Compared(pair.number, None, {"gold": str(error)})
         predicted, unread = (Triples(), Triples()), dict[str, str]()
         try:
             if pair.predicted is not None:
-                predicted = _readings(pair.predicted)
+                predicted = _both_triples(pair.predicted)
         except PenmanError as error:
             unread["predicted"] = str(error)
-        tallies = {name: self._tally(pair.number, name, predicted, gold) for name in self._measures}
+        tallies = {name: self._count_triples(pair.number, name, predicted, gold) for name in self._measures}
         return Compared(pair.number, tallies, unread)
 
-    def _tally(
+    def _count_triples(
         self, pair: int, measure: str, predicted: tuple[Triples, Triples], gold: tuple[Triples, Triples]
     ) -> Tally:
         """Return the counts of one measure for a pair of graphs."""
@@ -250,7 +250,7 @@ class _Package:
         return Tally(matched, ours.size, theirs.size)
 
 
-def _readings(line: str) -> tuple[Triples, Triples]:
+def _both_triples(line: str) -> tuple[Triples, Triples]:
     """Return the triples of a graph twice: as Smatch reads them, and with ``mod`` as a separate role."""
     graph = parse_graph(line)
     return smatch_triples(graph), _triples(graph, {})
@@ -293,7 +293,7 @@ def reentrancies(graph: Triples) -> Triples:
         The selected relations, and the instances of the nodes at both ends.
     """
     parents = Counter(target for _, _, target in graph.relations)
-    return _part(graph, [relation for relation in graph.relations if parents[relation[2]] > 1])
+    return _subgraph(graph, [relation for relation in graph.relations if parents[relation[2]] > 1])
 
 
 def arguments(graph: Triples) -> Triples:
@@ -305,7 +305,7 @@ def arguments(graph: Triples) -> Triples:
     Returns:
         The selected relations, and the instances of the nodes at both ends.
     """
-    return _part(graph, [relation for relation in graph.relations if relation[0].startswith("ARG")])
+    return _subgraph(graph, [relation for relation in graph.relations if relation[0].startswith("ARG")])
 
 
 def named(graph: Triples) -> set[str]:
@@ -347,7 +347,7 @@ _LABELS: Mapping[str, Callable[[Triples], set[str]]] = {
 }
 
 
-def _part(graph: Triples, relations: Sequence[Triple]) -> Triples:
+def _subgraph(graph: Triples, relations: Sequence[Triple]) -> Triples:
     """Return the part of a graph that consists of the given relations and the nodes that they connect."""
     ends = {node for _, source, target in relations for node in (source, target)}
     return Triples([instance for instance in graph.instances if instance[1] in ends], (), relations)

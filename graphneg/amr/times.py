@@ -18,11 +18,11 @@ from graphneg.amr.reading import AmrView
 from graphneg.english.lexicon import Lexicon
 
 # Roles of nodes that express a time or a part of a time.
-_PARTS = frozenset({"time", "duration", "frequency", "weekday", "dayperiod", "season"})
+_TIME_ROLES = frozenset({"time", "duration", "frequency", "weekday", "dayperiod", "season"})
 # Roles of concepts whose operands are times: ``:duration (b / between :op1 ... :op2 ...)``.
-_SPANS = frozenset({"time", "duration", "frequency"})
+_ROLES_OF_TIME_SPANS = frozenset({"time", "duration", "frequency"})
 # If a predicate has one of these roles, no time is added to it, because the time could clash with the role.
-_BOUND = frozenset({"time", "duration", "frequency", "condition", "polarity", "mode"})
+_CLASHING_ROLES = frozenset({"time", "duration", "frequency", "condition", "polarity", "mode"})
 _DATES = frozenset({"date-entity", "temporal-quantity"})
 # Modifiers that are part of a time expression, such as "next" in "next week".
 _RELATIVE = frozenset({"next", "last", "early", "late", "today"})
@@ -36,22 +36,22 @@ class Times:
     """The time expressions of a graph.
 
     Args:
-        reading: The graph, indexed for look-ups.
-        text: The text that the graph represents.
+        view: The graph, indexed for look-ups.
+        text: The text of the graph.
 
     Attributes:
         tense: The tense of the text, as `tense_of` returns it.
     """
 
-    def __init__(self, reading: AmrView, text: str) -> None:
+    def __init__(self, view: AmrView, text: str) -> None:
         """Determine the tense of the text, and find the nodes with a time, condition, negation or mood."""
-        self._of = reading
-        self.tense = tense_of(text, reading.lexicon)
+        self._view = view
+        self.tense = tense_of(text, view.lexicon)
         self._bound = {
             node.parent
-            for node in reading.nodes
+            for node in view.nodes
             if node.parent is not None
-            and (node.role in _BOUND or reading.is_a(node.position, "adverb-of-time"))
+            and (node.role in _CLASHING_ROLES or view.is_a(node.position, "adverb-of-time"))
         }
 
     def is_dated(self, k: int) -> bool:
@@ -63,10 +63,10 @@ class Times:
         Returns:
             True if the subtree contains one of these. A time added to the subtree might then clash with it.
         """
-        labels = self._of.labels
+        labels = self._view.labels
         return any(
             at in self._bound or labels[at] in _DATES or labels[at] == "rate-entity-91"
-            for at in self._of.whole(k)
+            for at in self._view.whole(k)
         )
 
     def says_when(self, k: int) -> bool:
@@ -78,16 +78,16 @@ class Times:
         Returns:
             True for a time expression or a part of one.
         """
-        reading, role, label = self._of, self._of.roles[k], self._of.labels[k]
-        up = reading.nodes[k].parent
-        if role in _PARTS or label in _DATES:
+        view, role, label = self._view, self._view.roles[k], self._view.labels[k]
+        up = view.nodes[k].parent
+        if role in _TIME_ROLES or label in _DATES:
             return True
         # A unit is part of a time if it is a unit of time: "week" in "two weeks", but not "dollar" in "two
         # dollars".
-        if role == "unit" and up is not None and reading.labels[up] in _DATES:
+        if role == "unit" and up is not None and view.labels[up] in _DATES:
             return True
         # "Monday" and "Friday" in "from Monday to Friday" are the operands (op1, op2) of a time span.
-        if up is not None and reading.roles[up] in _SPANS and role.startswith("op"):
+        if up is not None and view.roles[up] in _ROLES_OF_TIME_SPANS and role.startswith("op"):
             return True
         return role == "mod" and label in _RELATIVE
 
@@ -101,12 +101,12 @@ class Times:
             True for such a time, for example *before* in "two days before the party" and *now* in "from now
             until Monday".
         """
-        label = self._of.labels[k]
+        label = self._view.labels[k]
         # In "two days before the party", *before* has a quantity. No other word than "after" fits there, so
         # the time counts as fixed.
         if label in ("before", "after"):
-            return any(child.role == "quant" for child in self._of.children[k])
-        return label == "now" and self._of.roles[k].startswith("op")
+            return any(child.role == "quant" for child in self._view.children[k])
+        return label == "now" and self._view.roles[k].startswith("op")
 
     def number(self, k: int) -> int | None:
         """Return the number that a node contributes to a date or a duration.
@@ -117,8 +117,8 @@ class Times:
         Returns:
             The number; for a clock time the hour (17 for "17:30"). None if the node contributes no number.
         """
-        node = self._of.nodes[k]
-        if node.value is None or node.parent is None or self._of.labels[node.parent] not in _DATES:
+        node = self._view.nodes[k]
+        if node.value is None or node.parent is None or self._view.labels[node.parent] not in _DATES:
             return None
         if node.role in _COUNTED and _NUMBER.fullmatch(node.value):
             return int(node.value)
@@ -143,7 +143,7 @@ def tense_of(text: str, lexicon: Lexicon) -> str:
         >>> [tense_of(text, english()) for text in ("She walked home.", "I'll go.", "I go.")]
         ['past', 'future', 'present']
     """
-    past, future = (bool(pattern.search(text.lower())) for pattern in _tenses(lexicon))
+    past, future = (bool(pattern.search(text.lower())) for pattern in _tense_patterns(lexicon))
     # "I said I will go" contains a past form and a future form, so its tense is "mixed".
     if past and future:
         return "mixed"
@@ -151,7 +151,7 @@ def tense_of(text: str, lexicon: Lexicon) -> str:
 
 
 @lru_cache(maxsize=8)
-def _tenses(lexicon: Lexicon) -> tuple[re.Pattern[str], re.Pattern[str]]:
+def _tense_patterns(lexicon: Lexicon) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return the patterns that match past forms and future forms."""
     past, future = (
         "|".join(re.escape(form.replace("-", " ")) for form in sorted(lexicon.members(name)))

@@ -1,8 +1,8 @@
 """Group correct and wrong responses by context, as training data for a ranker.
 
-A record names the place of its response: the dialogue and the turn number. The turns before that place are
-the context. The record of an edited negative also contains the correct response from which the negative was
-made. `read_groups` collects the records from files, and makes one `Group` per context::
+A record contains the dialogue and the turn number of its response. The turns with lower numbers are the
+context. The record of an edited negative also contains the correct response from which the negative was made.
+`read_groups` collects the records from files, and makes one `Group` per context::
 
     record   dialogue "d", turn 2, response "It is far.", label 0, original response "It is not far."
     group    id "d#2", positives "It is not far.", negatives "It is far."
@@ -135,7 +135,7 @@ class Group:
 
 
 class Entry(NamedTuple):
-    """The parts of a record that are needed to add its response to a group.
+    """The values of a record that are needed to add its response to a group.
 
     Attributes:
         group_id: Id of the group: the dialogue's id and the turn number, for example ``everyday/train/1#2``.
@@ -318,7 +318,7 @@ class ContextWriter:
     incomplete: int = 0
     edited: int = 0
     unusable: int = 0
-    _given: dict[str, list[Entry]] = field(default_factory=dict[str, list[Entry]])
+    _entries: dict[str, list[Entry]] = field(default_factory=dict[str, list[Entry]])
 
     @property
     def form(self) -> Form:
@@ -331,11 +331,11 @@ class ContextWriter:
     def _lines(self) -> Callable[[Store, Sequence[StoredDialogue]], Iterator[tuple[str, Any]]]:
         """Read the files of negatives. Return a function that converts dialogues into lines of the output."""
         self.incomplete = self.edited = self.unusable = 0
-        self._given = {}
+        self._entries = {}
         for entry in chain.from_iterable(map(entries_of, self.negatives)):
             # In DailyDialog++, a context has only one version, so skip negatives with edited contexts.
             if entry.edited_context == entry.context:
-                self._given.setdefault(entry.group_id, []).append(entry)
+                self._entries.setdefault(entry.group_id, []).append(entry)
             else:
                 self.edited += 1
 
@@ -349,7 +349,7 @@ class ContextWriter:
     @property
     def duplicated(self) -> int:
         """The number of records that were not written because their dialogue or turn was not exported."""
-        return sum(map(len, self._given.values()))
+        return sum(map(len, self._entries.values()))
 
     def _contexts(
         self, dialogues: Sequence[StoredDialogue], responses: Mapping[str, Sequence[StoredResponse]]
@@ -364,7 +364,7 @@ class ContextWriter:
                 found[one.turn + 1].append((one.text, one.label, one.source))
             for at in {*said, *found}:
                 # Remove the records that are used. `duplicated` counts those that are left at the end.
-                given = self._given.pop(utterance_id(dialogue.id, at), ())
+                given = self._entries.pop(utterance_id(dialogue.id, at), ())
                 found[at] += [(entry.response, entry.label, entry.source) for entry in given]
             for at in sorted(at for at, answers in found.items() if answers):
                 # All responses in this iteration are alternatives to turn `at`. The earlier turns are the
@@ -456,7 +456,7 @@ def transforms_of(record: Negative) -> tuple[str, ...]:
 
 
 def entries_of(source: str | Path | Iterable[Negative]) -> Iterator[Entry]:
-    """Convert records into entries, which contain the parts that are needed for grouping.
+    """Convert records into entries, which contain only the values that are needed for grouping.
 
     Args:
         source: File of negatives (.jsonl, .parquet), or an iterable of negatives.
@@ -470,7 +470,7 @@ def entries_of(source: str | Path | Iterable[Negative]) -> Iterator[Entry]:
 
 
 def entry_from_record(record: Negative, where: str) -> Entry:
-    """Convert a record into an entry, which contains the parts that are needed for grouping.
+    """Convert a record into an entry, which contains only the values that are needed for grouping.
 
     Args:
         record: Record of a negative or a correct response.
@@ -586,7 +586,7 @@ class HeldOut:
 
     def __contains__(self, text: str) -> bool:
         """Return whether a text is held out, in the same or in a different spelling."""
-        hashes = self._sorted()
+        hashes = self._sorted_hashes()
         if not hashes:
             return False
         hash = _hash(text)
@@ -608,10 +608,9 @@ class HeldOut:
 
     def digest(self) -> bytes:
         """Return a digest of all texts in the set. It does not depend on the order of the additions."""
-        return hashlib.blake2b(self._sorted().tobytes(), digest_size=16).digest()
+        return hashlib.blake2b(self._sorted_hashes().tobytes(), digest_size=16).digest()
 
-    def _sorted(self) -> array[int]:
-        """Return the hashes of all texts in the set, sorted."""
+    def _sorted_hashes(self) -> array[int]:
         if self._new:
             # Sort the hashes only when the set is searched, because sorting them after each addition would be
             # slow.

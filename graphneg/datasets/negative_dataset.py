@@ -87,8 +87,8 @@ class NegativeDataset:
         if not sources:
             raise InputError("no negatives to make pairs from: give files or streams of negatives")
         self._seed = seed
-        self._makers = [item for item in sources if callable(item)]
-        self._fixed = [item for item in sources if not callable(item)]
+        self._source_functions = [item for item in sources if callable(item)]
+        self._reusable_sources = [item for item in sources if not callable(item)]
         self._held_out = HeldOut(held_out)
         self._splits = frozenset(splits)
         self._seen = set(known_splits)
@@ -100,8 +100,10 @@ class NegativeDataset:
 
     def __str__(self) -> str:
         """Return the files of negatives and the other inputs of the data set, separated by commas."""
-        names = [str(item) if isinstance(item, str | Path) else "negatives" for item in self._fixed]
-        return ", ".join([*names, *("negatives of each epoch" for _ in self._makers)])
+        names = [
+            str(item) if isinstance(item, str | Path) else "negatives" for item in self._reusable_sources
+        ]
+        return ", ".join([*names, *("negatives of each epoch" for _ in self._source_functions)])
 
     def groups(self, epoch: int) -> StoredGroups:
         """Return the groups of an epoch.
@@ -114,15 +116,17 @@ class NegativeDataset:
             The groups as a sequence that is stored on disk.
         """
         # If no source is a function, the groups are the same in all epochs.
-        number = epoch if self._makers else 0
+        number = epoch if self._source_functions else 0
         if self._last is None or self._last[0] != number:
             self._last = (number, self._groups(number))
         return self._last[1]
 
     def _groups(self, epoch: int) -> StoredGroups:
         """Return the groups of an epoch. If they are not on disk yet, make and store them first."""
-        if not self._makers:
-            cached = self._cache is not None and all(isinstance(item, str | Path) for item in self._fixed)
+        if not self._source_functions:
+            cached = self._cache is not None and all(
+                isinstance(item, str | Path) for item in self._reusable_sources
+            )
             # The name of the folder is a digest of the files. If a file changes, a new folder is made.
             folder = self._cache / self._digest() if self._cache and cached else self.folder / "all"
             return self._stored(folder, self._read())
@@ -135,9 +139,9 @@ class NegativeDataset:
             # The file gets its name only when it is complete, so that an interrupted run leaves no incomplete
             # file.
             unfinished.rename(fixed)
-        made = (entry for item in self._makers for entry in entries_of(item(self._seed + epoch)))
+        made = (entry for item in self._source_functions for entry in entries_of(item(self._seed + epoch)))
         with open(fixed, "rb") as file:
-            entries = chain(map(_entry, file), self._known(made))
+            entries = chain(map(_entry, file), self._not_held_out(made))
             return self._stored(self.folder / f"epoch-{epoch}", entries)
 
     def _stored(self, folder: Path, entries: Iterable[Entry]) -> StoredGroups:
@@ -149,16 +153,16 @@ class NegativeDataset:
 
     def _read(self) -> Iterator[Entry]:
         """Yield the records of files and iterables, without the records of held-out splits."""
-        for item in self._fixed:
-            yield from self._known(entries_of(item))
+        for item in self._reusable_sources:
+            yield from self._not_held_out(entries_of(item))
         strange = sorted(self._splits - self._seen)
         # If a split does not occur in the files, it may still occur in the negatives that a function makes.
         # So report an error only if there is no function.
-        if strange and not self._makers:
+        if strange and not self._source_functions:
             there = ", ".join(sorted(self._seen)) or "none"
             raise InputError(f"there are no negatives of the split {strange[0]!r}; available: {there}")
 
-    def _known(self, entries: Iterable[Entry]) -> Iterator[Entry]:
+    def _not_held_out(self, entries: Iterable[Entry]) -> Iterator[Entry]:
         """Yield the records that are not in a held-out split. Hold out the responses of held-out splits."""
         for entry in entries:
             self._seen.add(entry.split)
@@ -171,7 +175,7 @@ class NegativeDataset:
     def _digest(self) -> str:
         """Return the cache key: a digest of the files, the held-out splits and the held-out texts."""
         digest = hashlib.blake2b(digest_size=16)
-        for item in self._fixed:
+        for item in self._reusable_sources:
             # The suffix determines how a file is parsed, so include it in the digest.
             digest.update(f"{file_digest(str(item))}{Path(str(item)).suffix}".encode())
         digest.update(json.dumps([_VERSION, sorted(self._splits)]).encode() + self._held_out.digest())
@@ -179,7 +183,7 @@ class NegativeDataset:
 
 
 def _line(entry: Entry) -> bytes:
-    """Return an entry (the parts of a record that are needed for grouping) as a line of JSON."""
+    """Return an entry (the values of a record that are needed for grouping) as a line of JSON."""
     return msgspec.json.encode(entry) + b"\n"
 
 
@@ -230,7 +234,6 @@ class StoredGroups(Sequence[Group]):
         return self._group(index)
 
     def _decoded(self, index: int) -> Group:
-        """Decode the group at an index."""
         return _group(self._lines[self._ends[index] : self._ends[index + 1]])
 
     def __reduce__(self) -> tuple[type[StoredGroups], tuple[Path]]:
@@ -245,7 +248,7 @@ def store_groups(entries: Iterable[Entry], folder: Path, held_out: HeldOut) -> N
     held-out text.
 
     Args:
-        entries: The parts of records that are needed for grouping, in any order.
+        entries: The values of records that are needed for grouping, in any order.
         folder: Folder to write to.
         held_out: Texts that are left out of the responses. The iterator ``entries`` may add texts to this set
             while it is read.

@@ -576,7 +576,7 @@ def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = 
     rows: list[Shortage] = []
     for name, amount in sampler.mix.negatives.items():
         asked, short = amount * sampler.contexts, shortfall.contexts[name]
-        spread = _spread(similarities[name, ""])
+        spread = _cosine_statistics(similarities[name, ""])
         got = asked - shortfall.responses[name]
         rows.append(Shortage(name, "", sampler.contexts, short, asked, got, spread))
         for (other, category), part in sorted(similarities.items()):
@@ -584,11 +584,11 @@ def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = 
             # "C-ent", the row that was added above already counts this category.
             if other == name and category not in ("", name):
                 size = len(contexts[other, category])
-                rows.append(Shortage(name, category, size, 0, len(part), len(part), _spread(part)))
+                rows.append(Shortage(name, category, size, 0, len(part), len(part), _cosine_statistics(part)))
     return rows
 
 
-def _spread(values: Sequence[float]) -> Spread | None:
+def _cosine_statistics(values: Sequence[float]) -> Spread | None:
     """Return statistics on cosines, or None if there are no cosines."""
     return Spread(len(values), min(values), median(values), max(values)) if values else None
 

@@ -273,7 +273,7 @@ class Pairs:
             A dataset with the columns context, response, label, category and weight.
         """
         rows = (_row(pair, separator) for pair in self.epoch(epoch))
-        return _mapped(rows, _features(_COLUMNS, separator), self._dataset.folder)
+        return _memory_mapped(rows, _features(_COLUMNS, separator), self._dataset.folder)
 
     def to_iterable_dataset(self, epoch: int = 0, separator: str | None = None) -> IterableDataset:
         """Convert the pairs of an epoch into a Hugging Face ``IterableDataset``.
@@ -395,7 +395,7 @@ class Pairs:
                     texts = (anchor, right[row % len(right)], *cuts[row % len(cuts)])
                     yield dict(zip(columns, texts, strict=True))
 
-        dataset = _mapped(rows(), features, self._dataset.folder)
+        dataset = _memory_mapped(rows(), features, self._dataset.folder)
         few = f"contexts have fewer than {len(names)} negatives and are left out"
         dataset.info.description = f"{left_out:,} {few}"
         return dataset
@@ -412,7 +412,6 @@ def _refuse_edited_context(pair: Pair, anchor: tuple[str, ...]) -> None:
 
 
 def _row(pair: Pair, separator: str | None) -> Row:
-    """Convert a pair of a context and a response into a row of a table."""
     context = list(pair.context) if separator is None else separator.join(pair.context)
     return {name: getattr(pair, name) for name in _COLUMNS} | {"context": context}
 
@@ -439,7 +438,7 @@ def _features(columns: Mapping[str, str], separator: str | None) -> Features:
     return features
 
 
-def _mapped(rows: Iterable[Row], features: Features, folder: Path) -> Dataset:
+def _memory_mapped(rows: Iterable[Row], features: Features, folder: Path) -> Dataset:
     """Write rows to an Arrow file, and return a ``Dataset`` that memory-maps it."""
     import pyarrow as pa
     from datasets import Dataset

@@ -1,13 +1,13 @@
 """Find which mentions of a dialogue refer to the same person or thing.
 
-*I*, *you* and *we* refer to the speakers of the dialogue. A name refers to the person or thing that an equal
-name referred to before, and a noun to the thing that a noun with the same head referred to, unless the words
-around the nouns tell two things apart. A third-person pronoun is resolved only if exactly one antecedent
-fits. A missing link costs less than a wrong one, so in doubt a mention stays alone.
+*I*, *you* and *we* refer to the speakers of the dialogue. Equal names refer to the same person or thing. Two
+nouns with the same head refer to the same thing, unless their modifiers or owners differ ("my car", "your
+car"). A third-person pronoun is resolved only if exactly one antecedent fits. A wrong link does more harm
+than a missing one, so an uncertain mention is not linked.
 
-Example: A says "I bought a red car." B answers "Is the car fast?" A says "Yes, I love it." The three *I* and
-A refer to one entity, and so do "a red car", "the car" and "it". If B had said "My car is red, too", the two
-cars would be two entities, because the second one has another owner.
+Example: A says "I bought a red car." B answers "Is the car fast?" A says "Yes, I love it." Both *I* refer to
+the entity of A. "A red car", "the car" and "it" refer to one other entity. If B had said "My car is red,
+too", there would be two cars, because the second one has another owner.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from graphneg.english.noun_kinds import OTHER
 from graphneg.english.selectional_preferences import noun_cluster, preferred_nouns
 
 SPEAKER, SPEAKERS = "speaker", "speakers"
-"""Kinds of the entities of *I* and *you*, and of *we*."""
+"""Values of `Entity.kind` for one speaker (*I*, *you*), and for a speaker together with others (*we*)."""
 WINDOW = 1
 """Number of turns before the current one in which *it* and *they* may have their antecedent."""
 References = Mapping[int, str]
-"""The id of the entity to which a node refers, keyed by node index. Other nodes are left out."""
+"""Entity ids, keyed by the index of the node that refers to the entity. Other nodes are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Entity:
     """A person or a thing that a dialogue mentions.
 
     Attributes:
-        id: The id: the id of the dialogue or response, ``#e`` or ``/e``, and a number.
+        id: The id of the dialogue or response, followed by ``#e`` or ``/e`` and a number.
         kind: ``speaker`` for one of the speakers, ``speakers`` for a speaker together with others ("we"),
             else the kind of the noun, such as ``person`` or ``food``.
         name: The name, the head of the noun, or the name of the speaker.
@@ -50,7 +50,7 @@ class Entity:
 
 
 @dataclass(slots=True)
-class _Referent:
+class _KnownEntity:
     """The information about an entity that was collected from the turns so far."""
 
     number_of: int
@@ -66,12 +66,11 @@ class _Referent:
     is_argument: bool = False
     last_turn: int = -1
     mentions: int = 0
-    here: list[int] = field(default_factory=list[int])
-    """The nodes of the current graph that refer to it."""
+    current_nodes: list[int] = field(default_factory=list[int])
+    """Indices of the nodes that refer to the entity in the graph of the current turn."""
 
-    def copy(self) -> _Referent:
-        """Return a copy that can be changed without changing this one."""
-        return replace(self, names=set(self.names), here=list(self.here))
+    def copy(self) -> _KnownEntity:
+        return replace(self, names=set(self.names), current_nodes=list(self.current_nodes))
 
 
 class Resolver:
@@ -79,24 +78,24 @@ class Resolver:
 
     Args:
         dialogue: The id of the dialogue.
-        speakers: The names of its speakers.
+        speakers: The names of all speakers in the dialogue.
     """
 
     def __init__(self, dialogue: str, speakers: Sequence[str]) -> None:
         """Initialize without entities."""
         self._prefix = self._shared_prefix = f"{dialogue}#e"
         self._speakers = tuple(sorted(set(speakers)))
-        self._referents: list[_Referent] = []
-        self._of_speaker: dict[tuple[str, str], _Referent] = {}
-        self._by_head: dict[str, list[_Referent]] = {}
+        self._referents: list[_KnownEntity] = []
+        self._of_speaker: dict[tuple[str, str], _KnownEntity] = {}
+        self._by_head: dict[str, list[_KnownEntity]] = {}
         self._first = 0
 
     def branch(self, response: str) -> Resolver:
-        """Return a copy, with which the mentions of a response are resolved.
+        """Return a copy of this resolver, for the mentions of a response.
 
         Args:
-            response: The id of the response. The ids of entities that only the response mentions begin with
-                it.
+            response: The id of the response. It is the first part of the ids of entities that only the
+                response mentions.
 
         Returns:
             The copy. Mentions in the response do not change this resolver.
@@ -120,11 +119,11 @@ class Resolver:
             turn: The number of the turn.
 
         Returns:
-            The id of the entity of each mention that refers to one.
+            Entity ids, keyed by the node index of the mention. Mentions that cannot be resolved are left out.
         """
         for referent in self._referents:
-            referent.here.clear()
-        found: dict[int, _Referent] = {}
+            referent.current_nodes.clear()
+        found: dict[int, _KnownEntity] = {}
         # To resolve "my car", the entity of "my" must be known. So resolve *I*, *you* and *we* first.
         for mention in reading.mentions:
             if mention.kind in ("speaker", "addressee", "we"):
@@ -133,24 +132,26 @@ class Resolver:
                     self._add(found, mention, referent, turn)
         for mention in reading.mentions:
             if mention.position not in found:
-                referent = self._other(mention, reading.view, speaker, turn, found)
+                referent = self._third_person(mention, reading.view, speaker, turn, found)
                 if referent is not None:
                     self._add(found, mention, referent, turn)
         return {k: self.id_of(referent) for k, referent in found.items()}
 
-    def id_of(self, referent: _Referent) -> str:
+    def id_of(self, referent: _KnownEntity) -> str:
         """Return the id of an entity."""
         at = referent.number_of
         return f"{self._shared_prefix}{at}" if at < self._first else f"{self._prefix}{at - self._first}"
 
     def entities(self) -> Iterator[Entity]:
-        """Yield the entities that this resolver has found, without those of the resolver that it copies."""
+        """Yield the entities that this resolver added, without those that it was created with by `branch`."""
         for one in self._referents[self._first :]:
             yield Entity(self.id_of(one), one.kind, one.name, one.gender or None, one.number or None)
 
-    def _add(self, found: dict[int, _Referent], mention: Mention, referent: _Referent, turn: int) -> None:
+    def _add(
+        self, found: dict[int, _KnownEntity], mention: Mention, referent: _KnownEntity, turn: int
+    ) -> None:
         found[mention.position] = referent
-        referent.here.append(mention.position)
+        referent.current_nodes.append(mention.position)
         referent.last_turn = turn
         referent.mentions += 1
         referent.is_argument = referent.is_argument or mention.is_argument
@@ -158,8 +159,8 @@ class Resolver:
         referent.gender = referent.gender or mention.gender
         referent.number = referent.number or mention.number
 
-    def _new(self, kind: str, name: str, mention: Mention | None = None) -> _Referent:
-        referent = _Referent(len(self._referents), kind, name)
+    def _new(self, kind: str, name: str, mention: Mention | None = None) -> _KnownEntity:
+        referent = _KnownEntity(len(self._referents), kind, name)
         self._referents.append(referent)
         if mention is not None:
             referent.modifiers = mention.modifiers
@@ -169,7 +170,7 @@ class Resolver:
 
     # Speakers
 
-    def _speaker(self, mention: Mention, speaker: str) -> _Referent | None:
+    def _speaker(self, mention: Mention, speaker: str) -> _KnownEntity | None:
         if mention.kind == "we":
             return self._known_speaker(SPEAKERS, speaker)
         name = speaker if mention.kind == "speaker" else self._addressee(speaker)
@@ -180,7 +181,7 @@ class Resolver:
         others = [name for name in self._speakers if name != speaker]
         return others[0] if len(others) == 1 else None
 
-    def _known_speaker(self, kind: str, name: str) -> _Referent:
+    def _known_speaker(self, kind: str, name: str) -> _KnownEntity:
         if (kind, name) not in self._of_speaker:
             referent = self._of_speaker[kind, name] = self._new(kind, name)
             referent.number = "singular" if kind == SPEAKER else "plural"
@@ -188,34 +189,33 @@ class Resolver:
 
     # Names, nouns and pronouns
 
-    def _other(
-        self, mention: Mention, view: AmrView, speaker: str, turn: int, found: dict[int, _Referent]
-    ) -> _Referent | None:
+    def _third_person(
+        self, mention: Mention, view: AmrView, speaker: str, turn: int, found: dict[int, _KnownEntity]
+    ) -> _KnownEntity | None:
         if mention.kind == "pronoun":
             return self._pronoun(mention, view, turn)
         if mention.kind == "name":
             return self._name(mention, speaker, found)
         return self._noun(mention, found)
 
-    def _name(self, mention: Mention, speaker: str, found: dict[int, _Referent]) -> _Referent | None:
-        own: _Referent | None = None
+    def _name(self, mention: Mention, speaker: str, found: dict[int, _KnownEntity]) -> _KnownEntity | None:
+        bearer: _KnownEntity | None = None
         # The sentence says whose name it is: "I'm Mary", "My name is Mary".
         if mention.names is not None:
-            own = found.get(mention.names)
+            bearer = found.get(mention.names)
         # "Hi, Mary." names the other speaker.
         elif mention.is_address:
             addressee = self._addressee(speaker)
-            own = None if addressee is None else self._known_speaker(SPEAKER, addressee)
-        if own is not None and own.kind == SPEAKER:
-            known = self._named(mention)
-            # In "Bring your girlfriend, Tina.", "Tina" looks like an address but names the girlfriend. So do
-            # not give the name to the speaker if the speaker has another name, or somebody else has this
-            # name.
-            if (own.names and own not in known) or any(one is not own for one in known):
+            bearer = None if addressee is None else self._known_speaker(SPEAKER, addressee)
+        if bearer is not None and bearer.kind == SPEAKER:
+            known = self._entities_with_name(mention)
+            # In "Bring your girlfriend, Tina.", "Tina" looks like an address but names the girlfriend. So
+            # ignore the name if this speaker already has another name, or if another entity has this name.
+            if (bearer.names and bearer not in known) or any(one is not bearer for one in known):
                 return None
-            own.names.add(mention.head)
-            return own
-        known = self._named(mention)
+            bearer.names.add(mention.head)
+            return bearer
+        known = self._entities_with_name(mention)
         if len(known) > 1:
             return None
         if known:
@@ -225,7 +225,7 @@ class Resolver:
         referent.names.add(mention.head)
         return referent
 
-    def _named(self, mention: Mention) -> list[_Referent]:
+    def _entities_with_name(self, mention: Mention) -> list[_KnownEntity]:
         """Return the entities that a name may refer to."""
         fitting = [
             one
@@ -240,7 +240,7 @@ class Resolver:
         people = [one for one in fitting if one.kind in ("person", SPEAKER) and mention.noun_kind == "person"]
         return [one for one in people if any(_is_part(mention.head, name) for name in one.names)]
 
-    def _noun(self, mention: Mention, found: dict[int, _Referent]) -> _Referent | None:
+    def _noun(self, mention: Mention, found: dict[int, _KnownEntity]) -> _KnownEntity | None:
         owner = None
         if mention.owner is not None:
             of = found.get(mention.owner)
@@ -261,7 +261,7 @@ class Resolver:
         referent.owner = owner if mention.owner is None or owner is not None else -1
         return referent
 
-    def _fits(self, mention: Mention, owner: int | None, one: _Referent) -> bool:
+    def _fits(self, mention: Mention, owner: int | None, one: _KnownEntity) -> bool:
         """Return whether a noun may refer to an entity that was mentioned with the same noun before."""
         if mention.number and one.number and mention.number != one.number:
             return False
@@ -278,14 +278,14 @@ class Resolver:
             return one.is_bare and mention.modifiers == one.modifiers and bool(mention.number)
         return True
 
-    def _pronoun(self, mention: Mention, view: AmrView, turn: int) -> _Referent | None:
+    def _pronoun(self, mention: Mention, view: AmrView, turn: int) -> _KnownEntity | None:
         kind = values("pronouns")[mention.head]
         if kind in ("male", "female"):
             fitting = [one for one in self._referents if self._is_person(one, kind)]
         else:
             test = self._is_thing if kind == "thing" else self._is_several
             fitting = [one for one in self._referents if turn - one.last_turn <= WINDOW and test(one)]
-        fitting = [one for one in fitting if not self._is_beside(mention, one, view)]
+        fitting = [one for one in fitting if not self._shares_predicate(mention, one, view)]
         if len(fitting) > 1:
             return None
         # *it* and *they* refer only to definite nouns. In "I made three attempts. They can help me", the noun
@@ -309,26 +309,26 @@ class Resolver:
             return referent
         return None
 
-    def _is_person(self, one: _Referent, gender: str) -> bool:
+    def _is_person(self, one: _KnownEntity, gender: str) -> bool:
         if one.kind not in words("person-kinds") and not (one.names and one.kind == OTHER):
             return False
         return one.gender in ("", gender) and one.number != "plural"
 
-    def _is_thing(self, one: _Referent) -> bool:
+    def _is_thing(self, one: _KnownEntity) -> bool:
         # Count all things as candidates, also those that *it* rarely refers to. If there are several, *it* is
         # not resolved.
         return one.number != "plural" and one.kind not in (SPEAKER, SPEAKERS, "person")
 
-    def _is_several(self, one: _Referent) -> bool:
+    def _is_several(self, one: _KnownEntity) -> bool:
         return one.is_argument and one.number == "plural" and one.kind not in (SPEAKER, SPEAKERS)
 
-    def _is_beside(self, mention: Mention, one: _Referent, view: AmrView) -> bool:
+    def _shares_predicate(self, mention: Mention, one: _KnownEntity, view: AmrView) -> bool:
         """Return whether an entity is an argument of the same predicate as a mention.
 
         A pronoun cannot refer to such an entity: in "Bob saw him", *him* is not Bob.
         """
         above = {at for _, at in view.roles_in[mention.position]}
-        return any(above & {at for _, at in view.roles_in[k]} for k in one.here)
+        return any(above & {at for _, at in view.roles_in[k]} for k in one.current_nodes)
 
 
 def _is_part(one: str, other: str) -> bool:
@@ -347,19 +347,11 @@ def _is_subject_of_noun(mention: Mention, view: AmrView) -> bool:
     return any(view.kinds[at] != OTHER for at in above)
 
 
-def _is_usual(mention: Mention, one: _Referent, view: AmrView) -> bool:
-    """Return whether an entity is a usual argument of the predicate of a pronoun.
+def _is_usual(mention: Mention, one: _KnownEntity, view: AmrView) -> bool:
+    """Return whether ``takes.tsv`` lists an entity's noun as an argument of the predicate of a pronoun.
 
-    *It* may refer to a thing, to what was said or to nothing. In "The seat? I missed it", a seat is nothing
-    that one usually misses, so *it* is not resolved.
-
-    Args:
-        mention: The pronoun.
-        one: The entity.
-        view: The graph of the pronoun.
-
-    Returns:
-        True if the noun, or nouns of its sort, were seen with the predicate.
+    *It* may refer to a thing, to a whole statement or to nothing. In "The seat? I missed it", *it* is not
+    linked to the seat, because *seat* is not a usual object of *miss*.
     """
     for role, above in view.roles_in[mention.position]:
         if role in ("ARG0", "ARG1") and view.is_frame[above]:

@@ -35,7 +35,7 @@ class SpokenTurn:
 
     Attributes:
         id: The id of the utterance or response.
-        turn: The number of the turn. The turn of a response is the one after the turn that it answers.
+        turn: The number of the turn. A response has the number of the turn that it answers, plus 1.
         speaker: The name of the speaker.
         graph: The id of the graph.
         reading: The clauses and mentions of the graph.
@@ -80,10 +80,11 @@ class DiscourseLayer:
         clauses: The clauses, in the order of the turns. The clauses of a response follow those of the turn
             that it answers.
         entities: The entities.
-        references: For each graph, the ids of the entities of its nodes.
-        repeats: Pairs of the ids of a clause and an earlier clause that it repeats.
-        contradicts: Pairs of the ids of a clause and an earlier clause that it contradicts.
-        answers: Pairs of the ids of a clause and the question that it answers.
+        references: For each graph id, the entity ids, keyed by the index of the node that refers to the
+    entity.
+        repeats: Pairs of clause ids: a clause, and an earlier clause that it repeats.
+        contradicts: Pairs of clause ids: a clause, and an earlier clause that it contradicts.
+        answers: Pairs of clause ids: a clause, and the question that it answers.
     """
 
     dialogue: str
@@ -107,7 +108,7 @@ def discourse_layer(
     Args:
         dialogue: The id of the dialogue.
         turns: The turns that have a graph, in order.
-        responses: The responses that have a graph, by the number of the turn that they answer.
+        responses: The responses that have a graph, keyed by the number of the turn that they answer.
         speakers: The names of all speakers of the dialogue and of the responses.
         lexicon: The lexicon.
 
@@ -116,7 +117,7 @@ def discourse_layer(
     """
     layer = DiscourseLayer(dialogue)
     resolver = Resolver(dialogue, speakers)
-    before = _Earlier(lexicon)
+    before = _EarlierClauses(lexicon)
     spoken = {turn.turn: turn for turn in turns}
     for number in sorted({*spoken, *responses}):
         turn = spoken.get(number)
@@ -154,7 +155,7 @@ def _add(layer: DiscourseLayer, turn: SpokenTurn, resolver: Resolver) -> list[Cl
     return clauses
 
 
-class _Earlier:
+class _EarlierClauses:
     """Collects clauses, and relates the clauses of each turn to the earlier clauses."""
 
     def __init__(self, lexicon: Lexicon) -> None:
@@ -165,7 +166,6 @@ class _Earlier:
         self._last: tuple[SpokenTurn, list[Clause]] | None = None
 
     def add(self, turn: SpokenTurn, clauses: Sequence[Clause], references: References) -> None:
-        """Add the clauses of a turn."""
         for clause in clauses:
             if clause.proposition is not None:
                 self._by_predicate.setdefault(clause.proposition.predicate, []).append(clause)
@@ -176,7 +176,7 @@ class _Earlier:
         self._last = turn, list(clauses)
 
     def relate(self, turn: SpokenTurn, clauses: Sequence[Clause], layer: DiscourseLayer) -> None:
-        """Add the relations of the clauses of the next turn to earlier clauses."""
+        """Add to the layer which earlier clauses the clauses of a turn repeat, contradict or answer."""
         references = layer.references[turn.graph]
         # "I don't have a car" and "my car" contradict each other in either order.
         for thing, clause in _denied(turn, clauses, references):
@@ -212,7 +212,7 @@ class _Earlier:
         if asking.turn != turn.turn - 1 or asking.speaker == turn.speaker:
             return
         view = asking.reading.view
-        # "Oh?" asks nothing.
+        # A question such as "Oh?" asks for nothing, so no clause can answer it.
         questions = [
             clause
             for clause in asked
@@ -245,9 +245,9 @@ def _denied(
 def _possessed(
     turn: SpokenTurn, clauses: Sequence[Clause], references: References
 ) -> Iterator[tuple[Possession, Clause]]:
-    of = {clause.reading.head: clause for clause in clauses}
+    clause_of_head = {clause.reading.head: clause for clause in clauses}
     for thing, reading in possessions(turn.reading, references):
-        yield thing, of[reading.head]
+        yield thing, clause_of_head[reading.head]
 
 
 def _leave_out_single_nouns(layer: DiscourseLayer) -> None:

@@ -3,10 +3,10 @@
 A clause is a main predicate with its arguments. `Clauses` finds the heads; this module reads from the graph
 and its text what the speaker does with each clause: its type, polarity, modality and tense, and whether the
 speaker guesses it or reports what somebody else said. The core of a clause is the predicate that is compared
-with other clauses. It is the head, or the predicate below a modal or an opinion.
+with other clauses. Usually it is the head. In "I think you must go", it is *go*.
 
-A mention is a node that refers to a person or a thing: a pronoun, a name or a noun. The words around a noun
-tell whether it takes up something known ("the car", "my car") or introduces something new ("a car").
+A mention is a node that refers to a person or a thing: a pronoun, a name or a noun. The determiner of a noun
+shows whether the noun refers to something known ("the car", "my car") or introduces a new thing ("a car").
 
 Example: "I think you can't park the car here." is ``(t / think-01 :ARG0 (i / i) :ARG1 (p / possible-01
 :polarity - :ARG1 (p2 / park-01 :ARG0 (y / you) :ARG1 (c / car) :location (h / here))))``. It has one clause,
@@ -42,20 +42,21 @@ _TYPES: Mapping[str, ClauseType] = {
     "formula": "exclamation",
     "fragment": "fragment",
 }
-"""The type of a clause, by the type that `graphneg.amr.clauses` gives it. A ``link`` is no clause."""
+"""Values of `ClauseReading.type`, keyed by the clause type in `graphneg.amr.clauses`. The type ``link`` is
+left out: it is the type of nodes such as cause-01 (*because*), which join clauses."""
 _SPEAKING: Mapping[str, MentionKind] = {"i": "speaker", "you": "addressee", "we": "we"}
 _SENTENCE_ENDS = frozenset({".", "?", "!", ";", "..."})
 NOBODY = -1
-"""Number of the owner of a thing whose owner the graph does not tell."""
+"""Value of `Mention.owner` if the text shows that a thing has an owner, but the graph does not contain it."""
 _NOT_REFERRING = frozenset(
     {"mod", "unit", "quant", "consist-of", "vocative", "degree", "manner", "frequency", "time"}
 )
-"""Roles of nouns that describe something else: *apple* in "apple pie"."""
+"""Roles of nouns that only describe another word, and so mention nothing: *apple* in "apple pie"."""
 _NO_MODIFIERS = frozenset({"poss", "polarity", "mode", "domain", "wiki", "polite", "vocative", "time"})
 _LONGEST_ADDRESS = 2
-"""The largest number of words in a name by which somebody is addressed, without titles."""
+"""Maximum number of words in a name that addresses somebody. Titles are not counted."""
 _DEEPEST = 4
-"""The largest number of modals and opinions above the core of a clause: "I think you might have to go"."""
+"""Maximum number of modals and opinions above the core of a clause. "I think you might have to go" has 3."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class ClauseReading:
         tense: ``past``, ``present``, ``future`` or ``mixed``, taken from the sentence.
         hedged: Whether the speaker marks the clause as a guess: "I think", "maybe".
         reported: Whether the speaker reports what somebody else said: "He said that it's late."
-        self_contained: Whether the sentence can be said again anywhere in the dialogue.
+        self_contained: Whether the sentence keeps its meaning if a later turn repeats it.
         asked: The roles that the clause asks for; ``polarity`` for a yes/no question.
     """
 
@@ -105,8 +106,9 @@ class Mention:
         owner: The index of the possessor's node; `NOBODY` if only the text shows a possessor; else None.
         names: For the name in "I'm Mary", the index of the pronoun *I*; None for other mentions.
         is_address: Whether the speaker addresses somebody with the name ("Hi, Mary").
-        is_argument: Whether the node is an argument, so that a later pronoun can take it up.
-        place: The place in the text or, without alignment, in the graph. Mentions are resolved in this order.
+        is_argument: Whether the node is an argument of a predicate, so that a later pronoun can refer to it.
+        place: Sort key by which mentions are resolved: the position in the text, or in the graph if the node
+    is not aligned with the text.
     """
 
     position: int
@@ -147,7 +149,7 @@ def read_graph(view: AmrView, clauses: Clauses, facts: Sequence[Mapping[str, Any
         view: The graph.
         clauses: The heads of its clauses.
         facts: The properties of its nodes, by node index, as `graphneg.amr.facts` computes them.
-        text: The text that the graph represents.
+        text: The text whose meaning the graph represents.
 
     Returns:
         The clauses and mentions.
@@ -183,7 +185,7 @@ class _Reader:
         core, modality, hedged, denials = head, "none", False, self._denials(head)
         for _ in range(_DEEPEST):
             label = view.labels[core]
-            below = self._below(core, label)
+            below = self._embedded_predicate(core, label)
             if below is None:
                 break
             if label in words("raised"):
@@ -213,8 +215,8 @@ class _Reader:
             asked,
         )
 
-    def _below(self, k: int, label: str) -> int | None:
-        """Return the node index of the predicate below a modal or an opinion; None for other predicates."""
+    def _embedded_predicate(self, k: int, label: str) -> int | None:
+        """Return the node of *late* for *think* in "I think it is late"; None if ``k`` is another verb."""
         view = self._view
         if label in words("raised"):
             # The clause below obligate-01 ("must") is its :ARG2, because its :ARG1 is the person who must
@@ -329,10 +331,10 @@ class _Reader:
                 None if self._facts[k].get("expletive") else Mention(k, "pronoun", label, label, place=place)
             )
         if self._facts[k].get("has_name"):
-            return self._named(k, place)
+            return self._named_mention(k, place)
         return self._noun(k, place)
 
-    def _named(self, k: int, place: tuple[int, int]) -> Mention | None:
+    def _named_mention(self, k: int, place: tuple[int, int]) -> Mention | None:
         """Return the mention of a name, without its titles; None if nothing is left."""
         view = self._view
         name = next((at for role, at in view.roles_out[k] if role == "name"), None)
@@ -430,7 +432,7 @@ class _Reader:
         kind = "person" if label == "person" or head in words("anybody") else view.kinds[k]
         if kind in words("no-referent-kinds"):
             return None
-        token = self._token(k, at, head)
+        token = self._last_token(k, at, head)
         # Skip a noun that is a part of a compound: "the taxi-driver" does not mention a taxi.
         if token is not None and "-" in self._tokens[token] and "-" not in label:
             return None
@@ -472,7 +474,7 @@ class _Reader:
             place=place,
         )
 
-    def _token(self, k: int, at: int, head: str) -> int | None:
+    def _last_token(self, k: int, at: int, head: str) -> int | None:
         """Return the index of a noun's last token; None if it is not known."""
         tokens = self._tokens
         for node in (at, k):

@@ -31,7 +31,7 @@ Roles = Mapping[str, tuple[Keys, ...]]
 """The keys of the arguments in each role."""
 
 _DEEPEST = 12
-"""Largest number of roles below a predicate at which arguments are compared."""
+"""Maximum depth of a phrase below the predicate. A clause with a deeper phrase is not compared."""
 _ANY = frozenset({"mod any", "quant any", "polarity -"})
 """Modifiers of a noun that do not limit a denial: "I don't have any sister"."""
 _DEGREE = "have-degree-91"
@@ -158,7 +158,7 @@ class _Propositions:
 
 
 def _roles(view: AmrView, k: int) -> Iterator[tuple[str, int]]:
-    """Yield the roles of a node as written, including reentrancies."""
+    """Yield the roles of a node and the nodes in these roles, including reentrancies."""
     for child in view.children[k]:
         yield child.role or "", child.position
     for mention in view.graph.mentions:
@@ -335,20 +335,20 @@ def opposites_of(predicate: str, lexicon: Lexicon) -> frozenset[str]:
     """Return the words that may be opposites of a predicate.
 
     Args:
-        predicate: The lexeme.
+        predicate: The lexeme of a predicate.
         lexicon: The lexicon.
 
     Returns:
         The words that the tables list. Some are opposites only for some things: "old" is the opposite of
         "young" for people, and of "new" for objects.
     """
-    return opposites().get(predicate, frozenset()) | _listed(lexicon).get(predicate, frozenset())
+    return opposites().get(predicate, frozenset()) | _listed_opposites(lexicon).get(predicate, frozenset())
 
 
 _LISTED: dict[int, tuple[Lexicon, Mapping[str, frozenset[str]]]] = {}
 
 
-def _listed(lexicon: Lexicon) -> Mapping[str, frozenset[str]]:
+def _listed_opposites(lexicon: Lexicon) -> Mapping[str, frozenset[str]]:
     """Return the opposites that a lexicon lists for each word."""
     known = _LISTED.get(id(lexicon))
     if known is None or known[0] is not lexicon:

@@ -218,7 +218,7 @@ def surface_form(text: str) -> str:
 
 
 _SOFT = frozenset({"state", "thought", "act"})
-"""Kinds of nouns whose antonym is often not a noun: *peace* (``state``), *idea* (``thought``)."""
+"""Noun kinds whose nouns often have a verb or an adjective as antonym, which has the kind ``other``."""
 _ABSTRACT = re.compile(r".*(?:ness|ment|tion|hood|ship|ism)")
 """Endings of abstract nouns. Such nouns cannot modify another noun: *a darkness room* is wrong."""
 
@@ -269,12 +269,12 @@ def usable_antonyms(
     """
     heaviest = max(weights.values(), default=0.0)
     for other in sorted(weights):
-        said_of = lexicon.modified_kinds(word, other)
-        if weights[other] * 2 >= heaviest and said_of != [] and _agree(word, other, lexicon):
-            yield from _usable(word, other, frames, lexicon, said_of)
+        kinds = lexicon.modified_kinds(word, other)
+        if weights[other] * 2 >= heaviest and kinds != [] and _have_same_form(word, other, lexicon):
+            yield from _usable(word, other, frames, lexicon, kinds)
 
 
-def _agree(word: str, other: str, lexicon: Lexicon) -> bool:
+def _have_same_form(word: str, other: str, lexicon: Lexicon) -> bool:
     """Return whether two words have the same word class and form, as far as the spelling shows."""
     # Prepositions and adverbs of place replace only each other: "in" may become "out", but not "absence".
     closed = ("particle" in lexicon.classes_of(text.replace(" ", "-")) for text in (word, other))
@@ -289,28 +289,32 @@ def _agree(word: str, other: str, lexicon: Lexicon) -> bool:
 
 
 def _usable(
-    word: str, other: str, frames: Frames, lexicon: Lexicon, said_of: list[str] | None
+    word: str, other: str, frames: Frames, lexicon: Lexicon, kinds: list[str] | None
 ) -> Iterator[Antonym]:
     """Yield the uses in which an antonym may replace a word: as a frame, as a modifier or as a noun."""
-    kind, own = kind_of(other), kind_of(word)
+    kind, word_kind = kind_of(other), kind_of(word)
     # Both words must have the same noun kind. Words that are not nouns have the kind "other". There is one
     # exception: the antonym of a state, thought or act may have the kind "other", since it is often a verb.
-    if kind == own or (kind == OTHER and own in _SOFT):
+    if kind == word_kind or (kind == OTHER and word_kind in _SOFT):
         known = [old for old, _ in frames.get(word, ())]
         # In a graph, the word may have a frame that PropBank does not list. The roles of such a frame are
         # unknown, so it may be replaced by any frame of the antonym.
-        yield from (Antonym(word, "frame", new, True, said_of, known) for new, _ in frames.get(other, ()))
+        yield from (Antonym(word, "frame", new, True, kinds, known) for new, _ in frames.get(other, ()))
         for old, roles in frames.get(word, ()):
             for new, others in frames.get(other, ()) if "no-opposite" not in lexicon.classes_of(old) else ():
                 # The two frames must agree in whether they have an agent, and in whether they have a patient.
                 # Otherwise "He won the game" could get a verb that cannot have an object.
                 if new != old and all((role in roles) == (role in others) for role in ("ARG0", "ARG1")):
-                    yield Antonym(word, old, new, True, said_of)
-    if " " not in other and kind == own and "no-opposite" not in lexicon.classes_of(word.replace(" ", "-")):
+                    yield Antonym(word, old, new, True, kinds)
+    if (
+        " " not in other
+        and kind == word_kind
+        and "no-opposite" not in lexicon.classes_of(word.replace(" ", "-"))
+    ):
         # "a dark room" may become "a light room", but not "a brightness room": abstract nouns are excluded.
         if not _ABSTRACT.fullmatch(other):
-            yield Antonym(word, "modifier", other, False, said_of)
+            yield Antonym(word, "modifier", other, False, kinds)
         # If a noun has no frame, it must not become a word with a frame, since that word is usually a verb.
         # For example, "arrival" may become "departure", but not "go".
         if frames.get(word) or not frames.get(other):
-            yield Antonym(word, "noun", other, False, said_of)
+            yield Antonym(word, "noun", other, False, kinds)

@@ -135,7 +135,7 @@ def read_rolesets(data: bytes) -> list[Roleset | ReadError]:
     try:
         return _rolesets(data)
     except expat.ExpatError as error:
-        parts = [part for match in _ROLESET.finditer(data) for part in _alone(data, match)]
+        parts = [part for match in _ROLESET.finditer(data) for part in _read_roleset(data, match)]
         # If every roleset can be read separately, the error is between the rolesets. Report it for the file.
         if not any(isinstance(part, ReadError) for part in parts):
             parts.append(_malformed(error))
@@ -146,35 +146,35 @@ def read_rolesets(data: bytes) -> list[Roleset | ReadError]:
         return [ReadError(error.args[0], "the file declares an XML entity, which graphneg does not expand")]
 
 
-def _alone(data: bytes, match: re.Match[bytes]) -> list[Roleset | ReadError]:
-    """Read one roleset separately, because the file is not well-formed."""
-    above = data.count(b"\n", 0, match.start())
+def _read_roleset(data: bytes, match: re.Match[bytes]) -> list[Roleset | ReadError]:
+    """Read one roleset of a file that is not well-formed XML."""
+    lines_before = data.count(b"\n", 0, match.start())
     # Keep the indentation, so that the column numbers in error messages are the column numbers in the file.
     indent = b" " * (match.start() - data.rfind(b"\n", 0, match.start()) - 1)
     try:
-        return _rolesets(indent + match[0], above)
+        return _rolesets(indent + match[0], lines_before)
     except expat.ExpatError as error:
-        return [_malformed(error, above)]
+        return [_malformed(error, lines_before)]
 
 
-def _malformed(error: expat.ExpatError, above: int = 0) -> ReadError:
+def _malformed(error: expat.ExpatError, lines_before: int = 0) -> ReadError:
     reason = f"not well-formed XML: {expat.ErrorString(error.code)} at column {error.offset + 1}"
-    return ReadError(above + error.lineno, reason)
+    return ReadError(lines_before + error.lineno, reason)
 
 
 class _EntityDeclared(Exception):
     """The exception for a file that declares an XML entity. Its argument is the line number."""
 
 
-def _rolesets(data: bytes, above: int = 0) -> list[Roleset | ReadError]:
-    """Read the rolesets of an XML document that starts after ``above`` lines of the file."""
+def _rolesets(data: bytes, lines_before: int = 0) -> list[Roleset | ReadError]:
+    """Read the rolesets of an XML document that starts after ``lines_before`` lines of the file."""
     builder = TreeBuilder()
     parser = expat.ParserCreate()
     # ElementTree's own parser does not report line numbers, which are needed, so expat is called directly.
     parser.buffer_text = True
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        builder.start(tag, {**attributes, _LINE: str(above + parser.CurrentLineNumber)})
+        builder.start(tag, {**attributes, _LINE: str(lines_before + parser.CurrentLineNumber)})
 
     # Expanding entities could exhaust the memory ("billion laughs" attack). PropBank files declare no
     # entities, so the parser stops at an entity declaration.
@@ -229,9 +229,7 @@ def _text(element: Element) -> str:
 
 Counts = dict[str, int]
 _CLASSES = {"r": "j"}
-"""The PropBank letters of word classes that PropBank does not distinguish: adverbs have the letter of
-adjectives.
-"""
+"""PropBank has no word class for adverbs (``r``), so they are looked up as adjectives (``j``)."""
 
 
 @dataclass(frozen=True, slots=True)

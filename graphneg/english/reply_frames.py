@@ -49,7 +49,7 @@ class ReplyFrame(NamedTuple):
 
 
 @cache
-def _table() -> dict[tuple[str, str], ReplyFrame]:
+def _frames() -> dict[tuple[str, str], ReplyFrame]:
     """Return the reply frames, keyed by name and voice."""
     rows = (ReplyFrame._make(row) for row in table_rows("graphneg.english", "reply_frames.tsv"))
     return {(row.name, row.voice): row for row in rows}
@@ -65,7 +65,7 @@ def reply_frame(name: str, voice: str) -> ReplyFrame | None:
     Returns:
         The frame, or None if there is no frame of this name for the voice.
     """
-    return _table().get((name, voice))
+    return _frames().get((name, voice))
 
 
 def frames_of(voice: str) -> tuple[str, ...]:
@@ -77,4 +77,4 @@ def frames_of(voice: str) -> tuple[str, ...]:
     Returns:
         The names in the order of the table.
     """
-    return tuple(name for name, of in _table() if of == voice)
+    return tuple(name for name, of in _frames() if of == voice)

@@ -84,14 +84,14 @@ def preferred_nouns(frame: str, role: str, kinds: frozenset[str] | None = None) 
         The clusters that occur at least `MIN_COUNT` times, and the single nouns of rarer clusters. Empty if
         there are more than `MAX_PREFERENCES` of both together.
     """
-    found, sorts = Counter[str](), Counter[str]()
+    found, cluster_counts = Counter[str](), Counter[str]()
     for noun, n in noun_counts().get((lexeme(frame), role), {}).items():
         # Skip nouns without a kind, such as amounts, because they give no evidence of a preference.
         kind = kind_of(noun)
         if kind != OTHER and (kinds is None or kind in kinds):
             found[noun] += n
-            sorts[noun_cluster(noun) or noun] += n
-    often = {sort: n for sort, n in sorts.items() if n >= MIN_COUNT}
+            cluster_counts[noun_cluster(noun) or noun] += n
+    often = {sort: n for sort, n in cluster_counts.items() if n >= MIN_COUNT}
     # If few nouns of a cluster were seen with the predicate, the other nouns of the cluster may not fit.
     # Return only the nouns that were seen.
     rare = {noun: n for noun, n in found.items() if noun_cluster(noun) not in often}

@@ -374,8 +374,8 @@ def is_cut_up(text: str) -> bool:
     >>> is_cut_up("It ’ s late ."), is_cut_up("It's late :)"), is_cut_up("Use ``a , b``.")
     (True, False, False)
 
-    French text has a space before some marks, which is not the work of a tokeniser. A text in which only
-    these marks have a space is judged by its letters and words.
+    French typography puts a space before ``?``, ``!``, ``;`` and ``:``. If a text has spaces only before
+    these marks, and its letters or words are French, it does not count as tokenised.
 
     >>> is_cut_up("Où est la gare ?"), is_cut_up("Where is it ?")
     (False, True)

@@ -125,7 +125,7 @@ CLOSED = word_class("closed")
 
 
 @lru_cache(maxsize=1)
-def _lemminflect() -> tuple[Any, Any]:
+def _load_lemminflect() -> tuple[Any, Any]:
     """Return the lemmatizer and the inflection tables of lemminflect."""
     # If spaCy is installed, lemminflect's __init__ imports it (and so torch) to extend spaCy's tokens.
     # Importing spaCy takes seconds, and its tokens are not used here. Therefore an empty package temporarily
@@ -156,7 +156,7 @@ def readings(word: str) -> dict[str, tuple[str, ...]]:
         The lemmas, keyed by part of speech: ``NOUN``, ``VERB``, ``ADJ``, ``ADV``, ``AUX`` or ``PROPN``. For
         example, *saw* is a form of one noun and of two verbs. Empty for an unknown word.
     """
-    lemmas: dict[str, tuple[str, ...]] = _lemminflect()[0].getAllLemmas(word)
+    lemmas: dict[str, tuple[str, ...]] = _load_lemminflect()[0].getAllLemmas(word)
     return lemmas
 
 
@@ -189,7 +189,7 @@ def lemmas_as(word: str, upos: str) -> tuple[str, ...]:
     Returns:
         The lemmas of the word, in the order of lemminflect.
     """
-    lemmas: tuple[str, ...] = _lemminflect()[0].getLemma(word, upos=upos)
+    lemmas: tuple[str, ...] = _load_lemminflect()[0].getLemma(word, upos=upos)
     return lemmas
 
 
@@ -204,7 +204,7 @@ def inflections(lemma: str, upos: str) -> dict[str, tuple[str, ...]]:
     Returns:
         The forms, keyed by tag, such as ``{"VBD": ("saw",), ...}``.
     """
-    forms: dict[str, tuple[str, ...]] = _lemminflect()[1].getAllInflections(lemma, upos)
+    forms: dict[str, tuple[str, ...]] = _load_lemminflect()[1].getAllInflections(lemma, upos)
     return forms
 
 

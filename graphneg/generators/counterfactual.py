@@ -113,7 +113,7 @@ class CounterfactualOptions(WritingOptions):
 
 
 @dataclass(slots=True)
-class _Asked(Gap):
+class _ContextQuestions(Gap):
     """A context that needs candidates, with the observed replies and substitutes from which to make them."""
 
     questions: Sequence[Question] = field(default_factory=list[Question])
@@ -156,7 +156,7 @@ class CounterfactualGenerator(WritingGenerator):
         # so by default its logits get no bias toward the keyword.
         self._pull = options.keyword_bias_of(trained=local is not None and not examples_for(local))
 
-    def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:
+    def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_ContextQuestions]:
         """Write replies with different perspectives to each context.
 
         Args:
@@ -168,7 +168,7 @@ class CounterfactualGenerator(WritingGenerator):
             One object per context, in the order of ``contexts``. Its attribute ``candidates`` contains the
             replies for this context, sorted by their loss under the judge, lowest first.
         """
-        asked = self._asked(contexts, per_context, seed)
+        asked = self._questions_for(contexts, per_context, seed)
         pairs = [(each, question) for each in asked for question in each.questions]
         questions = [question for _, question in pairs]
         replies = self._replies(questions, seed)
@@ -207,7 +207,9 @@ class CounterfactualGenerator(WritingGenerator):
             "keyword_bias": self._pull,
         }
 
-    def _asked(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:
+    def _questions_for(
+        self, contexts: Sequence[Context], per_context: int, seed: int
+    ) -> list[_ContextQuestions]:
         """Prepare what to ask the language model for each context.
 
         A question asks what an observed reply would have been with a substitute for its perspective (the
@@ -229,17 +231,17 @@ class CounterfactualGenerator(WritingGenerator):
         for reply, texts in zip(replies, self._substitutes(replies, most, seed), strict=True):
             exchange = Exchange(reply.turns, reply.perspective or "", reply.text)
             questions[reply.id] = [Question(f"{reply.id}~{text}", exchange, text) for text in texts]
-        asked: list[_Asked] = []
+        asked: list[_ContextQuestions] = []
         for context, each in zip(contexts, observed, strict=True):
             # Take the first question about each observed reply, then the second question about each, and so
             # on, so that all observed replies are used even if not all questions are.
             in_turn = chain.from_iterable(zip_longest(*(questions[reply.id] for reply in each)))
-            # If several of these requests have the same substitute, keep only the first. A dict keeps the
-            # last value of a key, so reverse the list.
+            # If several questions have the same substitute, keep only the first. A dict keeps the last
+            # value of a key, so reverse the list.
             backward = reversed([question for question in in_turn if question is not None])
             distinct = list({question.substitute: question for question in backward}.values())[::-1]
             reason = "no-substitute" if each else "no-perspective"
-            asked.append(_Asked(context, reason, per_context, questions=distinct[:most]))
+            asked.append(_ContextQuestions(context, reason, per_context, questions=distinct[:most]))
         return asked
 
     def _substitutes(self, replies: Sequence[Reply], most: int, seed: int) -> list[list[str]]:
@@ -252,8 +254,8 @@ class CounterfactualGenerator(WritingGenerator):
         return [[substitute.text for substitute in each.ranked[:most]] for each in found]
 
     def _likeliest(
-        self, replies: Sequence[tuple[_Asked, Question, CounterfactualReply]]
-    ) -> Sequence[tuple[_Asked, Question, CounterfactualReply]]:
+        self, replies: Sequence[tuple[_ContextQuestions, Question, CounterfactualReply]]
+    ) -> Sequence[tuple[_ContextQuestions, Question, CounterfactualReply]]:
         """Return the replies that the judge (a language model) accepts, sorted by mean loss, lowest first."""
         if self.judge is None:
             return replies

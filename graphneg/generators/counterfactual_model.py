@@ -94,7 +94,7 @@ class CounterfactualReply:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sides:
+class _TokenIds:
     """The token ids of two prompts, with the original and the new perspective, and of the observed reply."""
 
     question: Question
@@ -138,12 +138,12 @@ def counterfactuals(
         raise InputError(f"temperature must be above 0, not {temperature}")
     if keyword_bias < 0:
         raise InputError(f"keyword_bias must be at least 0, not {keyword_bias}")
-    shown = model.source_tokens(_shown(examples)) if examples else []
-    sides = [_sides(model, shown, question, longer) for question in questions]
+    shown = model.source_tokens(_examples_text(examples)) if examples else []
+    sides = [_token_ids(model, shown, question, longer) for question in questions]
 
-    def run(batch: Sequence[_Sides]) -> list[CounterfactualReply]:
+    def run(batch: Sequence[_TokenIds]) -> list[CounterfactualReply]:
         replies: list[CounterfactualReply] = []
-        written = _side_by_side(model, batch, seed, keyword_bias, temperature, longer)
+        written = _decode(model, batch, seed, keyword_bias, temperature, longer)
         for tokens, observed in zip(written, (item.observed for item in batch), strict=True):
             # Tokens are compared position by position. If the new reply has an additional token, hardly any
             # tokens after it are at the same positions as in the observed reply.
@@ -179,7 +179,7 @@ def other_replies(
         One reply per question, in the order of ``questions``. The fraction `CounterfactualReply.kept` is
         computed from words instead of tokens.
     """
-    settings = GenerationSettings(Sampling(temperature), _LONGEST_REPLY, _shown(PERSPECTIVE_EXAMPLES))
+    settings = GenerationSettings(Sampling(temperature), _LONGEST_REPLY, _examples_text(PERSPECTIVE_EXAMPLES))
     prompts = [Prompt(perspective_prompt(one.observed.turns, one.substitute), one.id) for one in questions]
     held = [Constraints((one.substitute,)) for one in questions]
     written = writer.complete(prompts, seed=seed, stop=["\n"], constraints=held, settings=settings)
@@ -191,13 +191,13 @@ def other_replies(
     return replies
 
 
-def _shown(examples: Sequence[Exchange]) -> str:
+def _examples_text(examples: Sequence[Exchange]) -> str:
     """Return solved examples as text for the beginning of a prompt. A line break follows each reply."""
     return "".join(f"{pair.source}{pair.target}\n" for pair in map(perspective_example, examples))
 
 
-def _sides(model: LanguageModel, shown: list[int], question: Question, longer: int) -> _Sides:
-    """Convert the observed reply and the prompts for both perspectives into token ids. See `_Sides`."""
+def _token_ids(model: LanguageModel, shown: list[int], question: Question, longer: int) -> _TokenIds:
+    """Convert the observed reply and the prompts for both perspectives into token ids. See `_TokenIds`."""
     observed = question.observed
     # After solved examples, a reply ends at a line break. A trained model ends the reply with an end token.
     if shown:
@@ -218,12 +218,12 @@ def _sides(model: LanguageModel, shown: list[int], question: Question, longer: i
         [*shown, *model.source_tokens(perspective_prompt(observed.turns, perspective))[-room:]]
         for perspective in (observed.perspective, question.substitute)
     )
-    return _Sides(question, actual, other, target)
+    return _TokenIds(question, actual, other, target)
 
 
-def _side_by_side(
+def _decode(
     model: LanguageModel,
-    batch: Sequence[_Sides],
+    batch: Sequence[_TokenIds],
     seed: int,
     keyword_bias: float,
     temperature: float,
@@ -232,7 +232,7 @@ def _side_by_side(
     """Return the tokens of each counterfactual reply; a finished reply includes its end token."""
     import torch
 
-    def is_open(tokens: Sequence[int], item: _Sides) -> bool:
+    def is_open(tokens: Sequence[int], item: _TokenIds) -> bool:
         return tokens[-1:] != item.observed[-1:] and len(tokens) < len(item.observed) + longer
 
     end = batch[0].observed[-1]
@@ -249,16 +249,16 @@ def _side_by_side(
         KeywordBias(model, keywords, _says, strength=keyword_bias, ends=[end])
         for keywords in (perspectives, substitutes)
     )
-    told = max(len(item.observed) for item in batch)
+    observed_steps = max(len(item.observed) for item in batch)
     written: list[list[int]] = [[] for _ in batch]
-    for step in range(told + longer):
+    for step in range(observed_steps + longer):
         # Abduction: compute noise with which the observed token is the argmax for the prompt with the
         # observed perspective. After the end of the observed reply, no noise can be inferred, so use sampled
         # noise.
         noise = gumbel.draw(other.logits.shape[-1]).to(other.logits.device)
         observed = [item.observed[step] if step < len(item.observed) else end for item in batch]
         given = torch.tensor(observed, device=noise.device)
-        if step < told:
+        if step < observed_steps:
             known = torch.tensor([step < len(item.observed) for item in batch], device=noise.device)
             expected = to_observed.biased([item.observed[:step] for item in batch], actual.logits)
             abduced = posterior(expected / temperature, given, noise)
@@ -271,7 +271,7 @@ def _side_by_side(
                 tokens.append(token)
         if not any(map(is_open, written, batch)):
             break
-        if step + 1 < told:
+        if step + 1 < observed_steps:
             # The next input for the observed perspective is always the observed token, not the token that the
             # model chose (teacher forcing).
             actual.take(given)

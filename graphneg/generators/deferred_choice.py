@@ -91,8 +91,8 @@ class SentenceChooser:
         """
         self._max_uses, self._max_word_share = max_uses, max_word_share
         self._uses: Counter[str] = Counter()
-        self._said: Counter[str] = Counter()
-        self._taken = 0
+        self._word_counts: Counter[str] = Counter()
+        self._chosen_count = 0
 
     def count(self, key: str, terms: Iterable[str]) -> None:
         """Count a sentence as chosen.
@@ -104,8 +104,8 @@ class SentenceChooser:
             terms: Lemmas of the sentence's content words.
         """
         self._uses[key] += 1
-        self._taken += 1
-        self._said.update(terms)
+        self._chosen_count += 1
+        self._word_counts.update(terms)
 
     def choose(self, lists: Sequence[Iterable[Listed]]) -> list[tuple[int, Listed]]:
         """Choose one sentence from each shortlist and count it as chosen.
@@ -139,7 +139,7 @@ class SentenceChooser:
                 for is_stale in (False, True)
                 for item in either(listed)
                 if item.key not in found and not self._is_used_up(item.key)
-                if self._is_stale(item) == is_stale
+                if self._has_overused_word(item) == is_stale
             )
             item = next(free, None)
             if item is not None:
@@ -150,17 +150,17 @@ class SentenceChooser:
     def _is_used_up(self, key: str) -> bool:
         return self._max_uses is not None and self._uses[key] >= self._max_uses
 
-    def _is_stale(self, item: Sentence) -> bool:
+    def _has_overused_word(self, item: Sentence) -> bool:
         """Return whether a sentence has an overused word that is not in the context."""
         if self._max_word_share is None:
             return False
         # At the beginning of a run, a word occurs in a large share of the few chosen sentences. So a word is
         # overused only if at least `FEW` sentences contain it.
-        most = max(FEW, self._max_word_share * self._taken)
-        return any(self._said[term] >= most for term in item.terms - item.shared)
+        most = max(FEW, self._max_word_share * self._chosen_count)
+        return any(self._word_counts[term] >= most for term in item.terms - item.shared)
 
 
-class _Drafted(NamedTuple):
+class _ShortlistedSentence(NamedTuple):
     """A sentence from the candidates for a context. ``place`` is its index among these candidates."""
 
     place: int
@@ -185,13 +185,14 @@ def sentence_draft(candidates: Sequence[Candidate], lists: Sequence[Sequence[tup
     """
     known = {place: item for listed in lists for place, item in listed}
     sentences = [
-        [item.key, sorted(item.terms), sorted(item.shared)] for _, item in sorted(known.items(), key=_first)
+        [item.key, sorted(item.terms), sorted(item.shared)]
+        for _, item in sorted(known.items(), key=_candidate_index)
     ]
     ranked = [[[place, item.distance, item.chance] for place, item in listed] for listed in lists]
     return Draft(candidates, {"sentences": sentences, "lists": ranked})
 
 
-def _first(item: tuple[int, Any]) -> int:
+def _candidate_index(item: tuple[int, Any]) -> int:
     return item[0]
 
 
@@ -244,7 +245,10 @@ def _sentences(**limits: Any) -> Choose:
         # JSON has no sets, so `facts` contains lists of lemmas. Convert them back into sets.
         known = [(key, frozenset(terms), frozenset(own)) for key, terms, own in facts["sentences"]]
         lists = [
-            [_Drafted(place, distance, chance, *known[place]) for place, distance, chance in ranked]
+            [
+                _ShortlistedSentence(place, distance, chance, *known[place])
+                for place, distance, chance in ranked
+            ]
             for ranked in facts["lists"]
         ]
         return [item.place for _, item in chooser.choose(lists)]

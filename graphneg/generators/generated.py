@@ -133,7 +133,7 @@ class Generated(NegativeStream):
         # negatives that the interrupted run has already written.
         with self._named():
             self._generator.begin(written(), self._progress)
-        for done, part in self._parts(skip):
+        for done, part in self._context_batches(skip):
             yield NegativeBatch(done, list(self._negatives(part.contexts)), part.last)
 
     @property
@@ -185,7 +185,7 @@ class Generated(NegativeStream):
         # contexts, so pass no earlier negatives to `begin`.
         with self._named():
             generator.begin((), self._progress)
-        for done, part in self._parts(skip):
+        for done, part in self._context_batches(skip):
             with self._named():
                 made = generator.drafts(part.contexts, asked.per_context, asked.seed) if part.contexts else ()
             items: list[tuple[str, Any]] = []
@@ -204,7 +204,7 @@ class Generated(NegativeStream):
         """Return a context manager that adds the generator's name to errors that the generator raises."""
         return plugin_errors("generator", self._generator.name, self._generator, GeneratorError)
 
-    def _parts(self, skip: int) -> Iterator[tuple[int, ContextBatch]]:
+    def _context_batches(self, skip: int) -> Iterator[tuple[int, ContextBatch]]:
         """Yield pairs of a number and a batch of contexts, starting after the first ``skip`` dialogues.
 
         The number says how many dialogues are done at the end of the batch, including the skipped ones.
@@ -307,7 +307,6 @@ class Generated(NegativeStream):
 
 
 def _require_list(given: Any, name: str) -> None:
-    """Raise `GeneratorError` if a generator returned something else where a list was expected."""
     if not isinstance(given, Sequence) or isinstance(given, str):
         raise GeneratorError(
             f"generator {name} returned a {type(given).__name__}; generate(contexts, per_context, seed) must "
@@ -367,7 +366,6 @@ def usable_candidates(
 
 
 def _require_candidate(given: Any, name: str) -> None:
-    """Raise `GeneratorError` if an item that a generator returned is not a valid candidate."""
     if not isinstance(given, Candidate):
         raise GeneratorError(
             f"generator {name} returned a {type(given).__name__} as a candidate; "

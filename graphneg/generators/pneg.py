@@ -135,7 +135,7 @@ class PnegOptions(WritingOptions):
 
 
 @dataclass(slots=True)
-class _Asked(Gap):
+class _ContextResponses(Gap):
     """A context, and the responses that were accepted for it so far, each with its scores."""
 
     texts: list[tuple[str, dict[str, float]]] = field(default_factory=list[tuple[str, dict[str, float]]])
@@ -180,7 +180,7 @@ class PnegGenerator(WritingGenerator):
         # model writes this number itself.
         self._begins = "" if getattr(writer, "route", None) == "chat" else "\n1."
 
-    def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:
+    def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_ContextResponses]:
         """Write irrelevant responses to each context.
 
         Args:
@@ -192,7 +192,7 @@ class PnegGenerator(WritingGenerator):
             One `Gap` per context, in the order of ``contexts``. The candidates for a context are sorted by
             the share of their content words that the context contains, highest share first.
         """
-        asked = [_Asked(context, wanted=per_context) for context in contexts]
+        asked = [_ContextResponses(context, wanted=per_context) for context in contexts]
         for draw in range(self._options.max_draws):
             self._ask([each for each in asked if each.lacks(per_context)], per_context, draw, seed)
         for each in asked:
@@ -208,10 +208,10 @@ class PnegGenerator(WritingGenerator):
         own = {**self._options.settings(), **self.models}
         return {**own, "examples": [[example.context, example.responses] for example in self._examples]}
 
-    def _ask(self, asked: Sequence[_Asked], per_context: int, draw: int, seed: int) -> None:
+    def _ask(self, asked: Sequence[_ContextResponses], per_context: int, draw: int, seed: int) -> None:
         """Send prompts for the contexts that need more responses, and add the usable responses to them."""
         amount, prompts = self._options.responses, list[Prompt]()
-        wanted: list[tuple[_Asked, Sequence[IrrelevantResponses]]] = []
+        wanted: list[tuple[_ContextResponses, Sequence[IrrelevantResponses]]] = []
         for each in asked:
             # Each prompt asks for `amount` responses. Divide the number of missing responses by it, rounded
             # up, to get the number of prompts.
@@ -229,7 +229,7 @@ class PnegGenerator(WritingGenerator):
         answers = self.writer.complete(
             prompts, seed=seed, stop=stop, settings=self._options.generation_settings
         )
-        whole: list[tuple[_Asked, str]] = []
+        whole: list[tuple[_ContextResponses, str]] = []
         for (each, shown), [answer] in zip(wanted, answers, strict=True):
             whole += [(each, text) for text in self._usable(each, shown, answer)]
         for (each, text), scores in zip(whole, self._read(whole), strict=True):
@@ -237,7 +237,7 @@ class PnegGenerator(WritingGenerator):
                 said = context_overlap((turn.text for turn in each.context.turns), text)
                 each.texts.append((text, {**scores, CONTEXT_OVERLAP: said}))
 
-    def _read(self, texts: Sequence[tuple[_Asked, str]]) -> Iterator[dict[str, float] | None]:
+    def _read(self, texts: Sequence[tuple[_ContextResponses, str]]) -> Iterator[dict[str, float] | None]:
         """Yield the judge's scores for each response, or None for a response that is rejected."""
         if self.judge is None:
             yield from ({} for _ in texts)
@@ -256,7 +256,7 @@ class PnegGenerator(WritingGenerator):
             yield {"perplexity": losses.perplexity, "expected": expected} if passes else None
 
     def _usable(
-        self, each: _Asked, shown: Sequence[IrrelevantResponses], answer: Completion
+        self, each: _ContextResponses, shown: Sequence[IrrelevantResponses], answer: Completion
     ) -> Iterator[str]:
         """Yield the usable responses in a model's output, or none if it lists too few responses."""
         listed = list_items(f"{self._begins} {answer.text}") if answer.text else []
@@ -274,12 +274,12 @@ class PnegGenerator(WritingGenerator):
         if not self.passes(each, reason):
             return
         # Reject copies: models sometimes repeat a response or a turn of a solved example in the prompt.
-        told = [text for example in shown for text in (*example.responses, *example.context)]
+        example_texts = [text for example in shown for text in (*example.responses, *example.context)]
         before = [words_of(text) for text, _ in each.texts]
         turns = [turn.text for turn in each.context.turns]
         for text in listed:
             words = words_of(text)
-            reason = refusal(text, (), each.context, self._options.lengths, told)
+            reason = refusal(text, (), each.context, self._options.lengths, example_texts)
             if reason is None and any(alike(words, others) for others in before):
                 reason = "like-another"
             # The prompt asks for responses with words of the context. A response without any such word is too
@@ -320,7 +320,7 @@ def list_items(text: str) -> list[str]:
         # If any line begins with a list marker, the lines without a marker are remarks of the model: drop
         # them. If no line has a marker, drop only headings, which end with a colon.
         parsed = [_MARK.sub("", part) for part in marked] or [part for part in parts if part[-1] != ":"]
-    return [item for part in parsed if (item := _bare(part))]
+    return [item for part in parsed if (item := _unquoted(part))]
 
 
 def _json_list(text: str) -> list[str] | None:
@@ -342,7 +342,7 @@ def _json_list(text: str) -> list[str] | None:
         except (ValueError, RecursionError):
             continue
         items: list[Any] = value if isinstance(value, list) else list(value.values())
-        texts = [said for item in items if (said := _said(item))]
+        texts = [said for item in items if (said := _item_text(item))]
         # An object with several texts, such as {"1": "We left.", "2": "No."}, counts as a list. An object
         # with a single text may be a remark, such as {"note": "Here they are."}, and does not count as a
         # list.
@@ -351,7 +351,7 @@ def _json_list(text: str) -> list[str] | None:
     return None
 
 
-def _said(item: Any) -> str | None:
+def _item_text(item: Any) -> str | None:
     """Return the text of a JSON list item, which is a string or an object; None if the item has no text."""
     if not isinstance(item, dict):
         return item if isinstance(item, str) else None
@@ -361,7 +361,7 @@ def _said(item: Any) -> str | None:
     return named[0] if len(texts) == 1 or set(texts) & set(_TEXT_KEYS) else None
 
 
-def _bare(text: str) -> str:
+def _unquoted(text: str) -> str:
     """Remove quotation marks and emphasis around a text, and a speaker label before it."""
     text = one_line(text).strip()
     # In an incomplete JSON list, a comma may follow the closing quotation mark: "We left.",
@@ -370,7 +370,7 @@ def _bare(text: str) -> str:
     # Do not strip the text `"Yes" and "no"`, in which the first and the last quotation mark are not a pair.
     while len(text) > 1 and _QUOTES.get(text[0]) == text[-1] and text[0] not in text[1:-1]:
         text = text[1:-1].strip()
-    return _SPEAKER.sub("", text).strip(" *") if not text.startswith("**") else _bare(text.strip("* "))
+    return _SPEAKER.sub("", text).strip(" *") if not text.startswith("**") else _unquoted(text.strip("* "))
 
 
 def read_examples(path: str | Path | None = None) -> list[IrrelevantResponses]:

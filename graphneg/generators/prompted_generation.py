@@ -44,7 +44,17 @@ ANSWERS = "answers"
 """Key of the ranker's score in the scores of a record. It is also the reason code for rejecting a text whose
 ranker score is too high."""
 
-_OF_MODELS = ("model", "gguf_file", "judge", "ranker", "device", "offline", "batch_size", "served", "route")
+_MODEL_OPTIONS = (
+    "model",
+    "gguf_file",
+    "judge",
+    "ranker",
+    "device",
+    "offline",
+    "batch_size",
+    "served",
+    "route",
+)
 """Names of the options that name or configure models. `WritingOptions.settings` leaves them out, because
 `WritingGenerator.models` describes the loaded models instead."""
 KEYWORD_BIAS = 3.0
@@ -172,7 +182,7 @@ class WritingOptions:
         Options that name or configure models are left out: `WritingGenerator.models` describes the models.
         """
         added = {} if self.served is None else dict(serving_of(self.served).parameters)
-        own = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in _OF_MODELS}
+        own = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in _MODEL_OPTIONS}
         return {**own, "parameters": added}
 
     @property
@@ -323,7 +333,7 @@ class WritingGenerator(Generator):
             One list of candidates per context, in the order of ``contexts``.
         """
         given: dict[str, list[Candidate]] = {context.id: [] for context in contexts}
-        for gap in self._wrong(contexts, per_context, seed):
+        for gap in self._without_answers(contexts, per_context, seed):
             own: list[Candidate] = []
             for one in gap.candidates:
                 # If the model wrote more texts than needed, the remaining texts are not marked as used, so
@@ -359,12 +369,12 @@ class WritingGenerator(Generator):
             One draft per context, in the order of ``contexts``.
         """
         given: dict[str, list[Candidate]] = {context.id: [] for context in contexts}
-        for gap in self._wrong(contexts, per_context, seed):
+        for gap in self._without_answers(contexts, per_context, seed):
             given[gap.context.id] += gap.candidates
             self.leave_out(gap.reason, gap.context.id, gap.wanted - len(gap.candidates))
         return [Draft(given[context.id]) for context in contexts]
 
-    def _wrong(self, contexts: Sequence[Context], per_context: int, seed: int) -> Sequence[Gap]:
+    def _without_answers(self, contexts: Sequence[Context], per_context: int, seed: int) -> Sequence[Gap]:
         """Write candidates for the contexts, and drop those that the ranker rates as correct answers.
 
         Returns:
@@ -457,7 +467,7 @@ class WritingGenerator(Generator):
         counting = self.writer.counting()
         for contexts in batches:
             counting.begin()
-            self._with(counting).generate(contexts, per_context, seed)
+            self._copy_with_writer(counting).generate(contexts, per_context, seed)
         return counting
 
     def prefetch(self, contexts: Sequence[Context], per_context: int, seed: int) -> None:
@@ -470,12 +480,11 @@ class WritingGenerator(Generator):
         """
         if isinstance(self.writer, ServedWriter):
             # Later requests depend on the answers to the first requests, so only the first requests can be
-            # sent in advance. When their answers are in the cache, `_Drafts` raises `_Fetched` to end
-            # `generate`.
-            with suppress(_Fetched):
-                self._with(_Drafts(self.writer)).generate(contexts, per_context, seed)
+            # sent in advance. When their answers are cached, `_PrefetchWriter` ends `generate` by an error.
+            with suppress(_AnswersCached):
+                self._copy_with_writer(_PrefetchWriter(self.writer)).generate(contexts, per_context, seed)
 
-    def _with(self, writer: Any) -> WritingGenerator:
+    def _copy_with_writer(self, writer: Any) -> WritingGenerator:
         """Return a copy of this generator with another writer, no ranker and empty counts."""
         other = copy.copy(self)
         # The copied generator only counts requests or sends them in advance. It returns no texts that a
@@ -486,16 +495,16 @@ class WritingGenerator(Generator):
         return other
 
 
-class _Fetched(Exception):
-    """Signal that the first requests to the model were answered. `_Drafts` raises it to end `generate`."""
+class _AnswersCached(Exception):
+    """Raised by `_PrefetchWriter` when the first requests are answered, in order to end `generate`."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Drafts:
+class _PrefetchWriter:
     """A writer for `WritingGenerator.prefetch`, which stops after the first requests to a server.
 
-    When the first requests are answered, it raises `_Fetched`. The answers are not used at once, but stay in
-    the cache for a later call of `generate`.
+    When the first requests are answered, it raises `_AnswersCached`. The answers are not used at once, but
+    stay in the cache for a later call of `generate`.
     """
 
     writer: ServedWriter
@@ -506,7 +515,7 @@ class _Drafts:
         return self.writer.name
 
     def complete(self, prompts: Sequence[Prompt], n: int = 1, **asked: Any) -> NoReturn:
-        """Send requests for prompts to the server, wait for the answers, and raise `_Fetched`.
+        """Send requests for prompts to the server, wait for the answers, and raise `_AnswersCached`.
 
         Args:
             prompts: Prompts to send.
@@ -514,7 +523,7 @@ class _Drafts:
             asked: Further arguments for `Writer.complete`.
 
         Raises:
-            _Fetched: Always.
+            _AnswersCached: Always.
         """
         self.writer.complete(prompts, n, **asked)
-        raise _Fetched
+        raise _AnswersCached

@@ -136,7 +136,7 @@ def perspective_prompt(turns: Sequence[str], perspective: str) -> str:
         A: Did you feed the cat?
         B (fish):
     """
-    lines = _lines([one_line(text) for text in turns[-EXCHANGE_TURNS:]])
+    lines = _with_speaker_names([one_line(text) for text in turns[-EXCHANGE_TURNS:]])
     return "\n".join([*lines, f"B ({perspective}):"])
 
 
@@ -187,7 +187,7 @@ def reply_request(history: Sequence[Turn], words: Sequence[str] = ()) -> str:
     """
     shown = [" ".join(detokenize(turn.text).split()[-TURN_WORDS:]) for turn in history[-HISTORY_TURNS:]]
     asked = [f"Words: {', '.join(words)}"] if words else []
-    return "\n".join([*_lines(shown), *asked, "B:" if shown else "A:"])
+    return "\n".join([*_with_speaker_names(shown), *asked, "B:" if shown else "A:"])
 
 
 def context_prompt(context: Sequence[str]) -> str:
@@ -279,7 +279,7 @@ def blanks_request(history: Sequence[Turn], marked: str) -> str:
         Blanks:
     """
     shown = [" ".join(detokenize(turn.text).split()[-TURN_WORDS:]) for turn in history[-HISTORY_TURNS:]]
-    return "\n".join([*_lines(shown), f"{'B' if shown else 'A'}: {marked}", _BLANKS])
+    return "\n".join([*_with_speaker_names(shown), f"{'B' if shown else 'A'}: {marked}", _BLANKS])
 
 
 def blank_request(history: Sequence[Turn], marked: str) -> str:
@@ -306,7 +306,7 @@ def blank_request(history: Sequence[Turn], marked: str) -> str:
     return f"{blanks_request(history, marked).removesuffix(_BLANKS)}{kind}: {before}".rstrip()
 
 
-def _lines(texts: Sequence[str]) -> list[str]:
+def _with_speaker_names(texts: Sequence[str]) -> list[str]:
     """Put the names of two alternating speakers before the texts of turns. The last turn is by A."""
     # The speakers are assigned from the last turn to the first, because the reply must be by B.
     return [f"{'BA'[(len(texts) - at) % 2]}: {text}" for at, text in enumerate(texts)]
@@ -335,8 +335,7 @@ EXAMPLE_TEXTS = (*(sentence for _, sentence in _SENTENCES), *(reply for _, _, re
 example from the prompt, and a generated text that does so is rejected."""
 
 
-def _with(marked: str, answers: Sequence[str]) -> str:
-    """Replace the first blanks of a text by answers, one blank per answer."""
+def _fill_first_blanks(marked: str, answers: Sequence[str]) -> str:
     for one in answers:
         marked = BLANK.sub(one, marked, count=1)
     return marked
@@ -359,7 +358,7 @@ FILLED_EXAMPLES = _solved(
 FILLED_BLANKS = _solved(
     "Write what stands in the first blank of the last turn.",
     (
-        blank_request([Turn("", text) for text in turns], _with(marked, answers[:nth]))
+        blank_request([Turn("", text) for text in turns], _fill_first_blanks(marked, answers[:nth]))
         for turns, marked, answers in _FILLED
         for nth in range(len(answers))
     ),

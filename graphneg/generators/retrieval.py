@@ -477,7 +477,6 @@ def embedder_of(embedder: str | Path | Embedder) -> Embedder:
 
 
 def _candidate(entry: BankEntry, **scores: float) -> Candidate:
-    """Convert a bank entry into a candidate."""
     return Candidate(entry.text, (UNRELATED,), scores, {"source": entry.id})
 
 
@@ -493,7 +492,6 @@ def _query(context: Context, by: str) -> str | None:
 
 
 def _checked_by(by: str) -> str:
-    """Return the value of the option ``by``, or raise an error if this value is unknown."""
     if by not in BY:
         raise GeneratorError(f"unknown value {by!r} of by; choose one of {', '.join(BY)}")
     return by
@@ -518,5 +516,4 @@ def _best_first(scores: NDArray[Any]) -> Iterator[tuple[int, float]]:
 
 
 def _words(text: str) -> list[str]:
-    """Return the words of a text in lower case."""
     return [word.lower() for word in WORD.findall(with_clitics(text))]

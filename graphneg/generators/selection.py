@@ -439,11 +439,11 @@ class Selected(NegativeStream):
         for records in contexts:
             # A response with label 0 that equals a correct response to the same context is not wrong.
             right = {
-                (_said_before(one), match_key(text)) for one in records for text in _right_responses(one)
+                (_context_key(one), match_key(text)) for one in records for text in _right_responses(one)
             }
             for record in records:
                 lack = None if record.response.strip() else NO_RESPONSE
-                if not record.label and (_said_before(record), match_key(record.response)) in right:
+                if not record.label and (_context_key(record), match_key(record.response)) in right:
                     lack = RIGHT
                 if self._is_kept(record, lack if record.context else NO_CONTEXT):
                     usable.append(record)
@@ -471,7 +471,7 @@ class Selected(NegativeStream):
         return reason is None
 
 
-def _said_before(record: Negative) -> tuple[str, ...]:
+def _context_key(record: Negative) -> tuple[str, ...]:
     """Return the normalised texts of a record's context. Equal contexts have equal normalised texts."""
     return tuple(match_key(turn.text) for turn in record.context)
 

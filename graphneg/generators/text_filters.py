@@ -230,11 +230,11 @@ def shares_run(words: Sequence[str], others: Sequence[str], size: int = _COPIED_
     """
     # If the text is shorter than `size` words, test whether the other text contains the whole text.
     size = min(size, len(words))
-    return not _runs(tuple(words), size).isdisjoint(_runs(tuple(others), size))
+    return not _word_sequences(tuple(words), size).isdisjoint(_word_sequences(tuple(others), size))
 
 
 @lru_cache(maxsize=4096)
-def _runs(words: tuple[str, ...], size: int) -> frozenset[tuple[str, ...]]:
+def _word_sequences(words: tuple[str, ...], size: int) -> frozenset[tuple[str, ...]]:
     """Return all sequences of ``size`` consecutive words of a text."""
     return frozenset(words[at : at + size] for at in range(len(words) - size + 1))
 

@@ -201,7 +201,7 @@ def masked_words(model: str | Path, candidates: int, device: str | None, offline
     network = on_device(loaded, device)
 
     def word_of(token: int, before: str) -> str:
-        """Return the word that a token represents.
+        """Return the word that a token of the vocabulary spells.
 
         The result is empty if the token is a part of a word, a symbol or a function word.
         """
@@ -209,8 +209,8 @@ def masked_words(model: str | Path, candidates: int, device: str | None, offline
         if not (WORD.fullmatch(word) and _is_content(word)):
             return ""
         # Tokenizers mark parts of words in different ways: WordPiece puts "##" before a part, byte-level BPE
-        # puts a space before the first token of a word. With either, a token represents a whole word if the
-        # tokenizer encodes the word as this single token.
+        # puts a space before the first token of a word. With both, a token is a whole word if the tokenizer
+        # encodes the word as this single token.
         is_whole = tokenizer(before + word, add_special_tokens=False)["input_ids"] == [token]
         return word.lower() if is_whole else ""
 

@@ -46,7 +46,7 @@ explanation."""
 FORMAT = 2
 """Version of the file format. Answers in format 1 are ignored, because their keys do not include the
 server."""
-_AT_ONCE = 500
+_MAX_KEYS = 500
 """Maximum number of keys in one SQL query, because SQLite limits the number of placeholders."""
 _WAIT_SECONDS = 60
 """Maximum number of seconds to wait while another process has locked the file."""
@@ -92,25 +92,27 @@ class AnswerCache:
         self.path = path
         self._lock = Lock()
         self._reads = msgspec.json.Decoder(Answer)
-        with self._using():
+        with self._raising_input_errors():
             create_folder(path.parent)
             create_private(path)
             # All threads share one connection, which Python's sqlite3 refuses by default. Sharing is safe
             # here, because a lock ensures that only one thread uses the connection at a time.
-            self._file = sqlite3.connect(path, timeout=_WAIT_SECONDS, check_same_thread=False)
-            self._share()
+            self._connection = sqlite3.connect(path, timeout=_WAIT_SECONDS, check_same_thread=False)
+            self._enable_wal()
             # In WAL mode, NORMAL is faster than FULL and safe enough: a power failure can lose the most
             # recent answers, but a killed process cannot.
-            self._file.execute("PRAGMA synchronous = NORMAL")
+            self._connection.execute("PRAGMA synchronous = NORMAL")
             version = self._checked_format()
-            with self._file:
+            with self._connection:
                 # Store unusable answers in a TEMP table, which SQLite deletes when the connection is closed.
                 for table in ("TABLE IF NOT EXISTS final_answers", "TEMP TABLE problem_answers"):
-                    self._file.execute(f"CREATE {table} (key BLOB PRIMARY KEY, answer BLOB) WITHOUT ROWID")
+                    self._connection.execute(
+                        f"CREATE {table} (key BLOB PRIMARY KEY, answer BLOB) WITHOUT ROWID"
+                    )
                 if version < FORMAT:
-                    self._file.execute(f"PRAGMA user_version = {FORMAT}")
+                    self._connection.execute(f"PRAGMA user_version = {FORMAT}")
 
-    def _share(self) -> None:
+    def _enable_wal(self) -> None:
         """Switch the file to WAL mode, in which other processes can read while one process writes."""
         # SQLite does not retry this statement: if several processes switch the mode at the same time, some of
         # them get SQLITE_BUSY at once, whatever the connection's timeout is. Therefore retry the statement
@@ -118,7 +120,7 @@ class AnswerCache:
         until = time.monotonic() + _WAIT_SECONDS
         while True:
             try:
-                self._file.execute("PRAGMA journal_mode = WAL")
+                self._connection.execute("PRAGMA journal_mode = WAL")
                 return
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
@@ -131,7 +133,7 @@ class AnswerCache:
         Raises:
             InputError: A newer version of graphneg has written the file.
         """
-        [version] = self._file.execute("PRAGMA user_version").fetchone()
+        [version] = self._connection.execute("PRAGMA user_version").fetchone()
         # Files in format 1 have their answers in the table "answers". Such a file can be used, but its old
         # answers are ignored, because new answers are read from and written to other tables.
         if version > FORMAT:
@@ -139,8 +141,8 @@ class AnswerCache:
                 f"{self.path}: a newer version of graphneg wrote these answers; choose another cache"
             )
         old = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'answers'"
-        if version < FORMAT and self._file.execute(old).fetchone() != (0,):
-            [amount] = self._file.execute("SELECT count(*) FROM answers").fetchone()
+        if version < FORMAT and self._connection.execute(old).fetchone() != (0,):
+            [amount] = self._connection.execute("SELECT count(*) FROM answers").fetchone()
             _log.warning(
                 "%s: %d answers of an older version do not record their server, so they are not used",
                 self.path,
@@ -160,12 +162,14 @@ class AnswerCache:
             The answers that were found, keyed by their keys.
         """
         found: dict[bytes, Answer] = {}
-        for start in range(0, len(keys), _AT_ONCE):
-            some = keys[start : start + _AT_ONCE]
+        for start in range(0, len(keys), _MAX_KEYS):
+            some = keys[start : start + _MAX_KEYS]
             holes = ", ".join("?" * len(some))
-            with self._using(), self._lock:
+            with self._raising_input_errors(), self._lock:
                 for table in ("problem_answers", "final_answers"):
-                    rows = self._file.execute(f"SELECT key, answer FROM {table} WHERE key IN ({holes})", some)
+                    rows = self._connection.execute(
+                        f"SELECT key, answer FROM {table} WHERE key IN ({holes})", some
+                    )
                     found.update((key, self._reads.decode(answer)) for key, answer in rows)
         return found
 
@@ -182,17 +186,17 @@ class AnswerCache:
         # answer.
         is_final = answer.problem in ("", "not-accepted")
         table = "final_answers" if is_final else "problem_answers"
-        with self._using(), self._lock, self._file:
-            self._file.execute(
+        with self._raising_input_errors(), self._lock, self._connection:
+            self._connection.execute(
                 f"INSERT OR IGNORE INTO {table} VALUES (?, ?)", (key, msgspec.json.encode(answer))
             )
 
     def close(self) -> None:
         """Close the SQLite file. This deletes the unusable answers."""
-        self._file.close()
+        self._connection.close()
 
     @contextmanager
-    def _using(self) -> Generator[None]:
+    def _raising_input_errors(self) -> Generator[None]:
         """Turn errors that occur while the block reads or writes the cache file into `InputError`."""
         try:
             yield

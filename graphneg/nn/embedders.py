@@ -225,16 +225,16 @@ class CachedEmbedder:
         self._kept = kept
         self._memory: OrderedDict[str, NDArray[float32]] = OrderedDict()
         self._lock = Lock()
-        self._file = None
+        self._connection = None
         if cache is None:
             return
         try:
             path = Path(cache).expanduser()
             create_private(path)
-            self._file = sqlite3.connect(path, timeout=60, check_same_thread=False)
+            self._connection = sqlite3.connect(path, timeout=60, check_same_thread=False)
             # The model's name is a part of the key, so that several models can share the file.
-            with self._file:
-                self._file.execute(
+            with self._connection:
+                self._connection.execute(
                     "CREATE TABLE IF NOT EXISTS vectors "
                     "(model TEXT, text BLOB, vector BLOB, PRIMARY KEY (model, text)) WITHOUT ROWID"
                 )
@@ -260,7 +260,7 @@ class CachedEmbedder:
                 return self.embedder.embed(texts)
             unique = list(dict.fromkeys(texts))
             vectors = {text: self._memory[text] for text in unique if text in self._memory}
-            if self._file:  # The file contains digests of the texts instead of the texts themselves.
+            if self._connection:  # The file contains digests of the texts instead of the texts themselves.
                 keys = {_digest(text): text for text in unique if text not in vectors}
                 digests = iter(keys)
                 # Look up digests in groups of 500, because SQLite limits the number of placeholders in a
@@ -268,16 +268,16 @@ class CachedEmbedder:
                 while some := list(islice(digests, 500)):
                     marks = ",".join("?" * len(some))
                     query = f"SELECT text, vector FROM vectors WHERE model = ? AND text IN ({marks})"
-                    for key, vector in self._file.execute(query, [self.name, *some]):
+                    for key, vector in self._connection.execute(query, [self.name, *some]):
                         vectors[keys[key]] = numpy.frombuffer(vector, dtype=numpy.float32)
             if missing := [text for text in unique if text not in vectors]:
                 vectors |= zip(missing, self.embedder.embed(missing), strict=True)
-                if self._file:
+                if self._connection:
                     rows = [(self.name, _digest(text), vectors[text].tobytes()) for text in missing]
                     # OR IGNORE is necessary, because another process may have added the vector of the same
                     # text in the meantime.
-                    with self._file:
-                        self._file.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
+                    with self._connection:
+                        self._connection.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
             for text, vector in vectors.items():
                 # A vector may be a view of the array that contains the vectors of a whole batch. Copy the
                 # vector, because the view would keep the whole array in memory.

@@ -163,8 +163,8 @@ class Endpoint:
         ) as error:
             raise RequestError("unreachable", _line(first_line(_first_error(error)))) from error
         if response.status_code >= 300:
-            raise _refusal(response.status_code, response.headers, content)
-        return _json(content)
+            raise _status_error(response.status_code, response.headers, content)
+        return _parsed_json(content)
 
 
 def _first_error(error: Exception) -> Exception:
@@ -204,8 +204,7 @@ async def _content(response: Any) -> bytes:
     return bytes(content)
 
 
-def _json(content: bytes) -> Any:
-    """Parse the JSON of an answer."""
+def _parsed_json(content: bytes) -> Any:
     try:
         return json.loads(content)
     # Even valid JSON can fail: Python raises ValueError for integers with more than 4,300 digits, and
@@ -214,10 +213,10 @@ def _json(content: bytes) -> Any:
         raise RequestError("unreadable", f"an answer that is not JSON: {_line(first_line(error))}") from error
 
 
-def _refusal(status: int, headers: Mapping[str, str], content: bytes) -> RequestError:
+def _status_error(status: int, headers: Mapping[str, str], content: bytes) -> RequestError:
     """Create the error for an answer whose HTTP status is not a success."""
     try:
-        told: Any = _json(content)
+        told: Any = _parsed_json(content)
     except RequestError:
         told = content.decode("utf-8", "replace")
     # OpenAI and vLLM send {"error": {"message": ...}}, FastAPI sends {"detail": ...}, and Ollama sends

@@ -104,7 +104,7 @@ def fine_tune(
         raise InputError("the direction backward requires a causal language model")
     model.direction = direction or model.direction
     limit = min(longest, model.longest or longest)
-    items, shortened = _items(model, examples, limit)
+    items, shortened = _tokenized(model, examples, limit)
     if not items:
         raise InputError(
             f"nothing to train on: the targets of all {len(examples)} examples are empty or too long"
@@ -117,10 +117,10 @@ def fine_tune(
     run = open_run(out, facts, overwrite)
     freeze(model.model, frozen)
     trained = fit(
-        run, _Saved(model, extra_files or {}), items, partial(collated, model),
+        run, _ModelWithFiles(model, extra_files or {}), items, partial(collated, model),
         seed=seed, arguments=arguments, progress=progress,
     )  # fmt: skip
-    held_out, _ = _items(model, validation, limit)
+    held_out, _ = _tokenized(model, validation, limit)
     # The loss of an example is None if the example does not fit into memory. Leave such examples out of the
     # mean.
     losses = [loss for _, loss in in_batches(held_out, model.batch_size, model.losses) if loss is not None]
@@ -132,7 +132,7 @@ def fine_tune(
 
 
 @dataclass(frozen=True, slots=True)
-class _Saved:
+class _ModelWithFiles:
     """A model to train, with extra files that `save` writes to the folder of the model."""
 
     learner: LanguageModel
@@ -150,7 +150,7 @@ class _Saved:
         self.learner.save(folder)
 
 
-def _items(model: LanguageModel, examples: Sequence[Example], limit: int) -> tuple[list[TokenPair], int]:
+def _tokenized(model: LanguageModel, examples: Sequence[Example], limit: int) -> tuple[list[TokenPair], int]:
     """Tokenize examples, and remove the beginnings of sources that are too long.
 
     Returns:

@@ -207,7 +207,7 @@ class LanguageModel(ABC):
         Returns:
             The score of each text.
         """
-        return self._read(texts, given, self.losses, float("inf"))
+        return self._apply_in_batches(texts, given, self.losses, float("inf"))
 
     def decode(self, tokens: Tokens) -> str:
         """Convert tokens into text, without special tokens and surrounding white space.
@@ -262,7 +262,7 @@ class LanguageModel(ABC):
         """
         return tokens if self.direction == "forward" else tokens[::-1]
 
-    def _read(
+    def _apply_in_batches(
         self,
         texts: Sequence[str],
         given: Sequence[str] | None,
@@ -317,10 +317,10 @@ class LanguageModel(ABC):
         own = {self.tokenizer.eos_token_id, *(known if isinstance(known, list) else [known])} - {None}
         if end is None:
             return own
-        return own | {number for number, text in enumerate(self._pieces) if end in text}
+        return own | {number for number, text in enumerate(self._token_texts) if end in text}
 
     @cached_property
-    def _pieces(self) -> list[str]:
+    def _token_texts(self) -> list[str]:
         """The text of each token in the vocabulary, in the order of the token ids."""
         return self.tokenizer.batch_decode([[number] for number in range(len(self.tokenizer))])
 
@@ -390,7 +390,7 @@ class CausalLM(LanguageModel):
         Returns:
             For each text, a list with the loss of each token in nats; an empty list for an empty text.
         """
-        return self._read(texts, given, self.token_losses, [])
+        return self._apply_in_batches(texts, given, self.token_losses, [])
 
     def steps(self, sources: Sequence[Tokens], width: int) -> CausalSteps:
         """Return an object that generates one token at a time. See `LanguageModel.steps`."""
@@ -444,7 +444,7 @@ class CausalLM(LanguageModel):
         ids = torch.cat([before, read["input_ids"]], 1)
         mask = torch.cat([torch.ones_like(before), read["attention_mask"]], 1)
         # The model extends a cache in place, so pass a copy of the stored cache.
-        past = copy.deepcopy(self._keys_of(shown))
+        past = copy.deepcopy(self._key_value_cache_of(shown))
         if past is not None:
             # All source texts follow the same shown tokens. Copy the key-value cache of these tokens to the
             # row of each distinct source.
@@ -471,7 +471,7 @@ class CausalLM(LanguageModel):
         past.batch_select_indices(which)
         return {**rows, **as_cache(self.model, past)}
 
-    def _keys_of(self, shown: tuple[int, ...]) -> Any:
+    def _key_value_cache_of(self, shown: tuple[int, ...]) -> Any:
         """Return the key-value cache for the tokens before each source; None if there are no such tokens."""
         import torch
 

@@ -324,7 +324,6 @@ def _from_pretrained(auto: Any, source: ModelSource, what: str = "model", **opti
 
 
 def _config(source: ModelSource) -> Any:
-    """Return the configuration of a model."""
     from transformers import AutoConfig
 
     return _from_pretrained(AutoConfig, source)

@@ -68,7 +68,7 @@ _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
 long as the pause before, up to the longest pause."""
 _UNACCEPTED = (400, 413, 422)
 """HTTP statuses with which a server rejects the content of a request."""
-_NOTHING = Answer("", False, problem="not-accepted")
+_REJECTED = Answer("", False, problem="not-accepted")
 """The answer that is stored if the server rejects a prompt."""
 _log = logging.getLogger(__name__)
 
@@ -96,7 +96,7 @@ class ServedWriter:
         self.serving = serving or ServerSettings()
         self._endpoint = Endpoint(self.serving.url, self.serving.timeout)
         self._limit_name = NAMES_OF_LIMIT[0]
-        self._met = False
+        self._has_answered = False
         self._lock = Lock()
         self._pause = Pause()
         self._spending = SpendingLimit(self.serving)
@@ -134,7 +134,7 @@ class ServedWriter:
             The texts for each prompt, in the order of the prompts.
         """
         requests = self.requests(prompts, n, seed, stop, constraints, settings)
-        return _completions(requests, self._found(requests), n)
+        return _completions(requests, self._cached_or_sent(requests), n)
 
     def counting(self) -> CountingWriter:
         """Return a writer that counts the requests that this writer would send, without sending them."""
@@ -261,7 +261,7 @@ class ServedWriter:
         """
         return self._answers.get([request.key for request in requests])
 
-    def _found(self, requests: Sequence[ServerRequest]) -> dict[bytes, Answer]:
+    def _cached_or_sent(self, requests: Sequence[ServerRequest]) -> dict[bytes, Answer]:
         """Return the answers to requests, keyed by the requests' keys. Send requests that are not cached."""
         found = self.known(requests)
         missing = {request.key: request for request in requests if request.key not in found}
@@ -270,7 +270,7 @@ class ServedWriter:
             first = iter(missing.items())
             # If the server has never answered, send the first request alone, so that a wrong address or model
             # name causes only one failed request.
-            if not self._met:
+            if not self._has_answered:
                 for key, request in list(missing.items())[:1]:
                     found[key] = self.ask(request)
                     next(first)
@@ -297,14 +297,14 @@ class ServedWriter:
                 attempt += 1
                 if self._is_prompt_refused(error, attempt):
                     _log.warning("%s rejected a prompt: %s", self.serving.url, error)
-                    return _NOTHING
+                    return _REJECTED
                 self._wait(error, attempt, request)
             except BaseException:
                 self._spending.settle(reserved, 0.0)
                 raise
             else:
                 self._spending.settle(reserved, self.serving.cost(answer.tokens_in, answer.tokens_out))
-                self._met = True
+                self._has_answered = True
                 return answer
 
     def _send(self, request: ServerRequest) -> Any:
@@ -356,7 +356,7 @@ class ServedWriter:
         if status in _UNACCEPTED:
             # If the server has accepted other prompts before, this prompt is the cause of the error, so do
             # not retry. Otherwise, the request itself is wrong, so end the run.
-            if self._met:
+            if self._has_answered:
                 return True
             raise ModelError(f"{url}: does not accept the request ({error})") from None
         # Only these statuses are temporary: 408 (timeout), 409 (conflict), 425 (too early), 429 (rate limit)
@@ -365,7 +365,7 @@ class ServedWriter:
             raise ModelError(f"{url}: answers with status {status} ({error})") from None
         # If the server has never answered, its address or the model is probably wrong, so the run stops after
         # a few attempts.
-        if not self._met and status != 429 and attempt >= _FIRST_ATTEMPTS:
+        if not self._has_answered and status != 429 and attempt >= _FIRST_ATTEMPTS:
             if status >= 500:
                 what = f"fails for the model {self.name!r} ({error}); check that the server has this model"
                 raise ModelError(f"{url}: {what}") from None

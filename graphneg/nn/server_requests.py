@@ -29,7 +29,7 @@ from graphneg.nn.writers import FREE, Completion, Constraints, GenerationSetting
 
 NAMES_OF_LIMIT = ("max_tokens", "max_completion_tokens")
 """The two names that the token limit may have in the body of a request; the older name comes first."""
-_MORE = 4
+_LIMIT_FACTOR = 4
 """Factor by which the token limit is raised when a request is repeated because its answer was unusable."""
 _TOKENS_TO_THINK = 4096
 """Minimum token limit for a repeated request if the first answer contained only thinking."""
@@ -86,8 +86,8 @@ def parameters_of(settings: GenerationSettings, stop: Sequence[str]) -> dict[str
         drawn = {"temperature": search.temperature, "top_p": search.top_p}
         # OpenAI's API has no top_k, but local servers accept it, so send it only if it is set.
         drawn |= {"top_k": search.top_k} if search.top_k else {}
-    told = {"logprobs": True if settings.logprobs else None, "stop": list(stop) or None}
-    wanted = {name: value for name, value in told.items() if value is not None}
+    optional = {"logprobs": True if settings.logprobs else None, "stop": list(stop) or None}
+    wanted = {name: value for name, value in optional.items() if value is not None}
     return {"max_tokens": settings.max_new_tokens, **drawn, **wanted}
 
 
@@ -120,7 +120,9 @@ def read_answer(content: Any, route: Route, request: ServerRequest) -> tuple[Ans
         logprobs = _logprobs(told.get("content" if route == "chat" else "token_logprobs"))
     # An OverflowError occurs if the server sent a log-probability that is an integer with hundreds of digits.
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise RequestError("unreadable", f"an answer in an unknown format: {_shown(content)}") from error
+        raise RequestError(
+            "unreadable", f"an answer in an unknown format: {_beginning_of(content)}"
+        ) from error
     text, is_thinking, has_thought = without_thinking(written or "")
     thought = has_thought or bool(said.get("reasoning_content") or said.get("reasoning"))
     tokens_in, tokens_out = usage.get("prompt_tokens"), usage.get("completion_tokens")
@@ -159,7 +161,7 @@ def _count(tokens: Any) -> int | None:
     return None
 
 
-def _shown(content: Any) -> str:
+def _beginning_of(content: Any) -> str:
     """Return the beginning of the JSON that a server sent, to quote it in an error message."""
     try:
         return ascii(content)[:80]
@@ -206,7 +208,7 @@ def longer(request: ServerRequest, answer: Answer) -> ServerRequest:
         The copy with the higher token limit.
     """
     thinking = answer.problem == "only-thinking"
-    most = max(request.tokens_out * _MORE, _TOKENS_TO_THINK if thinking else 0)
+    most = max(request.tokens_out * _LIMIT_FACTOR, _TOKENS_TO_THINK if thinking else 0)
     # A stop string such as a line break would end the thinking before the answer begins, so do not send stop
     # strings to a model that thinks. `completion` cuts the answer at the stop strings later.
     body = {name: value for name, value in request.body.items() if not (thinking and name == "stop")}

@@ -51,7 +51,7 @@ _DEFAULTS: Mapping[str, Any] = {
 stopped."""
 _CONFIG = "config.json"
 _MODULES = "modules.json"
-_OF_MODELS = ("model_type", "architectures", "graphneg")
+_MODEL_KEYS = ("model_type", "architectures", "graphneg")
 """A ``config.json`` with at least one of these keys is the configuration of a model."""
 # File name patterns of the files that transformers, sentence-transformers and tokenizers write. When a model
 # is overwritten, only files that match one of these patterns are removed.
@@ -65,7 +65,7 @@ spiece.model sentencepiece.bpe.model amrlib_meta.json held_out.amr
 # Names of two subfolders of a model's folder. "1_Pooling" contains the pooling settings of
 # sentence-transformers. "response" contains the response encoder of a bi-encoder that has separate encoders
 # for contexts and responses.
-_POOLING, _TOWER = "1_Pooling", "response"
+_POOLING, _RESPONSE_ENCODER = "1_Pooling", "response"
 
 
 def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Mapping[str, Any]) -> Any:
@@ -179,13 +179,13 @@ class Run:
         """Check that an existing folder of checkpoints was made by a training run.
 
         Raises:
-            InputError: The folder is a file or a link, or it contains other files and no note of a run.
+            InputError: The folder is a file or a link, or it contains files but not the note file of a run.
         """
         folder = self.checkpoints
         if not os.path.lexists(folder):
             return
-        # Any user could have a folder with this common name. It is ours if it contains the note of a run. A
-        # run that was killed before it wrote the note leaves an empty folder.
+        # A user may have an unrelated folder called "checkpoints". Accept the folder only if it contains the
+        # note file of a training run, or if it is empty because a run was killed before it wrote this file.
         is_folder = folder.is_dir() and not folder.is_symlink()
         if is_folder and (not any(folder.iterdir()) or read_own_note(self.note.path)):
             return
@@ -260,7 +260,7 @@ def _model_config(folder: Path) -> dict[str, Any]:
     """Return the configuration of a model. Raise an error if ``config.json`` does not describe a model."""
     config = folder / _CONFIG
     read = noted_facts(config)
-    if not any(key in read for key in _OF_MODELS):
+    if not any(key in read for key in _MODEL_KEYS):
         raise InputError(f"{config}: not a model file, so nothing is overwritten; choose another folder")
     return read
 
@@ -270,7 +270,7 @@ def _remove_model(folder: Path) -> None:
     noted: Any = _model_config(folder).get("graphneg")
     # A bi-encoder with separate encoders stores its response encoder in a subfolder. Remove it as well.
     separate = isinstance(noted, dict) and cast(dict[str, Any], noted).get("towers") == "separate"
-    for part in (folder / _TOWER, folder) if separate else (folder,):
+    for part in (folder / _RESPONSE_ENCODER, folder) if separate else (folder,):
         if (part / _MODULES).is_file():
             (part / _POOLING / _CONFIG).unlink(missing_ok=True)
             _remove_empty(part / _POOLING)

@@ -94,7 +94,7 @@ class StaticVectors:
             if indices:
                 row[:] = self.vectors[indices].mean(axis=0)
         # With vectors of length 1, inner products are cosine similarities.
-        return _unit(means)
+        return _normalized(means)
 
     def neighbours(self, word: str, k: int) -> list[tuple[str, float]]:
         """Return the words that are most similar to a word, without the word itself.
@@ -113,14 +113,14 @@ class StaticVectors:
         if at is None or k < 1:
             return []
         # Request one more result, because the word itself is also found and then removed.
-        scores, indices = self._index.search(_unit(self.vectors[at : at + 1]), k + 1)
+        scores, indices = self._index.search(_normalized(self.vectors[at : at + 1]), k + 1)
         pairs = zip(indices[0].tolist(), scores[0].tolist(), strict=True)
         return [(self.words[index], score) for index, score in pairs if index != at][:k]
 
     @cached_property
     def _index(self) -> Nearest:
         """The FAISS index of the vectors of all words, which is built at the first use."""
-        return Nearest(_unit(self.vectors))
+        return Nearest(_normalized(self.vectors))
 
 
 def _read(path: Path) -> tuple[list[str], NDArray[float32], list[Path]]:
@@ -172,7 +172,7 @@ def _read_text(path: Path) -> tuple[list[str], NDArray[float32]]:
     return words, numpy.concatenate(blocks) if blocks else numpy.zeros((0, 0), numpy.float32)
 
 
-def _unit(vectors: NDArray[float32]) -> NDArray[float32]:
+def _normalized(vectors: NDArray[float32]) -> NDArray[float32]:
     """Scale each row to length 1. Rows of zeros are not changed."""
     import numpy
 

@@ -260,7 +260,7 @@ def cut(text: str, stop: Sequence[str]) -> tuple[str, bool]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Draw:
+class _Row:
     """One row of a batch: a prompt for which one text is sampled, or all texts are found by a beam search.
 
     Attributes:
@@ -275,7 +275,7 @@ class _Draw:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _SharedArguments:
     """The arguments of a `LocalWriter.complete` call that are the same for all prompts.
 
     Attributes:
@@ -361,38 +361,38 @@ class LocalWriter:
         # for later, in the decoded text.
         ends = [model.end_tokens(None), *(model.end_tokens(mark) for mark in stop if len(mark) == 1)]
         shown = self._tokens(settings.shown) if settings.shown and self.route == "completion" else []
-        asked = _Asked(settings, n, stop, frozenset[int]().union(*ends), shown)
+        shared = _SharedArguments(settings, n, stop, frozenset[int]().union(*ends), shown)
         draws = [
-            _Draw(tokens, held[number], item_seed(seed, prompt.id or prompt.text, draw))
+            _Row(tokens, held[number], item_seed(seed, prompt.id or prompt.text, draw))
             for number, (prompt, tokens) in enumerate(
-                zip(prompts, self._sources(prompts, asked), strict=True)
+                zip(prompts, self._sources(prompts, shared), strict=True)
             )
             # In a beam search, one row of the batch gives all texts for a prompt. In sampling, each text
             # needs a separate row.
             for draw in range(1 if isinstance(search, Beams) else n)
         ]
-        run, what = partial(self._run, asked=asked), f"{self.name}: a prompt"
+        run, what = partial(self._run, shared=shared), f"{self.name}: a prompt"
         rows = iter(longest_first(draws, lambda draw: len(draw.tokens), model.batch_size, run, what))
         if isinstance(search, Beams):
             return list(rows)
         # Each row has one sampled text. The texts for a prompt are in n consecutive rows.
         return [[text for texts in islice(rows, n) for text in texts] for _ in prompts]
 
-    def _sources(self, prompts: Sequence[Prompt], asked: _Asked) -> list[list[int]]:
+    def _sources(self, prompts: Sequence[Prompt], shared: _SharedArguments) -> list[list[int]]:
         """Tokenize prompts, and cut off the beginning of prompts that are too long for the model."""
         # The shown text is common to all prompts. With the route ``completion``, the model reads it
         # separately, only once. With the route ``chat``, it is part of each prompt.
-        if asked.shown:
+        if shared.shown:
             read = [self._plain_tokens(prompt.text) for prompt in prompts]
         else:
-            read = [self._tokens(asked.settings.shown + prompt.text) for prompt in prompts]
+            read = [self._tokens(shared.settings.shown + prompt.text) for prompt in prompts]
         if self.model.longest is None:
             return read
         # The text before the prompt (such as solved examples), the prompt and the generated tokens together
         # must fit into the model's input length.
-        room = self.model.longest - len(asked.shown) - asked.settings.max_new_tokens
+        room = self.model.longest - len(shared.shown) - shared.settings.max_new_tokens
         if room < 1:
-            what = "the examples" if asked.shown else f"{asked.settings.max_new_tokens} new ones"
+            what = "the examples" if shared.shown else f"{shared.settings.max_new_tokens} new ones"
             raise ModelError(f"{self.name}: the model reads {self.model.longest} tokens, too few for {what}")
         if short := sum(len(tokens) > room for tokens in read):
             _log.warning("%d of %d prompts were too long and were cut at the beginning", short, len(read))
@@ -416,17 +416,17 @@ class LocalWriter:
         """Tokenize a text without adding special tokens."""
         return self.model.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
 
-    def _run(self, batch: Sequence[_Draw], asked: _Asked) -> list[list[Completion]]:
+    def _run(self, batch: Sequence[_Row], shared: _SharedArguments) -> list[list[Completion]]:
         """Generate the texts for a batch: ``n`` texts per row in a beam search, otherwise one per row."""
-        model, search, sources = self.model, asked.settings.search, [draw.tokens for draw in batch]
-        beams, each = (search.width, asked.n) if isinstance(search, Beams) else (1, 1)
-        start = model.text_start(sources, asked.shown)
+        model, search, sources = self.model, shared.settings.search, [draw.tokens for draw in batch]
+        beams, each = (search.width, shared.n) if isinstance(search, Beams) else (1, 1)
+        start = model.text_start(sources, shared.shown)
         # In a beam search, transformers generates one row per beam. Repeat the constraints of a text, so that
         # each of these rows has its own.
         held = [draw.constraints for draw in batch for _ in range(beams)]
-        text_of = partial(model.raw_text, kept=asked.settings.kept)
+        text_of = partial(model.raw_text, kept=shared.settings.kept)
         over = TextEnd(
-            [_is_over(one, asked.stop) for one in held], start, lambda seen: text_of(seen).lstrip()
+            [_is_over(one, shared.stop) for one in held], start, lambda seen: text_of(seen).lstrip()
         )
         # The stopping criterion `TextEnd` stores for each row where the text ended. In a beam search, texts
         # move between rows, so the criterion cannot be used.
@@ -435,13 +435,16 @@ class LocalWriter:
             sources,
             # Apply the constraints first, because temperature and noise must act on the constrained
             # probabilities.
-            [*self._held(held, start, asked.ends), *processors(search, [draw.seed for draw in batch])],
-            shown=asked.shown,
+            [
+                *self._constraint_processors(held, start, shared.ends),
+                *processors(search, [draw.seed for draw in batch]),
+            ],
+            shown=shared.shown,
             stops=[over] if watched else [],
             num_beams=beams,
             num_return_sequences=each,
-            max_new_tokens=asked.settings.max_new_tokens,
-            eos_token_id=sorted(asked.ends),
+            max_new_tokens=shared.settings.max_new_tokens,
+            eos_token_id=sorted(shared.ends),
         )
         texts: list[Completion] = []
         items: list[TokenPair] = []
@@ -449,18 +452,20 @@ class LocalWriter:
             end = over.lengths[number] if watched else None
             # Keep the end token here, because its log-probability is part of the log-probability of the text.
             if end is None:
-                end = next((at + 1 for at, token in enumerate(tokens) if token in asked.ends), None)
-            text, stopped = cut(text_of(tokens[:end]).strip(), asked.stop)
+                end = next((at + 1 for at, token in enumerate(tokens) if token in shared.ends), None)
+            text, stopped = cut(text_of(tokens[:end]).strip(), shared.stop)
             texts.append(Completion(text.strip(), stopped or end is not None))
-            items.append(TokenPair(number, [*asked.shown, *sources[number // each]], tokens[:end]))
-        if asked.settings.logprobs:
+            items.append(TokenPair(number, [*shared.shown, *sources[number // each]], tokens[:end]))
+        if shared.settings.logprobs:
             texts = [
                 text._replace(logprobs=tuple(-loss for loss in losses))
                 for text, losses in zip(texts, model.token_losses(items), strict=True)
             ]
         return [texts[at : at + each] for at in range(0, len(texts), each)]
 
-    def _held(self, held: Sequence[Constraints], start: int, ends: frozenset[int]) -> list[Any]:
+    def _constraint_processors(
+        self, held: Sequence[Constraints], start: int, ends: frozenset[int]
+    ) -> list[Any]:
         """Return the logits processors that implement the constraints on keywords and word weights."""
         chain: list[Any] = []
         if pull := max(one.keyword_bias for one in held):

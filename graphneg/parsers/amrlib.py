@@ -295,7 +295,7 @@ def repair_graph(graph: AmrGraph) -> AmrGraph | None:
     """
     if not check(graph):
         return graph
-    tree = _mended(tree_node(graph), {node.var for node in graph.nodes if node.var is not None})
+    tree = _repaired_subtree(tree_node(graph), {node.var for node in graph.nodes if node.var is not None})
     try:
         again = parse_graph(penman.format(Tree(tree)))
     except PenmanError:
@@ -303,8 +303,7 @@ def repair_graph(graph: AmrGraph) -> AmrGraph | None:
     return None if check(again) else again
 
 
-def _mended(node: tuple[str, list[Branch]], variables: set[str]) -> tuple[str, list[Branch]]:
-    """Repair the defects of a subtree."""
+def _repaired_subtree(node: tuple[str, list[Branch]], variables: set[str]) -> tuple[str, list[Branch]]:
     variable, branches = node
     kept: list[Branch] = []
     seen: set[Branch] = set()
@@ -313,17 +312,17 @@ def _mended(node: tuple[str, list[Branch]], variables: set[str]) -> tuple[str, l
         # roles. Any other role may occur twice with different targets.
         key = role, "" if role in {":polarity", ":mode"} or isinstance(target, tuple) else target
         if isinstance(target, tuple):
-            kept.append((role if _ROLE.fullmatch(role) else ":mod", _mended(target, variables)))
-        elif role == "/" or (key not in seen and _stays(variable, role, target, variables)):
+            kept.append((role if _ROLE.fullmatch(role) else ":mod", _repaired_subtree(target, variables)))
+        elif role == "/" or (key not in seen and _is_valid_branch(variable, role, target, variables)):
             seen.add(key)
             kept.append((role, target))
     # AMR requires that a name has at least one :op, so an empty name gets a placeholder.
     if ("/", "name") in kept and not any(role.startswith(":op") for role, _ in kept):
         kept.append((":op1", '"?"'))
-    return variable, _numbered(kept)
+    return variable, _renumbered(kept)
 
 
-def _stays(variable: str, role: str, target: str, variables: set[str]) -> bool:
+def _is_valid_branch(variable: str, role: str, target: str, variables: set[str]) -> bool:
     """Return whether a branch to a constant or to a reentrant node is valid."""
     if not _ROLE.fullmatch(role):
         return False
@@ -335,7 +334,7 @@ def _stays(variable: str, role: str, target: str, variables: set[str]) -> bool:
     return not is_inverted(role[1:]) and not _VARIABLE.fullmatch(target)
 
 
-def _numbered(branches: list[Branch]) -> list[Branch]:
+def _renumbered(branches: list[Branch]) -> list[Branch]:
     """Renumber ``:opN`` and ``:sntN`` without gaps, in numeric order."""
     matches = ((_NUMBERED.fullmatch(role), i) for i, (role, _) in enumerate(branches))
     numbers: Counter[str] = Counter()

@@ -146,7 +146,7 @@ class CheckedParser:
                 f"parser {self.name} answered {len(answers)} of {len(worded)} texts; "
                 "it must give one answer for each, in order"
             )
-        parsed = [WORDLESS if len(text) <= LONGEST_TEXT else _too_long(text) for text in texts]
+        parsed = [WORDLESS if len(text) <= LONGEST_TEXT else _too_long_result(text) for text in texts]
         for i, answer in zip(worded, answers, strict=True):
             checked = self._checked(answer)
             if readable[i] != texts[i]:
@@ -160,7 +160,6 @@ class CheckedParser:
         return parsed
 
     def _checked(self, answer: Any) -> Parsed:
-        """Convert the result of the parser for one text into a `Parsed`, and check its graph."""
         if isinstance(answer, str):
             try:
                 answer = parse_graph(answer)
@@ -194,8 +193,7 @@ def _well_formed(graph: AmrGraph, warnings: tuple[str, ...]) -> Parsed:
     return Parsed(graph, warnings, penman)
 
 
-def _too_long(text: str) -> Parsed:
-    """Return the result for a text that is longer than `LONGEST_TEXT`."""
+def _too_long_result(text: str) -> Parsed:
     reason = f"{len(text):,} characters; texts of more than {LONGEST_TEXT:,} are neither parsed nor edited"
     return Parsed(None, (f"too-long: {reason}",))
 

@@ -355,7 +355,7 @@ def parse_store(
     uses: Counter[str] = Counter()
     parses: dict[str, Parsed] = {}
     try:
-        for batch, answers in pool.parse_tagged(_read(store, pool, scope, uses)):
+        for batch, answers in pool.parse_tagged(_read_batches(store, pool, scope, uses)):
             parses.update(zip(batch.new, answers, strict=True))
             report.parsed += len(batch.new)
             report.reused += len(batch.pending) - len(batch.new)
@@ -371,7 +371,7 @@ def parse_store(
     return report
 
 
-def _read(
+def _read_batches(
     store: Store, pool: ParserPool, scope: ParseScope, uses: Counter[str]
 ) -> Iterator[tuple[_Batch, Texts]]:
     """Yield batches of texts that have no graph. With each batch, yield its texts without a stored parse."""
@@ -391,7 +391,6 @@ def _read(
 def _write(
     store: Store, pool: ParserPool, batch: _Batch, parses: Mapping[str, Parsed], report: ParseReport
 ) -> None:
-    """Write the graphs of a batch and count the results."""
     graphs: list[NewGraph] = []
     for key, text in batch.pending:
         parsed = batch.remembered.get(key) or parses[key]

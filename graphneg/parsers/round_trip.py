@@ -62,7 +62,9 @@ class RoundTrip(AbstractContextManager["RoundTrip"]):
             text, and the triples in the original graph.
         """
         parts = [pairs[start : start + BATCH] for start in range(0, len(pairs), BATCH)]
-        return [tally for some in self._matchers.map(self._parsed(parts)) for tally in map(_tally, some)]
+        return [
+            tally for some in self._matchers.map(self._parsed(parts)) for tally in map(_count_triples, some)
+        ]
 
     def close(self) -> None:
         """End the worker processes."""
@@ -85,6 +87,6 @@ class RoundTrip(AbstractContextManager["RoundTrip"]):
             ]
 
 
-def _tally(compared: Compared) -> Tally:
+def _count_triples(compared: Compared) -> Tally:
     """Return Smatch's counts of triples for two graphs; zeros if Smatch cannot read the original graph."""
     return compared.tallies[SMATCH] if compared.tallies else Tally(0, 0, 0)

@@ -179,12 +179,16 @@ def read_pending(store: Store, scope: ParseScope, parser: str) -> Iterator[Pendi
         by_dialogue: dict[str, list[PendingText]] = {}
         for kind in scope.kinds:
             for row in store.read(cypher_text(f"parse/{kind}"), ids=page):
-                by_dialogue.setdefault(row["id"], []).extend(_pending(kind, row["texts"], scope, parser))
+                by_dialogue.setdefault(row["id"], []).extend(
+                    _pending_texts(kind, row["texts"], scope, parser)
+                )
         for id in page:
             yield from by_dialogue.get(id, ())
 
 
-def _pending(kind: TextKind, rows: list[list[Any]], scope: ParseScope, parser: str) -> Iterator[PendingText]:
+def _pending_texts(
+    kind: TextKind, rows: list[list[Any]], scope: ParseScope, parser: str
+) -> Iterator[PendingText]:
     """Yield the texts of a dialogue that need a graph, in turn order."""
     texts: dict[tuple[int, str, str], dict[str, str]] = {}
     for turn, id, text, amr, source in rows:

@@ -187,7 +187,6 @@ class CrossEncoder(EncoderRanker):
         import torch
 
         def run(pairs: Sequence[tuple[Sequence[str], str]]) -> list[float]:
-            """Score a batch of pairs."""
             rows = self.encode([context for context, _ in pairs], [response for _, response in pairs])
             with torch.inference_mode():
                 logits = self.model(**rows.to(self.model.device)).logits.float()

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Pooling = Literal["first", "mean"]
 """How the vector of a text is computed from the states of its tokens: ``first`` takes the state of the first
 token, and ``mean`` takes the mean of all states."""
-_QUICK = 100.0
+_LEARNING_FACTOR = 100.0
 """Factor by which the stored scale and bias are multiplied, so that they change faster in training.
 
 The learning rate is chosen for the weights of the encoder. It would be too low for scale and bias, which must
@@ -73,8 +73,8 @@ class PolyNetwork(nn.Module):
         pooling: How the token states of a text are combined into one vector.
         size: The hidden size.
         codes: The code vectors, of shape (codes, size).
-        log_scale: Logarithm of the scale by which logits are multiplied, divided by `_QUICK`.
-        bias: Bias that is added to logits, divided by `_QUICK`.
+        log_scale: Logarithm of the scale by which logits are multiplied, divided by `_LEARNING_FACTOR`.
+        bias: Bias that is added to logits, divided by `_LEARNING_FACTOR`.
     """
 
     def __init__(self, encoders: Sequence[PreTrainedModel], codes: int, pooling: Pooling) -> None:
@@ -187,7 +187,7 @@ class PolyNetwork(nn.Module):
         # The paper computes the attention-weighted sum of the context's vectors, and then its dot product
         # with the response. The sum of the dot products with the same weights is equal and needs less memory.
         joined = (products.softmax(dim=-1) * products).sum(dim=-1)
-        return (_QUICK * self.log_scale).exp() * joined + _QUICK * self.bias
+        return (_LEARNING_FACTOR * self.log_scale).exp() * joined + _LEARNING_FACTOR * self.bias
 
 
 def in_batch_loss(outputs: PolyOutput, labels: Tensor, num_items_in_batch: Any = None) -> Tensor:

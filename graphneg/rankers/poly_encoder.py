@@ -254,7 +254,7 @@ class PolyEncoder(EncoderRanker):
             Contexts are padded to the length of the longest context, and responses to the length of the
             longest response.
         """
-        return {**self._contexts(contexts), **self._responses(responses)}
+        return {**self._tokens_of_contexts(contexts), **self._tokens_of_responses(responses)}
 
     def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
         """Score pairs of a context and a response; see `Ranker.score`.
@@ -304,7 +304,7 @@ class PolyEncoder(EncoderRanker):
             Vectors of shape (contexts, vectors, size). A context has one vector per code; without codes, it
             has a single vector.
         """
-        return self._vectors(contexts, self._contexts, self.model.context_vectors)
+        return self._vectors(contexts, self._tokens_of_contexts, self.model.context_vectors)
 
     def response_vectors(self, responses: Sequence[str]) -> NDArray[float32]:
         """Encode responses.
@@ -315,7 +315,7 @@ class PolyEncoder(EncoderRanker):
         Returns:
             Vectors of shape (responses, size).
         """
-        return self._vectors(responses, self._responses, self.model.response_vectors)
+        return self._vectors(responses, self._tokens_of_responses, self.model.response_vectors)
 
     def score_vectors(self, context: NDArray[float32], responses: NDArray[float32]) -> list[float]:
         """Score responses for a context, given the vectors of the context and of the responses.
@@ -355,13 +355,13 @@ class PolyEncoder(EncoderRanker):
 
         out = Path(folder)
         shared = self.model.response_encoder is None
-        self._save_tower(self.model.encoder, out, self.response_tokens if shared else self.max_tokens)
+        self._save_encoder(self.model.encoder, out, self.response_tokens if shared else self.max_tokens)
         if not shared:
-            self._save_tower(self.model.response_encoder, out / RESPONSES, self.response_tokens)
+            self._save_encoder(self.model.response_encoder, out / RESPONSES, self.response_tokens)
         head = {name: value.detach().cpu().contiguous() for name, value in _head(self.model).items()}
         save_file(head, str(out / HEAD), metadata={"format": "pt"})
 
-    def _save_tower(self, encoder: Any, folder: Path, tokens: int) -> None:
+    def _save_encoder(self, encoder: Any, folder: Path, tokens: int) -> None:
         """Save an encoder, with its pooling settings in the format of sentence-transformers."""
         self.tokenizer.truncation_side = "right"
         encoder.save_pretrained(str(folder))
@@ -385,13 +385,11 @@ class PolyEncoder(EncoderRanker):
         for name, content in files.items():
             (folder / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
-    def _contexts(self, contexts: Sequence[Sequence[str]]) -> dict[str, Tensor]:
-        """Tokenize contexts."""
+    def _tokens_of_contexts(self, contexts: Sequence[Sequence[str]]) -> dict[str, Tensor]:
         texts = [" ".join(turns) for turns in contexts]
         return self._tokens("context", texts, self.max_tokens, "left")
 
-    def _responses(self, responses: Sequence[str]) -> dict[str, Tensor]:
-        """Tokenize responses."""
+    def _tokens_of_responses(self, responses: Sequence[str]) -> dict[str, Tensor]:
         return self._tokens("response", responses, self.response_tokens, "right")
 
     def _tokens(self, side: str, texts: Sequence[str], most: int, cut: str) -> dict[str, Tensor]:
@@ -412,7 +410,6 @@ class PolyEncoder(EncoderRanker):
         import torch
 
         def run(batch: Sequence[Any]) -> Sequence[Tensor]:
-            """Encode a batch."""
             rows = [tensor.to(self.model.device) for tensor in tokens(batch).values()]
             with torch.inference_mode():
                 return list(read(*rows).float().cpu())

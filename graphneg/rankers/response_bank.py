@@ -259,7 +259,7 @@ def build_bank(
     manifest = Manifest(ranker.digest(), len(texts), ranker.model.size, index)
     _begin(path, manifest, texts, overwrite)
     _embed(ranker, texts, path / _VECTORS, progress or NoProgress())
-    made = _index(faiss, path / _VECTORS, manifest)
+    made = _build_index(faiss, path / _VECTORS, manifest)
     with atomic_file(path / _INDEX) as unfinished:
         faiss.write_index(made, str(unfinished))
     write_atomically(path / _MANIFEST, json.dumps(asdict(manifest), indent=2) + "\n")
@@ -371,7 +371,6 @@ def contexts_of(text: str, name: str) -> list[list[str]]:
 
 
 def _lines(text: str) -> list[str]:
-    """Return the lines of a text that are not blank, without leading and trailing white space."""
     return [line.strip() for line in text.split("\n") if line.strip()]
 
 
@@ -430,7 +429,7 @@ def _embed(ranker: PolyEncoder, texts: Sequence[str], path: Path, progress: Prog
     progress.finish()
 
 
-def _index(faiss: Any, path: Path, manifest: Manifest) -> Any:
+def _build_index(faiss: Any, path: Path, manifest: Manifest) -> Any:
     """Build a FAISS index of the vectors in a file."""
     import numpy
 

@@ -37,7 +37,7 @@ _TABLE = "token_type_embeddings"
 _TYPES = SEGMENTS * SPEAKERS
 # Factor for the initial speaker vectors. It is small, so that the new vectors hardly change the output of the
 # pretrained encoder at first.
-_FAINT = 0.1
+_SPEAKER_SCALE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +223,7 @@ class SpeakerAwareBert(CrossEncoder):
         add_speakers(network, tokenizer, seed)
         super()._prepare(network, tokenizer, seed, frozen)
         if _TABLE not in frozen:
-            _table(network)[2].weight.requires_grad_(True)
+            _segment_table(network)[2].weight.requires_grad_(True)
 
 
 def add_speakers(network: Any, tokenizer: Any, seed: int) -> None:
@@ -242,13 +242,13 @@ def add_speakers(network: Any, tokenizer: Any, seed: int) -> None:
 
     generator = torch.Generator().manual_seed(number(seed, "speakers") >> 1)
     _add_markers(network, tokenizer, generator)
-    parent, name, table = _table(network)
+    parent, name, table = _segment_table(network)
     if table.num_embeddings == _TYPES:
         return
     rows = table.weight.detach()
     # RoBERTa has only one segment embedding. Both segments start with copies of it.
     segments = rows if len(rows) == SEGMENTS else rows.expand(SEGMENTS, -1)
-    speakers = _FAINT * _drawn(network, (SPEAKERS, 1, rows.shape[1]), generator)
+    speakers = _SPEAKER_SCALE * _random_parameters(network, (SPEAKERS, 1, rows.shape[1]), generator)
     wider = torch.nn.Embedding(_TYPES, rows.shape[1])
     with torch.no_grad():
         # The sum has the shape (speakers, segments, size). When its first two dimensions are flattened, the
@@ -258,7 +258,7 @@ def add_speakers(network: Any, tokenizer: Any, seed: int) -> None:
     network.config.type_vocab_size = _TYPES
 
 
-def _table(network: Any) -> tuple[Any, str, Any]:
+def _segment_table(network: Any) -> tuple[Any, str, Any]:
     """Find the table of segment embeddings. Return its parent module, its attribute name, and the table."""
     for path, module in network.named_modules():
         if path.rpartition(".")[2] == _TABLE and module.num_embeddings in (1, SEGMENTS, _TYPES):
@@ -291,10 +291,10 @@ def _add_markers(network: Any, tokenizer: Any, generator: Any) -> None:
     with torch.no_grad():
         for marker in new:
             at = tokenizer.convert_tokens_to_ids(marker)
-            rows[at] = near + _drawn(network, near.shape, generator)
+            rows[at] = near + _random_parameters(network, near.shape, generator)
 
 
-def _drawn(network: Any, shape: Sequence[int], generator: Any) -> Any:
+def _random_parameters(network: Any, shape: Sequence[int], generator: Any) -> Any:
     """Draw random parameters with the standard deviation of the encoder's own initialization."""
     import torch
 

@@ -67,17 +67,18 @@ belongs to the library. I must return it." and "The band took it to the station.
 
 
 def changed_words(before: str, after: str) -> Iterator[tuple[bool, str, str]]:
-    """Align two versions of a text, and split them into pieces that are either equal or changed.
+    """Align two versions of a text, and split them into segments that are either equal or changed.
 
-    If the texts have few words in common (see `LEAST_SHARED`), the result is a single changed piece. The
-    words that match by chance would otherwise split the texts into many small pieces, which are hard to read.
+    If the texts have few words in common (see `LEAST_SHARED`), the result is a single changed segment. The
+    words that match by chance would otherwise split the texts into many small segments, which are hard to
+    read.
 
     Args:
         before: The original text.
         after: The edited text.
 
     Yields:
-        Whether the piece changed, its original words, and its edited words. If words were added or removed,
+        Whether the segment changed, its original words, and its edited words. If words were added or removed,
         one of the two texts is empty.
 
     >>> list(changed_words("I like slow tea.", "I like tea."))

@@ -48,7 +48,15 @@ ROWS_PER_GROUP = 2_000
 Record = dict[str, Any]
 """A negative as a dict of values that JSON can represent."""
 # The exceptions that pyarrow raises for a damaged file, or base classes of these exceptions.
-_NO_PARQUET = (OSError, ValueError, TypeError, KeyError, NotImplementedError, IndexError, MemoryError)
+_DAMAGED_FILE_ERRORS = (
+    OSError,
+    ValueError,
+    TypeError,
+    KeyError,
+    NotImplementedError,
+    IndexError,
+    MemoryError,
+)
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 """Pattern for a lone half of a surrogate pair. UTF-8 cannot encode it, so it cannot be written to a file."""
@@ -340,7 +348,7 @@ def read_parquet(path: str | Path) -> Iterator[Negative]:
         try:
             file = pq.ParquetFile(stored)
             batches = file.iter_batches(ROWS_PER_GROUP)
-        except _NO_PARQUET as error:
+        except _DAMAGED_FILE_ERRORS as error:
             raise InputError(f"{path}: can't be read as Parquet: {first_line(error)}") from error
         number = 0
         while True:
@@ -349,7 +357,7 @@ def read_parquet(path: str | Path) -> Iterator[Negative]:
                     return
                 rows = batch.to_pylist()
             # pyarrow raises one of these exceptions when it reaches a damaged part of the file.
-            except _NO_PARQUET as error:
+            except _DAMAGED_FILE_ERRORS as error:
                 raise InputError(f"{path}, after row {number}: damaged: {first_line(error)}") from error
             for row in rows:
                 number += 1

@@ -38,7 +38,7 @@ _ATTEMPTS = 100
 the same time."""
 _TOKEN = re.compile(rb"[0-9a-f]{16}")
 _FLAGS = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-_NOT_THROUGH = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 """Flags for `os.open`: do not follow links, and do not wait until the other end of a pipe is opened. Windows
 has neither flag."""
 
@@ -68,7 +68,7 @@ def create_exclusively(path: Path) -> BinaryIO:
         The open file.
     """
     # With O_EXCL, the call fails if the name exists, even if it is a dangling link.
-    return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _NOT_THROUGH | _FLAGS, 0o666), "r+b")
+    return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _NO_FOLLOW | _FLAGS, 0o666), "r+b")
 
 
 def open_regular(path: Path, *, writable: bool = False) -> BinaryIO:
@@ -87,7 +87,7 @@ def open_regular(path: Path, *, writable: bool = False) -> BinaryIO:
         OSError: The file does not exist or cannot be opened.
     """  # noqa: DOC501, DOC502
     try:
-        opened = os.open(path, (os.O_RDWR if writable else os.O_RDONLY) | _NOT_THROUGH | _FLAGS)
+        opened = os.open(path, (os.O_RDWR if writable else os.O_RDONLY) | _NO_FOLLOW | _FLAGS)
     except OSError as error:
         # These errors mean that the path is a link (ELOOP, EMLINK), a pipe or socket (ENXIO) or a folder
         # (EISDIR).
@@ -167,7 +167,7 @@ def locked(path: Path, file: Path | None = None) -> Generator[Held]:
     file = file or path.with_name(f".{path.name}.lock")
     lock = _acquired(path, file)
     with lock:
-        held = Held(secrets.token_hex(8), _noted_token(lock))
+        held = Held(secrets.token_hex(8), _token_in(lock))
         # A run removes its lock file when it ends. If the lock file already existed and has a token, the
         # previous run was killed. So remove the temporary files of that run.
         if held.stale:
@@ -221,7 +221,7 @@ def _is_marked(lock: BinaryIO) -> bool:
     return lock.read(len(_MARK)) == _MARK
 
 
-def _noted_token(lock: BinaryIO) -> str:
+def _token_in(lock: BinaryIO) -> str:
     """Return the token of the run that wrote a lock file; an empty string if the file has no token."""
     lock.seek(len(_MARK))
     # Accept the token only if the lock file contains nothing else after its first bytes (`_MARK`).

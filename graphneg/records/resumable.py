@@ -175,7 +175,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         if path is None:
             raise InputError(f"{STANDARD_OUTPUT}: standard output can't be resumed; name a file")
         self._path = path
-        self._fingerprint, self._made_of = fingerprint, content_digest
+        self._fingerprint, self._content_digest = fingerprint, content_digest
         # The note beside a finished file identifies the run that wrote the file by its settings and content.
         self._run = f"{fingerprint} {content_digest}"
         self._file: BinaryIO | None = None
@@ -191,10 +191,10 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
                 if noted.get("fingerprint") == fingerprint:
                     # The file is already complete. If the previous run was stopped after it had renamed the
                     # part file, it did not remove its last checkpoint (the note). So remove the note now.
-                    self._forget_stopped(noted)
+                    self._remove_leftovers(noted)
             else:
                 with self._writing():
-                    self._part, self._file, self.resumed = self._begun(noted, held)
+                    self._part, self._file, self.resumed = self._opened_part_file(noted, held)
                     stack.enter_context(self._file)
             self._negatives, self._dialogues = self.resumed.negatives, self.resumed.dialogues
             self._notes, self._last = self.resumed.notes, self.resumed.last
@@ -226,7 +226,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         """
         with self._writing():
             data = line.encode() + b"\n"
-            self._open.write(data)
+            self._open_file.write(data)
             # Update the digest with each line, so that a checkpoint does not have to read the part file.
             self._written.update(data)
         self._negatives += 1
@@ -244,12 +244,12 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         with self._writing():
             # Sync the part file before the note is written. Otherwise, after a power failure, the note could
             # count lines that the part file does not contain.
-            self._open.flush()
-            os.fsync(self._open.fileno())
+            self._open_file.flush()
+            os.fsync(self._open_file.fileno())
             self._note.write(
-                made_of=self._made_of,
+                made_of=self._content_digest,
                 part=self._part.name,
-                offset=self._open.tell(),
+                offset=self._open_file.tell(),
                 digest=self._written.hexdigest(),
                 **self._facts(),
             )
@@ -262,7 +262,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
     def written(self) -> Iterator[Negative]:
         """Read the part file, and return all negatives that were written to it so far."""
         with self._writing():
-            self._open.flush()
+            self._open_file.flush()
         return read_jsonl(self._part)
 
     def finish(self) -> Path:
@@ -279,7 +279,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         """
         if not self.resumed.is_complete:
             with self._writing():
-                self._open.flush()
+                self._open_file.flush()
                 # Another program may have changed the part file, because it is an ordinary file in a folder
                 # of the user.
                 if file_digest(self._part) != self._written.hexdigest():
@@ -308,7 +308,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             self._held.close()
 
     @property
-    def _open(self) -> BinaryIO:
+    def _open_file(self) -> BinaryIO:
         """The open part file."""
         assert self._file is not None, "the file is complete already"
         return self._file
@@ -331,13 +331,13 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             kept = "what was made up to the last checkpoint is kept"
             raise unwritable(self._path, error, kept) from error
 
-    def _begun(self, noted: Mapping[str, Any], held: Held) -> tuple[Path, BinaryIO, Resumed]:
+    def _opened_part_file(self, noted: Mapping[str, Any], held: Held) -> tuple[Path, BinaryIO, Resumed]:
         """Open the unfinished output of a stopped run, or a new file. Return its path, file and state."""
         before, reason = _checkpoint(noted, self._path), None
         if before is None:
             reason = f"{self._note.path} is not readable" if noted else None
         else:
-            reason = self._verified(before)
+            reason = self._reason_not_to_resume(before)
         if before is not None and reason is None:
             facts = {name: getattr(before, name) for name in _FinishedFacts.__struct_fields__}
             part = self._path.with_name(before.part)
@@ -358,7 +358,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         """Return the name of the unfinished output file (part file) of the run with a given token."""
         return f"{self._path.name}.{token}.part"
 
-    def _verified(self, before: _Checkpoint) -> str | None:
+    def _reason_not_to_resume(self, before: _Checkpoint) -> str | None:
         """Compare the part file of a stopped run with its checkpoint.
 
         Returns:
@@ -386,16 +386,16 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         reason: str | None = None
         if before.fingerprint != self._fingerprint:
             reason = f"{self._path} was started with other settings"
-        elif before.made_of != self._made_of:
+        elif before.made_of != self._content_digest:
             reason = f"the input of {self._path} has changed since the run was started"
         if reason is not None:
             part.unlink()
         return reason
 
-    def _forget_stopped(self, noted: Mapping[str, Any]) -> None:
+    def _remove_leftovers(self, noted: Mapping[str, Any]) -> None:
         """Remove the part file and checkpoint of a run that was stopped just after finishing its output."""
         before = _checkpoint(noted, self._path)
-        if before is not None and self._verified(before) is None:
+        if before is not None and self._reason_not_to_resume(before) is None:
             self._path.with_name(before.part).unlink(missing_ok=True)
         self._note.remove()
 

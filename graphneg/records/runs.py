@@ -34,7 +34,7 @@ _LONGEST_NOTE = 64 * 2**20
 _SEAL = "seal"
 """The key under which a run note stores a digest of its own content, which reveals whether somebody edited
 it."""
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_DISK_FULL_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Error numbers that mean that the disk is full or that a quota is exhausted."""
 
 
@@ -106,7 +106,7 @@ def check_replaceable(path: Path, overwrite: bool) -> dict[str, Any]:
     # If there is no run note, the file was not written by a run. If the digest in the note is not that of the
     # file, the file was changed after the run.
     if "digest" not in noted or noted["digest"] != file_digest(path):
-        raise _taken(path, ", and it is not the unchanged output of a run")
+        raise _exists_error(path, ", and it is not the unchanged output of a run")
     return noted
 
 
@@ -127,7 +127,7 @@ def finished_run(path: Path, fingerprint: str, overwrite: bool) -> dict[str, Any
     """  # noqa: DOC501, DOC502
     noted = check_replaceable(path, overwrite)
     if noted and noted["fingerprint"] != fingerprint:
-        raise _taken(path, ", made with other settings or from other content")
+        raise _exists_error(path, ", made with other settings or from other content")
     return noted
 
 
@@ -177,7 +177,7 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _taken(path: Path, which: str = "") -> InputError:
+def _exists_error(path: Path, which: str = "") -> InputError:
     """Return the error for an existing file that must not be replaced."""
     error = InputError(
         f"{path}: the file already exists{which}; name another file, or overwrite it (--overwrite)"
@@ -198,7 +198,7 @@ def check_new(path: Path, overwrite: bool) -> None:
         InputError: The file exists and may not be overwritten.
     """  # noqa: DOC501, DOC502
     if path.exists() and not overwrite:
-        raise _taken(path)
+        raise _exists_error(path)
 
 
 def unwritable(path: str | Path, error: BaseException, kept: str) -> InputError:
@@ -216,7 +216,7 @@ def unwritable(path: str | Path, error: BaseException, kept: str) -> InputError:
     cause = error if isinstance(error, OSError) else error.__cause__ or error
     reason = (isinstance(cause, OSError) and cause.strerror) or first_line(cause)
     number, advice = cause.errno if isinstance(cause, OSError) else None, ""
-    if number in _FULL:
+    if number in _DISK_FULL_ERRORS:
         advice = "; make room, then run the same command again"
     elif number in FORBIDDEN:
         advice = "; name a file in a folder that you may write to"

@@ -83,11 +83,11 @@ def selectional_fit(graph: AmrGraph) -> float:
     >>> selectional_fit(parse_graph("(e / eat-01 :ARG0 (i / i) :ARG1 (b / bread))"))
     1.0
     """
-    known = [found for pair in _arguments(graph) if (found := _is_taken(*pair)) is not None]
+    known = [found for pair in _tree_edges(graph) if (found := _satisfies_preferences(*pair)) is not None]
     return sum(known) / len(known) if known else 1.0
 
 
-def _arguments(graph: AmrGraph) -> Iterator[tuple[str, str, str]]:
+def _tree_edges(graph: AmrGraph) -> Iterator[tuple[str, str, str]]:
     """Yield each edge of the graph's tree: the parent's concept, the role and the child's concept."""
     for node in graph.nodes:
         # The parent of a node is treated as its predicate. The role says which argument of the predicate the
@@ -98,14 +98,13 @@ def _arguments(graph: AmrGraph) -> Iterator[tuple[str, str, str]]:
 
 
 @lru_cache(maxsize=1 << 16)
-def _is_taken(predicate: str, role: str, noun: str) -> bool | None:
+def _satisfies_preferences(predicate: str, role: str, noun: str) -> bool | None:
     """Return whether a noun satisfies the preferences of a predicate; None if this is unknown."""
-    sort, seen = noun_cluster(noun), preferred_nouns(predicate, role)
+    cluster, seen = noun_cluster(noun), preferred_nouns(predicate, role)
     # Accept "eat pizza" if "eat" was seen with "bread", because both nouns are in the class of food.
-    return None if sort is None or not seen else sort in seen or lexeme(noun) in seen
+    return None if cluster is None or not seen else cluster in seen or lexeme(noun) in seen
 
 
 @lru_cache(maxsize=1 << 13)
 def _lemmas(text: str) -> frozenset[str]:
-    """Return the lemmas of the content words of a text."""
     return frozenset(content_lemmas(text))

@@ -174,7 +174,6 @@ def write_batches(writer: ResumableWriter, batches: Iterable[ShardBatch]) -> int
 
 
 def _json(value: Any) -> str:
-    """Return a value as one line of JSON."""
     return json_line(value, allow_nan=False, separators=(", ", ": "), default=str)
 
 
@@ -252,10 +251,10 @@ class ShardFile:
         try:
             end = parse_typed(last, _End, str(self.path))
         except InputError as error:
-            raise self._damaged("is incomplete") from error
+            raise self._damaged_error("is incomplete") from error
         # A last line without a line end may be incomplete.
         if not last.endswith(b"\n") or end.digest != digest.hexdigest():
-            raise self._damaged("was changed or damaged")
+            raise self._damaged_error("was changed or damaged")
         return end.digest
 
     def lines(self) -> Iterator[_Line]:
@@ -284,16 +283,15 @@ class ShardFile:
                 # ascending order, the merged file would differ from the file of a run without shards, and
                 # nobody would notice.
                 if isinstance(place, int) and not 0 <= place <= _MOST_PLACES:
-                    raise self._damaged(f"has the place {str(place)[:30]} (line {number})")
+                    raise self._damaged_error(f"has the place {str(place)[:30]} (line {number})")
                 if last is not None and place_order(place) <= last:
-                    raise self._damaged(f"has places that do not increase (line {number})")
+                    raise self._damaged_error(f"has places that do not increase (line {number})")
                 last = place_order(place)
                 yield place, given
                 places, items = places + 1, items + len(given)
-        raise self._damaged("is incomplete")
+        raise self._damaged_error("is incomplete")
 
-    def _damaged(self, how: str) -> InputError:
-        """Return the error for a damaged file."""
+    def _damaged_error(self, how: str) -> InputError:
         return InputError(
             f"{self.path}: this shard {how}; copy the file again, or run the command of the shard again"
         )
@@ -313,7 +311,7 @@ def read_shards(paths: Sequence[str | Path]) -> list[ShardFile]:
             twice, or the shards do not belong together.
     """  # noqa: DOC501, DOC502
     if not paths:
-        raise _apart("no shards to merge; give the files of the shards")
+        raise _mismatch_error("no shards to merge; give the files of the shards")
     files = sorted(map(ShardFile, map(Path, paths)), key=lambda file: file.header.part.index)
     first = files[0]
     # If each shard has the same settings as the first one, all shards have the same settings.
@@ -324,11 +322,13 @@ def read_shards(paths: Sequence[str | Path]) -> list[ShardFile]:
     for file in files:
         index = file.header.part.index
         if index in there:
-            raise _apart(f"{file.path}: shard {file.header.shard} is given twice, also as {there[index]}")
+            raise _mismatch_error(
+                f"{file.path}: shard {file.header.shard} is given twice, also as {there[index]}"
+            )
         there[index] = file.path
     if missing := [str(Shard(index, amount)) for index in range(1, amount + 1) if index not in there]:
         more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
-        raise _apart(f"missing: shard {', '.join(missing[:3])}{more}; a merge needs all shards")
+        raise _mismatch_error(f"missing: shard {', '.join(missing[:3])}{more}; a merge needs all shards")
     return files
 
 
@@ -349,23 +349,25 @@ def _check_alike(first: ShardFile, other: ShardFile) -> None:
     for name in ("version", "kind", "amount"):
         if one[name] != two[name]:
             said = _MEANT.get(name, name + " {} and {}")
-            raise _apart(both + said.format(one[name], two[name]))
+            raise _mismatch_error(both + said.format(one[name], two[name]))
     for name in sorted({*one["settings"], *two["settings"]}):
         values = (one["settings"].get(name), two["settings"].get(name))
         if values[0] != values[1]:
-            raise _apart(f"{both}{name} is {_short(values[0])} in one and {_short(values[1])} in the other")
+            raise _mismatch_error(
+                f"{both}{name} is {_short_json(values[0])} in one and {_short_json(values[1])} in the other"
+            )
     for name in ("choice", "content"):
         if one[name] != two[name]:
-            raise _apart(both + _MEANT["content"])
+            raise _mismatch_error(both + _MEANT["content"])
 
 
-def _short(value: Any, most: int = 60) -> str:
+def _short_json(value: Any, most: int = 60) -> str:
     """Format a value as JSON for a message, truncated to ``most`` characters."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= most else f"{text[:most]}..."
 
 
-def _apart(reason: str) -> InputError:
+def _mismatch_error(reason: str) -> InputError:
     """Return an `InputError` with exit status 2, for shards that cannot be parts of the same run."""
     error = InputError(reason)
     error.status = 2

@@ -259,7 +259,7 @@ class SelectedNegatives(NegativeStream):
             amount = 0
             for record in of_context:
                 full = amount == self._choice.per_context
-                reason = RANKED_OUT if full else OVER_QUOTA if self._is_over(record, kept) else None
+                reason = RANKED_OUT if full else OVER_QUOTA if self._exceeds_quota(record, kept) else None
                 if self._passes(record, reason):
                     amount += 1
                     kept.update(_names(record))
@@ -296,7 +296,7 @@ class SelectedNegatives(NegativeStream):
         drawn = number(self._seed, "choice", record.id)
         return scores.get(ANSWERS, 0.0), -scores.get(SELECTIONAL_FIT, 1.0), -scores[CONTEXT_OVERLAP], drawn
 
-    def _is_over(self, record: Negative, kept: Counter[str]) -> bool:
+    def _exceeds_quota(self, record: Negative, kept: Counter[str]) -> bool:
         """Return whether choosing a record would exceed the quota of one of its transforms or categories."""
         after = kept[_ALL] + 1
         return any(

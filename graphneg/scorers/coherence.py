@@ -290,7 +290,6 @@ class CoherenceScorer:
         self.model.eval()
 
         def run(batch: Sequence[tuple[int, list[int]]]) -> list[float]:
-            """Score a batch of windows."""
             rows = self.batch_of([ids for _, ids in batch])
             with torch.inference_mode():
                 inputs = {name: item.to(self.model.device) for name, item in rows.items()}
@@ -319,7 +318,10 @@ class CoherenceScorer:
     @property
     def cutter(self) -> WindowSplitter:
         """The splitter that divides dialogues into windows. It leaves room for the special tokens."""
-        return WindowSplitter(self.max_tokens - len(self._frame[0]) - len(self._frame[1]), self.overlap)
+        return WindowSplitter(
+            self.max_tokens - len(self._special_tokens_around[0]) - len(self._special_tokens_around[1]),
+            self.overlap,
+        )
 
     def lengths(self, turns: Sequence[Sequence[int]]) -> list[int]:
         """Return the number of tokens that each turn adds to a window.
@@ -358,7 +360,7 @@ class CoherenceScorer:
         Returns:
             The token ids of the window, with separators between the turns, and special tokens at both ends.
         """
-        before, after = self._frame
+        before, after = self._special_tokens_around
         ids = list(before)
         for turn in window:
             ids += [*(self._separator if turn > window.start else ()), *turns[turn]]
@@ -385,7 +387,7 @@ class CoherenceScorer:
         return next(((item,) for item in ids if isinstance(item, int)), ())
 
     @cached_property
-    def _frame(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    def _special_tokens_around(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The special tokens that the tokenizer adds before and after a text."""
         whole: list[int] = self.tokenizer("a")["input_ids"]  # pyright: ignore[reportAssignmentType]
         bare: list[int] = self.tokenizer("a", add_special_tokens=False)["input_ids"]  # pyright: ignore[reportAssignmentType]
@@ -514,8 +516,8 @@ def dialogues_of(records: Iterable[Negative]) -> EditedDialogues:
         id = f"{record.dialogue}#{record.turn}"
         dialogue = versions.setdefault(id, DialogueVersions(id, original_turns(record)))
         if record.label == 0:
-            turns = _whole(record.context, record.response, record.speaker)
-            if _said(turns) == _said(dialogue.original):
+            turns = _with_response(record.context, record.response, record.speaker)
+            if _normalised_turns(turns) == _normalised_turns(dialogue.original):
                 unchanged += 1
                 continue
             edited = frozenset(edit.turn for edit in record.edits)
@@ -543,15 +545,14 @@ def original_turns(item: Negative) -> Turns:
     # Only the last speaker of the edited dialogue is stored. If the edit changed the number of turns, the
     # last turn before the edit may have another speaker, who is treated as unknown.
     speaker = item.speaker if len(context) == len(item.context) else ""
-    return _whole(context, response or item.response, speaker)
+    return _with_response(context, response or item.response, speaker)
 
 
-def _said(turns: Turns) -> list[str]:
-    """Return the normalised text of each turn, to compare dialogues."""
+def _normalised_turns(turns: Turns) -> list[str]:
     return [match_key(turn.text) for turn in turns]
 
 
-def _whole(context: Sequence[Turn], response: str, speaker: str) -> Turns:
+def _with_response(context: Sequence[Turn], response: str, speaker: str) -> Turns:
     """Join the context and the response into one sequence of turns."""
     # If the speaker of the response is unknown, infer it from the turns of the context.
     return (*context, Turn(speaker or (next_speaker(context) if context else ""), response))

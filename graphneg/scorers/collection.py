@@ -121,7 +121,7 @@ def collect_contexts(
         """Score how much questions refer to earlier turns (FQness). Return a JSON line for each question."""
         return map(context_line, fqness(model, some))
 
-    done, _ = _collect(scores, settings, asked, lines, bar, overwrite=True)
+    done, _ = _write_in_batches(scores, settings, asked, lines, bar, overwrite=True)
     if not done:
         remove_finished(scores)
         raise InputError("no context ends in a question to a speaker who said something before")
@@ -185,12 +185,12 @@ def collect_responses(
 
     bar = progress or NoProgress()
     bar.start("responses", len(contexts), "contexts")
-    _, written = _collect(path, settings, contexts, lines, bar, overwrite)
+    _, written = _write_in_batches(path, settings, contexts, lines, bar, overwrite)
     bar.finish()
     return written
 
 
-def _collect(
+def _write_in_batches(
     path: Path,
     settings: Mapping[str, object],
     items: Iterable[Item],

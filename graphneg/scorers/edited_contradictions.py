@@ -77,12 +77,12 @@ Shorter statements such as "I see." claim too little to be contradicted. Longer 
 repeated.
 """
 # Matches words with which speakers refer to themselves.
-_OWN = re.compile(r"\b(i|me|my|mine|we|us|our|ours)\b", re.I)
+_FIRST_PERSON = re.compile(r"\b(i|me|my|mine|we|us|our|ours)\b", re.I)
 # Matches the end of a contraction that tokenization has split: the "n't" of "do n't", or the "n ' t" of
 # "don ' t".
-_APART = re.compile(r"(?<=[a-z]) ?n ?(['’]) ?t\b", re.I)
+_SPLIT_NOT = re.compile(r"(?<=[a-z]) ?n ?(['’]) ?t\b", re.I)
 # Matches the space before a punctuation mark in tokenized text, such as the space in "yes ."
-_GAP = re.compile(r"\s+(?=[.,!?])")
+_SPACE_BEFORE_MARK = re.compile(r"\s+(?=[.,!?])")
 # In some corpora, questions have no question mark. They are recognised by their first words.
 _ASKING = re.compile(
     r"\W*(what|who|whose|where|when|why|how|which|do|does|did|are|is|can|could|would|will)\b", re.I
@@ -206,7 +206,7 @@ def respell(text: str) -> str:
         >>> respell("i do n't sing , i hum .")
         "i don't sing, i hum."
     """
-    return _GAP.sub("", _APART.sub(r"n\1t", one_line(text)))
+    return _SPACE_BEFORE_MARK.sub("", _SPLIT_NOT.sub(r"n\1t", one_line(text)))
 
 
 def _contradictions(negative: Negative) -> Iterator[Contradiction]:
@@ -219,7 +219,9 @@ def _contradictions(negative: Negative) -> Iterator[Contradiction]:
         # Skip a turn that was also edited by a transform outside TRANSFORMS, because its new sentence
         # possibly does not contradict the original.
         if turn in before and turn in after and names <= set(TRANSFORMS):
-            yield from _of_turn(f"{negative.dialogue}#{turn}~{negative.id}", turn, before, after)
+            yield from _contradiction_in_turn(
+                f"{negative.dialogue}#{turn}~{negative.id}", turn, before, after
+            )
 
 
 def _turns(negative: Negative, context: Sequence[Turn], response: str | None) -> dict[int, Turn]:
@@ -233,7 +235,7 @@ def _turns(negative: Negative, context: Sequence[Turn], response: str | None) ->
     return turns
 
 
-def _of_turn(
+def _contradiction_in_turn(
     id: str, turn: int, before: Mapping[int, Turn], after: Mapping[int, Turn]
 ) -> Iterator[Contradiction]:
     """Yield the contradiction in an edited turn, if the edit added or replaced exactly one sentence."""
@@ -266,7 +268,9 @@ def _speaks_of_oneself(sentence: str) -> bool:
     asks = sentence.endswith("?") or _ASKING.match(sentence) is not None
     # Accept "I have a dog." Reject "Do I?" (a question), "Oh my!" (too short), and "The sky is blue." (which
     # does not mention the speaker).
-    return not asks and _LEAST <= len(sentence.split()) <= _MOST and _OWN.search(sentence) is not None
+    return (
+        not asks and _LEAST <= len(sentence.split()) <= _MOST and _FIRST_PERSON.search(sentence) is not None
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,15 +281,15 @@ class _Claim:
         source: The statement and its contradiction.
         earlier: The earlier utterance, with which each response agrees or which it contradicts.
         said: Wordings that agree with the earlier utterance.
-        contrary: Wordings that contradict the earlier utterance.
-        agreed: Versions of the earlier utterance that agree with ``contrary``; empty if the statement does
-            not occur literally in the earlier utterance.
+        contradicting: Wordings that contradict the earlier utterance.
+        agreed: Versions of the earlier utterance that agree with ``contradicting``; empty if the statement
+            does not occur literally in the earlier utterance.
     """
 
     source: Contradiction
     earlier: str
     said: tuple[str, ...]
-    contrary: tuple[str, ...]
+    contradicting: tuple[str, ...]
     agreed: tuple[str, ...]
 
 
@@ -293,18 +297,18 @@ def _claim(item: Contradiction, others: DenialWordings | None, seed: int) -> _Cl
     """Collect wordings of a statement and its contradiction. In a tenth of the items, swap them."""
     # The templates reword only denials. Either the contradiction or the statement is a denial, so try both.
     if wordings := reword_denial(item.contradiction):
-        said, contrary = wordings.affirmed, wordings.denied
+        said, contradicting = wordings.affirmed, wordings.denied
     elif wordings := reword_denial(item.sentence):
-        said, contrary = wordings.denied, wordings.affirmed
+        said, contradicting = wordings.denied, wordings.affirmed
     else:
-        said, contrary = (), ()
+        said, contradicting = (), ()
     # List the original text first and its rewordings after it, both for the statement and for the
     # contradiction. Remove duplicates.
     said = tuple(dict.fromkeys((item.sentence, *said)))
-    contrary = tuple(dict.fromkeys((item.contradiction, *contrary)))
+    contradicting = tuple(dict.fromkeys((item.contradiction, *contradicting)))
     # A consistent response should not repeat the statement word for word, so the statement itself is left out
     # if there are other wordings.
-    new_said, new_contrary = said[1:] or said, contrary
+    new_said, new_contrary = said[1:] or said, contradicting
     if others and number(seed, "own words", item.id) % _OWN_WORDS:
         new_said, new_contrary = others.affirmed, others.denied
 
@@ -315,7 +319,7 @@ def _claim(item: Contradiction, others: DenialWordings | None, seed: int) -> _Cl
     if item.sentence not in item.earlier:
         return _Claim(item, item.earlier, new_said, new_contrary, ())
     if number(seed, "edited", item.id) % 10:
-        return _Claim(item, item.earlier, new_said, new_contrary, saying(contrary))
+        return _Claim(item, item.earlier, new_said, new_contrary, saying(contradicting))
     [edited] = saying([item.contradiction])
     return _Claim(item, edited, new_contrary, new_said, saying(said))
 
@@ -335,8 +339,8 @@ def _responses(
 
     source, id = claim.source, claim.source.id
     earlier, agreeing = claim.earlier, claim.earlier
-    wrong, right = drawn(claim.contrary, "wrong", id), drawn(claim.said, "right", id)
-    elsewhere = drawn(other.contrary, "wrong", other.source.id)
+    wrong, right = drawn(claim.contradicting, "wrong", id), drawn(claim.said, "right", id)
+    elsewhere = drawn(other.contradicting, "wrong", other.source.id)
     if kind == "later":
         right = source.other
     elif kind == "agreed" and claim.agreed:
@@ -345,8 +349,8 @@ def _responses(
         right = elsewhere
     elif kind == "crossed":
         spoken = (drawn(other.said, "right", other.source.id), elsewhere)
-        wrong = beside(wrong, _balancing(wrong, spoken), f"{id} 1")
-        right = beside(right, _balancing(right, spoken), f"{id} 0")
+        wrong = beside(wrong, _opposite_polarity(wrong, spoken), f"{id} 1")
+        right = beside(right, _opposite_polarity(right, spoken), f"{id} 0")
     # In two thirds of the cases, add another turn of the same speaker to both responses, the contradictory
     # and the consistent one.
     if kind != "later" and number(seed, "alone", id) % 3:
@@ -360,7 +364,7 @@ def _responses(
     return (earlier, wrong), (agreeing, right)
 
 
-def _balancing(text: str, spoken: Sequence[str]) -> str:
+def _opposite_polarity(text: str, spoken: Sequence[str]) -> str:
     """Return a sentence of another speaker: an affirmation if ``text`` is a denial, otherwise a denial."""
     # The sentence is added to the response `text`. Each response then contains one denial and one
     # affirmation, so the word "not" does not reveal whether the response is contradictory.

@@ -125,7 +125,7 @@ def fqness(model: LanguageModel, some: Sequence[FollowUp]) -> list[FollowUp]:
     """
     # Score each question twice. In the first context, the turns between the question and the turn that it
     # refers to (the referent) are left out. In the second context, only the referent is left out.
-    texts = [_spoken(item.question.text) for item in some for _ in range(2)]
+    texts = [_on_one_line(item.question.text) for item in some for _ in range(2)]
     given = [
         written(turns, item.question.speaker)
         for item in some
@@ -159,7 +159,7 @@ def written(turns: Sequence[Turn], speaker: str) -> str:
         B: Where?
         A:
     """
-    return "\n".join([*(f"{turn.speaker}:{_spoken(turn.text)}" for turn in turns), f"{speaker}:"])
+    return "\n".join([*(f"{turn.speaker}:{_on_one_line(turn.text)}" for turn in turns), f"{speaker}:"])
 
 
 def best(scored: Iterable[FollowUp], top: int, per_dialogue: int = 1) -> list[FollowUp]:
@@ -185,6 +185,6 @@ def best(scored: Iterable[FollowUp], top: int, per_dialogue: int = 1) -> list[Fo
     return list(chosen.values())
 
 
-def _spoken(text: str) -> str:
+def _on_one_line(text: str) -> str:
     """Return a text on one line, with a space before it."""
     return " " + one_line(text)

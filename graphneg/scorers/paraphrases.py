@@ -52,16 +52,16 @@ _DENIES = re.compile(
     re.I,
 )
 _BE = ("am", "was", "are", "were")
-_SAME_MATTER = 0.5
+_MIN_TOPIC_COSINE = 0.5
 """Minimum cosine similarity of two sentences that are considered to be about the same thing."""
 _MARGIN = 0.02
 """Maximum difference of cosines by which a denial may be more similar to the statement than to the
 contradiction."""
-_RARE, _FEW = 0.02, 20
+_COMMON_FRACTION, _COMMON_COUNT = 0.02, 20
 """A word counts as common if it occurs in more than this fraction of the statements (0.02) and in more than
 this number of statements (20)."""
 # Maximum number of sentences by other speakers that can replace one statement or one contradiction.
-_KEPT = 4
+_MAX_REPLACEMENTS = 4
 # Number of most similar sentences that are considered for each statement or contradiction.
 _CANDIDATES = 64
 
@@ -254,28 +254,34 @@ def paraphrases(
         return [None] * len(contradictions)
     contrary = embedder.embed([item.contradiction for item in queries])
     said = embedder.embed([item.sentence for item in queries])
-    like_contrary = _like(contrary, denials, embedder, said)
-    like_said = _like(said, affirmations, embedder)
+    like_contrary = _most_similar(contrary, denials, embedder, said)
+    like_said = _most_similar(said, affirmations, embedder)
     counts = Counter(lemma for text in statements for lemma in set(content_lemmas(text)))
-    common = {lemma for lemma, count in counts.items() if count > max(_FEW, _RARE * len(statements))}
+    common = {
+        lemma
+        for lemma, count in counts.items()
+        if count > max(_COMMON_COUNT, _COMMON_FRACTION * len(statements))
+    }
     by_id: dict[str, DenialWordings] = {}
     for item, denied, affirmed in zip(queries, like_contrary, like_said, strict=True):
         # Only a rare word shows that two sentences are about the same thing: "I have no time to read" and "I
         # have no time for bees" share only the frequent word "time".
-        matter = set(content_lemmas(item.sentence)) - common
+        rare_words = set(content_lemmas(item.sentence)) - common
         others = [
             text
             for text in denied
             # Leave out the sentences of the statement's own dialogue, which include the statement itself.
-            if statements[text] != item.dialogue and matter.intersection(content_lemmas(text))
+            if statements[text] != item.dialogue and rare_words.intersection(content_lemmas(text))
         ]
         same = [text for text in affirmed if statements[text] != item.dialogue]
         if others and same:
-            by_id[item.id] = DenialWordings(tuple(others[:_KEPT]), tuple(same[:_KEPT]))
+            by_id[item.id] = DenialWordings(
+                tuple(others[:_MAX_REPLACEMENTS]), tuple(same[:_MAX_REPLACEMENTS])
+            )
     return [by_id.get(item.id) for item in contradictions]
 
 
-def _like(
+def _most_similar(
     queries: NDArray[float32], texts: list[str], embedder: Embedder, further: NDArray[float32] | None = None
 ) -> Iterator[list[str]]:
     """Yield, for each query, the texts whose vectors are most similar to it.
@@ -293,9 +299,9 @@ def _like(
     vectors = embedder.embed(texts)
     nearest = Nearest(vectors).search(queries, _CANDIDATES)
     for row, (cosines, indices) in enumerate(zip(*(array.tolist() for array in nearest), strict=True)):
-        bounds = [_SAME_MATTER] * len(indices)
+        bounds = [_MIN_TOPIC_COSINE] * len(indices)
         if further is not None:
             to_further = (vectors[indices] @ further[row]).tolist()
-            bounds = [max(_SAME_MATTER, cosine - _MARGIN) for cosine in to_further]
+            bounds = [max(_MIN_TOPIC_COSINE, cosine - _MARGIN) for cosine in to_further]
         near = zip(indices, cosines, bounds, strict=True)
         yield [texts[index] for index, cosine, least in near if cosine >= least]

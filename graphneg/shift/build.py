@@ -211,10 +211,10 @@ def build_shifts(
     report = ShiftReport(extractor.name, embedder.name, notes=extractor.notes)
     known = store.read(cypher_text("shift/method"))
     # If a run was interrupted while deleting an older shift graph, complete the deletion first.
-    anew = existing == "replace" or any(_is_being_removed(state, method) for state in known)
-    if anew:
+    rebuild = existing == "replace" or any(_is_being_removed(state, method) for state in known)
+    if rebuild:
         _forget(store, method, progress)
-    progress.start("shift graph", amount["dialogues" if anew else "pending"], "dialogues")
+    progress.start("shift graph", amount["dialogues" if rebuild else "pending"], "dialogues")
     ids = dialogue_ids(store, selection, statement="shift/pending", page=PAGE)
     batches = iter(lambda: list(islice(ids, BATCH)), [])
     try:

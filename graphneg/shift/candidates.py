@@ -84,11 +84,11 @@ class CandidateOptions:
             [2, 3]
         """
         # The number of subsets is rounded down, so that no subset is smaller than `subset_size`.
-        amount = max(1, len(candidates) // self.subset_size)
+        count = max(1, len(candidates) // self.subset_size)
         # The candidates are sorted by likelihood. Shuffle them, because only one candidate is chosen from
         # each subset, and the likely candidates should be in different subsets.
         mixed = shuffled(candidates, self.seed, "substitutes", focus)
-        ends = [len(mixed) * part // amount for part in range(amount + 1)]
+        ends = [len(mixed) * part // count for part in range(count + 1)]
         parts = [mixed[start:end] for start, end in pairwise(ends)]
         return [tuple(part) for part in parts if part]
 

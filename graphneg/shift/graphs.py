@@ -214,7 +214,7 @@ class ShiftGraph:
         ways = {focus: list(shifts[focus])[: WAYS if hops > 1 else 0] for focus in missing}
         onward = self.from_each(term for some in ways.values() for term in some)
         for focus in missing:
-            # For paths of two shifts, keep only keywords (perspectives) from which another shift leads on.
+            # A path of two shifts needs a keyword in the middle from which replies shift to another keyword.
             leading = [way for way in ways[focus] if onward[way]]
             found[focus, hops] = self._smoothed(shifts[focus], leading, onward)
         _keep(self._likelihoods, found, KEPT // 4)
@@ -244,7 +244,6 @@ class ShiftGraph:
 
 
 def _graph(edges: Sequence[Edge]) -> networkx.DiGraph[str]:
-    """Convert the edges of the shift graph into a networkx graph."""
     import networkx
 
     graph: networkx.DiGraph[str] = networkx.DiGraph()

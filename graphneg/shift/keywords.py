@@ -186,7 +186,8 @@ class SpacyExtractor(ABC):
         # Without a memory zone, spaCy's vocabulary would grow with every new word.
         with _READING, self._nlp.memory_zone():
             read = [
-                [self._word(token) for token in doc if not token.is_space] for doc in self._nlp.pipe(texts)
+                [self._keyword_token(token) for token in doc if not token.is_space]
+                for doc in self._nlp.pipe(texts)
             ]
         found = (self._keywords(text, words) for text, words in zip(texts, read, strict=True))
         return [
@@ -197,8 +198,7 @@ class SpacyExtractor(ABC):
     def _keywords(self, text: str, words: Sequence[KeywordToken]) -> Iterable[Keyword]:
         """Return the keywords of one text, in any order. ``words`` also contains the punctuation marks."""
 
-    def _word(self, token: Any) -> KeywordToken:
-        """Convert a spaCy token into a `KeywordToken`."""
+    def _keyword_token(self, token: Any) -> KeywordToken:
         text: str = token.text
         kind: WordClass | None
         # `notes` is non-empty only if no spaCy model is installed. There are then no lemmas and no parts of
@@ -367,7 +367,7 @@ class YakeExtractor(SpacyExtractor):
             ]
             for place in places:
                 # If the phrase is part of a name, such as "Francisco", use the whole name instead.
-                name = next((name for name in names if _cuts(place, name)), None)
+                name = next((name for name in names if _splits_name(place, name)), None)
                 run = parts[place.start : place.stop] if name is None else parts[name.start : name.stop]
                 key = key_of(run) if self._is_phrase(run) and stops.isdisjoint(form) else ""
                 if key and (key not in found or found[key].score < score):
@@ -385,7 +385,7 @@ def _names(words: Sequence[KeywordToken]) -> list[range]:
     return found
 
 
-def _cuts(place: range, name: range) -> bool:
+def _splits_name(place: range, name: range) -> bool:
     """Return whether a range of words contains some but not all words of a name."""
     shared = range(max(place.start, name.start), min(place.stop, name.stop))
     return 0 < len(shared) < len(name)

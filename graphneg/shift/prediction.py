@@ -339,7 +339,7 @@ PRIOR = 1.0
 """Default weight of the log-likelihood from the shift graph, for predictors with a language model."""
 
 
-def _given(model: str | Path | None, kind: str) -> str | Path:
+def _required_model(model: str | Path | None, kind: str) -> str | Path:
     """Return the model that the user gave, or raise an error with the training command if it is None."""
     if model is None:
         raise ModelError(
@@ -386,7 +386,9 @@ class CausalPredictor:
         self._model = (
             model
             if isinstance(model, CausalLM)
-            else load_causal(_given(model, self.name), gguf_file=gguf_file, device=device, offline=offline)
+            else load_causal(
+                _required_model(model, self.name), gguf_file=gguf_file, device=device, offline=offline
+            )
         )
         if self._model.direction != "forward":
             raise ModelError(
@@ -486,7 +488,7 @@ class Seq2SeqPredictor:
         self._model = (
             model
             if isinstance(model, Seq2SeqLM)
-            else load_seq2seq(_given(model, self.name), device=device, offline=offline)
+            else load_seq2seq(_required_model(model, self.name), device=device, offline=offline)
         )
         self._model.batch_size = batch
 

@@ -293,7 +293,6 @@ class SubstituteFinder:
         report.written += len(lines)
 
     def _of(self, reply: Reply) -> Substitutes:
-        """Return the substitutes for one reply."""
         return substitutes_of(self._shifts, [reply], self.how)[0]
 
 

@@ -182,8 +182,8 @@ class WindowSampler:
         versions = (edited for item in dialogues for edited in item.edited)
         self.shortfall.unused.update(one.recipe for one in versions if mix.keys().isdisjoint(one.names))
         for item in dialogues:
-            allowed = [edited for edited in item.edited if not _says(edited.turns, texts)]
-            kept = [] if _says(item.original, texts) else allowed
+            allowed = [edited for edited in item.edited if not _contains_held_out(edited.turns, texts)]
+            kept = [] if _contains_held_out(item.original, texts) else allowed
             self.shortfall.held_out += len(item.edited) - len(kept)
             if kept:
                 self._dialogues.append(DialogueVersions(item.id, item.original, kept))
@@ -202,10 +202,10 @@ class WindowSampler:
             The dialogues. Each edited dialogue is followed by its original dialogue.
         """
         self.shortfall = Shortfall(held_out=self.shortfall.held_out, unused=self.shortfall.unused)
-        picks = [pick for item in self._dialogues for pick in self._of(item, epoch)]
+        picks = [pick for item in self._dialogues for pick in self._windows_of(item, epoch)]
         return sorted(picks, key=lambda pick: (pick.number, pick.label))
 
-    def _of(self, item: DialogueVersions, epoch: int) -> Iterator[WindowExample]:
+    def _windows_of(self, item: DialogueVersions, epoch: int) -> Iterator[WindowExample]:
         """Yield the edited versions of a dialogue to use in an epoch, each followed by the original."""
         for name, amount in self._mix.items():
             some = [edited for edited in item.edited if name in edited.names]
@@ -238,6 +238,6 @@ def _collate(scorer: CoherenceScorer, picks: Sequence[WindowExample]) -> Mapping
     return {**scorer.batch_of(rows), "labels": torch.tensor([(float(pick.label), 1.0) for pick in picks])}
 
 
-def _says(turns: Turns, held_out: HeldOut) -> bool:
+def _contains_held_out(turns: Turns, held_out: HeldOut) -> bool:
     """Return whether a dialogue contains a turn whose text is held out."""
     return any(turn.text in held_out for turn in turns)

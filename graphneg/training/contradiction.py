@@ -119,19 +119,19 @@ def train_detector(
     facts.append([(pair.context, pair.response, pair.label, pair.weight) for pair in kept])
     run = open_run(out, facts, overwrite)
     rows: list[Pair] = []
-    # Shuffle pairs by a hash of their key (see `_together`). A contradiction and its counterpart have the
-    # same key, so they stay next to each other.
+    # Shuffle pairs by a hash of their key. A contradiction and its counterpart have the same key, so they
+    # stay next to each other.
     for epoch in map(str, range(epochs)):
-        rows += sorted(kept, key=lambda item: (number(seed, "pair", epoch, *_together(item)), item.id))
+        rows += sorted(kept, key=lambda item: (number(seed, "pair", epoch, *_shared_key(item)), item.id))
     trained = fit(
-        run, detector, rows, partial(labelled_batch, detector.encoder, _together, 1.0), seed=seed,
+        run, detector, rows, partial(labelled_batch, detector.encoder, _shared_key, 1.0), seed=seed,
         progress=progress, arguments={**settings, **IN_ORDER}, compute_loss_func=pairs_and_lists,
     )  # fmt: skip
     sources = Counter(pair.source for pair in kept)
     return DetectorReport(pairs=sources, held_out=len(pairs) - len(kept), **asdict(trained))
 
 
-def _together(item: Pair) -> tuple[str, ...]:
+def _shared_key(item: Pair) -> tuple[str, ...]:
     """Return a key that is equal for the two pairs that belong together.
 
     A contradiction made by editing a graph belongs to the consistent response that was made with it.

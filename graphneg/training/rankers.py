@@ -188,7 +188,7 @@ def train_ranker(
     """
     check_epochs(epochs, arguments)
     settings = {**SETTINGS, **arguments}
-    learned, checked = _parts(data, mix, held_out, seed, validation)
+    learned, checked = _draws(data, mix, held_out, seed, validation)
     rows = Epochs(learned, epochs, int(settings["per_device_train_batch_size"]))
     facts = [repr(mix), epochs, seed, sorted(held_out), sorted(settings.items()), repr(validation)]
     if validation is not None:
@@ -209,7 +209,7 @@ def train_ranker(
     return RankerReport(pairs=sources, shortfall=rows.shortfall, planned=len(rows), **asdict(trained))
 
 
-def _parts(
+def _draws(
     data: Pairs | Sequence[Group],
     mix: Mix | None,
     held_out: Collection[str],

@@ -156,12 +156,12 @@ class Original(NamedTuple):
 class _Draft(Filling):
     """One attempt to fill the blanks of a text. The prompt shows the text as a reply in another dialogue."""
 
-    asked: _Asked
+    asked: _ContextFillings
     original: Original
 
 
 @dataclass(slots=True)
-class _Asked(Gap):
+class _ContextFillings(Gap):
     """A context, with the filled texts that were accepted for it so far."""
 
     texts: list[_Draft] = field(default_factory=list[_Draft])
@@ -215,7 +215,7 @@ class MaskAndFillGenerator(WritingGenerator):
         own = {**self._options.settings(), **self.models, "layout": self._layout.name}
         return {**own, "sources": list(self._options.kinds), "vectors": self._vectors.name}
 
-    def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Asked]:
+    def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_ContextFillings]:
         """Blank texts for each context, and let the model fill them.
 
         Args:
@@ -227,9 +227,9 @@ class MaskAndFillGenerator(WritingGenerator):
             One `Gap` per context, in the order of ``contexts``. The candidates for a context are sorted by
             the model's loss for the filled blanks, lowest first.
         """
-        asked = [_Asked(context, "no-blanks", per_context) for context in contexts]
+        asked = [_ContextFillings(context, "no-blanks", per_context) for context in contexts]
         drafts = self._masked(asked, seed)
-        fill(self.writer, self._layout, drafts, self._manner, seed=seed, constraints=self._held)
+        fill(self.writer, self._layout, drafts, self._manner, seed=seed, constraints=self._constraints)
         passing = [draft for draft in drafts if self.passes(draft.asked, self._refusal(draft))]
         for draft, scores in self._judged(passing):
             own = [other.text for other in draft.asked.texts]
@@ -243,9 +243,9 @@ class MaskAndFillGenerator(WritingGenerator):
             each.candidates = each.candidates[: max(self._options.best, per_context)]
         return asked
 
-    def _masked(self, asked: Sequence[_Asked], seed: int) -> list[_Draft]:
+    def _masked(self, asked: Sequence[_ContextFillings], seed: int) -> list[_Draft]:
         """Return texts with blanks for all contexts, each with turns of another dialogue as its history."""
-        found: list[tuple[_Asked, Original, MaskedText, str]] = []
+        found: list[tuple[_ContextFillings, Original, MaskedText, str]] = []
         for each, originals in zip(asked, self._originals([one.context for one in asked], seed), strict=True):
             for nth, original in enumerate(originals):
                 id = f"{each.context.id}/{nth}"
@@ -291,7 +291,7 @@ class MaskAndFillGenerator(WritingGenerator):
             texts = [one for source in sources for one in source if one.kind in kinds]
             yield list({match_key(one.text): one for one in reversed(texts)}.values())[::-1]
 
-    def _held(self, draft: Filling) -> Constraints:
+    def _constraints(self, draft: Filling) -> Constraints:
         """Return the words that the model must not write, or should rarely write, into the next blanks."""
         masked, first = draft.masked, len(draft.given)
         at_once = self._layout.at_once
@@ -362,10 +362,10 @@ class MaskAndFillGenerator(WritingGenerator):
                 for (one, scores), loss in read
                 if self.passes(one.asked, None if loss else "surprising") and loss is not None
             ]
-            found = list(self._apart(found, self.judge))
+            found = list(self._without_likely_correct(found, self.judge))
         return sorted(found, key=lambda item: (item[1]["infilling"], item[0].id))
 
-    def _apart(
+    def _without_likely_correct(
         self, found: Sequence[tuple[_Draft, dict[str, float]]], judge: PerplexityFilter
     ) -> Iterator[tuple[_Draft, dict[str, float]]]:
         """Yield the filled texts, but drop those that were correct responses and probably still are."""
@@ -377,16 +377,15 @@ class MaskAndFillGenerator(WritingGenerator):
         # Compare the language model's loss on the filled response with its loss on the original response,
         # both after the context. If the loss hardly increased, the filled response is probably also correct,
         # so it is rejected.
-        risen = {id(one): after.mean - was.mean for (one, _), after, was in pairs}
+        loss_increases = {id(one): after.mean - was.mean for (one, _), after, was in pairs}
         for one, scores in found:
-            apart = risen.get(id(one))
+            apart = loss_increases.get(id(one))
             if apart is None:
                 yield one, scores
             elif self.passes(one.asked, "fits" if apart < self._options.min_loss_gap else None):
                 yield one, {**scores, "apart": apart}
 
     def _candidate(self, draft: _Draft, scores: Mapping[str, float]) -> Candidate:
-        """Convert a filled text into a candidate."""
         turns = [turn.text for turn in draft.asked.context.turns]
         details = {"source": draft.original.node, "blanks": draft.masked.marked}
         said = {**scores, CONTEXT_OVERLAP: context_overlap(turns, draft.text)}

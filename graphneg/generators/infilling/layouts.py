@@ -429,7 +429,7 @@ def layout_of(writer: Writer) -> Layout:
     # its tokenizer has.
     if is_trained(model, FILL_BLANKS):
         return OneByOne()
-    known = _specials(model)
+    known = _special_tokens(model)
     if isinstance(model, Seq2SeqLM):
         if sentinels := tuple(mark for n in range(_SENTINELS) if (mark := _SENTINEL.format(n)) in known):
             return Sentinels(kept=sentinels)
@@ -444,8 +444,7 @@ def layout_of(writer: Writer) -> Layout:
     return OneByOne(FILLED_BLANKS) if found is None else Middles(tokens=found)
 
 
-def _specials(model: LanguageModel) -> set[str]:
-    """Return the special and added tokens of a model's tokenizer."""
+def _special_tokens(model: LanguageModel) -> set[str]:
     tokenizer: Any = model.tokenizer
     return {*tokenizer.all_special_tokens, *tokenizer.get_added_vocab()}
 

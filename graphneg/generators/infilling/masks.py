@@ -145,24 +145,23 @@ def masked_versions(text: str, seed: int, id: str, most: int = VERSIONS) -> list
         return []
     found: dict[tuple[Span, ...], MaskedText] = {}
     for draw in range(most * TRIES):
-        spans = _drawn(plain, seed, f"{id}/{draw}")
+        spans = _random_spans(plain, seed, f"{id}/{draw}")
         # A short text has few possible blanks, so the same blanks may be drawn twice. Skip repetitions.
         if spans and spans not in found:
-            found[spans] = _without(plain, spans)
+            found[spans] = _mask(plain, spans)
             if len(found) == most:
                 break
     return list(found.values())
 
 
-def _without(text: str, spans: Sequence[Span]) -> MaskedText:
-    """Replace spans of a text by blanks."""
+def _mask(text: str, spans: Sequence[Span]) -> MaskedText:
     edges = [0, *(edge for span in spans for edge in span[:2]), len(text)]
     parts = tuple(text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
     answers = tuple(text[span.start : span.end] for span in spans)
     return MaskedText(parts, tuple(span.kind for span in spans), answers)
 
 
-def _drawn(text: str, seed: int, id: str) -> tuple[Span, ...]:
+def _random_spans(text: str, seed: int, id: str) -> tuple[Span, ...]:
     """Draw spans to blank. Return an empty tuple if they do not meet the conditions of `masked_versions`."""
 
     def chance(*names: object) -> float:

@@ -125,7 +125,7 @@ class KeywordOptions(WritingOptions):
 
 
 @dataclass(slots=True)
-class _Slot(Gap):
+class _PendingNegative(Gap):
     """A negative still to be made, with the keywords of its last prompt and the texts that the model wrote.
 
     ``at`` is the index of the context in the batch. ``texts`` contains the usable texts with their losses,
@@ -185,7 +185,7 @@ class KeywordGenerator(WritingGenerator):
         self._vectors = vectors
         self._extractor = get_extractor(options.keywords, options.language, options.spacy_model)
 
-    def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Slot]:
+    def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_PendingNegative]:
         """Write the negatives. Return one `Gap` for each of them, with at most one candidate text.
 
         Args:
@@ -197,12 +197,12 @@ class KeywordGenerator(WritingGenerator):
             The `Gap` objects in the order of the contexts. A context without keywords has no `Gap`, and
             neither has a negative for which the store contains no other dialogue.
         """
-        slots = self._slots(contexts, per_context, seed)
+        all_pending = self._pending_negatives(contexts, per_context, seed)
         for draw in range(self._options.max_draws):
-            unfilled = [slot for slot in slots if not slot.candidates]
+            unfilled = [pending for pending in all_pending if not pending.candidates]
             self._write(unfilled, draw, seed)
-            self._fill(unfilled, slots)
-        return slots
+            self._fill(unfilled, all_pending)
+        return all_pending
 
     def settings(self) -> Mapping[str, object]:
         """Return everything that determines the output: the options, and descriptions of the models."""
@@ -215,9 +215,11 @@ class KeywordGenerator(WritingGenerator):
             "keyword_bias": self._pull,
         }
 
-    def _slots(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_Slot]:
+    def _pending_negatives(
+        self, contexts: Sequence[Context], per_context: int, seed: int
+    ) -> list[_PendingNegative]:
         """Choose keywords and a history for each negative. Count negatives without keywords as missing."""
-        slots: list[_Slot] = []
+        all_pending: list[_PendingNegative] = []
         texts = [context.text for context in contexts]
         found = keywords_of(self._extractor, texts, self._options.language)
         for at, (context, keywords) in enumerate(zip(contexts, found, strict=True)):
@@ -228,59 +230,61 @@ class KeywordGenerator(WritingGenerator):
             # The keywords and the history of a negative are drawn at random from the seed and the negative's
             # id. They therefore do not depend on the other contexts in the batch.
             ids = [f"{context.id}/{n:03}" for n in range(per_context)]
-            slots += [_Slot(context, id=id, at=at, keywords=keywords) for id in ids]
+            all_pending += [_PendingNegative(context, id=id, at=at, keywords=keywords) for id in ids]
         if self._histories is None:
-            return slots
-        shown = self._histories.get([slot.context for slot in slots], [slot.id for slot in slots], seed)
-        for slot, history in zip(slots, shown, strict=True):
-            slot.history = history
-            self.leave_out("no-history", slot.context.id, int(history is None))
-        return [slot for slot in slots if slot.history is not None]
+            return all_pending
+        shown = self._histories.get(
+            [pending.context for pending in all_pending], [pending.id for pending in all_pending], seed
+        )
+        for pending, history in zip(all_pending, shown, strict=True):
+            pending.history = history
+            self.leave_out("no-history", pending.context.id, int(history is None))
+        return [pending for pending in all_pending if pending.history is not None]
 
-    def _write(self, slots: Sequence[_Slot], draw: int, seed: int) -> None:
+    def _write(self, all_pending: Sequence[_PendingNegative], draw: int, seed: int) -> None:
         """Let the model write texts for each missing negative. Keep usable texts, sorted by their losses."""
         prompts: list[Prompt] = []
-        for slot in slots:
+        for pending in all_pending:
             # Each attempt (`draw`) draws keywords again, because its number is part of the id of the prompt.
-            id = f"{slot.id}/{draw}"
+            id = f"{pending.id}/{draw}"
             between = (self._options.min_keywords, self._options.max_keywords)
-            slot.words = drawn(slot.keywords, between, seed, id, slot.context.text)
+            pending.words = drawn(pending.keywords, between, seed, id, pending.context.text)
             if self._vectors is not None:
-                slot.words = with_neighbours(self._vectors.neighbours, slot.words, seed, id)
-            asked = self._ask(slot.history.turns if slot.history else (), slot.said)
+                pending.words = with_neighbours(self._vectors.neighbours, pending.words, seed, id)
+            asked = self._ask(pending.history.turns if pending.history else (), pending.said)
             prompts.append(Prompt(asked, id))
         written = self.writer.complete(
             prompts,
             self._options.drafts,
             seed=seed,
             stop=[END],
-            constraints=[Constraints(slot.said, self._pull, MIN_WORDS) for slot in slots],
+            constraints=[Constraints(pending.said, self._pull, MIN_WORDS) for pending in all_pending],
             settings=self._manner,
         )
         # The model may write the same text several times for one missing negative. A dict removes the
         # duplicates, so that a text is scored only once.
-        whole: dict[tuple[int, str], _Slot] = {}
-        for number, (slot, drafts) in enumerate(zip(slots, written, strict=True)):
+        whole: dict[tuple[int, str], _PendingNegative] = {}
+        for number, (pending, drafts) in enumerate(zip(all_pending, written, strict=True)):
             for draft in drafts:
                 text = one_line(draft.text)
-                reason = refusal(text, slot.words, slot.context, self._options.lengths, EXAMPLE_TEXTS)
+                reason = refusal(text, pending.words, pending.context, self._options.lengths, EXAMPLE_TEXTS)
                 # If the model reached the token limit, the text is incomplete.
                 if not draft.finished:
                     reason = "unfinished"
-                if self.passes(slot, draft.problem or reason):
-                    whole[number, text] = slot
-        for ((_, text), slot), losses in zip(whole.items(), self._losses(whole), strict=True):
-            if self.judge is None or self.passes(slot, None if losses else "surprising"):
-                slot.texts.append((text, losses))
-        for slot in slots:
-            slot.texts.sort(key=lambda draft: draft[1].mean if draft[1] else 0.0)
+                if self.passes(pending, draft.problem or reason):
+                    whole[number, text] = pending
+        for ((_, text), pending), losses in zip(whole.items(), self._losses(whole), strict=True):
+            if self.judge is None or self.passes(pending, None if losses else "surprising"):
+                pending.texts.append((text, losses))
+        for pending in all_pending:
+            pending.texts.sort(key=lambda draft: draft[1].mean if draft[1] else 0.0)
 
-    def _losses(self, texts: Mapping[tuple[int, str], _Slot]) -> Sequence[TextLosses | None]:
+    def _losses(self, texts: Mapping[tuple[int, str], _PendingNegative]) -> Sequence[TextLosses | None]:
         """Return the losses of each text, both alone and after the history in its prompt.
 
         Args:
-            texts: The texts to score. A key is a pair of an index and a text; its value is the candidate that
-                the text may fill.
+            texts: The texts to score. A key is a pair of an index and a text; its value is the negative for
+                which the text was written.
 
         Returns:
             The losses of each text, in the order of ``texts``. None for each text that the judge rejects, and
@@ -288,42 +292,42 @@ class KeywordGenerator(WritingGenerator):
         """
         if self.judge is None:
             return [None] * len(texts)
-        histories = [slot.history and slot.history.turns for slot in texts.values()]
+        histories = [pending.history and pending.history.turns for pending in texts.values()]
         return self.judge.read([text for _, text in texts], histories)
 
-    def _fill(self, unfilled: Sequence[_Slot], slots: Sequence[_Slot]) -> None:
-        """Fill each missing candidate with its most likely text that is a wrong response to the context.
+    def _fill(self, unfilled: Sequence[_PendingNegative], all_pending: Sequence[_PendingNegative]) -> None:
+        """Choose for each missing negative its most likely text that is a wrong response to the context.
 
         A text is rejected if its loss after the context is not much higher than its loss after the history in
         its prompt, if it is nonsense after the context, or if it nearly equals another candidate for the
         context.
         """
-        # Each iteration tries one text for each missing response, so that the judge scores them in one batch.
-        while contenders := [slot for slot in unfilled if slot.texts]:
-            best = [slot.texts.pop(0) for slot in contenders]
+        # Each iteration tries one text for each missing negative, so that the judge scores them in one batch.
+        while contenders := [pending for pending in unfilled if pending.texts]:
+            best = [pending.texts.pop(0) for pending in contenders]
             after: Sequence[LaterLosses | None] = [None] * len(best)
             if self._histories is not None and self.judge is not None:
-                turns = [slot.context.turns for slot in contenders]
+                turns = [pending.context.turns for pending in contenders]
                 after = self.judge.after([text for text, _ in best], turns)
-            for slot, (text, losses), loss in zip(contenders, best, after, strict=True):
-                given = [each for other in slots if other.at == slot.at for each in other.candidates]
+            for pending, (text, losses), loss in zip(contenders, best, after, strict=True):
+                given = [each for other in all_pending if other.at == pending.at for each in other.candidates]
                 # Reject a text that is nearly equal to another candidate for the same context.
                 nearly = any(alike(words_of(text), words_of(candidate.text)) for candidate in given)
-                details, scores = {"keywords": ", ".join(slot.said)}, dict[str, float]()
-                if slot.history is not None:
-                    details["source"] = slot.history.id
+                details, scores = {"keywords": ", ".join(pending.said)}, dict[str, float]()
+                if pending.history is not None:
+                    details["source"] = pending.history.id
                 if losses is not None:
                     scores["perplexity"] = losses.perplexity
                 reason = "like-another" if nearly else None
                 if loss is not None and losses is not None:
                     scores["apart"] = loss.mean - losses.after
-                    reason = reason or self._misplaced(scores["apart"], loss)
-                if self.passes(slot, reason):
-                    spaced = spaced_as(text, [turn.text for turn in slot.context.turns])
-                    slot.candidates.append(Candidate(spaced, (UNRELATED,), scores, details))
-                    slot.texts.clear()
+                    reason = reason or self._rejection_after_context(scores["apart"], loss)
+                if self.passes(pending, reason):
+                    spaced = spaced_as(text, [turn.text for turn in pending.context.turns])
+                    pending.candidates.append(Candidate(spaced, (UNRELATED,), scores, details))
+                    pending.texts.clear()
 
-    def _misplaced(self, min_loss_gap: float, loss: LaterLosses) -> str | None:
+    def _rejection_after_context(self, min_loss_gap: float, loss: LaterLosses) -> str | None:
         """Return a reason code if a text may be a correct response or is nonsense; None if it is accepted.
 
         Args:

@@ -212,8 +212,7 @@ class Histories:
         self._store = store
 
     @cached_property
-    def _ids(self) -> list[str]:
-        """The ids of all dialogues in the store."""
+    def _dialogue_ids(self) -> list[str]:
         if not has_whole_corpus(self._store):
             raise GeneratorError(
                 "this generator takes examples from all other dialogues, but this store has those of one "
@@ -222,9 +221,8 @@ class Histories:
         return list(dialogue_ids(self._store, Selection()))
 
     @cached_property
-    def _indexes(self) -> dict[str, int]:
-        """The index of each dialogue id in the list of all dialogue ids."""
-        return {id: index for index, id in enumerate(self._ids)}
+    def _index_of_dialogue(self) -> dict[str, int]:
+        return {id: index for index, id in enumerate(self._dialogue_ids)}
 
     def get(self, contexts: Sequence[Context], ids: Sequence[str], seed: int) -> list[History | None]:
         """Draw the first turns of another dialogue for each context.
@@ -240,11 +238,11 @@ class Histories:
         others: list[str | None] = []
         for context, id in zip(contexts, ids, strict=True):
             # If the context's own dialogue is not in the store, it need not be excluded from the draw.
-            own = self._indexes.get(context.dialogue, len(self._ids))
-            amount = len(self._ids) - (context.dialogue in self._indexes)
+            own = self._index_of_dialogue.get(context.dialogue, len(self._dialogue_ids))
+            amount = len(self._dialogue_ids) - (context.dialogue in self._index_of_dialogue)
             index = number(seed, "history", id) % max(amount, 1)
             # Skip the index of the context's own dialogue, so that this dialogue is never drawn.
-            others.append(self._ids[index + (index >= own)] if amount else None)
+            others.append(self._dialogue_ids[index + (index >= own)] if amount else None)
         read = read_dialogues(self._store, sorted({other for other in others if other is not None}))
         known = {dialogue.id: dialogue for dialogue in read}
         return [_beginning(known.get(other or ""), seed, id) for other, id in zip(others, ids, strict=True)]

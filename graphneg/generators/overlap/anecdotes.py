@@ -57,7 +57,7 @@ def features(text: str) -> Iterator[str]:
     if low:
         yield f"first:{low[0] if low[0] in CLOSED else _kind_of_first(low[0])}"
     yield from (name for name in _CLASSES if not said.isdisjoint(word_class(name)))
-    if any(word in _past_forms() or is_past(word) for word in low):
+    if any(word in _past_auxiliaries() or is_past(word) for word in low):
         yield "past"
     if any(word_map("tenses-of-times").get(word) == "past" for word in low):
         yield "past-time"
@@ -92,13 +92,11 @@ def likeness(text: str) -> float:
 
 @cache
 def _weights() -> dict[str, float]:
-    """Read ``anecdotes.tsv``, and return a weight for the name of each feature."""
     return {name: float(weight) for name, weight in table_rows("graphneg.generators.overlap", _TABLE)}
 
 
 @cache
-def _past_forms() -> frozenset[str]:
-    """Return past forms of auxiliaries, such as *was* and *did*."""
+def _past_auxiliaries() -> frozenset[str]:
     return word_class("past-auxiliaries")
 
 

@@ -140,7 +140,7 @@ class Denoiser(Protocol):
 
 
 @dataclass(slots=True)
-class _Asked:
+class _ContextQuery:
     """A context with its terms, and a target profile and a shortlist for each negative that is needed."""
 
     context: Context
@@ -200,7 +200,7 @@ class OverlapGenerator(Generator):
         self._target_features: list[tuple[str, bool]] = []
         self._pool: Pool | None = None
         self._seed: int | None = None
-        # Whether `begin` was called. If not, `_asked` calls `begin` before the first retrieval.
+        # Whether `begin` was called. If not, `_queries` calls `begin` before the first retrieval.
         self._begun = False
         self._refused = 0
         self._chooser = self._new_chooser()
@@ -285,8 +285,8 @@ class OverlapGenerator(Generator):
             of `begin`, no sentence is used more than ``max_uses`` times in total.
         """
         given: list[list[Candidate]] = []
-        for asked in self._asked(contexts, per_context, seed):
-            given.append(own := self._given(asked))
+        for asked in self._queries(contexts, per_context, seed):
+            given.append(own := self._chosen_candidates(asked))
             if len(own) < per_context:
                 reason = (
                     # If a shortlist contains sentences, they were suitable, but had been used too often
@@ -322,8 +322,8 @@ class OverlapGenerator(Generator):
         Returns:
             One draft per context, in the order of ``contexts``.
         """
-        asked: list[_Asked] = []
-        for query in self._asked(contexts, per_context, seed):
+        asked: list[_ContextQuery] = []
+        for query in self._queries(contexts, per_context, seed):
             query.lists = list(map(list, query.lists))
             asked.append(query)
         places: list[dict[str, int]] = []
@@ -340,7 +340,7 @@ class OverlapGenerator(Generator):
             for query, at, own in zip(asked, places, given, strict=True)
         ]
 
-    def _asked(self, contexts: Sequence[Context], per_context: int, seed: int) -> Iterator[_Asked]:
+    def _queries(self, contexts: Sequence[Context], per_context: int, seed: int) -> Iterator[_ContextQuery]:
         """Yield each context, in order, with a target profile and a shortlist for each negative."""
         if not self._begun:
             self.begin(())
@@ -348,12 +348,12 @@ class OverlapGenerator(Generator):
             self._pool, self._seed = Pool(self._store, self.options, seed), seed
         pool = self._pool
         compared = self._denoiser is not None or self._similarity is not None
-        asked: list[_Asked] = []
-        parts = self._parts(contexts, pool, per_context, seed)
+        asked: list[_ContextQuery] = []
+        parts = self._query_parts(contexts, pool, per_context, seed)
         for part, samples in prefetch_map(lambda part: (part[0], pool.read(part[1])), parts, PARTS_AT_ONCE):
             pool.keep(samples)
             for query in part:
-                self._list(query, pool)
+                self._fill_shortlists(query, pool)
                 # Cosines and denoiser scores are computed for the sentences of all contexts together, in
                 # large batches, so collect the contexts first.
                 if compared:
@@ -375,12 +375,11 @@ class OverlapGenerator(Generator):
                 part.apply(contexts, given, seed)
 
     def _new_chooser(self) -> SentenceChooser:
-        """Return a `SentenceChooser` with the limits from the options. It has not counted any uses yet."""
         return SentenceChooser(self.options.max_uses, self.options.max_word_share)
 
-    def _parts(
+    def _query_parts(
         self, contexts: Sequence[Context], pool: Pool, per_context: int, seed: int
-    ) -> Iterator[tuple[list[_Asked], list[str]]]:
+    ) -> Iterator[tuple[list[_ContextQuery], list[str]]]:
         """Split contexts into parts, and compute the query terms for which each part needs sentences.
 
         Yields:
@@ -391,16 +390,23 @@ class OverlapGenerator(Generator):
         size, conditions = pool.size.sentences, self.options
         # The options for maximum frequencies are fractions of the pool. Convert them into numbers of
         # sentences, because `Pool.frequency` returns a number of sentences.
-        hub, light = (
+        max_bridge_count, max_overlap_count = (
             conditions.max_bridge_frequency * size,
             inf if conditions.max_overlap_frequency is None else conditions.max_overlap_frequency * size,
         )
         for start in range(0, len(contexts), PART):
-            part: list[_Asked] = []
+            part: list[_ContextQuery] = []
             for context in contexts[start : start + PART]:
-                terms = terms_of(context, pool.frequency, light)
-                chosen = (self.options, pool.frequency, hub, pool.unrelated_terms, per_context, seed)
-                part.append(_Asked(context, terms, target_profiles(terms, *chosen)))
+                terms = terms_of(context, pool.frequency, max_overlap_count)
+                chosen = (
+                    self.options,
+                    pool.frequency,
+                    max_bridge_count,
+                    pool.unrelated_terms,
+                    per_context,
+                    seed,
+                )
+                part.append(_ContextQuery(context, terms, target_profiles(terms, *chosen)))
             # A sentence may be a correct response if it contains a word to which replies often shift from a
             # word of the last turn. Read these words (successors) from the shift graph.
             if conditions.usual_shift is not None:
@@ -418,7 +424,7 @@ class OverlapGenerator(Generator):
             claimed.update(missing)
             yield part, missing
 
-    def _list(self, asked: _Asked, pool: Pool) -> None:
+    def _fill_shortlists(self, asked: _ContextQuery, pool: Pool) -> None:
         """Create a shortlist of sentences for each target profile of a context."""
         context, elsewhere = asked.context, None
         said = said_in(context)
@@ -434,7 +440,7 @@ class OverlapGenerator(Generator):
             for sentences in [(sentence for term in profile.query_terms for sentence in pool.sentences(term))]
         ]
 
-    def _given(self, asked: _Asked) -> list[Candidate]:
+    def _chosen_candidates(self, asked: _ContextQuery) -> list[Candidate]:
         """Choose the candidates for a context, and count the target features that they meet."""
         chosen = self._chooser.choose(asked.lists)
         for at, item in chosen:
@@ -465,7 +471,6 @@ class HardGenerator(OverlapGenerator):
 
 
 def _candidate(item: ScoredCandidate, terms: ContextTerms) -> Candidate:
-    """Convert a sentence on a shortlist into a candidate."""
     scores = {"shared": float(len(item.shared)), "shared_last": float(len(item.shared & terms.last))}
     if item.cosine is not None:
         scores["cosine"] = round(item.cosine, 4)
@@ -504,7 +509,7 @@ class Similarity:
         pairs = zip(self._embed(said), self._embed(answers), strict=True) if both else ()
         self._usual = sorted(float(a @ b) for a, b in pairs)
 
-    def reorder(self, asked: Sequence[_Asked]) -> None:
+    def reorder(self, asked: Sequence[_ContextQuery]) -> None:
         """Sort shortlists by the distance from the target profile and from a target cosine.
 
         Each sentence should be as similar to the context as correct responses usually are. The sort key is
@@ -557,7 +562,7 @@ def answered(store: Store) -> list[tuple[str, str]]:
     return [(context.text, context.positives[0]) for context in islice(contexts, CALIBRATION)]
 
 
-def drop_likeliest(denoiser: Denoiser, asked: Sequence[_Asked], share: float) -> None:
+def drop_likeliest(denoiser: Denoiser, asked: Sequence[_ContextQuery], share: float) -> None:
     """Remove the sentences that are most likely to be correct answers from shortlists.
 
     Args:

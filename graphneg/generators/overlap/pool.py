@@ -126,8 +126,8 @@ class Pool:
         it is frequent enough."""
         self._kept: OrderedDict[str, tuple[PoolSentence, ...]] = OrderedDict()
         self._amount = 0
-        hub = conditions.max_bridge_frequency * self.size.sentences
-        seldom = sorted(term for term, often in self._frequencies.items() if often <= hub)
+        max_bridge_count = conditions.max_bridge_frequency * self.size.sentences
+        seldom = sorted(term for term, often in self._frequencies.items() if often <= max_bridge_count)
         self.unrelated_terms = tuple(shuffled(seldom, seed, "elsewhere")[:ELSEWHERE])
         """Random terms that are searched for if a sentence should share no words with a context. Very
         frequent terms are excluded."""

@@ -44,22 +44,22 @@ SAME_RUN = 5
 RARE = 0.01
 """Maximum fraction of the dialogues that mention a rare term. Two dialogues with the same rare term are
 probably about the same scene."""
-_LEAST_TOLD = 7.5
+_MIN_NEW_WEIGHT = 7.5
 """Minimum sum of the weights of those terms of a sentence that the context does not contain. The weight of a
 term is its inverse document frequency."""
-_OF_ALL = 1.5
+_UNSEEN_TERM_FACTOR = 1.5
 """Factor by which the weight of a term that no dialogue contains is multiplied. In small stores, the product
-is below `_LEAST_TOLD` and replaces it."""
+is below `_MIN_NEW_WEIGHT` and replaces it."""
 _LONG = 6
 """Minimum number of words in a sentence whose occurrence in two dialogues suggests that they are copies of
 one conversation. Shorter sentences occur in many conversations."""
 _VERY_LONG = 14
 """Minimum number of words in a sentence whose occurrence in two dialogues suffices to treat them as copies of
 one conversation."""
-_TOGETHER = 2
+_MIN_POINTS = 2
 """Minimum number of points with which two dialogues count as copies of one conversation. A long sentence that
 both contain gives one point, a very long sentence two."""
-_COMMON = 8
+_MAX_DIALOGUES = 8
 """Maximum number of dialogues that contain a sentence which suggests that they are copies. A sentence that
 occurs in more dialogues is a set phrase."""
 
@@ -101,7 +101,7 @@ class Scenes:
         Returns:
             The filter for sentences.
         """
-        runs = frozenset(run for text in texts for run in _runs(text))
+        runs = frozenset(run for text in texts for run in _word_sequences(text))
         # Other dialogues that mention a rare word of the last turn are probably about the same scene, so the
         # filter rejects their sentences.
         rare = frozenset(term for term in terms.last if self.is_rare(term))
@@ -150,7 +150,9 @@ class Scenes:
             True if the sum of the weights of the terms (their inverse document frequencies) is high enough.
         """
         # In a small store, even the rarest terms have low inverse document frequencies, so require less.
-        return sum(map(self._weight, terms)) >= min(_LEAST_TOLD, _OF_ALL * log(1 + len(self._said)))
+        return sum(map(self._weight, terms)) >= min(
+            _MIN_NEW_WEIGHT, _UNSEEN_TERM_FACTOR * log(1 + len(self._said))
+        )
 
     def is_alike(self, one: NDArray[float32], other: NDArray[float32]) -> bool:
         """Return whether two scenes (the situations that dialogues are about) count as the same.
@@ -234,8 +236,8 @@ class TopicFilter:
             rare: Rare terms of the context's last turn.
             scene: Vector of the scene that the context is about, shape (dimensions,).
         """
-        self._scenes, self._talk, self._runs, self._rare, self._scene = scenes, talk, runs, rare, scene
-        self._apart: dict[str, bool] = {}
+        self._scenes, self._talk, self._sequences, self._rare, self._scene = scenes, talk, runs, rare, scene
+        self._is_different: dict[str, bool] = {}
 
     def accepts(self, sentence: PoolSentence, shared: frozenset[str]) -> bool:
         """Return whether a sentence is about a different scene than the context.
@@ -249,13 +251,13 @@ class TopicFilter:
         """
         dialogue = sentence.dialogue
         # A dialogue may have many sentences in the pool, so cache the result of the check for each dialogue.
-        if dialogue and dialogue not in self._apart:
-            self._apart[dialogue] = self._is_apart(dialogue)
-        if dialogue and not self._apart[dialogue]:
+        if dialogue and dialogue not in self._is_different:
+            self._is_different[dialogue] = self._has_other_scene(dialogue)
+        if dialogue and not self._is_different[dialogue]:
             return False
         # Reject a sentence that repeats five consecutive words of the context, because it is probably about
         # the same scene.
-        if not self._runs.isdisjoint(_runs(sentence.text)):
+        if not self._sequences.isdisjoint(_word_sequences(sentence.text)):
             return False
         # The words that a retrieved sentence shares with the context always make it similar to the context,
         # so compare only its other words.
@@ -264,7 +266,7 @@ class TopicFilter:
             self._scene, self._scenes.scene(rest)
         )
 
-    def _is_apart(self, dialogue: str) -> bool:
+    def _has_other_scene(self, dialogue: str) -> bool:
         """Return whether a dialogue belongs to another conversation and is about a different scene."""
         scenes = self._scenes
         if scenes.talk(dialogue) == self._talk or not self._rare.isdisjoint(
@@ -274,7 +276,7 @@ class TopicFilter:
         return not scenes.is_alike(self._scene, scenes.of_dialogue(dialogue))
 
 
-def _runs(text: str) -> Iterable[str]:
+def _word_sequences(text: str) -> Iterable[str]:
     """Return all sequences of `SAME_RUN` consecutive words in a text."""
     words = words_key(text).split()
     return (" ".join(words[at : at + SAME_RUN]) for at in range(len(words) - SAME_RUN + 1))
@@ -308,8 +310,8 @@ def _talks(texts: Mapping[str, Iterable[str]]) -> dict[str, str]:
     for key, dialogues in saying.items():
         # "Thank you very much for your help." occurs in many conversations, so two dialogues with this
         # sentence need not be copies.
-        if 1 < len(dialogues) <= _COMMON:
+        if 1 < len(dialogues) <= _MAX_DIALOGUES:
             for pair in combinations(sorted(dialogues), 2):
-                together[pair] += _TOGETHER if key in long else 1
-    parts: Any = nx.Graph(pair for pair, times in together.items() if times >= _TOGETHER)
+                together[pair] += _MIN_POINTS if key in long else 1
+    parts: Any = nx.Graph(pair for pair, times in together.items() if times >= _MIN_POINTS)
     return {dialogue: min(talk) for talk in nx.connected_components(parts) for dialogue in talk}

@@ -74,7 +74,7 @@ _COUNTS = (
 """Names of the options whose values are positive integers."""
 _BITS = 16
 """Number of bits of each random number in `target_profiles`. A 64-bit hash provides four such numbers."""
-_MANY = 2
+_QUERY_TERM_FACTOR = 2
 """Factor by which the number of query terms is multiplied if a profile asks for three or more shared words.
 Few sentences share three words with a context, so more terms are searched for."""
 _RARITY = 3
@@ -314,26 +314,26 @@ def target_profiles(
         bits = number(seed, "wish", context.id, slot)
         draws = [((bits >> (_BITS * at)) & 0xFFFF) / 0x10000 for at in range(4)]
         # `ranked` contains the words of the context that a negative may share. If it is empty, share none.
-        shared = _drawn(conditions.overlap, draws[0]) if ranked else 0
+        shared = _weighted_index(conditions.overlap, draws[0]) if ranked else 0
         # Search with terms of the last turn, or with terms of earlier turns. If only one of these groups has
         # terms, use this group.
         last = bool(of_last) and (not before or draws[1] < conditions.last_turn)
-        many = conditions.query_terms * (_MANY if shared > 2 else 1)
+        many = conditions.query_terms * (_QUERY_TERM_FACTOR if shared > 2 else 1)
         if shared:
             own, others = (of_last, before) if last else (before, of_last)
             # The search for each negative starts with a different term, so that the negatives for a context
             # differ from each other.
-            terms = (_around(own, used[last], many) + others)[:many]
+            terms = (_cyclic_slice(own, used[last], many) + others)[:many]
             used[last] += 1
         else:
-            terms = _around(far, bits, many)
+            terms = _cyclic_slice(far, bits, many)
         person, question = draws[2] < conditions.first_person, draws[3] < conditions.questions
         order, draw = number(seed, "order", context.id, slot), number(seed, "draw", context.id, slot) / 2**64
         profiles.append(TargetProfile(shared, last, person, question, tuple(terms), order, draw))
     return profiles
 
 
-def _around(terms: Sequence[str], start: int, most: int) -> list[str]:
+def _cyclic_slice(terms: Sequence[str], start: int, most: int) -> list[str]:
     """Return up to ``most`` terms from index ``start`` on, and continue at the beginning after the end."""
     return [terms[(start + step) % len(terms)] for step in range(min(most, len(terms)))]
 
@@ -368,7 +368,7 @@ def _ranked(
     return [term for _, _, term in sorted(keys)]
 
 
-def _drawn(shares: Sequence[float], chance: float) -> int:
+def _weighted_index(shares: Sequence[float], chance: float) -> int:
     """Draw an index with a probability that is proportional to its share.
 
     Args:
@@ -379,7 +379,7 @@ def _drawn(shares: Sequence[float], chance: float) -> int:
         An index of ``shares``.
 
     Example:
-        >>> [_drawn((0.1, 0.4, 0.5), chance) for chance in (0.05, 0.3, 0.99)]
+        >>> [_weighted_index((0.1, 0.4, 0.5), chance) for chance in (0.05, 0.3, 0.99)]
         [0, 1, 2]
     """
     total = sum(shares)

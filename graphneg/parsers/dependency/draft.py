@@ -38,10 +38,10 @@ class DraftNode:
     Attributes:
         concept: The concept, such as ``sleep-01``; ``None`` for a constant.
         value: The constant as PENMAN writes it; ``None`` for a concept.
-        token: Index in `GraphDraft.words` of the word that the node represents, or ``None``.
-        start: Offset in the text of the first character that the node represents; -1 if it represents no
-            word.
-        end: Offset after the last character that the node represents; -1 if it represents no word.
+        token: Index in `GraphDraft.words` of the word with which the node is aligned, or ``None``.
+        start: Offset in the text of the first character with which the node is aligned; -1 if it is aligned
+            with no word.
+        end: Offset after the last of these characters; -1 if the node is aligned with no word.
         sentence: Index of the sentence to which the node belongs.
         rule: Name of the rule that created the node.
         deleted: Whether the node has been deleted.
@@ -83,11 +83,11 @@ class DraftArc:
 
 @dataclass(slots=True)
 class GraphDraft:
-    """The graph under construction (draft) of one piece of text.
+    """The graph of a text while it is built: it need not be a tree, and nodes may be unconnected.
 
     Attributes:
-        text: The whole text, of which the piece is a part.
-        words: The words of the piece of text.
+        text: The text.
+        words: The words of the text. A long text has several drafts, each with the words of one part.
         nodes: The nodes. Deleted nodes stay in the list, so that indices remain valid.
         arcs: The arcs between the nodes, in no particular order.
         tops: Index of the top node of each sentence, keyed by the index of the sentence.
@@ -114,10 +114,10 @@ class GraphDraft:
 
         Args:
             concept: Name of the concept, such as ``sleep-01``.
-            token: Index of the word that the concept represents, or ``None``.
+            token: Index of the word that the concept expresses, or ``None``.
             rule: Name of the rule that adds the concept.
-            sentence: Index of the sentence; used only if the concept represents no word.
-            last: Index of the last word, if the concept represents several words.
+            sentence: Index of the sentence; used only if ``token`` is ``None``.
+            last: Index of the last word, if the concept expresses several words.
             **arguments: Arguments of the concept, keyed by role. An argument is the index of an existing
                 node, or the name of a new concept to add for the same word.
 
@@ -137,10 +137,10 @@ class GraphDraft:
 
         Args:
             value: The constant as PENMAN writes it: ``-``, ``3``, ``"Paris"``.
-            token: Index of the word that the constant represents, or ``None``.
+            token: Index of the word that the constant expresses, or ``None``.
             rule: Name of the rule that adds the constant.
-            sentence: Index of the sentence; used only if the constant represents no word.
-            last: Index of the last word, if the constant represents several words.
+            sentence: Index of the sentence; used only if ``token`` is ``None``.
+            last: Index of the last word, if the constant expresses several words.
 
         Returns:
             The index of the new node.
@@ -148,7 +148,7 @@ class GraphDraft:
         return self._add(DraftNode(None, value, token, -1, -1, sentence, rule), last)
 
     def _add(self, node: DraftNode, last: int | None) -> int:
-        """Add a node, and set its character range and sentence from the words that it represents."""
+        """Add a node, and set its character range and sentence from the words from ``token`` to ``last``."""
         if node.token is not None:
             word = self.words[node.token]
             node.start, node.end = word.start, (word if last is None else self.words[last]).end
@@ -233,7 +233,7 @@ def repair(draft: GraphDraft) -> None:
 
     The draft is changed in place. If a node has several arcs with ``:polarity`` or another role that may
     occur only once, the first arc is kept. A name without ``:op`` roles gets ``:op1`` with the characters
-    that the name represents.
+    that the name covers in the text.
 
     Args:
         draft: The draft to repair.
@@ -309,7 +309,7 @@ _INVERSES = {"mod": "domain", "domain": "mod"}
 """Roles whose inverse is not written with ``-of`` but has its own name."""
 _USUALLY_INVERSE = frozenset({"part"})
 """Roles for which AMR annotators prefer the inverse: ``:part-of``, not ``:part``."""
-_AWAY = 1000
+_DETOUR_COST = 1000
 """Additional cost of a path that reaches a node through a sentence other than the node's own. It exceeds the
 cost of every path within a sentence, so such a detour is taken only if there is no other path.
 """
@@ -318,7 +318,7 @@ _Branch = tuple[str, int, bool]
 
 
 @dataclass(slots=True)
-class _Pool:
+class _MergedDrafts:
     """The nodes and arcs of all sentences of a text, merged. Indices refer to the list ``nodes``.
 
     Attributes:
@@ -334,7 +334,6 @@ class _Pool:
     homes: dict[int, int] = field(default_factory=dict[int, int])
 
     def add(self, node: DraftNode) -> int:
-        """Add a node and return its index."""
         self.nodes.append(node)
         return len(self.nodes) - 1
 
@@ -344,7 +343,7 @@ class _Pool:
 
 
 def assemble(drafts: Sequence[GraphDraft], text: str) -> AmrGraph:
-    """Join the unfinished graphs of a text's pieces into one well-formed graph.
+    """Join the unfinished graphs of the parts of a text into one well-formed graph.
 
     Args:
         drafts: The unfinished graphs in text order. Each of them is repaired in place.
@@ -354,10 +353,10 @@ def assemble(drafts: Sequence[GraphDraft], text: str) -> AmrGraph:
         The graph. If the text has several sentences, their graphs are joined under ``multi-sentence``. Spans
         are ranges over the tokens of `graphneg.english.tokens.tokenize`.
     """
-    pool = _Pool()
+    pool = _MergedDrafts()
     for draft in drafts:
         repair(draft)
-        _add_draft(pool, draft)
+        _add_part(pool, draft)
     if not pool.tops:
         pool.tops.append(pool.add_top("amr-empty"))
     top = pool.tops[0]
@@ -368,22 +367,22 @@ def assemble(drafts: Sequence[GraphDraft], text: str) -> AmrGraph:
     # Each round attaches the unconnected parts to the top. A part may itself exceed the maximum depth, so its
     # lower nodes are attached in a further round.
     while len(depths) < len(pool.nodes):
-        _link_loose(pool, top, depths)
+        _attach_unconnected(pool, top, depths)
         branches, depths = _tree(pool, top)
     return _layout(pool, top, branches, text)
 
 
-def _add_draft(pool: _Pool, draft: GraphDraft) -> None:
-    """Add the unfinished graph of one piece to the nodes and arcs of the whole text.
+def _add_part(pool: _MergedDrafts, draft: GraphDraft) -> None:
+    """Add the unfinished graph of one part of a text to the nodes and arcs of the whole text.
 
     Nodes that are marked as deleted and duplicate arcs are left out.
     """
     numbers = {k: pool.add(node) for k, node in enumerate(draft.nodes) if not node.deleted}
     # If the top of a sentence was deleted, the first concept of the draft replaces it.
-    spare = next((k for k in numbers.values() if pool.nodes[k].concept is not None), None)
+    first_concept = next((k for k in numbers.values() if pool.nodes[k].concept is not None), None)
     homes: dict[int, int] = {}
     for sentence in sorted(draft.tops):
-        top = numbers.get(draft.tops[sentence], spare)
+        top = numbers.get(draft.tops[sentence], first_concept)
         if top is not None:
             homes[sentence] = top
             if top not in pool.tops:
@@ -403,9 +402,9 @@ def _add_draft(pool: _Pool, draft: GraphDraft) -> None:
                 pool.arcs.append((head, dep, arc.role))
 
 
-def _tree(pool: _Pool, top: int) -> tuple[list[list[_Branch]], dict[int, int]]:
+def _tree(pool: _MergedDrafts, top: int) -> tuple[list[list[_Branch]], dict[int, int]]:
     """Return the branches below each node of the spanning tree, and the depth of each node in the tree."""
-    ways = _ways(pool)
+    ways = _arcs_from(pool)
     branches: list[list[_Branch]] = [[] for _ in pool.nodes]
     depths: dict[int, int] = {}
     used: set[int] = set()
@@ -427,8 +426,8 @@ def _tree(pool: _Pool, top: int) -> tuple[list[list[_Branch]], dict[int, int]]:
         home = node if role.startswith("snt") else home
         for to, way, price, n in ways[node]:
             if to not in depths:
-                away = _AWAY if home is not None and pool.homes.get(to, home) != home else 0
-                heappush(queue, (cost + price + away, depth + 1, next(numbers), node, to, way, n, home))
+                detour = _DETOUR_COST if home is not None and pool.homes.get(to, home) != home else 0
+                heappush(queue, (cost + price + detour, depth + 1, next(numbers), node, to, way, n, home))
     for n, (head, dep, role) in enumerate(pool.arcs):
         # An arc that is not part of the tree becomes a reentrancy. A constant has no variable and cannot be
         # the target of a reentrancy, so its arc is dropped.
@@ -439,7 +438,7 @@ def _tree(pool: _Pool, top: int) -> tuple[list[list[_Branch]], dict[int, int]]:
     return branches, depths
 
 
-def _ways(pool: _Pool) -> list[list[tuple[int, str, int, int]]]:
+def _arcs_from(pool: _MergedDrafts) -> list[list[tuple[int, str, int, int]]]:
     """Return the arcs that can be followed from each node, as tuples of target, role, cost and arc index."""
     ways: list[list[tuple[int, str, int, int]]] = [[] for _ in pool.nodes]
     above = Counter(dep for _, dep, _ in pool.arcs)
@@ -471,7 +470,7 @@ def inverse(role: str) -> str:
     return role[:-3] if is_inverted(role) else f"{role}-of"
 
 
-def _link_loose(pool: _Pool, top: int, depths: dict[int, int]) -> None:
+def _attach_unconnected(pool: _MergedDrafts, top: int, depths: dict[int, int]) -> None:
     """Attach each unconnected part of the graph to the top of its sentence, with the role ``:mod``."""
     below = {dep for head, dep, _ in pool.arcs if head not in depths}
     loose = [k for k in range(len(pool.nodes)) if k not in depths]
@@ -495,7 +494,7 @@ def _link_loose(pool: _Pool, top: int, depths: dict[int, int]) -> None:
             part.extend(new)
 
 
-def _layout(pool: _Pool, top: int, branches: list[list[_Branch]], text: str) -> AmrGraph:
+def _layout(pool: _MergedDrafts, top: int, branches: list[list[_Branch]], text: str) -> AmrGraph:
     """Convert the spanning tree into an `AmrGraph`, with its nodes in depth-first order."""
     order: list[int] = []
     nodes: list[AmrNode] = []

@@ -77,7 +77,7 @@ class ParserLexicon(FrameTable):
             the graph (``monetary-quantity``) are left out.
         """
         counts = self.concepts.get((lemma, kind), {})
-        return {concept: count for concept, count in counts.items() if _is_of(concept, lemma)}
+        return {concept: count for concept, count in counts.items() if _is_single_word(concept, lemma)}
 
     def best_concept(self, lemma: str, kind: str) -> str | None:
         """Return the most frequent concept of a word in annotated graphs.
@@ -144,8 +144,8 @@ class ParserLexicon(FrameTable):
 
 
 @lru_cache(maxsize=65536)
-def _is_of(concept: str, lemma: str) -> bool:
-    """Return whether one word can express a concept, unlike ``no-longer`` or ``monetary-quantity``."""
+def _is_single_word(concept: str, lemma: str) -> bool:
+    """Return whether a single word can express a concept. No word expresses ``monetary-quantity``."""
     if concept in {DELETED, "amr-unknown", "no-one"}:
         return True
     # One word cannot express "go-on-25". It can express "grown-up", because this is also the lemma of a word.

@@ -1,9 +1,9 @@
 """The ``dependency`` parser: turn texts into graphs whose nodes have exact token spans.
 
-The parser works in four steps. First it cuts each text into pieces, and spaCy parses the dependencies of each
-piece. Then the rules turn the dependencies into a draft of a graph, and the trained models revise the draft.
-Finally the drafts of all pieces are joined into one well-formed graph. Every text gets a graph, even if it is
-not a sentence.
+The parser works in four steps. First spaCy parses the dependencies of each text; a long text is cut into
+several parts. Then the rules turn the dependencies into a graph that need not be well-formed (a draft), and
+the trained models revise the draft. Finally the drafts of all parts are joined into one well-formed graph.
+Every text gets a graph, even if it is not a sentence.
 
 >>> from graphneg.amr.penman import format_graph
 >>> print(format_graph(DependencyParser(revisers=()).parse_batch(["Birds sing."])[0].graph))
@@ -68,8 +68,8 @@ class DependencyParser:
             texts: The texts to parse.
 
         Returns:
-            One result per text, in the order of the texts. Warnings report unreadable characters, texts that
-            were cut into pieces, and rules that failed.
+            One result per text, in the order of the texts. Warnings report unreadable characters, long texts
+            that were cut into parts, and rules that failed.
         """
         return [_parsed(text, drafts) for text, drafts in zip(texts, self.drafts(texts), strict=True)]
 
@@ -80,7 +80,8 @@ class DependencyParser:
             texts: The texts to parse.
 
         Returns:
-            For each text, one draft for each of its pieces; an empty list for a text without words.
+            For each text, a list with one draft. The list is empty for a text without words, and has several
+            drafts for a text that is too long to be parsed at once.
         """
         drafts: list[list[GraphDraft]] = [[] for _ in texts]
         cuts = [
@@ -91,11 +92,10 @@ class DependencyParser:
         ]
         docs = load_model(self._model).pipe((piece for _, _, piece, _ in cuts), batch_size=128)
         for (n, offset, _, places), doc in zip(cuts, docs, strict=True):
-            drafts[n].append(self._draft(texts[n], read_words(doc, offset, places)))
+            drafts[n].append(self._revised_draft(texts[n], read_words(doc, offset, places)))
         return drafts
 
-    def _draft(self, text: str, words: Sequence[Word]) -> GraphDraft:
-        """Apply the rules to a piece of text, and let the models revise the resulting unfinished graph."""
+    def _revised_draft(self, text: str, words: Sequence[Word]) -> GraphDraft:
         try:
             return revise(write_draft(text, words), self._revisers)
         # A single unusual sentence must not end a run over a corpus. If a rule or model fails, return a graph
@@ -108,7 +108,7 @@ class DependencyParser:
 
 
 def _parsed(text: str, drafts: Sequence[GraphDraft]) -> Parsed:
-    """Join the graphs of the pieces of a text into one graph, and collect the warnings about the text."""
+    """Join the graphs of the parts of a text into one graph, and collect the warnings about the text."""
     if not drafts:
         return WORDLESS
     warnings = [warning for draft in drafts for warning in draft.warnings]
@@ -121,12 +121,12 @@ def _parsed(text: str, drafts: Sequence[GraphDraft]) -> Parsed:
 
 
 def write_draft(text: str, words: Sequence[Word], lexicon: ParserLexicon | None = None) -> GraphDraft:
-    """Apply all rules to a piece of text.
+    """Apply all rules to a text, or to one part of a long text.
 
     Args:
         text: The whole text; the character offsets of the words refer to it.
-        words: The words of the piece with their dependencies. Errors in the dependency tree are corrected in
-            place.
+        words: The words to which the rules are applied, with their dependencies. Errors in the dependency
+            tree are corrected in place.
         lexicon: PropBank frames and corpus counts; ``None`` uses the lexicon that graphneg ships.
 
     Returns:

@@ -102,7 +102,7 @@ def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
         # modals: a modal is the head and a conjunction the argument, as in "you can't eat or drink".
         # persons: the head or the argument is a personal pronoun.
         reasons = {
-            "marks": arc.role == "polarity" or _always(arc) or nodes[arc.dep].concept == _UNKNOWN,
+            "marks": arc.role == "polarity" or _is_always_restored(arc) or nodes[arc.dep].concept == _UNKNOWN,
             "hortative": is_argument and arc.dep in us,
             "doubled": is_argument and times[arc.head, arc.dep] > 1,
             "modals": nodes[arc.head].rule == "modal" and nodes[arc.dep].rule == "coordination",
@@ -114,7 +114,7 @@ def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
     return kept
 
 
-def _always(arc: DraftArc) -> bool:
+def _is_always_restored(arc: DraftArc) -> bool:
     """Return whether an arc, such as that to a vocative, is restored whenever the models have removed it.
 
     In contrast, the arc to a negation is restored only if the models have deleted the node of the negation.
@@ -123,7 +123,7 @@ def _always(arc: DraftArc) -> bool:
 
 
 def _is_person(node: DraftNode) -> bool:
-    """Return whether a node represents a personal pronoun other than *it*."""
+    """Return whether a node is a personal pronoun other than *it*."""
     return node.concept in PERSONAL - {"it"} and node.rule == "pronoun"
 
 
@@ -137,11 +137,11 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
             draft.tops[sentence] = top
     asked = {node.sentence for node in nodes if node.concept == _UNKNOWN and not node.deleted}
     for arc in kept.get("marks", ()):
-        node, head = nodes[arc.dep], _living(draft, arc.head)
-        # A question needs only one amr-unknown. If a model has added one, do not restore the one that the
-        # rules had added.
+        node, head = nodes[arc.dep], _node_or_substitute(draft, arc.head)
+        # A question such as "Who came?" has only one amr-unknown. If a model has added one, do not
+        # restore the one that the rules had added.
         lost = node.deleted and (node.concept != _UNKNOWN or node.sentence not in asked)
-        if (lost or _always(arc)) and head is not None:
+        if (lost or _is_always_restored(arc)) and head is not None:
             _restore_arc(draft, arc, head)
     for arc in kept.get("hortative", ()):
         _restore_us(draft, arc)
@@ -161,7 +161,7 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
             arc.dep = measured.get(kinds[arc.dep], kinds[arc.dep])
     _drop_particles(draft)
     for arc in kept.get("modals", ()):
-        _put_over(draft, arc)
+        _restore_modal(draft, arc)
     for arc in kept.get("persons", ()):
         _restore_person(draft, arc)
     for k, node in enumerate(nodes):
@@ -178,8 +178,8 @@ def _restore_arc(draft: GraphDraft, arc: DraftArc, head: int) -> None:
     node = draft.nodes[arc.dep]
     # The models may have made the argument the top of the sentence, or may have deleted it because it is a
     # vocative. In these two cases, keep their decision.
-    stands = head == arc.dep or draft.tops.get(node.sentence) == arc.dep
-    if not stands and not (node.deleted and arc.role == "vocative"):
+    is_decided = head == arc.dep or draft.tops.get(node.sentence) == arc.dep
+    if not is_decided and not (node.deleted and arc.role == "vocative"):
         node.deleted, back = False, (arc.dep, head)
         draft.arcs = [old for old in draft.arcs if old.dep != arc.dep and (old.head, old.dep) != back]
         draft.link(head, arc.role, arc.dep, arc.rule)
@@ -187,7 +187,7 @@ def _restore_arc(draft: GraphDraft, arc: DraftArc, head: int) -> None:
 
 def _restore_us(draft: GraphDraft, arc: DraftArc) -> None:
     """Replace *you*, the agent of an ordinary imperative, by *we* in *let's go*."""
-    head = _living(draft, arc.head)
+    head = _node_or_substitute(draft, arc.head)
     if head is None or any(old.head == head and old.dep == arc.dep for old in draft.arcs):
         return
     for old in list(draft.arcs):
@@ -213,7 +213,7 @@ def _drop_particles(draft: GraphDraft) -> None:
                 draft.drop(arc.dep)
 
 
-def _put_over(draft: GraphDraft, arc: DraftArc) -> None:
+def _restore_modal(draft: GraphDraft, arc: DraftArc) -> None:
     """Restore a modal above a whole conjunction, where the rules have put it.
 
     For example, in *can't eat or drink*, *can't* concerns both verbs.
@@ -234,7 +234,7 @@ def _put_over(draft: GraphDraft, arc: DraftArc) -> None:
 def _restore_person(draft: GraphDraft, arc: DraftArc) -> None:
     """Restore a personal pronoun that the models have deleted, with the role that the rules gave it."""
     lost = [k for k in (arc.head, arc.dep) if draft.nodes[k].deleted and _is_person(draft.nodes[k])]
-    other = _living(draft, arc.dep if lost == [arc.head] else arc.head)
+    other = _node_or_substitute(draft, arc.dep if lost == [arc.head] else arc.head)
     if len(lost) != 1 or other is None or draft.nodes[other].concept is None:
         return
     head, dep = (arc.head, other) if lost == [arc.head] else (other, arc.dep)
@@ -243,11 +243,11 @@ def _restore_person(draft: GraphDraft, arc: DraftArc) -> None:
         draft.link(head, arc.role, dep, arc.rule)
 
 
-def _living(draft: GraphDraft, node: int) -> int | None:
+def _node_or_substitute(draft: GraphDraft, node: int) -> int | None:
     """Return a node or, if it is deleted, a node to use instead; ``None`` if there is none.
 
-    Another concept that represents the same word takes the place of a deleted node. If the deleted node
-    represented no word, the top of its sentence takes its place.
+    Another concept of the same word replaces a deleted node. If the deleted node is not aligned with a word,
+    the top of its sentence replaces it.
     """
     old = draft.nodes[node]
     if not old.deleted:
@@ -315,6 +315,6 @@ def _load_parts(folder: Traversable) -> tuple[Parts, GroupSums]:
 
 
 def learned_revisers() -> tuple[LearnedReviser, ...]:
-    """Return the reviser that ships with graphneg in a tuple, which is empty if there are no model files."""
+    """Return the reviser of the package in a tuple; the tuple is empty if the package has no model files."""
     folder = files("graphneg.parsers.dependency").joinpath("data", "learned")
     return (LearnedReviser(folder),) if folder.joinpath("VERSION").is_file() else ()

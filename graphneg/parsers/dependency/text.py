@@ -34,7 +34,7 @@ class Word:
     """A token of a spaCy document with its place in the dependency tree.
 
     Attributes:
-        i: Index of the word in its piece of text.
+        i: Index of the word in the text; in a text that was cut into pieces, index in its piece.
         text: The word as written.
         lower: The word in lower case, with straight apostrophes.
         lemma: The lemma of the word.
@@ -46,7 +46,7 @@ class Word:
         end: Offset after the last character of the word.
         sentence: Index of the sentence to which the word belongs.
         kids: Indices of the dependents of the word, in text order.
-        tree: All words of the piece, including this one.
+        tree: All words with which the word was parsed, including the word itself.
     """
 
     i: int
@@ -134,10 +134,10 @@ def read_words(doc: Any, offset: int = 0, places: Sequence[int] | None = None) -
     """Read the words of a spaCy ``Doc``, and link them to each other.
 
     Args:
-        doc: A piece of text that spaCy has parsed.
-        offset: Offset of this piece in the whole text.
-        places: For each character of ``doc``, its offset in the piece before `tightened` removed spaces from
-            it; ``None`` if nothing was removed.
+        doc: A text, or a piece of a long text, that spaCy has parsed.
+        offset: Offset of ``doc`` in the whole text; 0 if the text was not cut.
+        places: For each character of ``doc``, its offset before `tightened` removed spaces such as that in
+            *I 'm*; ``None`` if nothing was removed.
 
     Returns:
         The words, each with its head and its dependents.
@@ -368,7 +368,7 @@ def tightened(text: str) -> tuple[str, tuple[int, ...] | None]:
 
 
 def pieces(text: str, longest: int = LONGEST) -> Iterator[tuple[int, str]]:
-    """Cut a text into pieces.
+    """Cut a long text into pieces that can be parsed separately.
 
     A piece ends after the last sentence end within the maximum length, or else after the last space, or else
     at the maximum length.

@@ -24,9 +24,9 @@ from graphneg.parsers.dependency.learned.tables import GroupSums, Meanings, Mode
 from graphneg.parsers.dependency.rules.state import SUBJECTS
 from graphneg.parsers.dependency.text import Word
 
-_NEAR = 24
+_MAX_DISTANCE = 24
 """Maximum distance between the two nodes of a scored pair, counted in nodes in text order."""
-_MOST = 14
+_MAX_WORDS_AFTER_NO = 14
 """Maximum value of the feature that counts the words after *no*."""
 SURE_DENIAL, SURE_OF_NEW_VERB = 0.25, 1.5
 """Minimum absolute log odds for moving a negation. `SURE_DENIAL` is for verbs that occurred with *no* in the
@@ -51,7 +51,7 @@ def scored_pairs(seen: DraftFeatures) -> Iterator[tuple[int, int]]:
     # Sort the nodes in text order, so that only nodes whose words are near each other form pairs.
     alive = [i for i in sorted(seen.alive, key=lambda i: seen.order[i]) if i not in seen.settled]
     for at, a in enumerate(alive):
-        for b in alive[at + 1 : at + _NEAR]:
+        for b in alive[at + 1 : at + _MAX_DISTANCE]:
             if nodes[a].sentence != nodes[b].sentence or not seen.related(a, b):
                 continue
             if nodes[a].concept is not None and nodes[a].concept != "name":
@@ -151,12 +151,12 @@ LINK_THRESHOLD = -4.0
 RULE_BONUS = 0.25
 """Bonus in log odds for arcs that the rules wrote. The rules cover more kinds of text than the training data.
 """
-_OPENING = frozenset({"and", "or"})
+_CONJUNCTIONS = frozenset({"and", "or"})
 """Conjunctions that may have a single operand. The first operand of *And I left.* is in an earlier sentence.
 """
-_LEAST, _OTHERS = -9.0, -2.5
-"""Minimum log odds for an arc to be considered: `_LEAST` for the best role of a pair of nodes, `_OTHERS` for
-the other roles of the pair.
+_MIN_BEST_ROLE, _MIN_OTHER_ROLE = -9.0, -2.5
+"""Minimum log odds of an arc that is considered. `_MIN_BEST_ROLE` is for the best role of a pair of nodes,
+`_MIN_OTHER_ROLE` for the other roles of the pair.
 """
 
 
@@ -172,7 +172,7 @@ def link_nodes(meanings: Meanings, model: Model, sums: GroupSums, draft: GraphDr
     seen = DraftFeatures(draft, meanings)
     pairs = list(scored_pairs(seen))
     odds, tops = _scores(model, sums, seen, pairs)
-    arcs = _possible(odds, seen, pairs, model.classes[1:])
+    arcs = _likely_arcs(odds, seen, pairs, model.classes[1:])
     scored = [i for i in seen.alive if i not in seen.settled]
     kept = [arc for arc in draft.arcs if arc.dep in seen.settled]
     named = {arc.head for arc in kept}
@@ -213,7 +213,7 @@ def _scores(
     return np.clip(logits[:, 1:] - logits[:, :1], -30, 30), tops
 
 
-def _possible(
+def _likely_arcs(
     odds: Any, seen: DraftFeatures, pairs: Sequence[tuple[int, int]], roles: Sequence[str]
 ) -> list[ScoredArc]:
     """Return the likely arcs, after adding a bonus to the scores of the arcs that the rules wrote."""
@@ -224,9 +224,9 @@ def _possible(
         role = plain_role(seen.rule_arcs.get(pair, ("", ""))[0])
         if role in number:
             odds[row, number[role]] += RULE_BONUS
-    likely = odds > _OTHERS
+    likely = odds > _MIN_OTHER_ROLE
     likely[np.arange(len(pairs)), odds.argmax(axis=1)] = True
-    rows, columns = np.nonzero(likely & (odds > _LEAST))
+    rows, columns = np.nonzero(likely & (odds > _MIN_BEST_ROLE))
     return [
         ScoredArc(score, *pairs[row], roles[column])
         for score, row, column in zip(
@@ -246,7 +246,7 @@ def _write(draft: GraphDraft, taken: Sequence[ScoredArc]) -> None:
             draft.link(arc.head, arc.role, arc.dep, "learned")
     for head, deps in operands.items():
         # In "And I left", the first operand is in the previous sentence, so the only operand is :op2.
-        first = 2 if len(deps) == 1 and draft.nodes[head].concept in _OPENING else 1
+        first = 2 if len(deps) == 1 and draft.nodes[head].concept in _CONJUNCTIONS else 1
         for n, (_, dep) in enumerate(sorted(deps), first):
             draft.link(head, f"op{n}", dep, "learned")
 
@@ -269,7 +269,7 @@ def denials(words: Sequence[Word]) -> Iterator[NegatedSubject]:
     """Yield each *no* that belongs to a subject, with its noun and verb.
 
     Args:
-        words: The words of the piece of text.
+        words: The words of the text.
 
     Yields:
         The word *no* with its noun and verb: *no*, *man* and *running* in *no man is running*.
@@ -303,8 +303,8 @@ def denial_features(denial: NegatedSubject) -> list[str]:
     deps = "+".join(sorted({kid.dep for kid in kids} & {"dobj", "prep", "advmod", "conj", "prt", "advcl"}))
     size = len(behind)
     bag = ["1", f"n={noun.lemma}", f"v={verb.lemma}", f"vt={verb.tag}", f"k={deps}", f"e={no.dep}"]
-    bag += [f"nm={noun.child('amod', 'compound') is not None}", f"l={min(size, _MOST)}"]
-    bag += [f"l>{n}" for n in range(3, _MOST) if size > n]
+    bag += [f"nm={noun.child('amod', 'compound') is not None}", f"l={min(size, _MAX_WORDS_AFTER_NO)}"]
+    bag += [f"l>{n}" for n in range(3, _MAX_WORDS_AFTER_NO) if size > n]
     bag += [f"kd={kid.dep}" for kid in kids]
     for kid in kids:
         if kid.dep == "dobj":
@@ -328,7 +328,8 @@ def move_negation(model: Model, draft: GraphDraft) -> None:
         )
         minuses = [k for k in nos if draft.nodes[k].value == "-"]
         concepts = [[k for k in group if draft.nodes[k].concept] for group in (nouns, verbs)]
-        # Change nothing if one of the words has no node or several nodes: it is then unclear which to move.
+        # Change nothing if "no", the noun or the verb has no node or several nodes, because it is then
+        # unclear which nodes to link.
         if [len(group) for group in (minuses, *concepts)] == [1, 1, 1]:
             score = float(model.sums("denial", "denial", [denial_features(denial)])[0, 0])
             known = f"v={denial.verb.lemma}" in model.features["denial"]
@@ -345,7 +346,7 @@ def _move_polarity(draft: GraphDraft, minus: int, noun: int, verb: int, score: f
     # In "no man is singing and playing", the rules have also negated the second verb. If the noun is now
     # negated instead, delete the copies of the negation below the other verbs.
     if chosen == noun:
-        joint = _above(draft, verb)[-1]
+        joint = _with_conjunction(draft, verb)[-1]
         group = {arc.dep for arc in draft.arcs if arc.head == joint and arc.role.startswith("op")}
         for arc in list(draft.arcs):
             node = draft.nodes[arc.dep]
@@ -354,11 +355,11 @@ def _move_polarity(draft: GraphDraft, minus: int, noun: int, verb: int, score: f
     # If the previously negated node (or a conjunction above it) was the top of the sentence, the newly
     # negated node becomes the top.
     sentence = draft.nodes[verb].sentence
-    if draft.tops.get(sentence) in _above(draft, other):
-        draft.tops[sentence] = _above(draft, chosen)[-1]
+    if draft.tops.get(sentence) in _with_conjunction(draft, other):
+        draft.tops[sentence] = _with_conjunction(draft, chosen)[-1]
 
 
-def _above(draft: GraphDraft, node: int) -> list[int]:
+def _with_conjunction(draft: GraphDraft, node: int) -> list[int]:
     """Return a node and, if it is an operand of a conjunction, the node of the conjunction."""
     over = [arc.head for arc in draft.arcs if arc.dep == node and arc.role.startswith("op")]
     return [node, *over[:1]]

@@ -33,7 +33,7 @@ from graphneg.parsers.dependency.learned.tables import (
 from graphneg.parsers.dependency.text import Word
 
 _AMOUNTS = frozenset({"many", "much"})
-_ORDER = "=imperative"
+_IMPERATIVE = "=imperative"
 """Label of an imperative in a graph fragment. Imperatives that the rules found are kept, because the
 training data contain few imperatives.
 """
@@ -62,7 +62,7 @@ def candidates(
 
     Args:
         meanings: Tables with counts of fragments and PropBank frames.
-        words: The words of the piece of text.
+        words: The words of the text.
         i: Index of the word.
         given: The fragment that the rules wrote; empty if the word has no node.
         left_out: Counts to subtract, keyed by fragment. During training, these are the counts from the
@@ -88,7 +88,7 @@ def candidates(
         marks = sources.setdefault(fragment, [])
         for name, count, whole in zip("ab", counts, total, strict=True):
             if count:
-                marks += [f"{name}{_share(count, whole)}", f"{name}n{_level(count)}"]
+                marks += [f"{name}{_share(count, whole)}", f"{name}n{_log2_level(count)}"]
     for key in sense_keys(word) if letter else ():
         senses = meanings.senses.get(key, ())
         whole = sum(sense.examples for sense in senses)
@@ -100,9 +100,11 @@ def candidates(
     if letter:
         sources.setdefault(word.lemma, []).append("lemma")
     _add_variants(sources, given)
-    if _ORDER in read_fragment(given).labels:
-        sources = {text: marks for text, marks in sources.items() if _ORDER in read_fragment(text).labels}
-    known = f"{_level(total[0])}{_level(total[1])}"
+    if _IMPERATIVE in read_fragment(given).labels:
+        sources = {
+            text: marks for text, marks in sources.items() if _IMPERATIVE in read_fragment(text).labels
+        }
+    known = f"{_log2_level(total[0])}{_log2_level(total[1])}"
     return [
         FragmentOption(text, _features(word, text, marks, known, given)) for text, marks in sources.items()
     ]
@@ -125,13 +127,13 @@ def open_words(draft: GraphDraft) -> Iterator[tuple[Word, str, list[int]]]:
     again = {token for node in draft.nodes if not node.deleted for token in node.mentions}
     for word in draft.words:
         text, group = given.get(word.i, ("", []))
-        stands = word.i in closed or is_fixed(text) or _stands(word, text)
+        stands = word.i in closed or is_fixed(text) or _rules_decide(word, text)
         if not stands and (group or word.i not in again):
             yield word, text, group
 
 
-def _stands(word: Word, text: str) -> bool:
-    """Return whether the rules are more reliable than the network for the meaning of a word."""
+def _rules_decide(word: Word, text: str) -> bool:
+    """Return whether to keep the concept that the rules chose for a word: they are right more often here."""
     # For the noun in "on leave", the network would choose the frame of the verb, which is wrong.
     if (word.lower, word.tag) == ("leave", "NN"):
         return True
@@ -198,7 +200,7 @@ def _share(count: int, whole: int) -> str:
     return str(round(4 * count / whole)) if whole else ""
 
 
-def _level(count: int) -> int:
+def _log2_level(count: int) -> int:
     """Return the order of magnitude of a count (to the base 2, at most 5) as a feature value."""
     return min(int(math.log2(count + 1)), 5)
 
@@ -225,7 +227,7 @@ def context_features(meanings: Meanings, words: Sequence[Word], i: int) -> list[
 
     Args:
         meanings: Tables with word clusters.
-        words: The words of the piece of text.
+        words: The words of the text.
         i: Index of the word.
 
     Returns:
@@ -291,12 +293,14 @@ def choose_concepts(
     begin = 0
     for token, group, choices in undecided:
         best = int(np.argmax(scores[begin : begin + len(choices)]))
-        if scores[begin + best] - scores[begin] > _needed(choices[0].fragment, choices[best].fragment, sure):
+        if scores[begin + best] - scores[begin] > _required_margin(
+            choices[0].fragment, choices[best].fragment, sure
+        ):
             put_fragment(draft, token, choices[best].fragment, group)
         begin += len(choices)
 
 
-def _needed(given: str, other: str, sure: float) -> float:
+def _required_margin(given: str, other: str, sure: float) -> float:
     """Return the margin, in log odds, by which a fragment must outscore the fragment that the rules chose."""
     if kind_of(given) != "frame" or kind_of(other) != "frame" or stem_of(given) != stem_of(other):
         return 0.0

@@ -137,11 +137,10 @@ class Paths:
             is the length of the path.
         """
         if (a, b) not in self._known:
-            self._known[a, b] = self._find(a, b)
+            self._known[a, b] = self._find_path(a, b)
         return self._known[a, b]
 
-    def _find(self, a: int, b: int) -> tuple[str, str, int]:
-        """Find the path between two words in the dependency tree."""
+    def _find_path(self, a: int, b: int) -> tuple[str, str, int]:
         if a == b:
             return "=", "=", 0
         up, down, words = self.ancestors(a), self.ancestors(b), self.words
@@ -212,7 +211,7 @@ class DraftFeatures:
             direction of the arc.
         settled: Nodes whose arcs stay as the rules wrote them.
         rank: For each node that is not deleted, its position among these nodes in ``draft.nodes``.
-        mates: Indices of the nodes that represent each word, keyed by the index of the word.
+        mates: Indices of the nodes of each word, keyed by the index of the word. *Teacher* has two nodes.
         order: For each node that is not deleted, its position in text order.
     """
 
@@ -324,8 +323,8 @@ class DraftFeatures:
         labels, lexical, length = self.paths.between(a, b)
         gap, near = _bucket(b - a), _bucket(self.order[d] - self.order[h])
         groups += [("path", labels, lexical, length, role, back, hk, dk), ("gap", gap, near, hk, dk)]
-        # `gap` is the distance between the words of two nodes. It is 0 if both nodes represent the same word,
-        # as person and teach-01 do for "teacher".
+        # `gap` is the distance between the words of two nodes. It is 0 if both nodes belong to the same word:
+        # "teacher" has the nodes person and teach-01.
         if gap == 0:
             groups.append(("same", hl, dl, self.rank[d] - self.rank[h]))
         else:

@@ -22,7 +22,7 @@ MODALS = word_pairs("modal")
 """
 _SPEECH_MARKS = frozenset({":", '"', "``", "\u201c"})
 """Punctuation marks that introduce direct speech."""
-_WISHED = frozenset({"like", "love", "prefer", "say", "think"})
+_VERBS_WITH_POLITE_SHOULD = frozenset({"like", "love", "prefer", "say", "think"})
 """Verbs with which *should* is a polite form of *would*: *I should like to know*."""
 
 
@@ -30,15 +30,15 @@ def write_modals(state: RuleState) -> None:
     """Put ``possible-01``, ``obligate-01`` or ``recommend-01`` above a verb with a modal.
 
     Args:
-        state: Words, nodes and unfinished graph of this piece of text; changed in place.
+        state: The words of the text, and the graph under construction, which is changed in place.
     """
     for word in state.words:
         verb = word.child("xcomp")
         follows = verb is not None and state.core_of(verb) is not None
         if word.tag == "MD" and word.dep == "aux" and word.lemma in MODALS:
             # "I should like to come" expresses a wish, so it does not get recommend-01.
-            if not (word.lower == "should" and word.parent.lemma in _WISHED):
-                _put_over_head(state, word, *MODALS[word.lemma])
+            if not (word.lower == "should" and word.parent.lemma in _VERBS_WITH_POLITE_SHOULD):
+                _put_above_clause(state, word, *MODALS[word.lemma])
         elif word.i not in state.head_nodes:
             continue
         elif word.lemma == "have":
@@ -48,24 +48,23 @@ def write_modals(state: RuleState) -> None:
         elif word.lower in {"maybe", "perhaps"}:
             # "Maybe he left" means that it is possible that he left, so possible-01 is put above the verb.
             if word.dep == "advmod" and state.proxy(word.head) != word.i:
-                _put_over_head(state, word, "possible-01")
+                _put_above_clause(state, word, "possible-01")
         elif word.lower == "better" and word.dep == "advmod":
             # "You'd better stay" and "You had better stay" express advice, so they get recommend-01.
             had = any(aux.lower in {"'d", "had"} and aux.i < word.i for aux in word.parent.children("aux"))
             if had and word.i < word.head:
-                _put_over_head(state, word, "recommend-01")
+                _put_above_clause(state, word, "recommend-01")
         # "She is able to swim" gets possible-01, because it has the same meaning as "She can swim".
         elif word.lower == "able" and follows:
             _rename(state, word, "possible-01", "able")
 
 
 def _rename(state: RuleState, word: Word, concept: str, rule: str) -> None:
-    """Change the concept of a word's node, and record the rule that changed it."""
     node = state.draft.nodes[state.head_nodes[word.i]]
     node.concept, node.rule = concept, rule
 
 
-def _put_over_head(state: RuleState, word: Word, concept: str, role: str = "ARG1") -> None:
+def _put_above_clause(state: RuleState, word: Word, concept: str, role: str = "ARG1") -> None:
     """Put the concept of a modal or an adverb above its clause: "Maybe he left" gets ``possible-01``."""
     proxy = state.proxy(word.head)
     if proxy in state.top_nodes:
@@ -79,7 +78,7 @@ def write_moods(state: RuleState, root: Word) -> None:
     """Add the nodes for imperatives, questions, *please* and *thanks* in a sentence.
 
     Args:
-        state: Words, nodes and unfinished graph of this piece of text; changed in place.
+        state: The words of the text, and the graph under construction, which is changed in place.
         root: The root of the sentence.
     """
     core = state.core_of(root)
@@ -119,7 +118,6 @@ def _write_order(state: RuleState, word: Word) -> None:
 
 
 def _is_imperative(word: Word) -> bool:
-    """Return whether a verb is an imperative, judging by its tag and its dependents."""
     # "Thank you" is not an imperative, and neither are inflected forms of "be" such as "is" (but "Be quiet"
     # is). A verb with a subject or a conjunction ("if you go"), after "to", or after a modal is not an
     # imperative either.
@@ -140,7 +138,7 @@ def _write_question(state: RuleState, root: Word) -> None:
     """Add ``request-confirmation-91`` or ``:polarity (a / amr-unknown)`` to a yes/no question."""
     members = [word for word in state.words if word.sentence == root.sentence]
     tagged = any(word.dep == "tag" for word in members)
-    if not tagged and not _asks(root, members):
+    if not tagged and not _is_yes_no_question(root, members):
         return
     draft, proxy = state.draft, state.proxy(root.i)
     core, outer = state.head_nodes[proxy], state.top_nodes[proxy]
@@ -154,7 +152,7 @@ def _write_question(state: RuleState, root: Word) -> None:
         draft.concept("request-confirmation-91", None, "question", root.sentence, ARG1=outer)
         return
     # In '"Did it rain?" she asked', only the quotation is a question, so its node gets :polarity amr-unknown.
-    if _says(root):
+    if _may_introduce_quotation(root):
         asked = root.child("ccomp")
         if asked is None or state.core_of(asked) is None:
             return
@@ -168,24 +166,26 @@ def _write_question(state: RuleState, root: Word) -> None:
             draft.nodes[unknown].token = word.i
 
 
-def _says(root: Word) -> bool:
+def _may_introduce_quotation(root: Word) -> bool:
     """Return whether a root can introduce a quotation: it is a verb of saying without an auxiliary."""
     return root.lemma in SPEECH and root.tag[:2] == "VB" and root.child("aux") is None
 
 
-def _asks(root: Word, members: list[Word]) -> bool:
+def _is_yes_no_question(root: Word, members: list[Word]) -> bool:
     """Return whether a sentence is a yes/no question: it has "?" or inversion, but no question word."""
     last = members[-3:]
     # In '"Is it far?" he asked.', the question mark is in the quotation, so look for it there, too.
-    quoted = root.child("ccomp") if _says(root) else None
+    quoted = root.child("ccomp") if _may_introduce_quotation(root) else None
     if quoted is not None and quoted.i < root.i:
         last += quoted.children("punct")
     if not any(word.text.startswith("?") for word in last) and not opens_question(root):
         return False
-    return not any(_is_main(word, root) for word in members if word.tag in {"WP", "WRB", "WDT", "WP$"})
+    return not any(
+        _is_in_main_clause(word, root) for word in members if word.tag in {"WP", "WRB", "WDT", "WP$"}
+    )
 
 
-def _is_main(word: Word, root: Word) -> bool:
+def _is_in_main_clause(word: Word, root: Word) -> bool:
     """Return whether a question word belongs to the main clause of its sentence."""
     head = word
     while True:
@@ -200,9 +200,9 @@ def _is_main(word: Word, root: Word) -> bool:
         head = head.parent
 
 
-_MARKS = frozenset({",", ".", "``", "''", ":", "-LRB-", "HYPH", "_SP"})
+_TAGS_BEFORE_AUXILIARY = frozenset({",", ".", "``", "''", ":", "-LRB-", "HYPH", "_SP"})
 """Tags of punctuation marks that may precede the auxiliary of a question."""
-_LEADS = frozenset({"and", "or", "but", "so", "well", "now", "then"})
+_WORDS_BEFORE_AUXILIARY = frozenset({"and", "or", "but", "so", "well", "now", "then"})
 """Words that may precede the auxiliary of a question, as in *So do you like it*."""
 
 
@@ -242,7 +242,12 @@ def opens_question(root: Word) -> bool:
     so = before and before[-1].lower == "so" and verb == root.i
     if so or any(word.text.startswith("!") for word in members[-2:]):
         return False
-    return all(word.lower in _LEADS or word.tag in _MARKS or word.tag in {"UH", "JJ"} for word in before)
+    return all(
+        word.lower in _WORDS_BEFORE_AUXILIARY
+        or word.tag in _TAGS_BEFORE_AUXILIARY
+        or word.tag in {"UH", "JJ"}
+        for word in before
+    )
 
 
 _MEASURES = word_map("measure")
@@ -255,7 +260,7 @@ def write_question_words(state: RuleState) -> None:
     """Add a node for each question word that stands for something, such as a person, a thing or a place.
 
     Args:
-        state: Words, nodes and unfinished graph of this piece of text; changed in place.
+        state: The words of the text, and the graph under construction, which is changed in place.
     """
     for word in state.words:
         if word.tag in {"WP", "WDT", "WP$", "WRB"} and word.i not in state.done:
@@ -327,7 +332,7 @@ def write_whys(state: RuleState) -> None:
     *Why did he go?* becomes ``(c / cause-01 :ARG0 (a / amr-unknown) :ARG1 (g / go-02 ...))``.
 
     Args:
-        state: Words, nodes and unfinished graph of this piece of text; changed in place.
+        state: The words of the text, and the graph under construction, which is changed in place.
     """
     for word in state.words:
         if word.lower != "why" or word.i not in state.done or word.i in state.head_nodes:
@@ -389,18 +394,18 @@ def write_negation(state: RuleState) -> None:
     """Add ``:polarity -`` to each node that a negative word such as *not* or *without* negates.
 
     Args:
-        state: Words, nodes and unfinished graph of this piece of text; changed in place.
+        state: The words of the text, and the graph under construction, which is changed in place.
     """
     for word in state.words:
-        target, rule = _denied_by(state, word)
+        target, rule = _negated_node(state, word)
         if target is not None:
             state.mark(target, "polarity", "-", word.i, rule)
             if rule == "negation" or (rule == "no" and word.dep == "neg"):
-                _deny_joined(state, word, target)
+                _negate_conjuncts(state, word, target)
 
 
-def _denied_by(state: RuleState, word: Word) -> tuple[int | None, str]:
-    """Return the node that a negative word negates, and the name of the rule that applies to the word."""
+def _negated_node(state: RuleState, word: Word) -> tuple[int | None, str]:
+    """Return the node that a word such as *not* negates (None for no node), and the name of the rule used."""
     after = word.following
     if (
         word.lemma in {"not", "n't", "nt"}
@@ -417,10 +422,10 @@ def _denied_by(state: RuleState, word: Word) -> tuple[int | None, str]:
             beside = after.dep in {"advmod", "amod", "nummod"} and over.tag[:2] in {"JJ", "RB", "NN"}
             if beside and over.i > after.i:
                 return state.head_nodes[after.i], "negation"
-        return _denied_clause(state, word), "negation"
+        return _negated_predicate(state, word), "negation"
     # "never" already has a node with the concept "ever". It also negates the clause: "He never came".
     if word.lower == "never" and word.i in state.head_nodes:
-        return _denied_clause(state, word), "never"
+        return _negated_predicate(state, word), "never"
     head = word.parent
     if word.lower == "no" and word.i not in state.head_nodes and word.i not in state.done:
         # "no" negates the comparison in "no taller than", the verb in "No man came", and "have" (not the
@@ -430,11 +435,11 @@ def _denied_by(state: RuleState, word: Word) -> tuple[int | None, str]:
                 head = head.parent
             return state.core_of(head), "no"
         beside = word.tag == "DT" and word.dep in {"det", "neg"}
-        return _denied_by_phrase(state, head) if beside else None, "no"
+        return _node_negated_by_no(state, head) if beside else None, "no"
     if word.lower in {"none", "neither"}:
         # In "none of them came" and "neither he nor she came", "none" and "neither" negate the verb.
         if word.dep in {"preconj", "det", "cc"} and word.lower == "neither":
-            return _denied_by_phrase(state, head) if head.tag[:2] in {"NN", "PR"} else None, "none"
+            return _node_negated_by_no(state, head) if head.tag[:2] in {"NN", "PR"} else None, "none"
         deferred = word.i in state.representatives and word.dep in {*SUBJECTS, "dobj"}
         return state.core_of(head) if deferred else None, "none"
     # The word "without" negates the noun or clause after it: "sugar" in "without sugar".
@@ -442,7 +447,7 @@ def _denied_by(state: RuleState, word: Word) -> tuple[int | None, str]:
     return (None if inner is None else state.core_of(inner)), "without"
 
 
-def _denied_clause(state: RuleState, word: Word) -> int | None:
+def _negated_predicate(state: RuleState, word: Word) -> int | None:
     """Return the node that *not* negates: the predicate, or the modal above it."""
     head, after = word.parent, word.following
     # In "not so bad", "not" may depend on "so", but it negates the adjective. So continue with the adjective.
@@ -470,7 +475,7 @@ def _denied_clause(state: RuleState, word: Word) -> int | None:
     return state.persons.get(proxy, state.head_nodes.get(proxy))
 
 
-def _deny_joined(state: RuleState, word: Word, target: int) -> None:
+def _negate_conjuncts(state: RuleState, word: Word, target: int) -> None:
     """Also negate the conjuncts of a negated verb, as in *is not dancing and playing*."""
     verb = word.parent
     if target != state.head_nodes.get(verb.i) or verb.child_word("cc", "and", "or") is None:
@@ -483,7 +488,7 @@ def _deny_joined(state: RuleState, word: Word, target: int) -> None:
             state.mark(state.head_nodes[other.i], "polarity", "-", None, "negation")
 
 
-def _denied_by_phrase(state: RuleState, noun: Word) -> int | None:
+def _node_negated_by_no(state: RuleState, noun: Word) -> int | None:
     """Return the node that *no* in a noun phrase negates: the verb of a subject, otherwise the noun."""
     verb = noun.parent
     denies = noun.dep in SUBJECTS or (noun.dep == "dobj" and verb.lemma == "have")

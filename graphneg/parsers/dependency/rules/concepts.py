@@ -47,7 +47,7 @@ def resolve_light_verbs(state: RuleState) -> None:
     """Give a light verb and its object a single node: *take a look* is ``look-01``.
 
     Args:
-        state: Words, nodes and unfinished graph of this piece of text; changed in place.
+        state: The words of the text, and the graph under construction, which is changed in place.
     """
     lexicon = state.lexicon
     for word in state.words:
@@ -68,7 +68,7 @@ def write_concepts(state: RuleState) -> None:
     """Add a concept for each word that has no node yet.
 
     Args:
-        state: Words, nodes and unfinished graph of this piece of text; changed in place.
+        state: The words of the text, and the graph under construction, which is changed in place.
     """
     for word in state.words:
         tag = word.tag
@@ -88,7 +88,7 @@ def write_concepts(state: RuleState) -> None:
         elif word.lower in word_class("wh-word") and tag[:2] not in {"IN", "VB", "MD", "PR"}:
             continue
         elif tag == "MD":
-            # In "I can!", there is no verb, so the modal gets a node that represents the clause.
+            # In "I can!", there is no verb, so the node of the modal is the node of the clause.
             if word.dep not in {"aux", "auxpass"}:
                 state.add(MODALS[word.lemma][0] if word.lemma in MODALS else "do-02", word.i, "ellipsis")
         elif tag in {"PRP", "PRP$"}:
@@ -183,7 +183,7 @@ def _fit(state: RuleState, frame: str, form: str) -> float:
 
 
 def _write_noun(state: RuleState, word: Word) -> None:
-    """Add the concept of a noun. Nouns such as "aunt" and "teacher" are represented by several nodes."""
+    """Add the concept of a noun. Nouns such as *aunt* and *teacher* get several nodes."""
     lemma = word.lemma
     owned = word.child("poss") is not None or word.child_word("prep", "of") is not None
     if word.lower in _INDEFINITE:
@@ -207,7 +207,7 @@ def _write_known(state: RuleState, word: Word, concept: str) -> None:
     lemma = word.lemma
     # "player" becomes (person :ARG0-of play-01). For "bookseller", the table has only sell-01, so the first
     # part of the word is added as the object: (person :ARG0-of (sell-01 :ARG1 book)).
-    tail = next((lemma[k:] for k in range(len(lemma)) if _does(lemma[k:], concept)), None)
+    tail = next((lemma[k:] for k in range(len(lemma)) if _is_agent(lemma[k:], concept)), None)
     first = "" if tail is None else lemma.removesuffix(tail)
     if tail is not None and (tail == lemma or "NOUN" in readings(first)):
         person = state.persons[word.i] = state.add("person", word.i, "agent")
@@ -221,10 +221,10 @@ def _write_known(state: RuleState, word: Word, concept: str) -> None:
         state.add(concept, word.i, "table")
 
 
-def _does(noun: str, concept: str) -> bool:
+def _is_agent(noun: str, concept: str) -> bool:
     """Return whether a noun in *-er* or *-or* names the agent of a frame.
 
-    >>> _does("player", "play-01"), _does("order", "order-01"), _does("swimmer", "swim-01")
+    >>> _is_agent("player", "play-01"), _is_agent("order", "order-01"), _is_agent("swimmer", "swim-01")
     (True, False, True)
 
     Returns:
@@ -276,9 +276,9 @@ def _adjective_concept(state: RuleState, word: Word) -> tuple[str, str]:
         return word.lower, "table"
     known = lexicon.written_concepts(lemma, "j")
     if known:
-        return known[0], "negative" if _denies(lemma, known[0]) else "table"
+        return known[0], "negative" if _is_negation_of(lemma, known[0]) else "table"
     # "unhappy" gets happy-01 with :polarity -.
-    base = _denied_concept(state, lemma)
+    base = _negated_concept(state, lemma)
     if base is not None:
         return base, "negative"
     frames = _verbal_frames(state, lemma, "j") or lexicon.candidates(lemma, "j")
@@ -293,10 +293,10 @@ def _adjective_concept(state: RuleState, word: Word) -> tuple[str, str]:
     return lemma, "word"
 
 
-def _denies(word: str, concept: str) -> bool:
+def _is_negation_of(word: str, concept: str) -> bool:
     """Return whether a word is formed from a concept's word with a negative prefix or *-less*.
 
-    >>> _denies("unhappy", "happy-01"), _denies("untie", "untie-01")
+    >>> _is_negation_of("unhappy", "happy-01"), _is_negation_of("untie", "untie-01")
     (True, False)
 
     Returns:
@@ -308,7 +308,7 @@ def _denies(word: str, concept: str) -> bool:
     return lacks or any(word == f"{prefix}{stem}" for prefix in _PREFIXES)
 
 
-def _denied_concept(state: RuleState, lemma: str) -> str | None:
+def _negated_concept(state: RuleState, lemma: str) -> str | None:
     """Return the concept that an adjective such as *unhappy* or *careless* negates, or ``None``."""
     lexicon = state.lexicon
     for prefix in _PREFIXES:
@@ -339,13 +339,13 @@ def _write_adverb(state: RuleState, word: Word) -> None:
         state.add("ever", word.i, "never")
     elif known is not None and known != DELETED:
         node = state.add(known, word.i, "table")
-        if _denies(stem, known):
+        if _is_negation_of(stem, known):
             state.mark(node, "polarity", "-", word.i, "negative")
     elif known is None and stem == word.lower:
         state.add(word.lemma, word.i, "adverb")
     # "happily" gets happy-01, and "unhappily" gets happy-01 with :polarity -.
     elif known is None:
-        base = _denied_concept(state, stem)
+        base = _negated_concept(state, stem)
         concept = base or lexicon.best_concept(stem, "j")
         if concept in {None, DELETED}:
             concept = next(iter(lexicon.candidates(stem, "j")), stem)
@@ -429,7 +429,6 @@ def _write_determiner(state: RuleState, word: Word) -> None:
 
 
 def _write_interjection(state: RuleState, word: Word) -> None:
-    """Add the concept of an interjection."""
     node = state.add(word.lower, word.i, "interjection")
     # "Wow!" expresses a feeling, so it gets :mode expressive, as AMR requires.
     if word.lower in word_class("expressive"):

@@ -1,10 +1,10 @@
-"""Find the words that represent forms of *be*, *going to* and *let's*.
+"""Find the node that each form of *be*, *going to* and *let's* shares with another word.
 
-AMR has no concept for a copula: *She is tall* is ``(t / tall :domain (s / she))``. Therefore the rules look
-for the word that represents each *be*, here *tall*, and store it in `RuleState.representatives`. In the same
-way, the main verb represents a *going to* or *let's* before it. For statements of place, origin and likeness,
-AMR has frames. These frames represent the *be*: *He is in London* is ``(b / be-located-at-91 :ARG1 (h / he)
-:ARG2 ...)``. These rules run before the concepts of the words are added.
+AMR has no concept for a copula: *She is tall* is ``(t / tall :domain (s / she))``. Therefore *is* uses the
+node of *tall*. The rules store this pair of words in `RuleState.representatives`. In the same way, *going to*
+and *let's* use the node of the main verb. For statements of place, origin and likeness, AMR has frames, which
+become the node of *be*: *He is in London* is ``(b / be-located-at-91 :ARG1 (h / he) :ARG2 ...)``. These rules
+run before the concepts of the words are added.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def resolve_copulas(state: RuleState) -> None:
     """For each *be* that is not an auxiliary, find the word or frame whose node stands for it in the graph.
 
     Args:
-        state: Words, nodes and unfinished graph of this piece of text; changed in place.
+        state: The words of the text, and the graph under construction, which is changed in place.
     """
     for word in state.words:
         # "Nice to meet you" has no *be*, but means "It is nice to meet you": make the infinitive the subject
@@ -46,7 +46,7 @@ def resolve_futures(state: RuleState) -> None:
     This is *rain* in *is going to rain*, and *go* in *let's go*.
 
     Args:
-        state: Words, nodes and unfinished graph of this piece of text; changed in place.
+        state: The words of the text, and the graph under construction, which is changed in place.
     """
     for word in state.words:
         verb: Word | None = None
@@ -57,7 +57,7 @@ def resolve_futures(state: RuleState) -> None:
             verb = clause if us is not None and us.lower in {"'s", "us"} else None
         elif word.lemma == "go" and word.tag in {"VBG", "VB"} and word.child("dobj", "prep", "prt") is None:
             clause = word.child("xcomp")
-            # "He is going to sleep" is a future, so "going" gets no node and is represented by "sleep".
+            # "He is going to sleep" is a future, so "going" gets no node of its own and uses that of "sleep".
             # "Going to sleep is nice" is not a future, since "going" has no auxiliary. "go to Rome" is not a
             # future, since no verb follows "to".
             future = clause is not None and clause.is_infinitive and word.child("aux") is not None
@@ -100,7 +100,7 @@ def _resolve(state: RuleState, be: Word) -> None:
             # "She is near him", align near-02 with "near".
             named = state.draft.nodes[node]
             named.token, named.start, named.end = location.i, location.start, location.end
-    elif (other := _other(be)) is not None:
+    elif (other := _fallback_word(be)) is not None:
         state.representatives[be.i] = other.i
 
 
@@ -163,10 +163,10 @@ def _location(be: Word) -> Word | None:
     return None
 
 
-def _other(be: Word) -> Word | None:
-    """Return the word that represents a *be* without a predicate or place: "trees" in "It's about trees"."""
-    # "be" is represented by the noun "trees" in "It is about trees", and by the adverb in "The game is over".
-    # In "I think, so I am", only the subject is left to represent "be".
+def _fallback_word(be: Word) -> Word | None:
+    """Return the word whose node *be* uses without a predicate or place: "trees" in "It's about trees"."""
+    # "is" uses the node of the noun in "It is about trees", and of the adverb in "The game is over". In "I
+    # think, so I am", only the subject is left.
     for preposition in be.children("prep"):
         inner = preposition.child("pobj", "pcomp")
         if inner is not None:

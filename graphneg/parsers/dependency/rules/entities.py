@@ -58,7 +58,7 @@ def write_entities(state: RuleState) -> None:
     Later rules skip the words of these entities.
 
     Args:
-        state: Words, nodes and unfinished graph of this piece of text; changed in place.
+        state: The words of the text, and the graph under construction, which is changed in place.
     """
     i = 0
     while i < len(state.words):
@@ -102,7 +102,7 @@ def _write_value(state: RuleState, word: Word, kind: str, role: str, value: str,
 
 
 def _write_run(state: RuleState, run: Sequence[Word], concept: str, rule: str) -> int:
-    """Add one concept that represents several words, and return the index of its node."""
+    """Add one concept for several words, and return the index of its node."""
     node = state.draft.concept(concept, run[0].i, rule, last=run[-1].i)
     state.draft.nodes[node].token = state.cover(run, node).i
     return node
@@ -304,7 +304,7 @@ def write_multiwords(state: RuleState) -> None:
     """Add one node for each multiword expression, and make it the node of the expression's head word.
 
     Args:
-        state: Words, nodes and unfinished graph of this piece of text; changed in place.
+        state: The words of the text, and the graph under construction, which is changed in place.
     """
     i = 0
     while i < len(state.words):
@@ -366,7 +366,8 @@ def _write_expression(state: RuleState, i: int) -> int:
             if inner is not None:
                 state.relations[inner.i] = "example"
             return len(run)
-        # In "a lot of money", "money" represents the phrase, and `write_nominals` adds the amount to it.
+        # In "a lot of money", the phrase has the node of "money". `write_nominals` later adds "a lot" as
+        # its :quant.
         if measures and noun is not None:
             state.amounts[noun.i] = state.draft.concept(concept, i, "multiword", last=run[-1].i)
             state.defer(run, noun)
@@ -401,7 +402,7 @@ def write_nominals(state: RuleState) -> None:
     """Add quantities with units, rates, and relations of kinship.
 
     Args:
-        state: Words, nodes and unfinished graph of this piece of text; changed in place.
+        state: The words of the text, and the graph under construction, which is changed in place.
     """
     for noun, amount in state.amounts.items():
         if noun in state.head_nodes:
@@ -490,7 +491,7 @@ def write_degrees(state: RuleState) -> None:
     """Put ``have-degree-91`` above each adjective that is compared or has a degree word.
 
     Args:
-        state: Words, nodes and unfinished graph of this piece of text; changed in place.
+        state: The words of the text, and the graph under construction, which is changed in place.
     """
     for word in state.words:
         # Words such as "more", "most" and "last" themselves express degrees or amounts, so they do not get
@@ -568,7 +569,7 @@ def share_measured(state: RuleState) -> None:
     In *He is too tired*, *he* is ``ARG1`` both of ``have-degree-91`` and of ``tire-01``.
 
     Args:
-        state: Words, nodes and unfinished graph of this piece of text; changed in place.
+        state: The words of the text, and the graph under construction, which is changed in place.
     """
     arcs = state.draft.arcs
     for degree in [arc for arc in arcs if arc.role == "ARG2" and arc.rule == "degree"]:

@@ -35,10 +35,10 @@ _QUOTE_TAGS = frozenset({"``", "''", '"'})
 
 
 def groups(state: RuleState) -> list[list[int]]:
-    """Return the coordinations in a piece of text, each as the list of its conjuncts.
+    """Return the coordinations in a text, each as the list of its conjuncts.
 
     Args:
-        state: Words, nodes and unfinished graph of this piece of text.
+        state: The words of the text, and the graph under construction.
 
     Returns:
         For each coordination, the indices of its words in text order.
@@ -59,16 +59,16 @@ def write_coordination(state: RuleState) -> dict[int, list[int]]:
     """Put a conjunction above the conjuncts of each coordination.
 
     Args:
-        state: Words, nodes and unfinished graph of this piece of text; changed in place.
+        state: The words of the text, and the graph under construction, which is changed in place.
 
     Returns:
         The word indices of all conjuncts of each coordination, keyed by the index of the first conjunct. A
-        conjunct that another word represents is replaced with that word.
+        conjunct that uses the node of another word is replaced with that word.
     """
     written: dict[int, list[int]] = {}
     for group in reversed(groups(state)):
-        # Ignore conjuncts without a node, and count conjuncts that the same word represents only once. A node
-        # for the conjunction is needed only if at least two conjuncts are left.
+        # Ignore conjuncts without a node, and count conjuncts that share a node only once. A node for the
+        # conjunction is needed only if at least two conjuncts are left.
         members = [i for i in dict.fromkeys(state.proxy(i) for i in group) if i in state.top_nodes]
         if len(members) < 2:
             continue
@@ -113,7 +113,7 @@ def _conjunction(state: RuleState, group: list[int]) -> tuple[str, int | None]:
     conjunctions = [word for i in group for word in state.words[i].children("cc")]
     for word in conjunctions:
         concept = word_map("conjunction").get(word.lower)
-        # A contrast has exactly two sides, so "but" is ignored if there are more than two conjuncts.
+        # contrast-01 has exactly two arguments, so "but" is ignored if there are more than two conjuncts.
         if concept is not None and not (concept == "contrast-01" and len(group) > 2):
             return concept, word.i
     if any(word.lower in {"either", "neither"} for word in conjunctions):
@@ -129,7 +129,7 @@ def write_openers(state: RuleState, root: Word) -> None:
     argument of these concepts is in an earlier sentence.
 
     Args:
-        state: Words, nodes and unfinished graph of this piece of text; changed in place.
+        state: The words of the text, and the graph under construction, which is changed in place.
         root: The root of the sentence.
     """
     proxy = state.proxy(root.i)
@@ -139,7 +139,7 @@ def write_openers(state: RuleState, root: Word) -> None:
         after = word.following
         # "So" expresses a degree in "So nice of you!", but a cause in "So then he left".
         is_degree = word.lower == "so" and after is not None and after.tag[:2] in {"JJ", "RB"}
-        if word.lower in {"so", "therefore", "thus"} and word.i < root.i and _opens(word):
+        if word.lower in {"so", "therefore", "thus"} and word.i < root.i and _is_sentence_initial(word):
             if not is_degree or (after is not None and after.lower == "then"):
                 if word.i in state.head_nodes:
                     state.erase(word.i)
@@ -148,12 +148,12 @@ def write_openers(state: RuleState, root: Word) -> None:
             state.above("cause-01", word.i, proxy, "ARG0", "because")
     conjunctions = root.children("cc") + (state.words[proxy].children("cc") if proxy != root.i else [])
     for word in reversed(conjunctions):
-        if word.i < root.i and word.lower in _OPENERS and _opens(word):
+        if word.i < root.i and word.lower in _OPENERS and _is_sentence_initial(word):
             concept, role = _OPENERS[word.lower]
             state.above(concept, word.i, proxy, role, "opener")
 
 
-def _opens(word: Word) -> bool:
+def _is_sentence_initial(word: Word) -> bool:
     """Return whether only punctuation, interjections and conjunctions precede a word in its sentence."""
     before = (other for other in word.tree[: word.i] if other.sentence == word.sentence)
     return all(other.tag in _BEFORE_OPENERS for other in before)
@@ -166,22 +166,22 @@ def write_shared(state: RuleState, written: dict[int, list[int]]) -> None:
     takes a subject or object from the clause above it, as in *she wants to go*.
 
     Args:
-        state: Words, nodes and unfinished graph of this piece of text; changed in place.
+        state: The words of the text, and the graph under construction, which is changed in place.
         written: The coordinations that `write_coordination` has returned.
     """
     for first, members in written.items():
         subject = _subject(state, state.words[first])
         if subject is not None:
             for member in members[1:]:
-                _lend(state, member, subject)
+                _share_subject(state, member, subject)
     for word in state.words:
         verb = state.proxy(word.i)
         if word.dep in {"xcomp", "advcl", "pcomp"} and verb in state.head_nodes:
             giver = _controller(state, word)
             if giver is not None:
-                _lend(state, verb, giver)
+                _share_subject(state, verb, giver)
                 for member in written.get(verb, [])[1:]:
-                    _lend(state, member, giver)
+                    _share_subject(state, member, giver)
 
 
 def _subject(state: RuleState, verb: Word) -> Word | None:
@@ -204,11 +204,15 @@ def _controller(state: RuleState, word: Word) -> Word | None:
     if word.dep == "pcomp":
         head = head.parent
     if word.dep == "xcomp":
-        given = head.child("dobj", "dative")
+        controlling_object = head.child("dobj", "dative")
         # In "She asked him to go", the object (*him*) is the subject of *go*. In "She promised him to go", it
         # is not, because she is the one who would go.
-        if given is not None and head.lemma in word_class("object-control") and given.i < word.i:
-            return given
+        if (
+            controlling_object is not None
+            and head.lemma in word_class("object-control")
+            and controlling_object.i < word.i
+        ):
+            return controlling_object
     # In "wants to try to go", the search follows infinitives and conjuncts up to a verb with a subject.
     for _ in range(8):
         subject = _subject(state, head)
@@ -220,23 +224,23 @@ def _controller(state: RuleState, word: Word) -> Word | None:
     return None
 
 
-def _lend(state: RuleState, verb: int, subject: Word) -> None:
-    """Link a verb that has no subject of its own to the subject of another verb."""
-    word, giver = state.words[verb], state.outer_of(subject)
-    if word.tag[:2] not in {"VB", "JJ"} or giver is None or _subject(state, word) is not None:
+def _share_subject(state: RuleState, verb: int, subject: Word) -> None:
+    """Link a verb to the subject of another verb: *waited* to *he* in *he sat and waited*."""
+    word, subject_node = state.words[verb], state.outer_of(subject)
+    if word.tag[:2] not in {"VB", "JJ"} or subject_node is None or _subject(state, word) is not None:
         return
     passive = word.tag == "VBN" or word.child("auxpass") is not None
     form = "nsubjpass" if passive else ("cop_subj" if word.tag[:2] == "JJ" else "nsubj")
     role = subject_role(state, word, form, subject.lemma)
     if role is not None:
-        state.draft.link(state.head_nodes[verb], role, giver, "shared")
+        state.draft.link(state.head_nodes[verb], role, subject_node, "shared")
 
 
 def merge_reflexives(state: RuleState) -> None:
     """Merge each reflexive pronoun with the subject of its clause: *himself* with *he* in *he told himself*.
 
     Args:
-        state: Words, nodes and unfinished graph of this piece of text; changed in place.
+        state: The words of the text, and the graph under construction, which is changed in place.
     """
     for word in state.words:
         node = state.head_nodes.get(word.i)
@@ -259,7 +263,7 @@ def merge_pronouns(state: RuleState) -> None:
     """Merge all mentions of the same personal pronoun in a sentence.
 
     Args:
-        state: Words, nodes and unfinished graph of this piece of text; changed in place.
+        state: The words of the text, and the graph under construction, which is changed in place.
     """
 
     def key(node: DraftNode) -> tuple[str | None, int] | None:
@@ -275,7 +279,7 @@ def merge_nouns(state: RuleState) -> None:
     The noun must precede the pronoun in the same sentence.
 
     Args:
-        state: Words, nodes and unfinished graph of this piece of text; changed in place.
+        state: The words of the text, and the graph under construction, which is changed in place.
     """
     named: dict[int, list[Word]] = {}
     for word in state.words:
@@ -323,7 +327,7 @@ def join_speech(state: RuleState, roots: list[Word]) -> list[Word]:
     Both orders are recognised: *"Where are they?" he asked.* and *He asked: "Where are they?"*
 
     Args:
-        state: Words, nodes and unfinished graph of this piece of text; changed in place.
+        state: The words of the text, and the graph under construction, which is changed in place.
         roots: The roots of the sentences.
 
     Returns:
@@ -337,21 +341,21 @@ def join_speech(state: RuleState, roots: list[Word]) -> list[Word]:
         # In '"Where are they?" he asked', spaCy often ends a sentence at the question mark. So join "he
         # asked" with the sentence before it.
         if before is not None and _reports_before(before, root):
-            if _take(state, root, before):
+            if _link_quotation(state, root, before):
                 left[-1] = root
                 continue
-        elif before is not None and _reports(before):
-            first = _first(root).i
+        elif before is not None and _lacks_reported_speech(before):
+            first = _first_word_of_sentence(root).i
             # In 'He asked: "Where are they?"', the colon shows that the next sentence is what he asked, so
             # link both sentences.
             introduced = any(word.text == ":" for word in root.tree[max(0, first - 2) : first + 1])
-            if introduced and _take(state, before, root):
+            if introduced and _link_quotation(state, before, root):
                 continue
         left.append(root)
     return left
 
 
-def _reports(word: Word) -> bool:
+def _lacks_reported_speech(word: Word) -> bool:
     """Return whether a word is a verb of saying that has no complement with the content of the speech."""
     return word.lemma in SPEECH and word.tag[:2] == "VB" and word.child("ccomp", "dobj", "parataxis") is None
 
@@ -361,8 +365,8 @@ def _reports_before(quote: Word, said: Word) -> bool:
 
     In *"Why?" he asked*, the clause *he asked* reports the quotation *Why?*.
     """
-    opening, words = _first(said), said.tree
-    if not _reports(said):
+    opening, words = _first_word_of_sentence(said), said.tree
+    if not _lacks_reported_speech(said):
         return False
     if opening.tag in _QUOTE_TAGS and opening.following is not None:
         opening = opening.following
@@ -374,12 +378,11 @@ def _reports_before(quote: Word, said: Word) -> bool:
     return opening.text[:1].islower() and opening.i > 0 and follows
 
 
-def _first(root: Word) -> Word:
-    """Return the first word of the sentence that has the given root."""
+def _first_word_of_sentence(root: Word) -> Word:
     return next(word for word in root.tree if word.sentence == root.sentence)
 
 
-def _take(state: RuleState, said: Word, quote: Word) -> bool:
+def _link_quotation(state: RuleState, said: Word, quote: Word) -> bool:
     """Link a quotation to its verb of saying. Return False if the quotation or the verb has no node."""
     head, dep = state.core_of(said), state.outer_of(quote)
     if head is None or dep is None:
@@ -398,7 +401,7 @@ def merge_speakers(state: RuleState) -> None:
     In *"I know you", she told him*, the node of *I* is merged with *she*, and the node of *you* with *him*.
 
     Args:
-        state: Words, nodes and unfinished graph of this piece of text; changed in place.
+        state: The words of the text, and the graph under construction, which is changed in place.
     """
     spoken = quoted_words(state.words)
     says = (

@@ -24,12 +24,12 @@ from graphneg.parsers.dependency.text import Word, class_of, clause_form
 
 CORE_ROLES = frozenset(f"ARG{n}" for n in range(7))
 """The numbered roles of frames."""
-_OUTER = frozenset({"because", "instead", "due", "out", "such", "despite"})
+_DECISIVE = frozenset({"because", "instead", "due", "out", "such", "despite"})
 """Prepositions that determine the relation even if another preposition is below them: *out of*, *because of*.
 """
 _SKIPPED = frozenset({"conj", "preconj", "cc", "punct", "aux", "auxpass", "expl"})
 """Dependency relations that have no role in the graph, or whose roles are added by other rules."""
-_STANCES = frozenset({"sit", "stand", "lie", "kneel", "crouch", "wait"})
+_POSTURE_VERBS = frozenset({"sit", "stand", "lie", "kneel", "crouch", "wait"})
 """Verbs of posture. The place is one of their arguments: *he sits near the door*."""
 _MARK_ROLES = word_map("mark-role")
 
@@ -40,8 +40,8 @@ class Dependency(NamedTuple):
     Attributes:
         governor: Index of the governing word.
         dependent: Index of the dependent word.
-        through: The word whose dependency relation counts: the dependent or, if the dependent represents a
-            copula, the copula.
+        through: The word whose dependency relation counts. For *tall* in *I think she is tall*, it is the
+            copula *is*, because *is* depends on *think*. Otherwise it is the dependent.
         form: Signature of the relation, such as ``nsubj`` or ``prep_to``.
         preposition: The preposition without a node between the two words, or ``None``.
     """
@@ -57,7 +57,7 @@ def dependency(state: RuleState, dependent: int) -> Dependency | None:
     """Return the dependency between a word and its nearest ancestor that has a node.
 
     Args:
-        state: Words, nodes and unfinished graph of this piece of text.
+        state: The words of the text, and the graph under construction.
         dependent: Index of a word with a node.
 
     Returns:
@@ -66,7 +66,7 @@ def dependency(state: RuleState, dependent: int) -> Dependency | None:
     """
     if dependent in state.linked:
         return None
-    through = _represented(state, state.words[dependent])
+    through = _topmost_sharing_node(state, state.words[dependent])
     preposition: Word | None = None
     copular = False
     head = through
@@ -77,15 +77,15 @@ def dependency(state: RuleState, dependent: int) -> Dependency | None:
         if proxy in state.head_nodes and proxy != dependent:
             form = _form(state, through, preposition, below, copular)
             return Dependency(proxy, dependent, through, form, preposition)
-        # The lowest preposition determines the relation. A higher preposition replaces it only if it is in
-        # `_OUTER`. In "out of the house", "out" is such a preposition, so the relation is `prep_out`.
-        counts = preposition is None or head.lower in _OUTER
+        # The lowest preposition determines the relation, except for higher prepositions such as "out": in
+        # "out of the house", the relation is `prep_out`.
+        counts = preposition is None or head.lower in _DECISIVE
         if counts and head.dep in {"prep", "agent", "dative", "pcomp"} and head.tag in {"IN", "TO", "RP"}:
             preposition = head
     return None
 
 
-def _represented(state: RuleState, word: Word) -> Word:
+def _topmost_sharing_node(state: RuleState, word: Word) -> Word:
     """Return the topmost word that shares its node with a word: *is* for *tall* in *she is tall*.
 
     If no other word shares the node, the word itself is returned.
@@ -122,7 +122,7 @@ def write_roles(state: RuleState) -> None:
     """Link the node of each word to the node of its governor.
 
     Args:
-        state: Words, nodes and unfinished graph of this piece of text; changed in place.
+        state: The words of the text, and the graph under construction, which is changed in place.
     """
     pending: dict[int, list[Dependency]] = {}
     for i in list(state.top_nodes):
@@ -177,7 +177,7 @@ def _write_modifier(state: RuleState, edge: Dependency) -> bool:
     if form.startswith("advcl"):
         return _write_adverbial(state, edge, head, dep)
     # In "he ran quickly", quick-02 is put above run-02, and run-02 becomes the ARG1 of quick-02.
-    judging = form == "advmod" and kid.tag[:2] in {"JJ", "RB"} and _is_judgement(state, kid)
+    judging = form == "advmod" and kid.tag[:2] in {"JJ", "RB"} and _puts_frame_above_verb(state, kid)
     if judging or (form == "amod" and kid.tag[:2] in {"JJ", "VB"}):
         return _write_adjective(state, edge, head, dep)
     if form in {"prep_in", "prep_with", "prep_without"} and _write_having(state, edge, head, dep):
@@ -214,13 +214,13 @@ def _write_argument(state: RuleState, edge: Dependency, head: int, dep: int) -> 
     return True
 
 
-def _is_judgement(state: RuleState, adverb: Word) -> bool:
-    """Return whether an adverb's frame takes the verb as its ARG1: *quickly* does, *happily* does not."""
+def _puts_frame_above_verb(state: RuleState, adverb: Word) -> bool:
+    """Return whether an adverb's frame takes the verb as its ARG1. *Quickly* does, but *happily* does not."""
     concept = state.concept_of(adverb.i)
     # In "he said slowly", the adverb describes the way of speaking, so it remains a modifier of "said".
     if adverb.tag[:2] == "RB" and adverb.parent.lemma in SPEECH:
         return False
-    return is_frame(concept) and (adverb.tag[:2] == "JJ" or _judges(state, concept))
+    return is_frame(concept) and (adverb.tag[:2] == "JJ" or _describes_argument(state, concept))
 
 
 def _write_near(state: RuleState, edge: Dependency, head: int, dep: int) -> bool:
@@ -230,7 +230,7 @@ def _write_near(state: RuleState, edge: Dependency, head: int, dep: int) -> bool
     located: int | None = head
     # In "he sits near the door", near-02 is the place where he sits, and "he" is the ARG1 of near-02.
     if verb.tag[:2] == "VB":
-        state.draft.link(head, "ARG2" if verb.lemma in _STANCES else "location", node, "near")
+        state.draft.link(head, "ARG2" if verb.lemma in _POSTURE_VERBS else "location", node, "near")
         subject = verb.child("nsubj")
         located = state.outer_of(subject) if subject is not None else None
     if located is not None:
@@ -300,7 +300,7 @@ def _write_relative(state: RuleState, edge: Dependency, head: int) -> bool:
     draft, clause, kid = state.draft, edge.through, state.words[edge.dependent]
     verb = state.head_nodes[kid.i]
     concept = draft.nodes[verb].concept or ""
-    form = _gap(state, clause)
+    form = _relation_in_relative_clause(state, clause)
     # If the relative word is *where* or *when*, the noun is a location or time of the clause: "place" in "the
     # place where we met".
     if form in {"location", "time"}:
@@ -319,7 +319,7 @@ def _write_relative(state: RuleState, edge: Dependency, head: int) -> bool:
     return True
 
 
-def _gap(state: RuleState, clause: Word) -> str:
+def _relation_in_relative_clause(state: RuleState, clause: Word) -> str:
     """Return the relation of a noun in its relative clause, such as ``dobj`` in *the song that I like*."""
     for kid in clause.children():
         relative = kid.tag in {"WP", "WDT"} or (kid.lower == "that" and kid.tag in {"DT", "IN"})
@@ -369,7 +369,6 @@ def _write_adverbial(state: RuleState, edge: Dependency, head: int, dep: int) ->
 
 
 def _head_concept(state: RuleState, edge: Dependency) -> str:
-    """Return the concept of the node to which a dependent will be linked."""
     return state.draft.nodes[state.head(edge.governor, edge.form)].concept or ""
 
 
@@ -395,7 +394,7 @@ _DEPENDENT: dict[str, _Fact] = {
     "after": lambda state, edge: edge.dependent > edge.governor,
     "assigned": lambda state, edge: edge.dependent in state.relations,
     "vocative": lambda state, edge: is_vocative(state, edge),
-    "quality": lambda state, edge: _judges(state, state.concept_of(edge.dependent)),
+    "quality": lambda state, edge: _describes_argument(state, state.concept_of(edge.dependent)),
 }
 """Functions that return the properties of a dependent, for the conditions in ``role_rules.tsv``."""
 
@@ -433,7 +432,7 @@ def role_weights(state: RuleState, edge: Dependency) -> dict[str, float]:
     """Return the weights of the roles that a dependent can have.
 
     Args:
-        state: Words, nodes and unfinished graph of this piece of text.
+        state: The words of the text, and the graph under construction.
         edge: The dependency between the dependent and its governor.
 
     Returns:
@@ -449,7 +448,7 @@ def role_weights(state: RuleState, edge: Dependency) -> dict[str, float]:
     if concept == "be-located-at-91" and (form.startswith("prep_") or form in {"acomp", "attr"}):
         scores["ARG2"] = scores.get("ARG2", 0.0) + 1.0
     if form in {"nsubj", "dobj"} and is_frame(concept):
-        scores = _fitting(state, concept, form, scores)
+        scores = _usual_roles(state, concept, form, scores)
     # In "He gave her a book", there is an indirect object, so the direct object is probably the theme (ARG1).
     if form == "dobj" and governor.child("dative") is not None:
         scores["ARG1"] = 5 * scores.get("ARG1", 0.1)
@@ -469,7 +468,7 @@ def role_weights(state: RuleState, edge: Dependency) -> dict[str, float]:
     return scores
 
 
-def _judges(state: RuleState, concept: str) -> bool:
+def _describes_argument(state: RuleState, concept: str) -> bool:
     """Return whether a frame has no ARG0 and so describes its ARG1: ``quick-02``, ``good-02``."""
     entry = state.lexicon.frames.get(concept)
     # PropBank numbers the roles of a frame. If the lowest number is 1 (ARG1), the frame has no ARG0.
@@ -491,7 +490,7 @@ def _is_transitive(state: RuleState, edge: Dependency) -> bool:
     return plain and usual and objects[0].lemma not in TIME_NOUNS and objects[0].tag != "PRP"
 
 
-def _fitting(state: RuleState, concept: str, form: str, scores: dict[str, float]) -> dict[str, float]:
+def _usual_roles(state: RuleState, concept: str, form: str, scores: dict[str, float]) -> dict[str, float]:
     """Remove roles that subjects or objects rarely have, except roles that were seen with the frame."""
     entry = state.lexicon.frames.get(concept)
     shown = entry.seen.get(form, {}) if entry is not None else {}
@@ -508,7 +507,7 @@ def is_vocative(state: RuleState, edge: Dependency) -> bool:
     In *Where are you, sir?* and *Tom, come here.*, the vocatives are *sir* and *Tom*.
 
     Args:
-        state: Words, nodes and unfinished graph of this piece of text.
+        state: The words of the text, and the graph under construction.
         edge: The dependency between the dependent and its governor.
 
     Returns:
@@ -531,7 +530,7 @@ def best_role(state: RuleState, concept: str, scores: dict[str, float], used: se
     """Return the unused role with the highest weight among the roles that the concept of a head can have.
 
     Args:
-        state: Words, nodes and unfinished graph of this piece of text.
+        state: The words of the text, and the graph under construction.
         concept: Concept of the head.
         scores: Weights, keyed by role.
         used: Roles that the head already has.
@@ -574,7 +573,7 @@ def default_role(state: RuleState, concept: str, edge: Dependency, used: set[str
     The role depends on the preposition of the dependent or on its dependency relation.
 
     Args:
-        state: Words, nodes and unfinished graph of this piece of text.
+        state: The words of the text, and the graph under construction.
         concept: Concept of the head.
         edge: The dependency between the dependent and its governor.
         used: Roles that the head already has.
@@ -599,7 +598,6 @@ def default_role(state: RuleState, concept: str, edge: Dependency, used: set[str
 
 
 def _used_roles(state: RuleState, head: int) -> set[str]:
-    """Return the numbered roles that a node already has."""
     return {arc.role for arc in state.draft.arcs if arc.head == head and arc.role in CORE_ROLES}
 
 
@@ -607,7 +605,7 @@ def subject_role(state: RuleState, verb: Word, form: str, lemma: str) -> str | N
     """Return the role of a subject that a verb shares with another clause.
 
     Args:
-        state: Words, nodes and unfinished graph of this piece of text.
+        state: The words of the text, and the graph under construction.
         verb: The verb, which has no subject of its own.
         form: Relation of the subject: ``nsubj``, ``nsubjpass`` or ``cop_subj``.
         lemma: Lemma of the subject.

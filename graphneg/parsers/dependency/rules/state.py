@@ -1,4 +1,4 @@
-"""The state that all rules share while they build the graph of one piece of text.
+"""The state that all rules share while they build the graph of a text.
 
 The state contains the words, the tables, and the node of each word. A word may have two nodes. In *I think
 she must sleep*, the word *sleep* has the outer node ``obligate-01`` and the core node ``sleep-01``. The outer
@@ -31,14 +31,14 @@ class RuleState:
 
     Attributes:
         draft: The graph that the rules write.
-        words: The words of the piece of text.
+        words: The words of the text.
         lexicon: The lexical tables of the parser.
         head_nodes: For each word with a node, its core node: the node that takes the word's arguments.
         top_nodes: For each word with a node, its outer node: the node to which the word's governor is linked.
             It differs from the core node if another node is above the word: a modal, a conjunction, or
             ``person`` over ``paint-01``.
-        representatives: For each word without a node, the word whose node represents it. For example, the
-            predicate represents a copula.
+        representatives: For each word that uses the node of another word, this other word. For example, *is*
+            in *She is tall* uses the node of *tall*.
         done: Words that later rules must skip.
         persons: For each agent noun such as *painter*, the ``person`` node above the node of the verb.
         relations: For each word whose parsed relation a rule has replaced, the new relation.
@@ -65,7 +65,7 @@ class RuleState:
             concept: Name of the concept, such as ``sleep-01``.
             word: Index of the word.
             rule: Name of the rule that adds the concept.
-            last: Index of the last word, if the concept represents several words.
+            last: Index of the last word, if the concept expresses several words.
             **arguments: Arguments of the concept, as for `GraphDraft.concept`.
 
         Returns:
@@ -96,7 +96,7 @@ class RuleState:
         self.top_nodes.pop(word)
 
     def cover(self, run: Sequence[Word], node: int) -> Word:
-        """Let a node represent several adjacent words. Later rules skip these words.
+        """Give several adjacent words one node, as for *of course*. Later rules skip these words.
 
         Args:
             run: The words, adjacent and in text order.
@@ -141,7 +141,7 @@ class RuleState:
 
         Args:
             concept: Concept of the new node.
-            anchor: Index of the word that the new node represents, or ``None``.
+            anchor: Index of the word that the new node expresses, such as *must*, or ``None``.
             under: Index of the word whose topmost node gets the new node as its parent.
             role: Role that links the new node to the former topmost node.
             rule: Name of the rule that adds the node.
@@ -161,7 +161,7 @@ class RuleState:
             node: Index of the node.
             role: Role of the constant, such as ``polarity``.
             value: The constant as PENMAN writes it, such as ``-``.
-            word: Index of the word that the constant represents, or ``None``.
+            word: Index of the word that the constant expresses, such as *not*, or ``None``.
             rule: Name of the rule that adds the constant.
 
         Returns:
@@ -189,17 +189,16 @@ class RuleState:
         return self.head_nodes[word]
 
     def proxy(self, word: int) -> int:
-        """Return the word that represents a word: for *is* in *She is tall*, the word *tall*.
+        """Return the word whose node a word uses: for *is* in *She is tall*, the word *tall*.
 
         Args:
             word: Index of the word.
 
         Returns:
-            The index of the word that represents the given word, directly or through other words. If no other
-            word represents it, the given index.
+            The index of the word that has the node. This is the given index if the word has its own node.
         """
-        # A word may be represented by a word that is itself represented by another word. Such chains are
-        # short. The limit ends the loop if the rules have made a cycle by mistake.
+        # In "She is going to be tall", "going" uses the node of "be", and "be" that of "tall". Such chains
+        # are short. The limit ends the loop if the rules have made a cycle by mistake.
         for _ in range(20):
             if word not in self.representatives:
                 break
@@ -269,7 +268,7 @@ def quoted_words(words: Sequence[Word]) -> set[int]:
     """Return the words inside double quotation marks.
 
     Args:
-        words: The words of the piece of text.
+        words: The words of the text.
 
     Returns:
         The indices of these words. If a quotation is not closed, it extends to the end of the piece.

@@ -33,7 +33,7 @@ def correct_trees(words: Sequence[Word]) -> None:
     If several corrections apply to a word, only the first correction is made.
 
     Args:
-        words: The words of the piece of text.
+        words: The words of the text.
     """
     for word in words:
         for concerns, correct in _CORRECTIONS:
@@ -42,7 +42,7 @@ def correct_trees(words: Sequence[Word]) -> None:
                 break
 
 
-def _hang(word: Word, head: Word, dep: str) -> None:
+def _attach(word: Word, head: Word, dep: str) -> None:
     """Make a word depend on a head. If the head is the word itself, the word becomes a root."""
     if word.head != word.i:
         word.parent.kids.remove(word.i)
@@ -51,12 +51,12 @@ def _hang(word: Word, head: Word, dep: str) -> None:
         head.kids = sorted({*head.kids, word.i})
 
 
-def _replace(over: Word, word: Word) -> None:
+def _put_in_place_of(over: Word, word: Word) -> None:
     """Give a word the head and the relation of another word."""
     if over.head == over.i:
-        _hang(word, word, "ROOT")
+        _attach(word, word, "ROOT")
     else:
-        _hang(word, over.parent, over.dep)
+        _attach(word, over.parent, over.dep)
 
 
 def reattach(word: Word, head: Word, dep: str) -> None:
@@ -71,8 +71,8 @@ def reattach(word: Word, head: Word, dep: str) -> None:
         dep: The new relation of the word.
     """
     if is_below(head, word):
-        _replace(word, head)
-    _hang(word, head, dep)
+        _put_in_place_of(word, head)
+    _attach(word, head, dep)
 
 
 def promote(word: Word, over: Word) -> None:
@@ -85,9 +85,9 @@ def promote(word: Word, over: Word) -> None:
         over: The ancestor, whose place the word takes.
     """
     if not is_below(over, word):
-        _replace(over, word)
+        _put_in_place_of(over, word)
         for kid in (*over.children(), over):
-            _hang(kid, word, kid.dep)
+            _attach(kid, word, kid.dep)
 
 
 def make_root(word: Word, former: Word, dep: str) -> None:
@@ -98,8 +98,8 @@ def make_root(word: Word, former: Word, dep: str) -> None:
         former: The former root.
         dep: Relation of the former root to the new root.
     """
-    _hang(word, word, "ROOT")
-    _hang(former, word, dep)
+    _attach(word, word, "ROOT")
+    _attach(former, word, dep)
 
 
 def is_below(word: Word, above: Word) -> bool:
@@ -120,7 +120,6 @@ def is_below(word: Word, above: Word) -> bool:
 
 
 def _retag(word: Word, tag: str, pos: str, lemma: str | None = None) -> None:
-    """Change the tag and the part of speech of a word, and update its lemma."""
     word.tag, word.pos, word.lemma = tag, pos, lemma_of(word.lower, tag) if lemma is None else lemma
 
 
@@ -131,10 +130,10 @@ def _correct_existence(be: Word) -> None:
     if there is None or noun is None:
         return
     # In "there is no panda climbing", spaCy may read "panda climbing" as a compound noun. Then split it.
-    if _is_doing(noun):
+    if _is_participle(noun):
         _split_compound(be, noun)
     elif noun.tag[:2] == "NN":
-        _free_doing(noun)
+        _attach_participle(noun)
         verb = next(_verbs_of(be, noun), None)
         if verb is not None:
             _make_subject(be, noun, verb)
@@ -181,7 +180,7 @@ def _make_subject(be: Word, noun: Word, verb: Word) -> None:
         reattach(no, verb, "neg")
 
 
-def _is_doing(word: Word) -> bool:
+def _is_participle(word: Word) -> bool:
     """Return whether a word is a participle, even if tagged as a noun: *dancing*, but not *building*."""
     if word.tag != "NN" or not word.lower.endswith("ing"):
         return word.tag == "VBG"
@@ -205,7 +204,7 @@ def _split_compound(be: Word, doing: Word) -> None:
         _make_subject(be, noun, doing)
 
 
-def _free_doing(noun: Word) -> None:
+def _attach_participle(noun: Word) -> None:
     """Attach a participle to the noun that it describes.
 
     In *there is a girl in a pub singing*, *singing* belongs to *girl*, but spaCy attaches it after *pub*.
@@ -217,7 +216,7 @@ def _free_doing(noun: Word) -> None:
             # The place must have a determiner ("in a pub") or be a colour of clothes ("in white"). Without
             # either, it may form a compound with the participle ("in choir singing").
             named = location.tag[:2] == "NN" and any(kid.dep in {"det", "poss"} for kid in inner)
-            if _is_doing(doing) and location.head == doing.i and (named or location.lower in _COLOURS):
+            if _is_participle(doing) and location.head == doing.i and (named or location.lower in _COLOURS):
                 for kid in inner:
                     reattach(kid, location, kid.dep)
                 reattach(location, preposition, "pobj")
@@ -226,12 +225,11 @@ def _free_doing(noun: Word) -> None:
 
 
 def _correct_quotation(said: Word) -> None:
-    """Correct the tree of a sentence with direct speech and a verb of saying."""
     _correct_inversion(said)
     _correct_aside(said)
     content = next((kid for kid in said.children("ccomp") if kid.i < said.i), None)
     if content is None:
-        _take_rest(said)
+        _make_complement(said)
     else:
         _join_resumed(said, content)
 
@@ -255,8 +253,7 @@ def _correct_inversion(said: Word) -> None:
             late.dep = "nsubj"
 
 
-def _is_quoted(words: Sequence[Word]) -> bool:
-    """Return whether the words contain a quotation mark."""
+def _contains_quotation_mark(words: Sequence[Word]) -> bool:
     return any(word.text in QUOTES for word in words)
 
 
@@ -264,17 +261,17 @@ def _join_resumed(said: Word, content: Word) -> None:
     """Join the second part of a quotation to the first part, as in *"…", he said, "and …"*."""
     for kid in said.children("conj", "parataxis", "ccomp"):
         between = said.tree[said.i + 1 : min([kid.i, *kid.kids]) + 1]
-        if kid.i > said.i and kid.tag[:2] in {"VB", "MD"} and _is_quoted(between):
+        if kid.i > said.i and kid.tag[:2] in {"VB", "MD"} and _contains_quotation_mark(between):
             reattach(kid, content, "conj")
             for conjunction in said.children("cc"):
                 if conjunction.i > said.i:
                     reattach(conjunction, content, "cc")
 
 
-def _take_rest(said: Word) -> None:
+def _make_complement(said: Word) -> None:
     """Make a quotation the complement of *said* instead of its conjunct: *"Yes," he said, "but I can."*."""
     for kid in said.children("conj"):
-        quoted = _is_quoted(said.tree[said.i + 1 : kid.i])
+        quoted = _contains_quotation_mark(said.tree[said.i + 1 : kid.i])
         # In "He said and did much", no quotation mark precedes the conjunct, so it remains a conjunct.
         if kid.child(*_SUBJECTS) is not None and quoted and kid.tag[:2] in {"VB", "MD"}:
             kid.dep = "ccomp"
@@ -436,7 +433,7 @@ def _correct_result(so: Word) -> None:
     before = next((kid for kid in result.children("ccomp") if kid.i < so.i), None)
     # If a quotation mark is between the clause and "so", do not change the sentence, because "so" may begin
     # the quotation: He said, "So I left".
-    if before is not None and not _is_quoted(so.tree[before.i : so.i]):
+    if before is not None and not _contains_quotation_mark(so.tree[before.i : so.i]):
         _make_main(before, result)
         result.dep, so.dep, so.tag = "advcl", "mark", "IN"
 
