@@ -39,6 +39,7 @@ from graphneg import __version__
 from graphneg.errors import GraphnegError, InputError, first_line
 from graphneg.hashing import files_digest, fingerprint
 from graphneg.model import Negative
+from graphneg.paths import resolved
 from graphneg.private_files import cache_folder, create_private
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.files import negative_from_json, negative_to_json, read_negatives
@@ -378,7 +379,7 @@ def open_index(source: str | Path, progress: Progress | None = None) -> Negative
     Returns:
         The open index.
     """
-    source = Path(source).resolve()
+    source = resolved(source)
     path = _place(source)
     state = _state(source)
     if not _is_current(path, state):
