@@ -167,11 +167,20 @@ def create_private(path: str | Path) -> None:
 
     Args:
         path: The file to create.
-    """
+
+    Raises:
+        UnsafeFileError: The path is a link to a file that does not exist.
+        OSError: The file cannot be created.
+    """  # noqa: DOC502
     # Create the file here, with a private mode. If SQLite created it, the mode would depend on the umask, and
     # other users could usually read the file.
-    if not os.path.exists(path):
-        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, PRIVATE_FILE))
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE_FILE))
+    except FileExistsError as error:
+        # A link without a target could make the library create a file anywhere, because libraries follow
+        # links.
+        if not os.path.exists(path):
+            raise UnsafeFileError(path, "is a link to a file that does not exist") from error
 
 
 def create_folder(path: Path) -> Path:

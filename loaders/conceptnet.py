@@ -25,6 +25,7 @@ from graphneg.ingest.loader import LoadOptions
 from graphneg.ingest.reading import byte_lines, decoded, parse_json
 from graphneg.ingest.validation import FileLoader, length_fault
 from graphneg.model import Opposite, Rejected
+from graphneg.paths import resolved
 from graphneg.progress import Progress
 
 _COLUMNS = 5
@@ -117,7 +118,7 @@ def _database(path: Path, language: str, progress: Progress) -> Iterator[Opposit
     progress.start(path.name, None, "edges")
     try:
         # Open the database read-only, because it belongs to another package.
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+        with closing(sqlite3.connect(f"{resolved(path).as_uri()}?mode=ro", uri=True)) as connection:
             known = [name for (name,) in connection.execute("SELECT name FROM language ORDER BY name")]
             if language not in known:
                 has = ", ".join(known[:20])

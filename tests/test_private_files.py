@@ -39,6 +39,19 @@ def modes(folder: Path) -> dict[str, int]:
 
 
 class TestAFileOfWhatPeopleWrote:
+    def test_is_not_made_through_a_link(self, tmp_path: Path) -> None:
+        link = tmp_path / "link.db"
+        link.symlink_to(tmp_path / "elsewhere.db")
+        with pytest.raises(
+            InputError, match=r"link\.db: can't be opened: .*is a link to a file that does not"
+        ):
+            Judgements.create(link, small_set())
+        with pytest.raises(InputError, match="is a link to a file that does not exist"):
+            AnswerCache(link)
+        with pytest.raises(InputError, match="is a link to a file that does not exist"):
+            CachedEmbedder(Recorder(), cache=link)
+        assert [one.name for one in tmp_path.iterdir()] == ["link.db"]
+
     def test_is_private_if_it_holds_judgements(self, tmp_path: Path) -> None:
         with Judgements.create(tmp_path / "judged.db", small_set()) as judged:
             judged.next_row("ann")

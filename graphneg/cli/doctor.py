@@ -33,6 +33,7 @@ from graphneg.cli.options import Json, StoreOptions
 from graphneg.cli.tables import print_json
 from graphneg.cli.terminal import messages, visible
 from graphneg.errors import GraphnegError, first_line
+from graphneg.paths import expand_home
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
@@ -191,7 +192,7 @@ def _models(_: StoreOptions) -> Iterator[tuple[str, str]]:
     yield "spaCy", ", ".join(sorted(pipelines)) or "none"
     # List the downloaded models by their folders in the cache of Hugging Face, such as
     # models--facebook--bart-base.
-    hub = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface") / "hub"
+    hub = Path(os.environ.get("HF_HOME") or os.path.expanduser("~/.cache/huggingface")) / "hub"
     cached = sorted(
         folder.name.removeprefix("models--").replace("--", "/") for folder in hub.glob("models--*")
     )
@@ -234,7 +235,7 @@ def _store(where: StoreOptions) -> Iterator[tuple[str, str]]:
             auth = opening.credentials(where.username, where.password)
             yield "server", f"{where.name.partition('://')[0]}: {opening.name_of_server(where.name, auth)}"
         else:
-            directory = Path(where.name).expanduser()
+            directory = expand_home(where.name)
             yield "directory", f"{directory}{'' if directory.exists() else ', which does not exist yet'}"
             # A directory with this file is a store. Report no details of any other directory.
             if os.path.lexists(directory / embedded.STORE_FILE):
@@ -263,7 +264,9 @@ def _store(where: StoreOptions) -> Iterator[tuple[str, str]]:
 
 def _homeless(text: str) -> str:
     """Replace the path of the home directory in a text by ``~``."""
-    return text.replace(str(Path.home()), "~") if len(str(Path.home())) > 1 else text
+    # If the home directory is not known, `os.path.expanduser` returns "~", while `Path.home` would fail.
+    home = os.path.expanduser("~")
+    return text.replace(home, "~") if len(home) > 1 else text
 
 
 SECTIONS: dict[str, Callable[[StoreOptions], Iterable[tuple[str, str]]]] = {

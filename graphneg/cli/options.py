@@ -30,6 +30,7 @@ from graphneg.cli.commands import named_values, shared
 from graphneg.cli.terminal import messages, print_note
 from graphneg.errors import InputError
 from graphneg.imports import unavailable
+from graphneg.paths import expand_home
 
 if TYPE_CHECKING:
     from graphneg.dialogue_graph import DialogueGraph
@@ -187,8 +188,8 @@ class StoreOptions:
     def exists(self) -> bool:
         """Whether the directory of the store exists. For a Neo4j server, this is always True."""
         try:
-            return "://" in self.name or Path(self.name).expanduser().exists()
-        except (OSError, RuntimeError):
+            return "://" in self.name or expand_home(self.name).exists()
+        except (OSError, InputError):
             # The path cannot be checked. Return True, so that the error is reported when the store is opened.
             return True
 

@@ -45,6 +45,7 @@ from graphneg.cli.terminal import (
     progress_bars,
     read_input,
 )
+from graphneg.paths import resolved
 from graphneg.shards import shard_of
 
 if TYPE_CHECKING:
@@ -288,7 +289,7 @@ def select(
     if not file.is_file():
         raise BadParameter(f"{file}: there is no such file", param_hint="FILE")
     # The output must not be the input file, because records are written while others are still being read.
-    if out != STANDARD and Path(out).resolve() == file.resolve():
+    if out != STANDARD and resolved(out) == resolved(file):
         raise BadParameter(f"{out} is an input file; name another output file", param_hint="--out")
     check_destination(out, overwrite or shard is not None)
     part = shard_of(shard)

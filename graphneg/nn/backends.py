@@ -25,6 +25,7 @@ from graphneg.errors import DecoderError, InputError, ModelError, first_line
 from graphneg.nn.generation import Sampling, processors
 from graphneg.nn.language_models import CausalLM, Seq2SeqLM, TokenPair, Tokens
 from graphneg.nn.models import CAUSAL, SEQ2SEQ, ModelFolder, ModelSource, load_weights, on_device
+from graphneg.paths import resolved
 from graphneg.private_files import cache_folder
 from graphneg.records.runs import atomic_folder
 
@@ -314,7 +315,7 @@ def convert(folder: ModelFolder, tokenizer: Any) -> Path:
     if folder.from_hub or not os.access(cache, os.W_OK):
         # Different models may have folders with the same name in different places, so the name of the cache
         # folder is a digest of the whole path.
-        name = hashlib.sha256(str(cache.resolve()).encode()).hexdigest()[:16]
+        name = hashlib.sha256(str(resolved(cache)).encode()).hexdigest()[:16]
         cache = cache_folder("models", name)
     target = cache / f"{_CONVERTED}-{version}"
     if target.is_dir():

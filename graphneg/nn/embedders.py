@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from graphneg.errors import InputError, ModelError
 from graphneg.hashing import files_digest
 from graphneg.nn.models import INSTALL, locate, read_config, reading
+from graphneg.paths import expand_home
 from graphneg.private_files import create_private
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def is_static(name: str | Path) -> bool:
     """
     if name == BUNDLED:
         return True
-    path = Path(name).expanduser()
+    path = expand_home(name)
     return path.suffix in STATIC_SUFFIXES or (path.is_dir() and any(path.glob(WORD_INDEX)))
 
 
@@ -229,7 +230,7 @@ class CachedEmbedder:
         if cache is None:
             return
         try:
-            path = Path(cache).expanduser()
+            path = expand_home(cache)
             create_private(path)
             self._connection = sqlite3.connect(path, timeout=60, check_same_thread=False)
             # The model's name is a part of the key, so that several models can share the file.

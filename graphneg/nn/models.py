@@ -24,6 +24,7 @@ from typing import Any
 
 from graphneg.errors import DecoderError, GraphnegError, ModelError, first_line
 from graphneg.nn.language_models import CausalLM, Seq2SeqLM
+from graphneg.paths import expand_home
 
 INSTALL = 'pip install "graphneg[neural]"'
 """The command that installs the packages for neural models."""
@@ -72,7 +73,7 @@ def locate(model: str | Path, *, offline: bool, tokenizer_only: bool = False) ->
         ModelError: There is no such model, or it cannot be downloaded. The message contains a command that
             downloads the model.
     """
-    path = Path(model).expanduser()
+    path = expand_home(model)
     if path.is_dir():
         return path
     if not _is_hub_id(model):
@@ -270,7 +271,7 @@ def load_either(
 def _find(model: str | Path, gguf_file: str | None, offline: bool) -> ModelSource:
     """Find or download a model. If its folder has no ``config.json``, use the folder's only GGUF file."""
     check_packages()
-    path = Path(model).expanduser()
+    path = expand_home(model)
     if path.is_file() and path.suffix == ".gguf":
         return ModelSource(path.parent, path.name)
     folder = locate(model, offline=offline)
@@ -449,7 +450,7 @@ def find_amr_model(model: str | Path, *, offline: bool) -> ModelFolder:
         max_output=task.get("max_out_len"),
         # A folder contains a converted model if it has a model.bin and its config.json lacks "architectures".
         converted=(path / "model.bin").is_file() and "architectures" not in config,
-        from_hub=not Path(model).expanduser().is_dir(),
+        from_hub=not expand_home(model).is_dir(),
         causal=any(name.endswith(_CAUSAL_CLASSES) for name in saved),
         is_amr_decoder=bool(task),
     )

@@ -25,6 +25,7 @@ from urllib.parse import urlsplit
 
 from graphneg.errors import InputError, StoppedError
 from graphneg.nn.endpoint import KEY
+from graphneg.paths import expand_home
 from graphneg.private_files import cache_folder
 
 BASE_URL = "OPENAI_BASE_URL"
@@ -117,7 +118,7 @@ class ServerSettings:
     def answers(self) -> Path:
         """The path of the file in which answers are cached."""
         if self.cache is not None:
-            return Path(self.cache).expanduser()
+            return expand_home(self.cache)
         return cache_folder() / CACHE_NAME
 
     def cost(self, tokens_in: int, tokens_out: int) -> float:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphneg.errors import ModelError
 from graphneg.nn.embedders import BUNDLED, WORD_INDEX, model_name
+from graphneg.paths import expand_home
 
 if TYPE_CHECKING:
     import numpy
@@ -56,7 +57,7 @@ class StaticVectors:
     def __init__(self, path: str | Path) -> None:
         """Initialize by reading the vectors."""
         bundled = resources.files("graphneg").joinpath(f"data/vectors/{BUNDLED}.npz")
-        source = Path(str(bundled)) if path == BUNDLED else Path(path).expanduser()
+        source = Path(str(bundled)) if path == BUNDLED else expand_home(path)
         try:
             self.words, self.vectors, files = _read(source)
         except (OSError, ValueError, KeyError, EOFError) as error:

@@ -39,9 +39,11 @@ from graphneg import __version__
 from graphneg.errors import GraphnegError, InputError, first_line
 from graphneg.hashing import files_digest, fingerprint
 from graphneg.model import Negative
+from graphneg.paths import resolved
 from graphneg.private_files import cache_folder, create_private
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.files import negative_from_json, negative_to_json, read_negatives
+from graphneg.records.locks import open_regular
 from graphneg.records.runs import atomic_file
 from graphneg.records.scores import measured
 
@@ -368,8 +370,8 @@ class NegativesIndex:
 def open_index(source: str | Path, progress: Progress | None = None) -> NegativesIndex:
     """Open the index of a file of negatives. If it is missing or outdated, create it first.
 
-    The index is a hidden file in the same folder as the negatives. If this folder is read-only, the index is
-    stored in the user's cache folder.
+    The index is a hidden file in the same folder as the negatives. If this folder is read-only or another
+    program's file has the name of the index, the index is stored in the user's cache folder.
 
     Args:
         source: The file of negatives (.jsonl, .parquet).
@@ -378,7 +380,7 @@ def open_index(source: str | Path, progress: Progress | None = None) -> Negative
     Returns:
         The open index.
     """
-    source = Path(source).resolve()
+    source = resolved(source)
     path = _place(source)
     state = _state(source)
     if not _is_current(path, state):
@@ -563,9 +565,20 @@ def _of_score(sign: str) -> str:
 def _place(source: Path) -> Path:
     beside = source.with_name(f".{source.name}.index.sqlite")
     # If the folder is read-only, which is common for a corpus that several users share, use the cache folder.
-    if os.access(source.parent, os.W_OK):
+    if os.access(source.parent, os.W_OK) and _is_free(beside):
         return beside
     return cache_folder("indexes") / f"{fingerprint(str(source))}.sqlite"
+
+
+def _is_free(path: Path) -> bool:
+    """Return whether an index can be written to a path: there is no file, or an index, which is replaced."""
+    try:
+        open_regular(path).close()
+    except FileNotFoundError:
+        return True
+    except (InputError, OSError):
+        return False
+    return _stored_state(path) is not None
 
 
 def _state(source: Path) -> str:
@@ -578,14 +591,16 @@ def _state(source: Path) -> str:
 
 
 def _is_current(path: Path, state: str) -> bool:
-    if not path.is_file():
-        return False
+    return path.is_file() and _stored_state(path) == state
+
+
+def _stored_state(path: Path) -> str | None:
+    """Return the state of the negatives for which an index was written; None if the file is not an index."""
     try:
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as index:
-            return _fact(index, "state") == state
-    # A damaged index counts as outdated, so that it is written again.
+            return _fact(index, "state") or None
     except sqlite3.Error:
-        return False
+        return None
 
 
 def _fact(index: sqlite3.Connection, name: str) -> str:

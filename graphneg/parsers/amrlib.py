@@ -48,6 +48,7 @@ from graphneg.nn.models import (
     tokenizer_source,
 )
 from graphneg.parsers.base import WORDLESS, Parsed
+from graphneg.paths import expand_home
 
 
 class AmrlibParser:
@@ -394,7 +395,7 @@ def read_model(model: str | Path | None) -> ParseModel:
             "the amrlib parser needs --model DIR, the directory of a parse model; "
             f"get one from {AMRLIB_MODELS}"
         )
-    path = Path(model).expanduser()
+    path = expand_home(model)
     if not path.is_dir():
         raise ParserError(
             f"{model}: there is no such directory; download a parse model from {AMRLIB_MODELS} and unpack it"

@@ -53,18 +53,31 @@ def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") ->
     Raises:
         InputError: The suffix is not allowed, the folder is missing or not writable, or the path refers to a
             folder, pipe, device or dangling link.
-    """
+    """  # noqa: DOC502
     path = Path(out)
+    suffix = f"unknown suffix {path.suffix!r}" if path.suffix else "no suffix"
+    suffix_fault = (path.suffix not in suffixes, f"{suffix}; use {' or '.join(suffixes)}{instead}")
+    _check_place(path, suffix_fault)
+    return path
+
+
+def _check_place(path: Path, *faults: tuple[bool, str]) -> None:
+    """Raise `InputError` if the path of an output file has a fault, or if no file can be written there.
+
+    Args:
+        path: The path of the output file.
+        *faults: Further checks of the path: whether there is a fault, and a description of it.
+    """  # noqa: DOC501
     try:
         path.exists()
     # The path cannot be checked: for example, the name is too long, symbolic links form a loop, or a folder
     # may not be read.
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}; name another file") from error
-    folder, suffix = path.parent, f"unknown suffix {path.suffix!r}" if path.suffix else "no suffix"
+    folder = path.parent
     # If there are several problems, report the one that the user should fix first.
     for is_fault, reason in (
-        (path.suffix not in suffixes, f"{suffix}; use {' or '.join(suffixes)}{instead}"),
+        *faults,
         (not folder.exists(), f"the folder {folder} does not exist; create it first"),
         (not folder.is_dir(), f"{folder} is not a folder"),
         (path.is_dir(), "this is a folder; name a file"),
@@ -72,16 +85,21 @@ def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") ->
             not os.access(folder, os.W_OK | os.X_OK),
             f"no permission to write in {folder}; name another",
         ),
-        (
-            # Refuse a link to a file that does not exist, because the link would be replaced without a
-            # message.
-            (path.is_symlink() and not path.exists()) or (path.exists() and not path.is_file()),
-            "not a regular file, so it can't be replaced; name another file",
-        ),
+        (_is_irregular(path), _IRREGULAR),
     ):
         if is_fault:
             raise InputError(f"{path}: {reason}")
-    return path
+
+
+_IRREGULAR = "not a regular file, so it can't be replaced; name another file"
+
+
+def _is_irregular(path: Path) -> bool:
+    """Return whether a path refers to a pipe, a socket, a device, or a link to no file.
+
+    A link to a file that does not exist is included, because the link would be replaced without a message.
+    """
+    return path.is_symlink() if not path.exists() else not (path.is_file() or path.is_dir())
 
 
 def check_replaceable(path: Path, overwrite: bool) -> dict[str, Any]:
@@ -188,15 +206,17 @@ def _exists_error(path: Path, which: str = "") -> InputError:
 
 
 def check_new(path: Path, overwrite: bool) -> None:
-    """Check that a file does not exist, or may be overwritten.
+    """Check that a file can be written, and that it does not exist or may be overwritten.
 
     Args:
         path: The file that is to be written.
         overwrite: Whether the file may be overwritten.
 
     Raises:
-        InputError: The file exists and may not be overwritten.
+        InputError: The file exists and may not be overwritten, its folder is missing or not writable, or the
+            path refers to a folder, pipe, device or dangling link.
     """  # noqa: DOC501, DOC502
+    _check_place(path)
     if path.exists() and not overwrite:
         raise _exists_error(path)
 
@@ -276,9 +296,13 @@ def replacing(path: Path, token: str = "") -> Generator[Path]:
         The path of an empty temporary file to write to.
 
     Raises:
-        InputError: The file cannot be written, or the block raised an `OSError`.
-    """  # noqa: DOC501, DOC502
+        InputError: The file cannot be written, the block raised an `OSError`, or the path refers to a pipe,
+            socket, device or dangling link.
+    """  # noqa: DOC501
     try:
+        # Check all outputs here, because renaming the finished file would remove a pipe of another program.
+        if _is_irregular(path):
+            raise InputError(f"{path}: {_IRREGULAR}")
         with scratch_file(path, token) as unfinished:
             yield unfinished
             replace(unfinished, path)

@@ -28,7 +28,8 @@ from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
 from graphneg import __version__
 from graphneg.amr.facts import facts_fingerprint
-from graphneg.errors import StoreError
+from graphneg.errors import InputError, StoreError
+from graphneg.paths import expand_home
 from graphneg.store import embedded, supervisor
 from graphneg.store.connection import Store, connect, probe, server_agent, translate_driver_errors
 from graphneg.store.embedded import explain_exit
@@ -197,11 +198,9 @@ def open_store(
     check_target(str(target))
     if not ADDRESS.match(str(target)):
         try:
-            directory = Path(target).expanduser().absolute()
-        except RuntimeError as error:
-            raise StoreError(
-                f"{target} is in the home directory of a user who does not exist: name another directory"
-            ) from error
+            directory = expand_home(target).absolute()
+        except InputError as error:
+            raise StoreError(str(error)) from error
         return open_embedded(directory, exporting, keep_warm)
     auth = credentials(username, password)
     return open_server(str(target), auth, database or os.environ.get("NEO4J_DATABASE") or None, exporting)

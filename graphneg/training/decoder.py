@@ -29,6 +29,7 @@ from graphneg.ingest.rows import GOLD, amr_id, text_key
 from graphneg.nn.fine_tuning import Example, TrainingReport, fine_tune
 from graphneg.nn.language_models import CausalLM, LanguageModel
 from graphneg.nn.models import AMR_TO_TEXT
+from graphneg.paths import resolved
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import Selection, dialogue_ids, read_dialogues, read_graphs
 
@@ -190,7 +191,7 @@ def train_decoder(
     known = getattr(model.model.config, "task_specific_params", None) or {}
     # amrlib loads the tokenizer from the path in the configuration, so this must be the path of the output
     # folder.
-    folder = str(Path(out).resolve())
+    folder = str(resolved(out))
     limits = {"max_in_len": read, "max_out_len": written}
     model.model.config.task_specific_params = {**known, AMR_TO_TEXT: {"model_name_or_path": folder, **limits}}
     beside = {HELD_OUT: "\n".join(one.block for one in measured)}

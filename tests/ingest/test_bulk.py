@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import sqlite3
+import sys
 from collections.abc import Callable, Generator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +15,8 @@ import pytest
 
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import InputError
-from graphneg.ingest.bulk import BulkFiles
+from graphneg.ingest.bulk import INDEX, BulkFiles
+from graphneg.progress import NoProgress
 from graphneg.store.connection import Store
 from tests.cli_runs import Run
 from tests.servers import Neo4jServer, NoServerError, launched, run_import, wipe
@@ -174,3 +179,46 @@ def test_wrong_uses_are_one_line(tmp_path: Path, run: Run) -> None:
     assert (taken.status, "another run is writing this file" in taken.err) == (1, True)
     done = run("load", "everyday", "--bulk", str(tmp_path / "good"))
     assert (done.status, f"sh {tmp_path}/good/import.sh" in done.err.replace("\n", "")) == (0, True)
+
+
+def test_files_that_the_user_adds_are_kept(tmp_path: Path, files: Path) -> None:
+    folder = tmp_path / "import"
+    with BulkFiles(folder) as target:
+        target.load("dialogues", files / "odd.jsonl")
+        target.finish(NoProgress())
+    for name in ("notes.csv", "Dialogue-notes.csv", "Dialogue.99.csv"):
+        (folder / name).write_text("precious")
+    with BulkFiles(folder) as target:
+        target.finish(NoProgress())
+    assert (folder / "notes.csv").read_text() == (folder / "Dialogue-notes.csv").read_text() == "precious"
+    assert not (folder / "Dialogue.99.csv").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links and FIFOs of POSIX")
+@pytest.mark.parametrize("kind", ["link", "fifo", "folder", "text"])
+def test_an_index_that_is_none_is_one_clear_error(tmp_path: Path, kind: str) -> None:
+    folder, precious = tmp_path / "import", tmp_path / "precious.sqlite"
+    folder.mkdir()
+    with closing(sqlite3.connect(precious)) as database:
+        database.execute("CREATE TABLE mine (x)")
+    before, index = precious.read_bytes(), folder / INDEX
+    {
+        "link": lambda: index.symlink_to(precious),
+        "fifo": lambda: os.mkfifo(index),
+        "folder": index.mkdir,
+        "text": lambda: index.write_text("no database"),
+    }[kind]()
+    with pytest.raises(InputError, match=r"bulk\.index"):
+        BulkFiles(folder)
+    assert precious.read_bytes() == before and os.path.lexists(index)
+
+
+def test_a_damaged_index_is_one_clear_error(tmp_path: Path, files: Path) -> None:
+    folder = tmp_path / "import"
+    with BulkFiles(folder) as target:
+        target.load("dialogues", files / "odd.jsonl")
+    content = bytearray((folder / INDEX).read_bytes())
+    content[4096:] = b"\xff" * (len(content) - 4096)
+    (folder / INDEX).write_bytes(content)
+    with pytest.raises(InputError, match=r"bulk\.index: damaged"), BulkFiles(folder) as target:
+        target.load("dialogues", files / "odd.jsonl")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import shlex
+import sqlite3
+import sys
 import tracemalloc
 from collections.abc import Callable, Generator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -182,8 +186,33 @@ class TestIndex:
         write_jsonl(negatives()[:5], path)
         assert first.is_stale
         assert open_index(path).total == 5
-        beside.write_bytes(b"no database" * 1000)
-        assert open_index(path).total == 5
+        beside.unlink()
+        assert open_index(path).total == 5 and beside.exists()
+
+    @pytest.mark.parametrize("what", ["text", "another database", "a link", "a FIFO", "a folder"])
+    def test_leaves_what_has_its_name_alone(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+    ) -> None:
+        if sys.platform == "win32" and what in ("a link", "a FIFO"):
+            pytest.skip("links and FIFOs of POSIX")
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+        path, beside = tmp_path / "made.jsonl", tmp_path / ".made.jsonl.index.sqlite"
+        write_jsonl(negatives()[:3], path)
+        precious = tmp_path / "precious.sqlite"
+        with closing(sqlite3.connect(precious)) as database:
+            database.execute("CREATE TABLE mine (x)")
+        content = precious.read_bytes()
+        {
+            "text": lambda: beside.write_text("precious"),
+            "another database": lambda: beside.write_bytes(content),
+            "a link": lambda: beside.symlink_to(precious),
+            "a FIFO": lambda: os.mkfifo(beside),
+            "a folder": beside.mkdir,
+        }[what]()
+        before = beside.lstat()
+        for _ in range(2):
+            assert open_index(path).total == 3
+        assert beside.lstat() == before and precious.read_bytes() == content
 
     def test_of_a_broken_file_nothing_is_left(self, run: Run, tmp_path: Path) -> None:
         path = tmp_path / "made.jsonl"

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import socket
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,6 +15,7 @@ from hypothesis import strategies as st
 from graphneg.errors import InputError
 from graphneg.hashing import fingerprint
 from graphneg.records import RunNote, atomic_file, atomic_folder, write_atomically
+from graphneg.records.runs import check_new
 
 settings = st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=5) | st.none(), max_size=4)
 
@@ -81,3 +86,48 @@ def test_a_fingerprint_follows_the_facts_not_their_order(facts: dict[str, object
     turned = dict(reversed(list(facts.items())))
     assert fingerprint(facts) == fingerprint(turned)
     assert fingerprint({**facts, "one more": 1}) != fingerprint(facts)
+
+
+def fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def unix_socket(path: Path) -> None:
+    here = Path.cwd()
+    os.chdir(path.parent)  # the name of a socket has at most 108 bytes
+    try:
+        with socket.socket(socket.AF_UNIX) as bound:
+            bound.bind(path.name)
+    finally:
+        os.chdir(here)
+
+
+def link_to_nothing(path: Path) -> None:
+    path.symlink_to(path.with_name("to be made"))
+
+
+def link_to_itself(path: Path) -> None:
+    path.symlink_to(path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links and FIFOs of POSIX")
+@pytest.mark.parametrize(
+    "make", [fifo, unix_socket, link_to_nothing, link_to_itself], ids=lambda make: make.__name__
+)
+class TestWhatIsNoFile:
+    def test_is_not_replaced(self, tmp_path: Path, make: Callable[[Path], None]) -> None:
+        path = tmp_path / "out.txt"
+        make(path)
+        before = path.lstat()
+        with pytest.raises(InputError, match=r"out\.txt: not a regular file, so it can't be replaced"):
+            write_atomically(path, "text")
+        assert os.path.samestat(before, path.lstat())
+        assert [one.name for one in tmp_path.iterdir()] == ["out.txt"]
+
+    @pytest.mark.parametrize("overwrite", [False, True])
+    def test_is_refused_before_the_work(
+        self, tmp_path: Path, make: Callable[[Path], None], overwrite: bool
+    ) -> None:
+        make(tmp_path / "out.txt")
+        with pytest.raises(InputError, match=r"out\.txt: not a regular file, so it can't be replaced"):
+            check_new(tmp_path / "out.txt", overwrite)
