@@ -26,9 +26,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from graphneg.errors import InputError
+from graphneg.ingest.cells import decoded
 from graphneg.ingest.content import ItemError, TruncatedError, chunks, encoding_of, head
 from graphneg.ingest.delimited import DelimitedRow, certain_cells, read_rows
-from graphneg.ingest.fields import Fields, has_turns, is_utterance, require_columns
+from graphneg.ingest.fields import Fields, has_turns, is_utterance, require_columns, require_named_columns
 from graphneg.ingest.loader import LoadOptions
 from graphneg.ingest.reading import (
     LARGEST_ITEM,
@@ -328,6 +329,7 @@ def table_rows(path: Path, separator: str, fields: Fields, progress: Progress, e
     """
     quoted = separator != "\t" or _quotes(path, encoding)
     columns: list[str] = []
+    missing: InputError | None = None
     number = 0
     for row in read_rows(_places(path, progress, encoding), separator, quoted=quoted):
         if isinstance(row, Rejected):
@@ -336,16 +338,41 @@ def table_rows(path: Path, separator: str, fields: Fields, progress: Progress, e
             yield UnreadRow(row.place, row.reason, _named(columns, _certain_cells(row, separator, quoted)))
         elif not columns:
             if not _SEPARATOR_LINE.fullmatch(row.text.strip()):
-                columns = _header(row, fields)
+                columns = _header(row)
+                require_named_columns(row.place, columns, fields)
+                missing = _missing_columns(row.place, columns, fields)
         elif row.fault or len(row.cells) != len(columns):
             fault = row.fault or f"{len(row.cells)} cells, but the header has {len(columns)}"
             # The text of the turn may contain an unquoted separator, which shifts all later cells. So only
             # the cells before the text column are reliable.
-            certain = columns[: columns.index(fields.of(columns)["text"])]
+            text = fields.of(columns).get("text")
+            certain = columns[: columns.index(text)] if text is not None else []
             yield UnreadRow(row.place, fault, _named(certain, row.cells))
         else:
-            yield Item(row.place, number, "", _named(columns, row.cells))
+            cells = _named(columns, row.cells)
+            # Rows with a whole dialogue in one cell need no other column.
+            if missing is not None and not _has_dialogue(cells, fields):
+                raise missing
+            missing = None
+            yield Item(row.place, number, "", cells)
             number += 1
+    if missing is not None:
+        raise missing
+
+
+def _missing_columns(place: str, columns: Sequence[str], fields: Fields) -> InputError | None:
+    """Return the error that says which columns a table lacks; None if it lacks none."""
+    try:
+        require_columns(place, columns, fields)
+    except InputError as error:
+        return error
+    return None
+
+
+def _has_dialogue(cells: Mapping[str, str], fields: Fields) -> bool:
+    """Return whether a cell contains a list of turns, or several lines, which may be a transcript."""
+    texts = (cells[key] for key in fields.texts_of(cells))
+    return any(isinstance(decoded(text), list) or "\n" in text.strip() for text in texts)
 
 
 def _places(path: Path, progress: Progress, encoding: str) -> Iterator[tuple[str, str] | Rejected]:
@@ -361,7 +388,7 @@ def _named(columns: Sequence[str], cells: Sequence[str]) -> dict[str, str]:
     return {column: cell for column, cell in zip(columns, cells, strict=False) if column}
 
 
-def _header(row: DelimitedRow, fields: Fields) -> list[str]:
+def _header(row: DelimitedRow) -> list[str]:
     if row.fault:
         raise InputError(f"{row.place}: the header can't be read: {row.fault}")
     columns = [cell.strip() for cell in row.cells]
@@ -370,7 +397,6 @@ def _header(row: DelimitedRow, fields: Fields) -> list[str]:
             f"{row.place}: a column of the header has {len(longest):,} characters ({longest[:40]!r}…), more "
             f"than {LONGEST_COLUMN:,}: this is not a table with a header"
         )
-    require_columns(row.place, columns, fields)
     return columns
 
 

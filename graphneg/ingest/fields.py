@@ -554,16 +554,8 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
         InputError: A required column is missing, a column that the user named is missing, or a column occurs
             twice.
     """
-    shown = listed(repr(column[:40]) for column in columns[:12])
-    for field, key in fields.named_by_user.items():
-        if key and key not in columns:
-            raise InputError(
-                f"{place}: --map {field}={key}: there is no such key or column; available: {shown}"
-            )
-    # Refuse columns that differ only in case, because users cannot tell which one is used.
-    named = [column.casefold() for column in columns if column]
-    if len(set(named)) != len(named):
-        raise InputError(f"{place}: a column occurs twice in the header {shown}")
+    require_named_columns(place, columns, fields)
+    shown = _shown(columns)
     found = fields.of(columns)
     needed = ["text"] if is_threaded(found, fields) else ["dialogue", "text"]
     missing = [field for field in needed if fields.named_by_user.get(field) != "" and field not in found]
@@ -579,6 +571,33 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
             f"{place}: the table lacks the columns {', '.join(missing)}; its first row is {shown}; name the "
             f"column with --map {missing[0]}=NAME{alone}"
         )
+
+
+def require_named_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
+    """Check that a header has the columns that the user named, and no column twice.
+
+    Args:
+        place: The position of the header, for the message.
+        columns: The names of the columns.
+        fields: Look-up that knows the columns that the user named.
+
+    Raises:
+        InputError: A column that the user named is missing, or a column occurs twice.
+    """
+    shown = _shown(columns)
+    for field, key in fields.named_by_user.items():
+        if key and key not in columns:
+            raise InputError(
+                f"{place}: --map {field}={key}: there is no such key or column; available: {shown}"
+            )
+    # Refuse columns that differ only in case, because users cannot tell which one is used.
+    named = [column.casefold() for column in columns if column]
+    if len(set(named)) != len(named):
+        raise InputError(f"{place}: a column occurs twice in the header {shown}")
+
+
+def _shown(columns: Sequence[str]) -> str:
+    return listed(repr(column[:40]) for column in columns[:12])
 
 
 def is_threaded(found: Mapping[str, str], fields: Fields) -> bool:

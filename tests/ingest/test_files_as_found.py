@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from graphneg.errors import InputError
@@ -384,6 +386,168 @@ class TestATranscriptInOneCell:
         rows = "".join(f'{at},"Hi.\nHello."\n' for at in range(3))
         notice = "all 3 dialogues have one turn of several lines; if their texts are whole transcripts, write"
         assert any(notice in line for line in told(written(tmp_path / "t.csv", f"call_id,text\n{rows}")))
+
+
+def wrapped(kind: str, text: str) -> dict[str, Any]:
+    """A message as LangChain's memory writes it."""
+    return {"type": kind, "data": {"content": text, "type": kind, "additional_kwargs": {}}}
+
+
+class TestListsInCells:
+    TALK: ClassVar = [
+        {"role": "user", "content": 'It\'s "late".\nIs it open?'},
+        {"role": "bot", "content": "Don't know, [maybe]."},
+    ]
+    TURNS: ClassVar = [("user", 'It\'s "late".\nIs it open?'), ("bot", "Don't know, [maybe].")]
+
+    def table(self, folder: Path, column: str, *cells: str) -> Path:
+        rows = pd.DataFrame({"conversation_id": [f"c{at}" for at in range(len(cells))], column: cells})
+        rows.to_csv(folder / "t.csv", index=False)
+        return folder / "t.csv"
+
+    @pytest.mark.parametrize("printed", [json.dumps, str, lambda talk: str(np.array(talk, dtype=object))])
+    @pytest.mark.parametrize(
+        ("column", "named"),
+        [
+            ("messages", {}),
+            ("conversation", {}),
+            ("content", {}),
+            ("conversation", {"text": "conversation"}),
+            ("talk", {"text": "talk"}),
+            ("talk", {"turns": "talk"}),
+        ],
+    )
+    def test_are_decoded_whatever_program_printed_them(
+        self, tmp_path: Path, printed: Any, column: str, named: dict[str, str]
+    ) -> None:
+        file = self.table(tmp_path, column, printed(self.TALK), printed(self.TALK))
+        assert said(file, map=named) == {"c0": self.TURNS, "c1": self.TURNS}
+
+    def test_of_texts_are_turns(self, tmp_path: Path) -> None:
+        file = self.table(tmp_path, "dialog", str(np.array(["It's late.", 'A "B".'])), "['Hi.', 'Ho.']")
+        assert texts(file) == {"c0": ["It's late.", 'A "B".'], "c1": ["Hi.", "Ho."]}
+
+    def test_that_are_cut_off_are_refused(self, tmp_path: Path) -> None:
+        whole = json.dumps(self.TALK)
+        records, _ = load(self.table(tmp_path, "messages", whole, whole[:-9], whole))
+        assert len(records) == 3
+        assert refused(records) == [
+            "t.csv:3 item 1: the list in 'messages' can't be decoded: it may be cut off"
+        ]
+
+    def test_are_texts_if_they_are_messages_among_others(self, tmp_path: Path) -> None:
+        rows = "1,Ann,\"['Hi.']\"\n1,Bo,What is that?\n2,Ann,Hi.\n"
+        file = written(tmp_path / "t.csv", f"conversation_id,speaker,text\n{rows}")
+        assert texts(file) == {"1": ["['Hi.']", "What is that?"], "2": ["Hi."]}
+
+    def test_may_be_single_messages_of_langchain(self, tmp_path: Path) -> None:
+        messages = [wrapped("system", "Be brief."), wrapped("human", "Hi."), wrapped("ai", "Hello.")]
+        rows = [{"session_id": "s", "message": json.dumps(one)} for one in messages]
+        pd.DataFrame(rows).to_csv(tmp_path / "t.csv", index=False)
+        assert said(tmp_path / "t.csv") == {"s": [("human", "Hi."), ("ai", "Hello.")]}
+
+    def test_need_no_other_column_but_other_tables_do(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match="the table lacks the columns text"):
+            load(written(tmp_path / "t.csv", "conversation_id,messages\n1,2\n"))
+
+
+class TestTurnsThatBeginWithNames:
+    def test_have_these_speakers(self, tmp_path: Path) -> None:
+        talk = ["USER: Hi: it's me.", "BOT: Hello.\nWho: you?", "USER: Yes."]
+        rows = [{"id": at, "dialog": talk} for at in (1, 2)]
+        file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
+        turns = [("USER", "Hi: it's me."), ("BOT", "Hello.\nWho: you?"), ("USER", "Yes.")]
+        assert said(file) == {"1": turns, "2": turns}
+
+    @pytest.mark.parametrize("talk", [["Ann: Hi.", "Hello."], ["Name: Ann", "Order: 7"]])
+    def test_are_kept_if_they_may_be_something_else(self, tmp_path: Path, talk: list[str]) -> None:
+        file = written(tmp_path / "t.jsonl", json.dumps({"id": 1, "turns": talk}))
+        assert texts(file) == {"1": talk}
+
+
+class TestLogsOfModelsAndBots:
+    @pytest.mark.parametrize(
+        "messages",
+        [
+            [wrapped("human", "Hi."), wrapped("ai", "Hello.")],
+            [
+                {
+                    "type": "constructor",
+                    "id": ["HumanMessage"],
+                    "kwargs": {"content": "Hi.", "type": "human"},
+                },
+                {"type": "constructor", "id": ["AIMessage"], "kwargs": {"content": "Hello.", "type": "ai"}},
+            ],
+            [{"content": "Hi.", "type": "human"}, {"content": "Hello.", "type": "ai", "tool_calls": []}],
+        ],
+    )
+    def test_of_langchain_have_the_speaker_in_the_type(
+        self, tmp_path: Path, messages: list[dict[str, Any]]
+    ) -> None:
+        file = written(tmp_path / "t.jsonl", json.dumps({"id": 1, "messages": messages}))
+        assert said(file) == {"1": [("human", "Hi."), ("ai", "Hello.")]}
+
+    def test_of_rasa_are_what_user_and_bot_said(self, tmp_path: Path) -> None:
+        events = [
+            {"event": "action", "name": "action_listen", "timestamp": 1700000000.1},
+            {
+                "event": "user",
+                "text": "It's 7.",
+                "timestamp": 1700000000.2,
+                "parse_data": {"text": "It's 7."},
+            },
+            {"event": "slot", "name": "number", "value": "7", "timestamp": 1700000000.3},
+            {"event": "bot", "text": "Thanks.", "timestamp": 1700000000.4, "data": {"buttons": None}},
+        ]
+        file = written(tmp_path / "t.json", json.dumps([{"sender_id": "u1", "events": events}]))
+        assert said(file) == {"u1": [("user", "It's 7."), ("bot", "Thanks.")]}
+        assert told(file) == ["2 service messages left out"]
+
+    def test_of_cohere_end_with_the_message(self, tmp_path: Path) -> None:
+        earlier = [{"role": "USER", "message": "Hi."}, {"role": "CHATBOT", "message": "Hello."}]
+        talk = {"conversation_id": "c", "chat_history": earlier, "message": "Is it late?"}
+        file = written(tmp_path / "t.jsonl", json.dumps(talk))
+        assert said(file) == {"c": [("USER", "Hi."), ("CHATBOT", "Hello."), ("USER", "Is it late?")]}
+
+    @pytest.mark.parametrize(
+        ("keys", "others"),
+        [
+            (("prompt", "chosen"), {"rejected": [{"role": "a", "content": "No."}]}),
+            (("prompt", "completion"), {}),
+            (("input", "output"), {}),
+        ],
+    )
+    def test_in_two_lists_are_one_dialogue(
+        self, tmp_path: Path, keys: tuple[str, str], others: dict[str, Any]
+    ) -> None:
+        talk = ([{"role": "u", "content": "Hi."}], [{"type": "reasoning"}, {"role": "a", "content": "Yes."}])
+        file = written(
+            tmp_path / "t.jsonl", json.dumps({"id": 1, **dict(zip(keys, talk, strict=True)), **others})
+        )
+        assert said(file) == {"1": [("u", "Hi."), ("a", "Yes.")]}
+        assert ("1 rejected response left out" in told(file)) == bool(others)
+
+    def test_of_ai_studio_have_no_thoughts_and_no_prompt(self, tmp_path: Path) -> None:
+        chunks = [
+            {"role": "user", "text": "Hi."},
+            {"role": "model", "text": "A greeting.", "isThought": True},
+            {"role": "model", "text": "Hello."},
+        ]
+        talk = {"systemInstruction": {"text": "Be kind."}, "chunkedPrompt": {"chunks": chunks}}
+        file = written(tmp_path / "t.json", json.dumps(talk))
+        assert said(file) == {"0": [("user", "Hi."), ("model", "Hello.")]}
+        assert told(file) == ["1 thought left out", "1 system message kept out of the turns"]
+
+    def test_of_open_webui_are_the_messages_that_the_user_sees(self, tmp_path: Path) -> None:
+        talk = [
+            {"id": "a", "role": "user", "content": "Hi."},
+            {"id": "b", "role": "assistant", "content": "Yes."},
+        ]
+        nodes = {one["id"]: one for one in [*talk, {"id": "x", "role": "assistant", "content": "No."}]}
+        chat = {"title": "T", "history": {"messages": nodes, "currentId": "b"}, "messages": talk}
+        file = written(tmp_path / "t.json", json.dumps([{"id": "w", "chat": chat}]))
+        assert texts(file) == {"w": ["Hi.", "Yes."]}
+        assert told(file) == ["1 message of other branches left out"]
 
 
 class TestUnknownShapes:
