@@ -33,6 +33,7 @@ from graphneg.ingest.exports import is_export
 from graphneg.ingest.fields import Fields
 from graphneg.ingest.loader import LoadOptions, Notices, check_by_records, check_format
 from graphneg.ingest.model_logs import langchain_message
+from graphneg.ingest.nested import inner_dialogues, lifted
 from graphneg.ingest.reading import Item
 from graphneg.ingest.shapes import dialogue_values
 from graphneg.ingest.validation import IdSet, named, valid_dialogues
@@ -75,7 +76,8 @@ class Loader:
         known = IdSet()
         for found in sources(paths, self.name, Fields(options.map), options):
             source, fields = _of_lists(found, Fields(options.map), options)
-            source = _of_named_lines(_of_transcripts(source, fields, options), fields, options)
+            source = _of_transcripts(_unnested(source, fields, options), fields, options)
+            source = _of_named_lines(source, fields, options)
             if source.text is not None and is_exported(source.text):
                 yield from exported_records(source.text, options, known)
                 continue
@@ -100,6 +102,27 @@ def _counted(records: Iterator[Record], place: str, options: LoadOptions) -> Ite
             f"{place}: all {dialogues:,} dialogues have one turn of several lines; if their texts are whole "
             'transcripts, write each turn as a line "Name: text", and the lines are read as turns'
         )
+
+
+def _unnested(source: Source, fields: Fields, options: LoadOptions) -> Source:
+    """Return a source in which nested values that the user named, and nested dialogues, are not nested."""
+
+    def read(progress: Progress) -> Iterator[Item | Rejected]:
+        more = 0
+        for entry in source.read(progress):
+            if not isinstance(entry, Item):
+                yield entry
+                continue
+            value = lifted(entry.value, fields)
+            if (inner := inner_dialogues(value, fields)) is None:
+                yield entry._replace(number=entry.number + more, value=value)
+                continue
+            options.notices.say(f"{source.place}: objects that contain lists of dialogues are read as these")
+            for number, one in enumerate(inner, entry.number + more):
+                yield Item(entry.place, number, "", lifted(one, fields))
+            more += len(inner) - 1
+
+    return source._replace(read=read)
 
 
 def _of_lists(source: Source, fields: Fields, options: LoadOptions) -> tuple[Source, Fields]:

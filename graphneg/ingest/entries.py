@@ -31,6 +31,7 @@ from graphneg.ingest.content import ItemError, TruncatedError, chunks, encoding_
 from graphneg.ingest.delimited import DelimitedRow, certain_cells, read_rows
 from graphneg.ingest.fields import Fields, has_turns, is_utterance, require_columns, require_named_columns
 from graphneg.ingest.loader import LoadOptions
+from graphneg.ingest.nested import lifted
 from graphneg.ingest.reading import (
     LARGEST_ITEM,
     Item,
@@ -195,7 +196,9 @@ def _is_document(first: str, second: str, fields: Fields) -> bool:
     if isinstance(value, list):
         # [["Hi.", "Ho."]] on one line is a document. Two such lines are JSON Lines with two dialogues.
         return not second.startswith("[")
-    return not second and not (has_turns(value, fields) or is_utterance(value, fields))
+    return not second and not (
+        has_turns(lifted(value, fields), fields) or is_utterance(lifted(value, fields), fields)
+    )
 
 
 def _document(path: Path, fields: Fields, options: LoadOptions, progress: Progress, encoding: str) -> Entries:
@@ -210,7 +213,7 @@ def _document(path: Path, fields: Fields, options: LoadOptions, progress: Progre
     except (TruncatedError, ValueError, RecursionError):
         _require_rows(path, whole[:_BEGINNING].decode("utf-8", "replace"))
         return _without_scalars(path, json_items(path, progress, encoding), options)
-    if not has_turns(value, fields) and (rows := frame_rows(value, fields)) is None:
+    if not has_turns(lifted(value, fields), fields) and (rows := frame_rows(value, fields)) is None:
         return _without_scalars(path, json_items(path, progress, encoding), options)
     # The document was read above without a progress display. Read it again, only to advance the display.
     list(chunks(path, progress, encoding))
@@ -219,7 +222,7 @@ def _document(path: Path, fields: Fields, options: LoadOptions, progress: Progre
         value = parse_json(whole.decode("utf-8"))
     except ItemError as reason:
         return iter([Rejected(f"{path}:1", str(reason))])
-    if has_turns(value, fields):
+    if has_turns(lifted(value, fields), fields):
         return iter([Item(f"{path}:1", 0, "", value)])
     rows = frame_rows(value, fields) or []
     return (Item(f"{path}:row {number + 1}", number, "", row) for number, row in enumerate(rows))

@@ -34,7 +34,7 @@ NAMES: dict[str, tuple[str, ...]] = {
             dialogue dialog conversation dialogueid dialogid conversationid convid convoid
             chatid sessionid threadid conversationhash conversationuuid conversationkey
             chatsessionid threadts conversationsthreadid dialogueidx dialogidx dialoguenumber dialogno
-            conversationnumber rootid messagetreeid treeid ticketid ticketnumber caseid
+            conversationnumber sceneid rootid messagetreeid treeid ticketid ticketnumber caseid
             casenumber interactionid callid topicid linkid submissionid
             ticket ticketno ticketnum ticketnr ticketnummer case caseno thread session
             gespräch gesprächid gesprächsid
@@ -46,8 +46,8 @@ NAMES: dict[str, tuple[str, ...]] = {
         # Names of people, such as "author", are preferred to kinds of people, such as "author_type".
         # Otherwise, two agents who answer the same ticket would be one speaker.
         "speaker": """
-            speaker speakerid speakeridx speakername role from author authorname authorid sender senders
-            sendername senderid participant participantname participantid fromname fromuser
+            speaker speakerid speakeridx speakername speakers role from author authorname authorid sender
+            senders sendername senderid participant participantname participantid fromname fromuser
             fromid username screenname nickname displayname handle userid user postedby sentby
             writtenby createdbyname createdby commenter commentername commenterid commentauthor
             commentauthorname commentby spokenby saidby messagefrom msgfrom msgsender nick person
@@ -288,7 +288,8 @@ class Fields:
         """
         named = {self.named_by_user[field] for field in ("text", "turns") if field in self.named_by_user}
         if named:
-            return [key for key in value if key in named]
+            # In --map text=message.content, the key "message" may contain the object as text.
+            return [key for key in value if key in named or any(one.startswith(f"{key}.") for one in named)]
         plain, found = plain_names(value), self.of(value).get("text")
         keys = [found] if found is not None else []
         return [*keys, *(plain[name] for name in NAMES["turns"] if name in plain and plain[name] != found)]

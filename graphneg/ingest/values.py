@@ -293,9 +293,11 @@ def speaker_name(value: Any) -> Any:
 
     >>> speaker_name(3.0), speaker_name({"id": 7, "name": "Ann"}), speaker_name(" ")
     ('3', 'Ann', None)
+    >>> speaker_name(["Ann", {"name": "Bo"}])
+    'Ann and Bo'
 
     Args:
-        value: A name, a number, or an object that describes a person.
+        value: A name, a number, an object that describes a person, or a list of these.
 
     Returns:
         The name; None if it is missing or blank. A value of another type is returned unchanged, so that the
@@ -308,9 +310,10 @@ def speaker_name(value: Any) -> Any:
         found += [" ".join(str(one) for key in keys if (one := person.get(key))) for keys in _NAME_PARTS]
         found += [person.get(key) for key in _ROLES]
         return next((name for one in found if (name := speaker_name(one)) is not None), None)
-    # "senders": [{"name": "Ann"}]
-    if isinstance(value, list) and len(cast("list[Any]", value)) < 2:
-        return speaker_name(value[0]) if value else None
+    # "senders": [{"name": "Ann"}], "speakers": ["Ann", "Bo"]
+    if isinstance(value, list):
+        names = [speaker_name(one) for one in cast("list[Any]", value)]
+        return " and ".join(names) or None if all(isinstance(one, str) for one in names) else value
     if isinstance(value, int | float):
         return str(value) if isinstance(value, bool) else id_text(value)
     return None if isinstance(value, str) and not value.strip() else value

@@ -550,6 +550,96 @@ class TestLogsOfModelsAndBots:
         assert told(file) == ["1 message of other branches left out"]
 
 
+class TestNestedValues:
+    @pytest.mark.parametrize(
+        ("talk", "hints"),
+        [
+            (
+                {"thread": {"events": [{"user": "A", "text": "Hi."}]}, "users": [{"name": "A"}]},
+                ["turns=thread.events"],
+            ),
+            ({"values": {"messages": [{"user": "A", "text": "Hi."}]}}, ["turns=values.messages"]),
+            (
+                {"history": [{"user": "A", "event": {"x": 1}}, {"user": "A", "data": {"content": "Hi."}}]},
+                ["turns=history", "text=data.content"],
+            ),
+            (
+                {
+                    "messages": [
+                        {"user": "A", "chat": {"content": {"segments": [{"type": "t", "text": "Hi."}]}}}
+                    ]
+                },
+                ["text=chat.content.segments"],
+            ),
+            (
+                {"messages": [{"user": "A", "content": {"msgtype": "m.text", "body": "Hi."}}]},
+                ["text=content.body"],
+            ),
+            (
+                {"messages": [{"sender": {"x": {"nick": "A"}}, "data": {"content": "Hi."}}]},
+                ["text=data.content", "speaker=sender.x.nick"],
+            ),
+        ],
+    )
+    @pytest.mark.parametrize("form", ["jsonl", "json"])
+    def test_are_named_in_hints_that_work(
+        self, tmp_path: Path, talk: dict[str, Any], hints: list[str], form: str
+    ) -> None:
+        talks = [json.dumps({"id": id, **talk}) for id in (1, 2)]
+        file = written(tmp_path / "t.json", "\n".join(talks) if form == "jsonl" else f"[{', '.join(talks)}]")
+        named: dict[str, str] = {}
+        for hint in hints:
+            if not hint.startswith("speaker"):
+                with pytest.raises(InputError, match=rf"--map {hint}(?: |$)"):
+                    load(file, map=named)
+            named |= dict([hint.split("=")])
+        assert said(file, map=named) == {id: [("A", "Hi.")] for id in "12"}
+
+    def test_of_rows_are_named_too(self, tmp_path: Path) -> None:
+        rows = [
+            {"sessionId": "s", "type": "user", "message": {"role": "u", "content": "Hi."}},
+            {
+                "sessionId": "s",
+                "type": "bot",
+                "message": {"role": "b", "content": [{"type": "text", "text": "Ho."}]},
+            },
+        ]
+        file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
+        with pytest.raises(InputError, match=r"--map text=message\.content$"):
+            load(file)
+        named = {"text": "message.content", "speaker": "message.role"}
+        assert said(file, map=named) == {"s": [("u", "Hi."), ("b", "Ho.")]}
+
+    def test_of_a_document_are_read_like_others(self, tmp_path: Path) -> None:
+        talk = {"version": 1, "chat": {"lines": [{"user": "A", "text": "Hi."}]}}
+        file = written(tmp_path / "t.json", json.dumps(talk, indent=1))
+        assert said(file, map={"turns": "chat.lines"}) == {"0": [("A", "Hi.")]}
+
+
+class TestListsOfDialoguesInObjects:
+    def test_are_read_as_dialogues(self, tmp_path: Path) -> None:
+        scenes = [
+            {"scene_id": f"c{at}", "utterances": [{"speakers": ["A", "B"], "transcript": "Hi."}]}
+            for at in (1, 2)
+        ]
+        season = {
+            "season": 1,
+            "episodes": [{"id": "e1", "scenes": scenes[:1]}, {"id": "e2", "scenes": scenes[1:]}],
+        }
+        file = written(tmp_path / "t.json", json.dumps(season))
+        assert said(file) == {"c1": [("A and B", "Hi.")], "c2": [("A and B", "Hi.")]}
+        assert any(
+            line.endswith("objects that contain lists of dialogues are read as these") for line in told(file)
+        )
+
+    def test_that_lack_a_known_name_are_named_in_a_hint(self, tmp_path: Path) -> None:
+        talks = [{"events": [{"user": "A", "text": "Hi."}]}]
+        file = written(tmp_path / "t.json", json.dumps({"conversations": talks}))
+        with pytest.raises(InputError, match=r"if it is a dialogue, name its turns with --map turns=events$"):
+            load(file)
+        assert list(said(file, map={"turns": "events"}).values()) == [[("A", "Hi.")]]
+
+
 class TestUnknownShapes:
     def test_of_turns_are_named_with_the_option_that_reads_them(self, tmp_path: Path) -> None:
         file = written(tmp_path / "t.json", json.dumps([{"id": 1, "events": [{"user": "A", "text": "Hi."}]}]))
