@@ -67,6 +67,8 @@ _BEGINNING = 1 << 16
 """Number of bytes at the start of a large JSON document that are read to detect its shape."""
 _BATCH = 500
 """Number of rows to read from a Parquet or Arrow file at a time."""
+_MOST_ABOVE = 20
+"""Number of lines at the beginning of a table among which the header is looked for."""
 LONGEST_COLUMN = 1_000
 """Maximum length of a column name in characters."""
 
@@ -157,13 +159,33 @@ def _text(path: Path, fields: Fields, options: LoadOptions, progress: Progress) 
     first, second = _first_lines(path, encoding)
     suffixes = [suffix for suffix in map(str.lower, path.suffixes) if suffix not in _COMPRESSIONS]
     if suffixes and suffixes[-1] in _TABLES:
-        return table_rows(path, _separator(first, fields), fields, progress, encoding)
+        skipped, first = _header_line(path, first, fields, encoding)
+        if skipped:
+            above = f"line {skipped + 1} is read as the header, and the lines above it are left out"
+            options.notices.say(f"{path}: {above}")
+        return table_rows(path, _separator(first, fields), fields, progress, encoding, skipped)
     if first.lstrip().startswith(("[", "{")):
         if _is_document(first.strip(), second.strip(), fields):
             return _document(path, fields, options, progress, encoding)
     elif _SEPARATOR_LINE.fullmatch(first) or "text" in fields.of(_cells(first, _separator(first, fields))):
         return table_rows(path, _separator(first, fields), fields, progress, encoding)
     return json_lines(path, progress, encoding)
+
+
+def _header_line(path: Path, first: str, fields: Fields, encoding: str) -> tuple[int, str]:
+    """Return the number of lines above the header of a table, and the header.
+
+    Reports of help desks begin with lines such as "Case comments" and "As of 2025-11-16". The header is the
+    first line with known columns for the dialogue and the text, if the first line of the file has neither.
+    """
+    if {"dialogue", "text"} & fields.of(_cells(first, _separator(first, fields))).keys():
+        return 0, first
+    for line in islice(text_lines(path, NoProgress(), encoding), _MOST_ABOVE):
+        if isinstance(line, Line):
+            header = line.text.strip("\r\n")
+            if {"dialogue", "text"} <= fields.of(_cells(header, _separator(header, fields))).keys():
+                return line.number - 1, header
+    return 0, first
 
 
 def _first_lines(path: Path, encoding: str) -> tuple[str, str]:
@@ -310,7 +332,9 @@ def _require_rows(path: Path, start: str) -> None:
 # Tables
 
 
-def table_rows(path: Path, separator: str, fields: Fields, progress: Progress, encoding: str = "") -> Entries:
+def table_rows(
+    path: Path, separator: str, fields: Fields, progress: Progress, encoding: str = "", skipped: int = 0
+) -> Entries:
     """Read the rows of a table with a header.
 
     In CSV files, cells may be quoted as in RFC 4180. In tab-separated files, a quotation mark is normally an
@@ -323,6 +347,7 @@ def table_rows(path: Path, separator: str, fields: Fields, progress: Progress, e
         fields: Look-up that finds the key or column for each field, such as the text.
         progress: Progress display; advanced by the number of bytes read.
         encoding: The codec of the text; empty for UTF-8.
+        skipped: The number of lines above the header.
 
     Yields:
         The cells of each row, keyed by column, with the position of the row's first line.
@@ -334,7 +359,7 @@ def table_rows(path: Path, separator: str, fields: Fields, progress: Progress, e
     columns: list[str] = []
     missing: InputError | None = None
     number = 0
-    for row in read_rows(_places(path, progress, encoding), separator, quoted=quoted):
+    for row in read_rows(_places(path, progress, encoding, skipped), separator, quoted=quoted):
         if isinstance(row, Rejected):
             if not columns:
                 raise InputError(f"{row.place}: the header can't be read: {row.reason}")
@@ -378,8 +403,10 @@ def _has_dialogue(cells: Mapping[str, str], fields: Fields) -> bool:
     return any(isinstance(decoded(text), list) or "\n" in text.strip() for text in texts)
 
 
-def _places(path: Path, progress: Progress, encoding: str) -> Iterator[tuple[str, str] | Rejected]:
-    for line in text_lines(path, progress, encoding):
+def _places(
+    path: Path, progress: Progress, encoding: str, skipped: int
+) -> Iterator[tuple[str, str] | Rejected]:
+    for line in islice(text_lines(path, progress, encoding), skipped, None):
         yield line if isinstance(line, Rejected) else (line.place, line.text)
 
 

@@ -11,6 +11,8 @@ from typing import Any, cast
 
 from graphneg.ingest.content import ItemError
 
+Value = Mapping[str, Any]
+
 _PERSON = (
     "name", "nickname", "username", "displayname", "display_name", "displayName", "login", "screen_name",
 )  # fmt: skip
@@ -23,6 +25,8 @@ _ROLES = ("user", "role", "type", "id")
 """Keys that describe a person without a name. ``user`` may contain the person."""
 
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")
+# "1.76E+12": a spreadsheet has rounded the number, so several ids may have become the same.
+_ROUNDED = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?E\+[0-9]+")
 # From 2**53 on, a 64-bit float cannot represent every integer. An id that was converted to a float may have
 # lost digits, so it is refused.
 _EXACT = 2**53
@@ -119,13 +123,15 @@ def id_text(value: Any) -> str | None:
         The id, or None if the value is missing or blank.
 
     Raises:
-        ItemError: The value is neither a string nor a number, or it is a float too large to be exact.
+        ItemError: The value is neither a string nor a number, or it is a number whose last digits are lost.
     """
     value = unwrap_extended_json(value)
     if value is None:
         return None
     if isinstance(value, str):
         text = value.strip()
+        if _ROUNDED.fullmatch(text):
+            raise ItemError(f"the id {text!r} was rounded by a spreadsheet: export the ids as text")
         return (whole[1] if (whole := _WHOLE.fullmatch(text)) else text) or None
     # Exclude True and False, which are instances of int in Python.
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -195,13 +201,23 @@ def message_text(value: Any) -> Any:
         return value
     # Skip parts without text, such as images or sound.
     given = cast("list[Any]", value)
-    parts = [part.get("text") if isinstance(part, dict) else part for part in given]
+    parts = [_part_text(cast("Value", part)) if isinstance(part, dict) else part for part in given]
     # If the parts are pieces of one text, such as ["Look at ", {"type": "link", "text": "https://x"}, "."],
     # join them without spaces.
     kinds = [part.get("type") for part in given if isinstance(part, dict)]
     if kinds and _ENTITIES.issuperset(map(str, kinds)):
         return "".join(part for part in parts if isinstance(part, str))
     return " ".join(part.strip() for part in parts if isinstance(part, str) and part.strip())
+
+
+def _as_value(part: Any) -> Value:
+    return cast("Value", part)
+
+
+def _part_text(part: Value) -> Any:
+    """Return the text of a content part; in OpenAI's threads, ``{"text": {"value": "Hi."}}``."""
+    text = part.get("text")
+    return cast("Value", text).get("value") if isinstance(text, dict) else text
 
 
 def content_of(cells: Mapping[str, Any], key: str) -> Any:
@@ -257,7 +273,7 @@ def unsaid_of(value: Any) -> list[str]:
     if not isinstance(value, list):
         return []
     parts = [part for part in cast("list[Any]", value) if isinstance(part, dict)]
-    without = [cast("dict[str, Any]", part) for part in parts if not isinstance(part.get("text"), str)]
+    without = [part for part in map(_as_value, parts) if not isinstance(_part_text(part), str)]
     return [_PARTS.get(kind, f"content part of type {kind[:40]}") for kind in map(_part_kind, without)]
 
 

@@ -129,6 +129,126 @@ class TestInternalNotes:
         assert texts(file, map={"internal": "Intern"}) == {"1": ["Hi."]}
 
 
+class TestNotesOfOtherPrograms:
+    def test_of_servicenow_are_the_work_notes(self, tmp_path: Path) -> None:
+        rows = (
+            "INC1,work_notes,2025-11-14 09:02:00,kim,Be careful.\nINC1,comments,2025-11-14 09:01:00,ann,Hi.\n"
+        )
+        header = "element_id,element,sys_created_on,sys_created_by,value"
+        file = written(tmp_path / "t.csv", f"{header}\n{rows}")
+        assert said(file) == {"INC1": [("ann", "Hi.")]}
+        assert "1 internal note left out" in told(file)
+
+    def test_of_gitlab_are_the_internal_ones_and_not_all_notes(self, tmp_path: Path) -> None:
+        note = {"type": "DiscussionNote", "author": {"username": "ann"}, "system": False, "internal": False}
+        notes = [
+            note | {"body": "Hi."},
+            note | {"body": "changed the title", "system": True},
+            note | {"body": "Be careful.", "internal": True},
+        ]
+        file = written(tmp_path / "t.json", json.dumps([{"id": "d", "notes": notes}]))
+        assert texts(file, map={"turns": "notes"}) == {"d": ["Hi."]}
+        assert set(told(file, map={"turns": "notes"})) == {
+            "1 internal note left out",
+            "1 service message left out",
+        }
+
+    def test_of_livechat_are_seen_by_agents_only(self, tmp_path: Path) -> None:
+        events = [
+            {"author_id": "a", "type": "message", "text": "Hi.", "visibility": "all"},
+            {"author_id": "a", "type": "message", "text": "Be careful.", "visibility": "agents"},
+            {"type": "system_message", "text": "Chat archived"},
+        ]
+        file = written(tmp_path / "t.json", json.dumps([{"id": "d", "messages": events}]))
+        assert texts(file) == {"d": ["Hi."]}
+
+
+class TestCommentsOfWordPress:
+    def test_are_read_without_spam_and_with_names_instead_of_numbers(self, tmp_path: Path) -> None:
+        header = (
+            "comment_ID,comment_post_ID,comment_author,comment_content,"
+            "comment_approved,comment_parent,user_id"
+        )
+        rows = "7,3,Ann,Hi.,1,0,0\n8,3,Pills,Buy!,spam,0,0\n9,3,Bo,Hello.,1,7,0\n"
+        file = written(tmp_path / "t.csv", f"{header}\n{rows}")
+        assert said(file) == {"3": [("Ann", "Hi."), ("Bo", "Hello.")]}
+        assert told(file) == ["1 hidden message left out"]
+
+
+class TestTablesFromSpreadsheets:
+    def test_with_rounded_ids_are_refused(self, tmp_path: Path) -> None:
+        file = written(tmp_path / "t.csv", "ticket_id,text\n1.76E+12,Hi.\n1.76E+12,Ho.\n")
+        with pytest.raises(
+            InputError, match=r"'1.76E\+12' was rounded by a spreadsheet: export the ids as text"
+        ):
+            load(file)
+
+    def test_with_merged_cells_are_filled_down(self, tmp_path: Path) -> None:
+        rows = "T1;Ann;Hi.\n;Bo;Hello.\nT2;Ann;Is it late?\n;Bo;No.\n;Ann;Good.\n"
+        file = written(tmp_path / "t.csv", f"Ticket;Sender;Message\n{rows}")
+        assert texts(file) == {"T1": ["Hi.", "Hello."], "T2": ["Is it late?", "No.", "Good."]}
+        assert any("an empty 'Ticket' means the dialogue of the row above" in line for line in told(file))
+
+    @pytest.mark.parametrize(
+        "rows", ["T1;Ann;Hi.\nT1;Bo;Hello.\n;Bo;No.\n;Ann;Ok.\n", ";Bo;No.\nT1;Ann;Hi.\n;Ann;Ok.\n"]
+    )
+    def test_with_rows_of_no_dialogue_are_not_filled(self, tmp_path: Path, rows: str) -> None:
+        file = written(tmp_path / "t.csv", f"Ticket;Sender;Message\n{rows}")
+        assert any("'Ticket' is empty" in line for line in refused(load(file)[0]))
+
+    def test_with_lines_above_the_header_are_read_from_the_header(self, tmp_path: Path) -> None:
+        above = '"Case comments"\n"As of 2025-11-16, all cases"\n\n'
+        file = written(tmp_path / "t.csv", f"{above}Case Number,Created By,Comment\n7,Ann,Hi.\n")
+        assert said(file) == {"7": [("Ann", "Hi.")]}
+        assert any(
+            line.endswith("line 4 is read as the header, and the lines above it are left out")
+            for line in told(file)
+        )
+
+    def test_with_a_column_for_each_turn_are_refused_with_what_to_do(self, tmp_path: Path) -> None:
+        rows = "dialogue_id,utterance_1,utterance_2,utterance_3\n1,Hi.,Ho.,Bye.\n"
+        file = written(tmp_path / "t.csv", rows)
+        with pytest.raises(
+            InputError, match="look like the turns of a dialogue: write one row for each turn"
+        ):
+            load(file)
+        lines = told(file, map={"text": "utterance_1"})
+        assert any("to load all of them, write one row for each turn" in line for line in lines)
+
+    def test_with_a_column_for_each_speaker_are_refused_with_what_to_do(self, tmp_path: Path) -> None:
+        file = written(tmp_path / "t.csv", "chat_id,Customer,Agent\n1,Hi.,\n1,,Hello.\n")
+        with pytest.raises(InputError, match="'Customer' and 'Agent' look like two messages in one row"):
+            load(file)
+
+
+class TestIdsThatEndWithTheNumberOfTheTurn:
+    ROWS = "dialogue_id,utterance_id,text\nq,q7_10,Ten.\nq,q7_9,Nine.\n" + "".join(
+        f"q,q7_{at},Text {at}.\n" for at in range(1, 9)
+    )
+
+    def test_are_reported_and_sort_the_turns_if_the_user_says_so(self, tmp_path: Path) -> None:
+        file = written(tmp_path / "t.csv", self.ROWS)
+        notice = (
+            "whose 'utterance_id' counts in another order than its rows: --map turn=utterance_id sorts them"
+        )
+        assert f"1 dialogue {notice}" in told(file)
+        assert texts(file, map={"turn": "utterance_id"})["q"][-2:] == ["Nine.", "Ten."]
+
+    def test_are_not_negative_or_broken_numbers(self, tmp_path: Path) -> None:
+        for cell in ("-1", "1.5"):
+            file = written(tmp_path / "t.csv", f"dialogue_id,turn,text\nq,{cell},Hi.\n")
+            with pytest.raises(InputError, match="is not a number"):
+                load(file)
+
+
+def test_the_text_of_a_part_may_be_an_object(tmp_path: Path) -> None:
+    parts = [{"type": "text", "text": {"value": "Hi.", "annotations": []}}]
+    page = {"object": "list", "data": [{"role": "user", "content": parts}], "has_more": False}
+    file = written(tmp_path / "t.jsonl", "\n".join([json.dumps(page)] * 2))
+    assert said(file, map={"turns": "data"})["0"] == [("user", "Hi.")]
+    assert said(file, map={"turns": "data"})["1"] == [("user", "Hi.")]
+
+
 class TestRowsThatNameAParent:
     CASES = "Id,ParentId,CommentBody\n11,c1,Hi.\n12,c2,Is it open?\n13,c1,Hello.\n14,c2,Yes.\n"
 
