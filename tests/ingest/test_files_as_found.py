@@ -924,3 +924,77 @@ class TestAHeaderAboveATranscript:
     def test_is_none_if_its_names_speak_again(self, tmp_path: Path) -> None:
         talks, _ = transcript(written(tmp_path / "call.txt", "Time: I heal.\nAnn: Do you?\nTime: Always.\n"))
         assert len(talks) == 1
+
+
+class TestMeetings:
+    TURNS: ClassVar = [("Lee, Ann", "Is it fresh? Note: rye."), ("Bo", "Yes."), ("Lee, Ann", "Good.")]
+    BLOCKS = """Weekly sync
+November 14, 2025, 2:02PM
+
+Lee, Ann   0:03
+Is it fresh?
+Note: rye.
+
+Bo   0:10
+Yes.
+
+Lee, Ann   1:02:03
+Good.
+
+Transcribed by https://otter.ai
+"""
+    ZOOM = (
+        "14:00:10 From Lee, Ann to Everyone:\r\n\tIs it fresh?\r\n\tNote: rye.\r\n"
+        "14:00:12 From Bo to Lee, Ann(Direct Message):\r\n\tYes.\r\n"
+        '14:00:13 From Bo to Everyone:\r\n\tReacted to "Is it..." with 👍\r\n'
+        "14:00:20 From Lee, Ann to Everyone:\r\n\tGood.\r\n"
+    )
+    OLD_ZOOM = (
+        "14:00:10\t From  Lee, Ann : Is it fresh? Note: rye.\n14:00:12\t From  Bo to  Everyone : Yes.\n"
+        "14:00:20\t From  Lee, Ann : Good.\n"
+    )
+
+    @pytest.mark.parametrize("text", [BLOCKS, "\ufeff" + BLOCKS.replace("\n", "\r\n"), ZOOM, OLD_ZOOM])
+    def test_are_one_dialogue(self, tmp_path: Path, text: str) -> None:
+        assert transcript(written(tmp_path / "t.txt", text)) == ([self.TURNS], [])
+
+    @pytest.mark.parametrize("text", [BLOCKS, ZOOM])
+    def test_are_known_by_their_beginning(self, tmp_path: Path, text: str) -> None:
+        with pytest.raises(InputError, match="looks like a file for the loader 'transcript'"):
+            load(written(tmp_path / "t.txt", text))
+
+    def test_count_what_nobody_said(self, tmp_path: Path) -> None:
+        options = LoadOptions()
+        list(get_loader("transcript").read([written(tmp_path / "t.txt", self.BLOCKS)], options))
+        list(get_loader("transcript").read([written(tmp_path / "u.txt", self.ZOOM)], options))
+        assert set(options.notices.lines()) == {
+            "2 lines above the first turn left out",
+            "1 line of the program left out",
+            "1 reaction left out",
+        }
+
+    def test_are_not_sentences_that_end_with_a_time(self, tmp_path: Path) -> None:
+        text = "Ann: We meet at 10:30\nBo: Or later,\nsay at 11:30\nif you like.\n"
+        talks, _ = transcript(written(tmp_path / "t.txt", text))
+        assert talks == [[("Ann", "We meet at 10:30"), ("Bo", "Or later, say at 11:30 if you like.")]]
+
+
+class TestTurnsOfATranscript:
+    @pytest.mark.parametrize(
+        "turns",
+        [
+            "[00:00:05 - 00:00:20] Ann: Hi.\n[00:00:21 - 00:00:25] Bo: Yes: no.\n",
+            "00:05 --> 00:20 Ann: Hi.\n00:21 --> 00:25 Bo: Yes: no.\n",
+            "- **Ann** (00:05): Hi.\n- **Bo** (00:21): Yes: no.\n",
+            "* **Ann:** Hi.\n* **Bo:** Yes: no.\n",
+            "## Call 1\n\nAnn: Hi.\nBo: Yes: no.\n\n## Call 2\n",
+        ],
+    )
+    def test_may_have_ranges_of_times_or_be_markdown(self, tmp_path: Path, turns: str) -> None:
+        assert transcript(written(tmp_path / "t.txt", turns)) == ([[("Ann", "Hi."), ("Bo", "Yes: no.")]], [])
+
+    def test_may_contain_lists(self, tmp_path: Path) -> None:
+        talks, _ = transcript(
+            written(tmp_path / "t.txt", "Ann: I need:\n- Price: low\n# 1 of all\nBo: Ok.\n")
+        )
+        assert talks == [[("Ann", "I need: - Price: low # 1 of all"), ("Bo", "Ok.")]]
