@@ -352,6 +352,19 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
         'JSON of DiscordChatExporter, with "channel" and "messages", each with "author" and "timestamp"',
         [_JSON, r'"messages"\s*:\s*\[', r'"timestamp"\s*:', r'"author"\s*:\s*\{'],
     ),
+    "irc": (
+        "logs of IRC channels, with a time and <name> in front of each message, or of WeeChat, with tabs",
+        # Each line above the first message begins with a time or with signs: "--- Log opened".
+        [
+            r"\A\ufeff?(?:(?:[ \t\r]*|(?:---|\*\*\*|===|Session|\[?\d|[A-Z][a-z]{2} \d)[^\n]*)\n){0,40}?"
+            r"(?:\[?(?:\d{4}-\d\d-\d\d[ T]|[A-Z][a-z]{2} \d\d? )?\d\d:\d\d(?::\d\d)?\]?\s+"
+            r"<[^\s<>]?[^\s<>]{1,40}>\s|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\t[^\t\n]{1,40}\t)"
+        ],
+    ),
+    "line": (
+        "the text file that LINE exports, with a line for each day, and tabs between time, name and text",
+        [r"\A\ufeff?\s*\[LINE\]"],
+    ),
     "penman": ("AMR graphs in PENMAN notation", [r"^\s*\(\s*[^\s()/]+\s*/"]),
     "conceptnet": (
         "ConceptNet assertions (five columns: uri, relation, start, end, JSON) or a conceptnet-lite database",

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, cast
 
+from graphneg.english.words import table_rows
 from graphneg.ingest.content import ItemError
 
 Value = Mapping[str, Any]
@@ -64,41 +66,6 @@ INSTEAD_OF_TEXT = {"refusal": "refusal", "tool_calls": "tool call", "function_ca
 """Keys that OpenAI's chat API uses instead of text, with the names under which their values are counted."""
 DELETED, MEDIA, SERVICE = "deleted message", "media placeholder", "service message"
 """Names that notices use for messages without text."""
-WITHOUT_TEXT = {
-    **INSTEAD_OF_TEXT,
-    **dict.fromkeys(("deletion_metadata", "deletedDateTime", "is_unsent", "isDeleted"), DELETED),
-    # Facebook, Instagram, Telegram, Google Chat, Slack and Discord.
-    **dict.fromkeys(
-        (
-            "photos",
-            "videos",
-            "audio_files",
-            "gifs",
-            "sticker",
-            "share",
-            "photo",
-            "video",
-            "voice",
-            "media_type",
-            "mime_type",
-            "file",
-            "files",
-            "attachments",
-            "attached_files",
-            "images",
-            "image",
-            "stickers",
-            "embeds",
-            "location_information",
-            "contact_information",
-            "poll",
-        ),
-        MEDIA,
-    ),
-    **dict.fromkeys(("action", "eventDetail", "call_duration", "statusChange"), SERVICE),
-}
-"""Keys of messages that have no text, with the names under which these messages are counted. If a message has
-several keys, the first one in this order counts."""
 COUNTED = "_counted"
 """The key that marks turns without text whose other content, such as images, was counted by kind. Such turns
 do not count as empty."""
@@ -301,7 +268,14 @@ def kinds_without_text(cells: Mapping[str, Any], content: Any) -> list[tuple[str
         return [(kind, len(cast("list[Any]", one)) if isinstance(one, list) else 1) for kind, one in calls]
     if unsaid_of(content):
         return []
-    return [(kind, 1) for key, kind in WITHOUT_TEXT.items() if cells.get(key)][:1]
+    return [(kind, 1) for kind, key in _without_text() if cells.get(key)][:1]
+
+
+@cache
+def _without_text() -> list[tuple[str, str]]:
+    """Return the rows of ``without_text.tsv``: a kind of message, and a key of such messages."""
+    rows = table_rows("graphneg.ingest", "without_text.tsv")
+    return [(kind, key) for kind, keys in rows for key in keys.split()]
 
 
 def speaker_name(value: Any) -> Any:
