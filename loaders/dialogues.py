@@ -115,7 +115,8 @@ def _unnested(source: Source, fields: Fields, options: LoadOptions) -> Source:
                 continue
             value = lifted(entry.value, fields)
             if (inner := inner_dialogues(value, fields)) is None:
-                yield entry._replace(number=entry.number + more, value=value)
+                is_same = value is entry.value and not more
+                yield entry if is_same else entry._replace(number=entry.number + more, value=value)
                 continue
             options.notices.say(f"{source.place}: objects that contain lists of dialogues are read as these")
             for number, one in enumerate(inner, entry.number + more):

@@ -31,6 +31,8 @@ _LANGCHAIN = frozenset({"human", "ai", "system", "tool", "function"})
 """Types of messages in LangChain, which name the speaker."""
 _CONTINUED = {"prompt": ("chosen", "completion", "response"), "input": ("output",)}
 """Keys of two lists of messages, of which the second continues the first."""
+_SAID = ("user", "bot")
+"""Events of Rasa that somebody said. They also name the speaker."""
 _SEEN = 50
 """Number of messages at the beginning of a list that are examined to recognize its format."""
 
@@ -44,21 +46,24 @@ def converter_of(value: Value) -> Converter | None:
     Returns:
         The function; None if the entry has none of the shapes of this module.
     """
-    if _has(value.get("events"), lambda one: one.get("event") in ("user", "bot") and "text" in one):
+    # This function is called for each entry of large files, so exclude the most frequent kinds first, and check
+    # only the first message.
+    messages = value.get("messages")
+    if isinstance(messages, list) and messages:
+        return _of_langchain if langchain_message(messages[0]) is not None else None
+    if isinstance(value.get("turns"), list):
+        return None
+    if "events" in value and _has(value["events"], lambda one: one.get("event") in _SAID and "text" in one):
         return _of_rasa
-    has_list = any(isinstance(value.get(key), list) for key in ("turns", "messages"))
-    if not has_list and isinstance(value.get("chat_history"), list) and isinstance(value.get("message"), str):
+    if isinstance(value.get("chat_history"), list) and isinstance(value.get("message"), str):
         return _of_cohere
-    if not has_list and _continued(value) is not None:
+    if _continued(value) is not None:
         return _of_two_lists
-    chunked = value.get("chunkedPrompt")
+    chunked, chat = value.get("chunkedPrompt"), value.get("chat")
     if isinstance(chunked, dict) and isinstance(cast("Value", chunked).get("chunks"), list):
         return _of_ai_studio
-    chat = value.get("chat")
-    if isinstance(chat, dict) and isinstance(cast("Value", chat).get("messages"), list):
-        return _of_web_ui
-    messages = value.get("messages")
-    return _of_langchain if _has(messages, lambda one: langchain_message(one) is not None) else None
+    is_chat = isinstance(chat, dict) and isinstance(cast("Value", chat).get("messages"), list)
+    return _of_web_ui if is_chat else None
 
 
 def langchain_message(value: Any) -> dict[str, Any] | None:
@@ -75,10 +80,10 @@ def langchain_message(value: Any) -> dict[str, Any] | None:
     Returns:
         The message; None for any other value.
     """
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or "type" not in value:
         return None
     cells = cast("dict[str, Any]", value)
-    kind = cells.get("type")
+    kind = cells["type"]
     for key in ("data", "kwargs"):
         inner = cells.get(key)
         if isinstance(inner, dict) and "content" in inner:
@@ -112,7 +117,7 @@ def _of_rasa(value: Value, notices: Notices) -> dict[str, Any]:
     turns: list[Any] = []
     for event in cast("list[Any]", value["events"]):
         kind = event.get("event") if isinstance(event, dict) else None
-        if kind in ("user", "bot"):
+        if kind in _SAID:
             turns.append({"speaker": kind, **_others(event, "event")})
         else:
             notices.count(SERVICE, "left out")
