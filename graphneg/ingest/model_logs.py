@@ -46,7 +46,7 @@ def converter_of(value: Value) -> Converter | None:
     Returns:
         The function; None if the entry has none of the shapes of this module.
     """
-    # This function is called for each entry of large files, so exclude the most frequent kinds first, and check
+    # This function is called for each entry of large files. Exclude the most frequent kinds first, and check
     # only the first message.
     messages = value.get("messages")
     if isinstance(messages, list) and messages:
