@@ -22,7 +22,7 @@ from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from graphneg.errors import InputError
 from graphneg.ingest.cells import decoded
@@ -245,12 +245,12 @@ def _are_named_lines(source: Source, fields: Fields) -> bool:
 
 def _lines_of(entry: Item | Rejected, fields: Fields) -> list[str]:
     """Return the turns of an entry if all of them are texts; otherwise an empty list."""
-    value = entry.value if isinstance(entry, Item) else None
+    value: Any = entry.value if isinstance(entry, Item) else None
     if isinstance(value, dict):
-        key = None if is_export(value) else fields.turns_of(value)
+        key = None if is_export(value) else fields.turns_of(cast("Mapping[str, Any]", value))
         value = value[key] if key is not None else None
-    is_list = isinstance(value, list) and all(isinstance(one, str) and one.strip() for one in value)
-    return value if is_list else []
+    lines = cast("list[Any]", value) if isinstance(value, list) else []
+    return lines if all(isinstance(one, str) and one.strip() for one in lines) else []
 
 
 def _of_transcripts(source: Source, fields: Fields, options: LoadOptions) -> Source:

@@ -513,6 +513,10 @@ def wrapped(kind: str, text: str) -> dict[str, Any]:
     return {"type": kind, "data": {"content": text, "type": kind, "additional_kwargs": {}}}
 
 
+def printed_by_numpy(values: Any) -> str:
+    return str(np.array(values, dtype=object))
+
+
 class TestListsInCells:
     TALK: ClassVar = [
         {"role": "user", "content": 'It\'s "late".\nIs it open?'},
@@ -525,7 +529,7 @@ class TestListsInCells:
         rows.to_csv(folder / "t.csv", index=False)
         return folder / "t.csv"
 
-    @pytest.mark.parametrize("printed", [json.dumps, str, lambda talk: str(np.array(talk, dtype=object))])
+    @pytest.mark.parametrize("printed", [json.dumps, str, printed_by_numpy])
     @pytest.mark.parametrize(
         ("column", "named"),
         [
