@@ -16,7 +16,6 @@ unchanged, with all graphs, by `graphneg.ingest.exported`.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -177,7 +176,7 @@ def _of_lists(source: Source, fields: Fields, options: LoadOptions) -> tuple[Sou
 def _list_key(source: Source, fields: Fields) -> str | None:
     """Return the key under which most entries of a source contain a list or object written as text."""
     key: str | None = None
-    ids, found, number = set[str](), 0, 0
+    ids, found, objects, number = set[str](), 0, 0, 0
     for entry in source.read(NoProgress()):
         if not isinstance(entry, Item) or not isinstance(entry.value, dict):
             continue
@@ -189,6 +188,10 @@ def _list_key(source: Source, fields: Fields) -> str | None:
             return None
         value = decoded(str(entry.value.get(key) or ""))
         found += value is not None
+        objects += isinstance(value, dict)
+        # A bot may send objects, and its users texts. Then the objects are texts of messages as well.
+        if objects and found < number:
+            return None
         named = fields.of(entry.value).get("dialogue", "")
         id = str(number if named == key else entry.value.get(named, number))
         # If a dialogue has several rows, a list in one of them is the text of a message: "[1, 2]".
@@ -212,9 +215,10 @@ def _of_named_lines(source: Source, fields: Fields, options: LoadOptions) -> Sou
     names = {field: fields.named_by_user.get(field) or field for field in ("speaker", "text")}
 
     def turn(line: str) -> dict[str, str]:
-        [(speaker, _)] = spoken_in(line.partition("\n")[0], Notices())
-        # Keep the line breaks of the text, which `spoken_in` joins.
-        return {names["speaker"]: speaker, names["text"]: re.sub(r"^.*?[:：]\s*", "", line, count=1)}
+        # Keep the line breaks of the text, which `spoken_in` would join.
+        first, end, rest = line.partition("\n")
+        [(speaker, text)] = spoken_in(first, Notices())
+        return {names["speaker"]: speaker, names["text"]: f"{text}{end}{rest}"}
 
     def read(progress: Progress) -> Iterator[Item | Rejected]:
         for entry in source.read(progress):

@@ -140,7 +140,13 @@ class TestNotesOfOtherPrograms:
         assert "1 internal note left out" in told(file)
 
     def test_of_gitlab_are_the_internal_ones_and_not_all_notes(self, tmp_path: Path) -> None:
-        note = {"type": "DiscussionNote", "author": {"username": "ann"}, "system": False, "internal": False}
+        note = {
+            "type": "DiscussionNote",
+            "author": {"username": "ann"},
+            "system": False,
+            "internal": False,
+            "noteable_type": "Issue",
+        }
         notes = [
             note | {"body": "Hi."},
             note | {"body": "changed the title", "system": True},
@@ -564,6 +570,15 @@ class TestListsInCells:
         file = written(tmp_path / "t.csv", f"conversation_id,speaker,text\n{rows}")
         assert texts(file) == {"1": ["['Hi.']", "What is that?"], "2": ["Hi."]}
 
+    def test_are_texts_if_users_write_texts_and_a_bot_sends_objects(self, tmp_path: Path) -> None:
+        rows = [
+            {"session_id": "s", "speaker": "bot", "text": '{"card": {"title": "Hi."}}'},
+            {"session_id": "s", "speaker": "user", "text": "Hello."},
+            {"session_id": "s", "speaker": "bot", "text": '{"card": {"title": "Bye."}}'},
+        ]
+        file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
+        assert texts(file) == {"s": [row["text"] for row in rows]}
+
     def test_may_be_single_messages_of_langchain(self, tmp_path: Path) -> None:
         messages = [wrapped("system", "Be brief."), wrapped("human", "Hi."), wrapped("ai", "Hello.")]
         rows = [{"session_id": "s", "message": json.dumps(one)} for one in messages]
@@ -582,6 +597,11 @@ class TestTurnsThatBeginWithNames:
         file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
         turns = [("USER", "Hi: it's me."), ("BOT", "Hello.\nWho: you?"), ("USER", "Yes.")]
         assert said(file) == {"1": turns, "2": turns}
+
+    def test_may_begin_with_times_or_be_markdown(self, tmp_path: Path) -> None:
+        talk = ["[00:05] Ann: Hi: you.", "**Bo:** Hello.", "[00:09] Ann: Bye."]
+        file = written(tmp_path / "t.jsonl", json.dumps({"id": 1, "turns": talk}))
+        assert said(file) == {"1": [("Ann", "Hi: you."), ("Bo", "Hello."), ("Ann", "Bye.")]}
 
     @pytest.mark.parametrize("talk", [["Ann: Hi.", "Hello."], ["Name: Ann", "Order: 7"]])
     def test_are_kept_if_they_may_be_something_else(self, tmp_path: Path, talk: list[str]) -> None:
