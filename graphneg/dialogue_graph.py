@@ -129,7 +129,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             encoding: Character encoding of the files, under its Python name, such as ``latin-1``.
             clean: Whether to repair HTML entities, and the spaces that tokenizers insert.
             gap: Number of hours without a message after which a new dialogue begins in a chat (``whatsapp``,
-                ``slack``, ``discord``).
+                ``slack``, ``discord``, ``irc``, ``line``).
             date_order: What comes first in dates such as ``03/04/2024``, ``day`` or ``month``; used only by
                 ``dialogues``, ``transcript`` and ``whatsapp``. None to derive it from the dates of the file.
             shard: The shard whose dialogues are loaded, such as ``3/16``.

@@ -20,15 +20,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, cast
 
 from graphneg.errors import InputError
+from graphneg.ingest.cells import decoded
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.entries import Source, sources
 from graphneg.ingest.exported import exported_records, is_exported
 from graphneg.ingest.exports import is_export
 from graphneg.ingest.fields import Fields
 from graphneg.ingest.loader import LoadOptions, Notices, check_by_records, check_format
+from graphneg.ingest.model_logs import langchain_message
+from graphneg.ingest.nested import inner_dialogues, lifted
 from graphneg.ingest.reading import Item
 from graphneg.ingest.shapes import dialogue_values
 from graphneg.ingest.validation import IdSet, named, valid_dialogues
@@ -68,9 +72,11 @@ class Loader:
         Yields:
             Dialogues and rejected items.
         """
-        known, fields = IdSet(), Fields(options.map)
-        for found in sources(paths, self.name, fields, options):
-            source = _of_transcripts(found, fields, options)
+        known = IdSet()
+        for found in sources(paths, self.name, Fields(options.map), options):
+            source, fields = _of_lists(found, Fields(options.map), options)
+            source = _of_transcripts(_unnested(source, fields, options), fields, options)
+            source = _of_named_lines(source, fields, options)
             if source.text is not None and is_exported(source.text):
                 yield from exported_records(source.text, options, known)
                 continue
@@ -95,6 +101,160 @@ def _counted(records: Iterator[Record], place: str, options: LoadOptions) -> Ite
             f"{place}: all {dialogues:,} dialogues have one turn of several lines; if their texts are whole "
             'transcripts, write each turn as a line "Name: text", and the lines are read as turns'
         )
+
+
+def _unnested(source: Source, fields: Fields, options: LoadOptions) -> Source:
+    """Return a source in which nested values that the user named, and nested dialogues, are not nested."""
+
+    def read(progress: Progress) -> Iterator[Item | Rejected]:
+        more = 0
+        for entry in source.read(progress):
+            if not isinstance(entry, Item):
+                yield entry
+                continue
+            value = lifted(entry.value, fields)
+            if (inner := inner_dialogues(value, fields)) is None:
+                is_same = value is entry.value and not more
+                yield entry if is_same else entry._replace(number=entry.number + more, value=value)
+                continue
+            options.notices.say(f"{source.place}: objects that contain lists of dialogues are read as these")
+            for number, one in enumerate(inner, entry.number + more):
+                yield Item(entry.place, number, "", lifted(one, fields))
+            more += len(inner) - 1
+
+    return source._replace(read=read)
+
+
+def _of_lists(source: Source, fields: Fields, options: LoadOptions) -> tuple[Source, Fields]:
+    """Decode the lists and objects that the cells of a table contain as text, such as a list of messages.
+
+    The source is read once in advance, to check whether most cells of the column can be decoded.
+
+    Args:
+        source: The source.
+        fields: Look-up that finds the key or column for each field.
+        options: Options for loading. A notice names the column.
+
+    Returns:
+        The source whose entries contain the decoded lists, and a look-up that knows the key of the lists; the
+        arguments if there is no such column.
+    """
+    key: str | None = None
+    with suppress(InputError):
+        key = None if source.once else _list_key(source, fields)
+    if key is None:
+        return source, fields
+    options.notices.say(
+        f"{source.place}: {key!r} contains lists or objects written as text, which are decoded"
+    )
+
+    def read(progress: Progress) -> Iterator[Item | Rejected]:
+        for entry in source.read(progress):
+            if not isinstance(entry, Item) or not isinstance(entry.value, dict):
+                yield entry
+                continue
+            value = decoded(str(entry.value.get(key) or ""))
+            if value is None:
+                reason = f"the list in {key!r} can't be decoded: it may be cut off"
+                yield Rejected(entry.place, f"item {entry.number}: {reason}")
+            elif (message := langchain_message(value)) is not None:
+                others = {name: one for name, one in entry.value.items() if name != key}
+                yield entry._replace(value={**others, **message})
+            else:
+                yield entry._replace(value={**entry.value, key: value})
+
+    # The user may have named the column as the text, because its cells look like texts.
+    named = {field: name for field, name in fields.named_by_user.items() if name != key}
+    is_list = any(
+        isinstance(decoded(str(entry.value.get(key) or "")), list)
+        for entry in islice(source.read(NoProgress()), 1)
+        if isinstance(entry, Item)
+    )
+    return source._replace(read=read), Fields({**named, "turns": key} if is_list else named)
+
+
+def _list_key(source: Source, fields: Fields) -> str | None:
+    """Return the key under which most entries of a source contain a list or object written as text."""
+    key: str | None = None
+    ids, found, objects, number = set[str](), 0, 0, 0
+    for entry in source.read(NoProgress()):
+        if not isinstance(entry, Item) or not isinstance(entry.value, dict):
+            continue
+        number += 1
+        if number == 1:
+            keys = (one for one in fields.texts_of(entry.value) if isinstance(entry.value[one], str))
+            key = next((one for one in keys if decoded(entry.value[one]) is not None), None)
+        if key is None:
+            return None
+        value = decoded(str(entry.value.get(key) or ""))
+        found += value is not None
+        objects += isinstance(value, dict)
+        # A bot may send objects, and its users texts. Then the objects are texts of messages as well.
+        if objects and found < number:
+            return None
+        named = fields.of(entry.value).get("dialogue", "")
+        id = str(number if named == key else entry.value.get(named, number))
+        # If a dialogue has several rows, a list in one of them is the text of a message: "[1, 2]".
+        if isinstance(value, list) and id in ids:
+            return None
+        ids.add(id)
+    return key if found * 2 > number else None
+
+
+def _of_named_lines(source: Source, fields: Fields, options: LoadOptions) -> Source:
+    """Return a source with speakers if each turn is a text that begins with a name: ``"USER: Hi."``.
+
+    The source is read once in advance, to check whether all turns begin with a name.
+    """
+    is_named = False
+    with suppress(InputError):
+        is_named = not source.once and _are_named_lines(source, fields)
+    if not is_named:
+        return source
+    options.notices.say(f"{source.place}: the turns begin with names, which are read as speakers")
+    names = {field: fields.named_by_user.get(field) or field for field in ("speaker", "text")}
+
+    def turn(line: str) -> dict[str, str]:
+        # Keep the line breaks of the text, which `spoken_in` would join.
+        first, end, rest = line.partition("\n")
+        [(speaker, text)] = spoken_in(first, Notices())
+        return {names["speaker"]: speaker, names["text"]: f"{text}{end}{rest}"}
+
+    def read(progress: Progress) -> Iterator[Item | Rejected]:
+        for entry in source.read(progress):
+            lines = _lines_of(entry, fields)
+            if isinstance(entry, Item) and lines:
+                turns = [turn(line) for line in lines]
+                key = fields.turns_of(entry.value) if isinstance(entry.value, dict) else None
+                entry = entry._replace(value=turns if key is None else {**entry.value, key: turns})
+            yield entry
+
+    return source._replace(read=read)
+
+
+def _are_named_lines(source: Source, fields: Fields) -> bool:
+    """Return whether all turns of a source are texts that begin with a name, and names occur repeatedly."""
+    number = repeating = 0
+    for entry in source.read(NoProgress()):
+        number += 1
+        lines = _lines_of(entry, fields)
+        spoken = [spoken_in(line.partition("\n")[0], Notices()) for line in lines]
+        if not lines or not all(spoken):
+            return False
+        names = [one[0][0] for one in spoken]
+        repeating += len(set(names)) < len(names)
+    # In a list such as ["Name: Ann", "Order: 7"], no label is repeated.
+    return number > 0 and repeating * 2 >= number
+
+
+def _lines_of(entry: Item | Rejected, fields: Fields) -> list[str]:
+    """Return the turns of an entry if all of them are texts; otherwise an empty list."""
+    value: Any = entry.value if isinstance(entry, Item) else None
+    if isinstance(value, dict):
+        key = None if is_export(value) else fields.turns_of(cast("Mapping[str, Any]", value))
+        value = value[key] if key is not None else None
+    lines = cast("list[Any]", value) if isinstance(value, list) else []
+    return lines if all(isinstance(one, str) and one.strip() for one in lines) else []
 
 
 def _of_transcripts(source: Source, fields: Fields, options: LoadOptions) -> Source:

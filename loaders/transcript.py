@@ -10,6 +10,7 @@ This file contains two dialogues. The first has two turns, and the second has on
 with a name, it continues the previous turn. Remarks such as "[laughs]" are not part of a name. If all lines
 of a dialogue have a time, and the newest one comes first, the turns are put in the order of their times.
 Subtitles (WebVTT and SRT) whose cues name the speaker are one dialogue: "<v Ann>Hello.</v>" or "Ann: Hello."
+`graphneg.ingest.meetings` reads the transcripts of Otter and Microsoft Teams, and the chats of Zoom.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from graphneg.ingest.content import ItemError
+from graphneg.ingest.content import ItemError, head
 from graphneg.ingest.loader import LoadOptions, Notices, has_format
+from graphneg.ingest.meetings import MADE_TURN, kind_of, turn_lines
 from graphneg.ingest.reading import Item, Line, corpus_of, each_group, text_lines
 from graphneg.ingest.times import Dates
 from graphneg.ingest.validation import DialogueLoader, dialogues_of
@@ -33,15 +35,19 @@ from graphneg.progress import NoProgress, Progress
 # `_is_name` decides whether the words before the colon are a name.
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?(?:\s?[AaPp]\.?[Mm]\b\.?)?"
 _DATE = r"(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4},?[ T])?"
-_TIME = rf"(?:[\[(]?(?P<before>{_DATE}{_CLOCK})[\])]?\s+(?:-\s+)?)?"
+# "[00:05 - 00:20] Ann: Hello.": the time may be a range.
+_UNTIL = rf"(?:\s?(?:-|–|—|-->|→)\s?{_DATE}{_CLOCK})?"
+_TIME = rf"(?:[\[(]?(?P<before>{_DATE}{_CLOCK}){_UNTIL}[\])]?\s+(?:-\s+)?)?"
 # The time may also follow the name: "Ann (00:05): Hello."
-_TIME_AFTER = rf"(?:\s+[\[(](?P<after>{_DATE}{_CLOCK})[\])])?"
+_TIME_AFTER = rf"(?:[*_]{{0,2}}\s+[\[(](?P<after>{_DATE}{_CLOCK}){_UNTIL}[\])])?"
+# "- **Ann** (00:05): Hello.": an item of a list in Markdown. Without the asterisks, "- Price: 5" may be text.
+_ITEM = r"(?:[-*+]\s+(?=\*\*))?"
 _WORD = r"[\w.'’&/#-]+"
 _REMARK = r"(?:\([^()\[\]:]{0,60}\)|\[[^()\[\]:]{0,60}\])"
 # Matches ":" in "Ann:" and "**Ann:**" (Markdown), and the full-width colon of Chinese and Japanese text.
 _COLON = r"\s?(?:[*_]{0,2}:[*_]{0,2}(?=\s|$)|：)"
 _TURN = re.compile(
-    rf"\s*{_TIME}[*_]{{0,2}}(?P<name>(?=[^\W_]|#\w+#){_WORD}(?:,?\s{_WORD}){{0,7}})"
+    rf"\s*{_ITEM}{_TIME}[*_]{{0,2}}(?P<name>(?=[^\W_]|#\w+#){_WORD}(?:,?\s{_WORD}){{0,7}})"
     rf"(?P<remark>(?:\s?{_REMARK}){{0,3}}){_TIME_AFTER}{_COLON}"
     r"\s*(?P<text>.*)"
 )
@@ -71,6 +77,8 @@ _HEADERS = {
 }  # fmt: skip
 """Words before a colon, in lower case, in the lines above a transcript that describe it."""
 _CONTINUED = re.compile(r"[(\[]\s*cont(?:['’.]?d|inued|inuing)?\.?\s*[)\]]", re.IGNORECASE)
+# "## Call 2": in Markdown, a heading above a dialogue.
+_HEADING = re.compile(r"\s*#{1,6}\s+\S.*")
 # A line with a colon need not begin with a name: "So I told them this, and more: no".
 _LIKE_A_TURN = re.compile(r"\s*[^\W\d_][^:\n]{0,80}(?<!\d):(?=\s|$)")
 
@@ -111,7 +119,11 @@ class Loader(DialogueLoader):
             return self._named(item._replace(value=turns), path, options)
 
         dialogues = singles = 0
-        for record in dialogues_of(self.files(paths), self.name, options, self.items, make):
+
+        def items(path: Path, progress: Progress) -> Iterator[Item | Rejected]:
+            return _items(path, progress, notices)
+
+        for record in dialogues_of(self.files(paths), self.name, options, items, make):
             if isinstance(record, Dialogue):
                 dialogues += 1
                 singles += len(record.utterances) == 1
@@ -136,13 +148,7 @@ class Loader(DialogueLoader):
         Returns:
             An iterator over items. The value of an item is the list of lines of one dialogue.
         """
-        return each_group(
-            _numbered(path, progress),
-            "line",
-            lambda first, line: line.number != first.number,
-            lambda number, lines: Item(lines[0].place, number, "", [line.value for line in lines]),
-            lambda number, _: f"dialogue {number}",
-        )
+        return _items(path, progress, Notices())
 
     def dialogue(self, item: Item) -> Dialogue:
         """Convert a list of turns into a dialogue.
@@ -172,16 +178,32 @@ class Loader(DialogueLoader):
         return corpus_of(path)
 
 
-def _numbered(path: Path, progress: Progress) -> Iterator[Item | Rejected]:
+def _items(path: Path, progress: Progress, notices: Notices) -> Iterator[Item | Rejected]:
+    return each_group(
+        _numbered(path, progress, notices),
+        "line",
+        lambda first, line: line.number != first.number,
+        lambda number, lines: Item(lines[0].place, number, "", [line.value for line in lines]),
+        lambda number, _: f"dialogue {number}",
+    )
+
+
+def _numbered(path: Path, progress: Progress, notices: Notices) -> Iterator[Item | Rejected]:
     """Yield the lines of a file that are not blank, each with the index of its dialogue in the file."""
     number, is_blank = 0, True
     lines = text_lines(path, progress)
-    # The only beginning of a file that `has_format` recognises for this loader is that of subtitles.
-    for line in _cues(lines) if has_format(path, Loader.name) else lines:
+    if (kind := kind_of(head(path).decode("utf-8", "replace"))) is not None:
+        lines = turn_lines(lines, kind, notices)
+    elif has_format(path, Loader.name):
+        # The other beginning of a file that `has_format` recognises for this loader is that of subtitles.
+        lines = _cues(lines)
+    for line in lines:
         if isinstance(line, Rejected):
             yield line
         elif not line.text.strip() or _RULE.fullmatch(line.text):
             number, is_blank = number + (not is_blank), True
+        elif is_blank and _HEADING.fullmatch(line.text):
+            notices.count("heading", "left out")
         else:
             is_blank = False
             yield Item(line.place, number, "", line.text)
@@ -288,6 +310,8 @@ def _require_turns(found: Sequence[re.Match[str] | None]) -> None:
 
 def _turn_of(line: str) -> re.Match[str] | None:
     """Match a line that begins with a speaker name, and return the match; None for any other line."""
+    if (made := MADE_TURN.fullmatch(line)) is not None:
+        return made
     turn = _TURN.fullmatch(line)
     return turn if turn is not None and _is_name(turn["name"]) else None
 
@@ -314,7 +338,7 @@ def _has_remark_after_comma(text: str) -> bool:
 
 def _times(path: Path) -> Iterator[tuple[int, str]]:
     """Yield, for each turn in a file, the index of its dialogue and the time of the turn."""
-    for line in _numbered(path, NoProgress()):
+    for line in _numbered(path, NoProgress(), Notices()):
         if isinstance(line, Item) and (turn := _turn_of(line.value)) is not None:
             yield line.number, turn["before"] or turn["after"] or ""
 

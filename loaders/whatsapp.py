@@ -24,7 +24,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
-from graphneg.ingest.chats import DELETED, MEDIA, SYSTEM, ChatLoader, Message, seconds_of
+from graphneg.ingest.chat_lines import alternatives, chat_line
+from graphneg.ingest.chats import MEDIA, SYSTEM, ChatLoader, Message, seconds_of
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.loader import DateOrder, LoadOptions, Notices
 from graphneg.ingest.reading import LARGEST_ITEM, Item, Line, text_lines
@@ -56,13 +57,9 @@ _NAME = re.compile(r"(?P<name>[^:]{1,80}?)\s?:(?:\s(?P<text>.*)|)", re.DOTALL)
 _QUOTES = frozenset('"“”„«»')
 _PLACEHOLDER = re.compile(
     r"""<[^<>]{3,120}>                                      # <Media omitted>, <Medien ausgeschlossen>
-      |(?:image|video|audio|sticker|gif|document|contact\ card|video\ note|voice\ message)\ omitted
       |\S[^/\n]{0,120}\.\w{2,5}\ \([^()]{3,60}\)            # IMG-20231231-WA0001.jpg (file attached)
       |(?-i:null)                                             # a picture that can be viewed once
       |[^\W\d_]{3,20}:\ https://maps\.google\.com/\S+         # location: https://maps.google.com/?q=1,2
-      |live\ location\ shared|live-standort\ wird\ geteilt|ubicación\ en\ tiempo\ real\ compartida
-      |localisation\ en\ direct\ partagée|posizione\ attuale\ condivisa|live\ locatie\ gedeeld
-      |localização\ em\ tempo\ real\ compartilhada
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -79,48 +76,12 @@ _DOCUMENT = re.compile(r"\S[^/\n]{0,120}\.\w{2,5}(?: • [^\n]{1,40})*")
 _MARKED_LATER = re.compile(r"[^\n]*:\s(?P<marked>\u200e[^\n]*[^\W\d_][^\n]*)(?:\n.*)?", re.DOTALL)
 # Matches the note about an edit, with which a text may end: "It's me, Ann. <This message was edited>". On
 # Android, no left-to-right mark precedes the note, so the note is recognised by its words.
-_EDITED = re.compile(
-    r"\s?<(?:this message was edited|diese nachricht wurde bearbeitet|se editó este mensaje"
-    r"|ce message a été modifié|questo messaggio è stato modificato|mensagem editada"
-    r"|dit bericht is bewerkt)\.?>\s?\Z",
-    re.IGNORECASE,
-)
+_EDITED = re.compile(rf"\s?<(?:{alternatives('whatsapp edited')})\.?>\s?\Z", re.IGNORECASE)
 # "POLL:", the question, and the options: "OPTION: Rome (2 votes)".
 _POLL = re.compile(r"[^\W\d_]{3,20}:\n[^\n]+(?:\n[^\W\d_]{3,20}: [^\n]*\(\d+ [^\W\d_]{1,20}\))+\s*")
 # On Android, some system lines contain a colon, so that their beginning looks like a name:
 # "Bo changed the subject to: Ski: snow" and "This group was added to the community: Ski".
-_SYSTEM_NAME = re.compile(
-    r"\b(?:changed the (?:subject|group)|changed this group|created (?:the )?(?:group|community)"
-    r"|(?:was added|added this group) to the community"
-    r"|hat (?:den (?:betreff|gruppennamen)|die gruppe|das gruppenbild)"
-    r"|(?:cambió el (?:asunto|nombre)|creó el grupo)"
-    r"|a (?:changé (?:le (?:sujet|nom)|l['’]objet)|créé le groupe)"
-    r"|ha (?:cambiato (?:il nome|l['’]oggetto)|creato il gruppo)|(?:mudou o (?:assunto|nome)|criou o grupo)"
-    r"|heeft (?:het onderwerp|de groep))",
-    re.IGNORECASE,
-)
-# Some system lines, such as "Missed voice call", follow the name of a caller or sender, as a message does.
-_SYSTEM_TEXT = re.compile(
-    r"(?:missed (?:group )?(?:voice|video) call|verpasster? (?:gruppen)?(?:sprach|video)anruf"
-    r"|(?:video)?llamada(?: de voz)? perdida|appel (?:vocal|vidéo) manqué|(?:video)?chiamata persa"
-    r"|chamada de (?:voz|vídeo) perdida|gemist(?:e spraakoproep| videogesprek)"
-    r"|waiting for this message\. this may take a while"
-    r"|warte auf diese nachricht\. dies kann (?:etwas|einen moment) dauern"
-    r"|esperando (?:el|este) mensaje\. esto puede (?:tomar|tardar) un (?:tiempo|momento)"
-    r"|en attente de ce message\. cela peut prendre un (?:certain temps|moment)"
-    r"|in attesa del messaggio\. potrebbe volerci un po['’] di tempo"
-    r"|aguardando mensagem\. essa ação pode levar alguns instantes"
-    r"|wachten op dit bericht\. dit kan even duren)\.?",
-    re.IGNORECASE,
-)
-_DELETED = re.compile(
-    r"(?:this message was deleted(?: by admin .{1,80})?|you deleted this message"
-    r"|diese nachricht wurde (?:von admin .{1,80} )?gelöscht|el admin\. .{1,80} eliminó este mensaje"
-    r"|du hast diese nachricht gelöscht|se eliminó este mensaje|eliminaste este mensaje"
-    r"|ce message a été supprimé|vous avez supprimé ce message|questo messaggio è stato eliminato"
-    r"|mensagem apagada|dit bericht is verwijderd)\.?",
-    re.IGNORECASE,
-)
+_SYSTEM_NAME = re.compile(rf"\b(?:{alternatives('whatsapp name')})", re.IGNORECASE)
 _POLLED = "poll"
 """The name that notices use for a poll, which is a question to the group with options to vote for."""
 _MOST_DATES = 20_000
@@ -294,14 +255,15 @@ def _without_placeholders(text: str, notices: Notices) -> tuple[str, str | None]
     first, _, rest = text.partition("\n")
     first = later["marked"] if later and not first.startswith("\u200e") else first
     is_marked, plain = first.startswith("\u200e"), _DIRECTIONS.sub("", first).strip()
-    if _DELETED.fullmatch(plain):
-        return "", DELETED
+    if kind := chat_line("whatsapp deleted", plain):
+        return "", kind
     if _POLL.fullmatch(_DIRECTIONS.sub("", text)):
         return "", _POLLED
-    if _PLACEHOLDER.fullmatch(plain) or (is_marked and len(plain.split()) <= 3):
+    is_placeholder = _PLACEHOLDER.fullmatch(plain) or chat_line("whatsapp media", plain)
+    if is_placeholder or (is_marked and len(plain.split()) <= 3):
         # If an attachment is followed by further lines, they are its caption. Keep them.
         return rest.strip(), MEDIA
-    return ("", SYSTEM) if is_marked or _SYSTEM_TEXT.fullmatch(plain) else (text, None)
+    return ("", SYSTEM) if is_marked or chat_line("whatsapp system", plain) else (text, None)
 
 
 def _ordered(date: Date, order: Order) -> Date:

@@ -125,7 +125,7 @@ def load(
     gap: float = option(
         6.0,
         "Number of hours without a message after which a new dialogue begins. Only for the loaders "
-        "'whatsapp', 'slack' and 'discord'.",
+        "'whatsapp', 'slack', 'discord', 'irc' and 'line'.",
         "HOURS",
     ),
     date_order: Literal["day", "month"] | None = option(

@@ -18,6 +18,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.resources import files
 from typing import NamedTuple
 from unicodedata import normalize
 
@@ -100,14 +102,6 @@ _NOT_BEHIND_BLANK = re.compile(r"(?<=\w) n't\b")
 _CAN_NOT = re.compile(r"\bcan not\b")
 _MARK = re.compile(r"\s*([,.!?;:]+)(?=\s|$)")
 _HALF = 0.5
-# "les" marks "Vous les avez ?" as French. Words that are English as well, such as "on", are left out.
-_FRENCH = frozenset(
-    """
-    le la les un une des du de et est ou vous nous je tu il elle ils que qui quoi bonjour merci salut oui non
-    au aux avec pour dans sur ce cette ça c d l j n s qu va pas mon ma ton ta votre comment pourquoi quand
-    """.split()  # noqa: SIM905
-)
-_ACCENTED = frozenset("àâçèéêëîïôùûœ")
 
 
 class TextSpan(NamedTuple):
@@ -394,9 +388,18 @@ def is_cut_up(text: str) -> bool:
 
 def _is_french(text: str) -> bool:
     """Return whether a text has an accented letter, or more French than English function words."""
-    words = words_of(text)
-    french = sum(word.partition("'")[0].partition("’")[0] in _FRENCH for word in words)
-    return any(letter in _ACCENTED for letter in text.casefold()) or 2 * french >= max(len(words), 1)
+    words, known = words_of(text), _french("words")
+    french = sum(word.partition("'")[0].partition("’")[0] in known for word in words)
+    has_accent = not _french("accents").isdisjoint(text.casefold())
+    return has_accent or 2 * french >= max(len(words), 1)
+
+
+@cache
+def _french(name: str) -> frozenset[str]:
+    """Return the words of a class of ``french.tsv``."""
+    lines = files("graphneg.english").joinpath("french.tsv").read_text("utf-8").splitlines()
+    rows = (line.split("\t") for line in lines if not line.startswith("#"))
+    return frozenset(next(words for class_, words in rows if class_ == name).split())
 
 
 def spaced_as(text: str, others: Sequence[str]) -> str:

@@ -26,10 +26,12 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from graphneg.errors import InputError
+from graphneg.ingest.cells import decoded
 from graphneg.ingest.content import ItemError, TruncatedError, chunks, encoding_of, head
 from graphneg.ingest.delimited import DelimitedRow, certain_cells, read_rows
-from graphneg.ingest.fields import Fields, has_turns, is_utterance, require_columns
+from graphneg.ingest.fields import Fields, has_turns, is_utterance, require_columns, require_named_columns
 from graphneg.ingest.loader import LoadOptions
+from graphneg.ingest.nested import lifted
 from graphneg.ingest.reading import (
     LARGEST_ITEM,
     Item,
@@ -65,6 +67,8 @@ _BEGINNING = 1 << 16
 """Number of bytes at the start of a large JSON document that are read to detect its shape."""
 _BATCH = 500
 """Number of rows to read from a Parquet or Arrow file at a time."""
+_MOST_ABOVE = 20
+"""Number of lines at the beginning of a table among which the header is looked for."""
 LONGEST_COLUMN = 1_000
 """Maximum length of a column name in characters."""
 
@@ -155,13 +159,33 @@ def _text(path: Path, fields: Fields, options: LoadOptions, progress: Progress) 
     first, second = _first_lines(path, encoding)
     suffixes = [suffix for suffix in map(str.lower, path.suffixes) if suffix not in _COMPRESSIONS]
     if suffixes and suffixes[-1] in _TABLES:
-        return table_rows(path, _separator(first, fields), fields, progress, encoding)
+        skipped, first = _header_line(path, first, fields, encoding)
+        if skipped:
+            above = f"line {skipped + 1} is read as the header, and the lines above it are left out"
+            options.notices.say(f"{path}: {above}")
+        return table_rows(path, _separator(first, fields), fields, progress, encoding, skipped)
     if first.lstrip().startswith(("[", "{")):
         if _is_document(first.strip(), second.strip(), fields):
             return _document(path, fields, options, progress, encoding)
     elif _SEPARATOR_LINE.fullmatch(first) or "text" in fields.of(_cells(first, _separator(first, fields))):
         return table_rows(path, _separator(first, fields), fields, progress, encoding)
     return json_lines(path, progress, encoding)
+
+
+def _header_line(path: Path, first: str, fields: Fields, encoding: str) -> tuple[int, str]:
+    """Return the number of lines above the header of a table, and the header.
+
+    Reports of help desks begin with lines such as "Case comments" and "As of 2025-11-16". The header is the
+    first line with known columns for the dialogue and the text, if the first line of the file has neither.
+    """
+    if {"dialogue", "text"} & fields.of(_cells(first, _separator(first, fields))).keys():
+        return 0, first
+    for line in islice(text_lines(path, NoProgress(), encoding), _MOST_ABOVE):
+        if isinstance(line, Line):
+            header = line.text.strip("\r\n")
+            if {"dialogue", "text"} <= fields.of(_cells(header, _separator(header, fields))).keys():
+                return line.number - 1, header
+    return 0, first
 
 
 def _first_lines(path: Path, encoding: str) -> tuple[str, str]:
@@ -194,7 +218,9 @@ def _is_document(first: str, second: str, fields: Fields) -> bool:
     if isinstance(value, list):
         # [["Hi.", "Ho."]] on one line is a document. Two such lines are JSON Lines with two dialogues.
         return not second.startswith("[")
-    return not second and not (has_turns(value, fields) or is_utterance(value, fields))
+    return not second and not (
+        has_turns(lifted(value, fields), fields) or is_utterance(lifted(value, fields), fields)
+    )
 
 
 def _document(path: Path, fields: Fields, options: LoadOptions, progress: Progress, encoding: str) -> Entries:
@@ -209,7 +235,7 @@ def _document(path: Path, fields: Fields, options: LoadOptions, progress: Progre
     except (TruncatedError, ValueError, RecursionError):
         _require_rows(path, whole[:_BEGINNING].decode("utf-8", "replace"))
         return _without_scalars(path, json_items(path, progress, encoding), options)
-    if not has_turns(value, fields) and (rows := frame_rows(value, fields)) is None:
+    if not has_turns(lifted(value, fields), fields) and (rows := frame_rows(value, fields)) is None:
         return _without_scalars(path, json_items(path, progress, encoding), options)
     # The document was read above without a progress display. Read it again, only to advance the display.
     list(chunks(path, progress, encoding))
@@ -218,7 +244,7 @@ def _document(path: Path, fields: Fields, options: LoadOptions, progress: Progre
         value = parse_json(whole.decode("utf-8"))
     except ItemError as reason:
         return iter([Rejected(f"{path}:1", str(reason))])
-    if has_turns(value, fields):
+    if has_turns(lifted(value, fields), fields):
         return iter([Item(f"{path}:1", 0, "", value)])
     rows = frame_rows(value, fields) or []
     return (Item(f"{path}:row {number + 1}", number, "", row) for number, row in enumerate(rows))
@@ -306,7 +332,9 @@ def _require_rows(path: Path, start: str) -> None:
 # Tables
 
 
-def table_rows(path: Path, separator: str, fields: Fields, progress: Progress, encoding: str = "") -> Entries:
+def table_rows(
+    path: Path, separator: str, fields: Fields, progress: Progress, encoding: str = "", skipped: int = 0
+) -> Entries:
     """Read the rows of a table with a header.
 
     In CSV files, cells may be quoted as in RFC 4180. In tab-separated files, a quotation mark is normally an
@@ -319,6 +347,7 @@ def table_rows(path: Path, separator: str, fields: Fields, progress: Progress, e
         fields: Look-up that finds the key or column for each field, such as the text.
         progress: Progress display; advanced by the number of bytes read.
         encoding: The codec of the text; empty for UTF-8.
+        skipped: The number of lines above the header.
 
     Yields:
         The cells of each row, keyed by column, with the position of the row's first line.
@@ -328,28 +357,56 @@ def table_rows(path: Path, separator: str, fields: Fields, progress: Progress, e
     """
     quoted = separator != "\t" or _quotes(path, encoding)
     columns: list[str] = []
+    missing: InputError | None = None
     number = 0
-    for row in read_rows(_places(path, progress, encoding), separator, quoted=quoted):
+    for row in read_rows(_places(path, progress, encoding, skipped), separator, quoted=quoted):
         if isinstance(row, Rejected):
             if not columns:
                 raise InputError(f"{row.place}: the header can't be read: {row.reason}")
             yield UnreadRow(row.place, row.reason, _named(columns, _certain_cells(row, separator, quoted)))
         elif not columns:
             if not _SEPARATOR_LINE.fullmatch(row.text.strip()):
-                columns = _header(row, fields)
+                columns = _header(row)
+                require_named_columns(row.place, columns, fields)
+                missing = _missing_columns(row.place, columns, fields)
         elif row.fault or len(row.cells) != len(columns):
             fault = row.fault or f"{len(row.cells)} cells, but the header has {len(columns)}"
             # The text of the turn may contain an unquoted separator, which shifts all later cells. So only
             # the cells before the text column are reliable.
-            certain = columns[: columns.index(fields.of(columns)["text"])]
+            text = fields.of(columns).get("text")
+            certain = columns[: columns.index(text)] if text is not None else []
             yield UnreadRow(row.place, fault, _named(certain, row.cells))
         else:
-            yield Item(row.place, number, "", _named(columns, row.cells))
+            cells = _named(columns, row.cells)
+            # Rows with a whole dialogue in one cell need no other column.
+            if missing is not None and not _has_dialogue(cells, fields):
+                raise missing
+            missing = None
+            yield Item(row.place, number, "", cells)
             number += 1
+    if missing is not None:
+        raise missing
 
 
-def _places(path: Path, progress: Progress, encoding: str) -> Iterator[tuple[str, str] | Rejected]:
-    for line in text_lines(path, progress, encoding):
+def _missing_columns(place: str, columns: Sequence[str], fields: Fields) -> InputError | None:
+    """Return the error that says which columns a table lacks; None if it lacks none."""
+    try:
+        require_columns(place, columns, fields)
+    except InputError as error:
+        return error
+    return None
+
+
+def _has_dialogue(cells: Mapping[str, str], fields: Fields) -> bool:
+    """Return whether a cell contains a list of turns, or several lines, which may be a transcript."""
+    texts = (cells[key] for key in fields.texts_of(cells))
+    return any(isinstance(decoded(text), list) or "\n" in text.strip() for text in texts)
+
+
+def _places(
+    path: Path, progress: Progress, encoding: str, skipped: int
+) -> Iterator[tuple[str, str] | Rejected]:
+    for line in islice(text_lines(path, progress, encoding), skipped, None):
         yield line if isinstance(line, Rejected) else (line.place, line.text)
 
 
@@ -361,7 +418,7 @@ def _named(columns: Sequence[str], cells: Sequence[str]) -> dict[str, str]:
     return {column: cell for column, cell in zip(columns, cells, strict=False) if column}
 
 
-def _header(row: DelimitedRow, fields: Fields) -> list[str]:
+def _header(row: DelimitedRow) -> list[str]:
     if row.fault:
         raise InputError(f"{row.place}: the header can't be read: {row.fault}")
     columns = [cell.strip() for cell in row.cells]
@@ -370,7 +427,6 @@ def _header(row: DelimitedRow, fields: Fields) -> list[str]:
             f"{row.place}: a column of the header has {len(longest):,} characters ({longest[:40]!r}…), more "
             f"than {LONGEST_COLUMN:,}: this is not a table with a header"
         )
-    require_columns(row.place, columns, fields)
     return columns
 
 

@@ -1,6 +1,6 @@
 """Convert exports of chat programs and help desks in which a dialogue is not stored as a list of turns.
 
-Six kinds of entries are recognized. `as_dialogue` converts them to objects with a list of turns:
+Seven kinds of entries are recognized. `as_dialogue` converts them to objects with a list of turns:
 
 - A conversation of ChatGPT's ``conversations.json``: a ``mapping`` of nodes, each with its ``parent``. The
   turns are the path from the root to ``current_node``, which is what the user last saw.
@@ -12,6 +12,7 @@ Six kinds of entries are recognized. `as_dialogue` converts them to objects with
 - A ticket of Freshdesk's API: a description (the first message) and ``conversations``.
 - A conversation of Facebook's or Instagram's download: ``participants`` and ``messages``.
 - A conversation of Help Scout's API: ``_embedded`` with ``threads``.
+- A log of a language model or bot (see `graphneg.ingest.model_logs`).
 
 >>> nodes = {"a": {"parent": None, "message": {"author": {"role": "user"}, "content": {"parts": ["Hi."]}}}}
 >>> as_dialogue({"id": 7, "mapping": nodes, "current_node": "a"}, Notices())
@@ -30,6 +31,7 @@ from typing import Any, TypeVar, cast
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.html_text import plain_text
 from graphneg.ingest.loader import Notices
+from graphneg.ingest.model_logs import converter_of
 from graphneg.ingest.turns import DELETED, MEDIA, PROMPT, ROLES
 from graphneg.ingest.values import is_yes
 
@@ -100,7 +102,9 @@ def _converter(value: Value) -> Callable[[Value, Notices], dict[str, Any]] | Non
     described = isinstance(value.get("description_text"), str) or (
         isinstance(value.get("description"), str) and "requester_id" in value
     )
-    return _of_freshdesk if described and isinstance(value.get("conversations"), list) else None
+    if described and isinstance(value.get("conversations"), list):
+        return _of_freshdesk
+    return converter_of(value)
 
 
 def _has_messages(nodes: Value) -> bool:

@@ -34,10 +34,10 @@ NAMES: dict[str, tuple[str, ...]] = {
             dialogue dialog conversation dialogueid dialogid conversationid convid convoid
             chatid sessionid threadid conversationhash conversationuuid conversationkey
             chatsessionid threadts conversationsthreadid dialogueidx dialogidx dialoguenumber dialogno
-            conversationnumber rootid messagetreeid treeid ticketid ticketnumber caseid
+            conversationnumber sceneid rootid messagetreeid treeid ticketid ticketnumber caseid
             casenumber interactionid callid topicid linkid submissionid
             ticket ticketno ticketnum ticketnr ticketnummer case caseno thread session
-            gespräch gesprächid gesprächsid
+            gespräch gesprächid gesprächsid commentpostid elementid
         """,
         "turn": """
             turn turnid turnidx turnindex turnno turnnum turnnumber utteranceidx utteranceindex
@@ -46,11 +46,12 @@ NAMES: dict[str, tuple[str, ...]] = {
         # Names of people, such as "author", are preferred to kinds of people, such as "author_type".
         # Otherwise, two agents who answer the same ticket would be one speaker.
         "speaker": """
-            speaker speakerid speakeridx speakername role from author authorname authorid sender senders
-            sendername senderid participant participantname participantid fromname fromuser
-            fromid username screenname nickname displayname handle userid user postedby sentby
-            writtenby createdbyname createdby commenter commentername commenterid commentauthor
-            commentauthorname commentby spokenby saidby messagefrom msgfrom msgsender nick person
+            speaker speakerid speakeridx speakername speakers role from author authorname authorid sender
+            senders sendername senderid participant participantname participantid fromname fromuser
+            fromid username screenname nickname displayname handle commentauthor
+            commentauthorname commentername createdbyname syscreatedby userid user postedby sentby
+            writtenby createdby commenter commenterid
+            commentby spokenby saidby messagefrom msgfrom msgsender nick person
             writer updatername character interlocutor actor who creator speakerrole speakertype
             speakerlabel authortype authorrole sendertype senderrole participanttype
             participantrole usertype userrole actortype party sprecher absender verfasser wer rolle
@@ -59,8 +60,8 @@ NAMES: dict[str, tuple[str, ...]] = {
         """,
         "text": """
             text utterance content message value utterancetext messagetext bodytext textbody pagetext
-            plainbody body messagebody messagecontent contenttext textcontent plaintext fulltext
-            tweettext tweet commentbody commenttext comment posttext post raw msg transcript
+            plainbody body messagebody messagecontent commentcontent contenttext textcontent plaintext
+            fulltext tweettext tweet commentbody commenttext comment posttext post raw msg transcript
             transcription sentence nachricht mensaje messaggio mensagem parts
         """,
         "turns": """
@@ -76,14 +77,14 @@ NAMES: dict[str, tuple[str, ...]] = {
         "reply_to": """
             replyto replytoid inreplyto inreplytoid replytomessageid replytopostnumber
             inresponsetotweetid inreplytostatusid inreplytotweetid inresponseto parentid
-            parentmessageid parentcommentid parentpostid parent
+            parentmessageid parentcommentid commentparent parentpostid parent
         """,
         "time": """
             timestamp time datetime createdat createdutc createdtime createddate creationdate
             created createtime sentat senttime sent postedat posted messagetime messagedate
             messagetimestamp timestampms timestampseconds createdatms eventtime unixtime date
             dateunixtime ts zeit zeitstempel datum fecha datecreated datetimecreated timecreated
-            createdon createddatetime createdtimestamp creationtime datesent timesent senton
+            createdon syscreatedon createddatetime createdtimestamp creationtime datesent timesent senton
             sentdate sentdatetime senttimestamp dateposted timeposted postedon posteddate posttime
             postdate messagecreatedat messagecreated messagesentat partcreatedat commentcreatedat
             commentcreated commentcreateddate commentcreatedtimestamp commentdate commenttime
@@ -101,7 +102,7 @@ NAMES: dict[str, tuple[str, ...]] = {
             parttype notetype commenttype visibility commentvisibility notiztyp kommentartyp
             kommentarart sichtbarkeit typedenote typedecommentaire visibilité tipodenota
             tipodecomentario visibilidad tipodecomentário visibilidade tipodinota tipodicommento
-            visibilità notitietype zichtbaarheid messagetype type
+            visibilità notitietype zichtbaarheid element messagetype type
         """,
     }.items()
 }
@@ -123,10 +124,10 @@ NOTE_KINDS = frozenset({
     "kommentartyp", "kommentarart", "sichtbarkeit", "typedenote", "typedecommentaire", "visibilité",
     "tipodenota", "tipodecomentario", "visibilidad", "tipodecomentário", "visibilidade",
     "tipodinota", "tipodicommento", "visibilità", "notitietype", "zichtbaarheid", "messagetype",
-    "type",
+    "element", "type",
 })  # fmt: skip
 """The names of ``internal`` whose values are kinds of messages, such as ``note``, and not yes or no."""
-AMBIGUOUS_NOTES = frozenset({"messagetype", "type"})
+AMBIGUOUS_NOTES = frozenset({"element", "messagetype", "type"})
 """Names of the field ``internal`` that often mean something else, for example the kind of speaker."""
 
 _DATES = ("date", "datum", "fecha", "createddate", "sentdate", "messagedate", "msgdate", "chatdate")
@@ -139,17 +140,19 @@ date, and `_CLOCKS` for the time of day."""
 _CLOCK = re.compile(r"\s*[0-9]{1,2}[:.][0-9]{2}(?![.0-9])")
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
+_NUMBERED = re.compile(r"(.*[^\W\d_])[\W_]*[0-9]{1,3}")
+
 _EXCHANGE = (
     frozenset({
         "usermessage", "userinput", "userutterance", "userquery", "userprompt", "userquestion", "usertext",
         "user", "human", "customermessage", "clientmessage", "visitormessage", "question", "query", "prompt",
-        "input", "request",
+        "input", "request", "customer", "client", "visitor", "caller",
     }),
     frozenset({
         "botmessage", "botresponse", "botreply", "botanswer", "botutterance", "bottext", "bot",
         "assistantmessage", "assistantresponse", "assistantreply", "assistant", "airesponse", "aimessage",
         "modelresponse", "llmresponse", "agentmessage", "agentresponse", "agentreply", "systemresponse",
-        "response", "answer", "reply", "output", "completion",
+        "response", "answer", "reply", "output", "completion", "agent", "operator", "representative",
     }),
 )  # fmt: skip
 """Names of columns that contain both messages of an exchange, in tables with one row for each exchange."""
@@ -277,6 +280,22 @@ class Fields:
         # With a column "text", for example, the column "user" is the speaker.
         return (first, second) if text in (None, first, second) else None
 
+    def series_of(self, keys: Iterable[str]) -> list[str]:
+        """Return the columns of a table that contain one turn each, such as ``utterance_1``, ``utterance_2``.
+
+        Args:
+            keys: The columns of a table.
+
+        Returns:
+            The columns; an empty list if fewer than three columns have the same name and different numbers.
+        """
+        stems: dict[str, list[str]] = {}
+        names = {*NAMES["text"], *NAMES["turns"], *NAMES["turn"]}
+        for key in keys:
+            if (numbered := _NUMBERED.fullmatch(key)) and _plain(numbered[1]) in names:
+                stems.setdefault(numbered[1], []).append(key)
+        return next((some for some in stems.values() if len(some) > 2), [])
+
     def texts_of(self, value: Value) -> list[str]:
         """Return the keys that may contain a text or, under a name for turns, a whole transcript.
 
@@ -288,7 +307,8 @@ class Fields:
         """
         named = {self.named_by_user[field] for field in ("text", "turns") if field in self.named_by_user}
         if named:
-            return [key for key in value if key in named]
+            # In --map text=message.content, the key "message" may contain the object as text.
+            return [key for key in value if key in named or any(one.startswith(f"{key}.") for one in named)]
         plain, found = plain_names(value), self.of(value).get("text")
         keys = [found] if found is not None else []
         return [*keys, *(plain[name] for name in NAMES["turns"] if name in plain and plain[name] != found)]
@@ -554,16 +574,8 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
         InputError: A required column is missing, a column that the user named is missing, or a column occurs
             twice.
     """
-    shown = listed(repr(column[:40]) for column in columns[:12])
-    for field, key in fields.named_by_user.items():
-        if key and key not in columns:
-            raise InputError(
-                f"{place}: --map {field}={key}: there is no such key or column; available: {shown}"
-            )
-    # Refuse columns that differ only in case, because users cannot tell which one is used.
-    named = [column.casefold() for column in columns if column]
-    if len(set(named)) != len(named):
-        raise InputError(f"{place}: a column occurs twice in the header {shown}")
+    require_named_columns(place, columns, fields)
+    shown = _shown(columns)
     found = fields.of(columns)
     needed = ["text"] if is_threaded(found, fields) else ["dialogue", "text"]
     missing = [field for field in needed if fields.named_by_user.get(field) != "" and field not in found]
@@ -575,10 +587,42 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
                 f"{place}: the table lacks the column text; its columns {pair[0]!r} and {pair[1]!r} look "
                 "like two messages in one row: write one row for each message, with a column for the speaker"
             )
+        if "text" in missing and (series := fields.series_of(columns)):
+            raise InputError(
+                f"{place}: the table lacks the column text; its columns {series[0]!r} to {series[-1]!r} look "
+                "like the turns of a dialogue: write one row for each turn, with a column for the dialogue"
+            )
         raise InputError(
             f"{place}: the table lacks the columns {', '.join(missing)}; its first row is {shown}; name the "
             f"column with --map {missing[0]}=NAME{alone}"
         )
+
+
+def require_named_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
+    """Check that a header has the columns that the user named, and no column twice.
+
+    Args:
+        place: The position of the header, for the message.
+        columns: The names of the columns.
+        fields: Look-up that knows the columns that the user named.
+
+    Raises:
+        InputError: A column that the user named is missing, or a column occurs twice.
+    """
+    shown = _shown(columns)
+    for field, key in fields.named_by_user.items():
+        if key and key not in columns:
+            raise InputError(
+                f"{place}: --map {field}={key}: there is no such key or column; available: {shown}"
+            )
+    # Refuse columns that differ only in case, because users cannot tell which one is used.
+    named = [column.casefold() for column in columns if column]
+    if len(set(named)) != len(named):
+        raise InputError(f"{place}: a column occurs twice in the header {shown}")
+
+
+def _shown(columns: Sequence[str]) -> str:
+    return listed(repr(column[:40]) for column in columns[:12])
 
 
 def is_threaded(found: Mapping[str, str], fields: Fields) -> bool:

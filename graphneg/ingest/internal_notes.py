@@ -71,6 +71,9 @@ def meaning_of(key: str, value: Any) -> Meaning:
     is_kind = not NOTE_KINDS.isdisjoint(plain_names([key]))
     if not is_kind and plain in note_words("yes") | note_words("no"):
         return "public" if (plain in note_words("yes")) == says_public else "note"
+    # In GitLab, a comment has the type "DiscussionNote", and another key says whether it is internal.
+    if not note_words("public-note").isdisjoint(plain_names([text])):
+        return "public"
     # With a negation, as in "not internal" or "non-public", the meaning of the value is not clear.
     if words & note_words("negation"):
         return "unknown"

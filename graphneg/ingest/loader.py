@@ -332,10 +332,16 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
         [_JSON, r'"message_tree_id"\s*:', r'"(prompt|parent_id)"\s*:'],
         [r"\A\W?(?=[^\n]*\bdialogue\b)(?=[^\n]*\bturn\b)[^\n]*\btext\b"],
     ),
-    # The pattern matches only subtitles, because other transcripts have no typical beginning.
+    # The first pattern matches subtitles. Most other transcripts have no typical beginning.
     "transcript": (
         'lines of "Name: text", a blank line between dialogues; or subtitles (WebVTT, SRT) with names',
         [r"\A\ufeff?\s*(?:WEBVTT\b|\d+\s*\n\d\d:\d\d:\d\d[,.]\d{3} +-->)"],
+        # The next two patterns match chats of Zoom, and transcripts of Otter and Microsoft Teams.
+        [r"\A\ufeff?\s*\d{1,2}:\d\d:\d\d\s+From\s+[^\n]+:"],
+        [
+            r"\A(?:[^\n]*\n){0,8}?[^\n:\"{}\[\]]+(?: {2,}|\t)\(?[\d:]{4,8}\)?[ \t\r]*\n[ \t]*\S[^\n]*\n\s*"
+            r"^[^\n:\"{}\[\]]+(?: {2,}|\t)\(?[\d:]{4,8}\)?[ \t\r]*$"
+        ],
     ),
     "whatsapp": (
         'the text file that WhatsApp\'s "Export chat" writes, a date and a time in front of each message',
@@ -345,6 +351,19 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
     "discord": (
         'JSON of DiscordChatExporter, with "channel" and "messages", each with "author" and "timestamp"',
         [_JSON, r'"messages"\s*:\s*\[', r'"timestamp"\s*:', r'"author"\s*:\s*\{'],
+    ),
+    "irc": (
+        "logs of IRC channels, with a time and <name> in front of each message, or of WeeChat, with tabs",
+        # Each line above the first message begins with a time or with signs: "--- Log opened".
+        [
+            r"\A\ufeff?(?:(?:[ \t\r]*|(?:---|\*\*\*|===|Session|\[?\d|[A-Z][a-z]{2} \d)[^\n]*)\n){0,40}?"
+            r"(?:\[?(?:\d{4}-\d\d-\d\d[ T]|[A-Z][a-z]{2} \d\d? )?\d\d:\d\d(?::\d\d)?\]?\s+"
+            r"<[^\s<>]?[^\s<>]{1,40}>\s|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\t[^\t\n]{1,40}\t)"
+        ],
+    ),
+    "line": (
+        "the text file that LINE exports, with a line for each day, and tabs between time, name and text",
+        [r"\A\ufeff?\s*\[LINE\]"],
     ),
     "penman": ("AMR graphs in PENMAN notation", [r"^\s*\(\s*[^\s()/]+\s*/"]),
     "conceptnet": (

@@ -23,7 +23,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple, cast
 
 from graphneg.ingest.assumptions import (
@@ -57,6 +57,11 @@ from graphneg.model import Rejected
 Entries = Iterator[Item | Rejected]
 
 
+_SAMPLE = 1_000
+"""Number of rows at the beginning of a table in which a row without a dialogue must occur, if only the first
+row of each dialogue names it."""
+_TURN_ID = re.compile(r"(?:(?=.*[^\W\d_]).*[^0-9.])?([0-9]{1,9})")
+"""Matches the number of a turn, and an id with letters that ends with it."""
 _NO_PARENT = ("0", "-1")
 """Ids that forums write for the message that the first message of a dialogue answers."""
 
@@ -143,6 +148,11 @@ class RowReader:
             The dialogues in graphneg's own JSON format, not yet validated, and a `Rejected` for each row or
             dialogue that is rejected.
         """
+        if (by := self._known.get("dialogue")) is not None and _are_merged(read(), by):
+            read, entries = partial(_filled, read, by), _filled(lambda given=entries: given, by)
+            self._notices.say(
+                f"{self._file}: an empty {by!r} means the dialogue of the row above, as in merged cells"
+            )
         self._dates = Dates(lambda: self._times(read()), self._file, self._notices, self._date_order)
         self._notes = NoteFinder(self._fields, self._notices, lambda: _cells(read()))
         threads = self._threads(read()) if self._is_threaded else None
@@ -191,6 +201,12 @@ class RowReader:
             self._notices.say(
                 f"{self._file}: {other!r} looks like the other message of each row, which is kept as an "
                 "attribute: to load both as turns, write one row for each message"
+            )
+        series = self._fields.series_of(self._first)
+        if self._known.get("text") in series:
+            self._notices.say(
+                f"{self._file}: {series[0]!r} to {series[-1]!r} look like the turns of a dialogue: to load "
+                "all of them, write one row for each turn"
             )
         report_missing_time(self._file, self._first, self._fields, self._notices)
 
@@ -416,7 +432,21 @@ class RowReader:
             return _by_number(rows, key, starts)
         if self._are_trees:
             return self._best_path(rows)
+        self._report_ids(rows)
         return self._replies_later(self._by_time(rows))
+
+    def _report_ids(self, rows: list[DialogueRow]) -> None:
+        """Count a dialogue whose message ids end with numbers that suggest another order of the rows."""
+        key = self._of(rows[0]).get("id")
+        if key is None or "time" in self._known or "reply_to" in self._known:
+            return
+        found = [_TURN_ID.fullmatch(str(cast("Value", row.cells).get(key)).strip()) for row in rows]
+        numbers = [int(one[1]) for one in found if one is not None]
+        ordered = sorted(numbers)
+        if len(numbers) == len(rows) and numbers != ordered and ordered[0] in (0, 1):
+            is_whole = ordered == list(range(ordered[0], ordered[0] + len(ordered)))
+            became = f"whose {key!r} counts in another order than its rows: --map turn={key} sorts them"
+            self._notices.count("dialogue", became, is_whole)
 
     def _by_time(self, rows: list[DialogueRow]) -> list[DialogueRow]:
         """Return the rows sorted by time if all of them have a time, else in their old order."""
@@ -536,6 +566,30 @@ def _cells(entries: Entries) -> Iterator[Value]:
             yield cast("Value", entry.value)
 
 
+def _are_merged(entries: Entries, by: str) -> bool:
+    """Return whether only the first row of each dialogue names it, as in a spreadsheet with merged cells."""
+    ids, blank, number = set[str](), 0, 0
+    for number, cells in enumerate(_cells(entries)):
+        id = _split(cells.get(by))
+        # If an id occurs twice, the rows name their dialogues, and a row without an id belongs to none.
+        if id in ids or (not id and not ids) or (number == _SAMPLE and not blank):
+            return False
+        ids.update([id] if id else [])
+        blank += not id
+    return blank >= len(ids) > 0
+
+
+def _filled(read: Callable[[], Entries], by: str) -> Entries:
+    """Yield rows, with the dialogue of the row above in each row that names none."""
+    last: Any = None
+    for entry in read():
+        if isinstance(entry, Item) and isinstance(entry.value, dict):
+            cells = cast("Value", entry.value)
+            last = cells.get(by) if _split(cells.get(by)) else last
+            entry = entry._replace(value={**cells, by: last})
+        yield entry
+
+
 def _split(cell: Any) -> str:
     return str(cell or "").strip()
 
@@ -590,10 +644,11 @@ def _turn_number(cell: Any, row: DialogueRow) -> int:
     Raises:
         ItemError: The cell is not a whole number.
     """
+    # The id of a turn may end with its number: "call-7_12".
     text = str(cell).strip().removesuffix(".0")
-    if not re.fullmatch(r"[0-9]{1,9}", text):
+    if not (found := _TURN_ID.fullmatch(text)):
         raise ItemError(
             f"turn {str(cell)[:20]!r} at {row.place} is not a number; "
             "use --map turn= to order by time or by the rows"
         )
-    return int(text)
+    return int(found[1])

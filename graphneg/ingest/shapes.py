@@ -45,6 +45,7 @@ from graphneg.ingest.fields import (
 )
 from graphneg.ingest.internal_notes import NoteFinder
 from graphneg.ingest.loader import DateOrder, Notices
+from graphneg.ingest.nested import text_path, turn_paths
 from graphneg.ingest.reading import Item, Member, UnreadRow, split_of
 from graphneg.ingest.row_dialogues import RowReader
 from graphneg.ingest.spill import RowStore
@@ -145,16 +146,14 @@ def _no_entry(value: Any, fields: Fields) -> str:
 def _no_turns(value: Value, fields: Fields) -> str:
     wanted = fields.named_by_user.get("turns") or f"{listed(NAMES['turns'][:10])}, ..."
     said = f"the object has no turns ({wanted}); its keys are {listed(map(repr, list(value)[:12]))}"
-    lists = [key for key, one in value.items() if _are_objects(one)]
-    if lists:
-        shown = " or ".join(f"--map turns={key}" for key in lists[:3])
-        return f"{said}; if a list contains the turns, name it with {shown}"
     found = fields.of(value).get("text")
-    if found is not None and isinstance(value[found], dict):
-        return (
-            f"{said}; {found!r} is an object, not a text: write its text to a key of the row, and name this "
-            "key with --map text=NAME"
-        )
+    lists = turn_paths(value) or [key for key, one in value.items() if _are_objects(one)]
+    if (found is not None and isinstance(value[found], dict)) or not lists:
+        if path := text_path(value):
+            return f"{said}; if it is a message, name its text with --map text={path}"
+    else:
+        shown = " or ".join(f"--map turns={path}" for path in lists[:3])
+        return f"{said}; if a list contains the turns, name it with {shown}"
     lines = [key for key, one in value.items() if isinstance(one, str) and one.strip().count("\n")]
     if lines:
         return f"{said}; if a text contains a whole transcript, name it with --map text={lines[0]}"
@@ -405,13 +404,26 @@ class _ObjectReader:
         """
         if spoken:
             return
-        for at, turn in enumerate(turns):
+        # A message without a text, such as an event, may precede the first message with a nested text.
+        paths = ((at, text_path(cast("Value", turn))) for at, turn in enumerate(turns))
+        first, path = next(((at, path) for at, path in paths if path), (0, ""))
+        for at, turn in enumerate(turns[first:], first):
             cells = cast("Value", turn)
             if (key := self._fields.of(cells).get("text")) is not None:
+                inner = cells[key]
+                what = f"an object with the keys {listed(map(repr, list(inner)[:12]))}"
                 raise ItemError(
-                    f"{name}[{at}].{key} is not a text, but an object with the keys "
-                    f"{listed(map(repr, list(cells[key])[:12]))}: write the text to a key of the message, "
-                    "and name this key with --map text=NAME"
+                    f"{name}[{at}].{key} is not a text, but "
+                    f"{what if isinstance(inner, dict) else 'a list of objects'}: name the text with "
+                    f"--map text={path or 'NAME'}"
+                )
+            if path:
+                raise ItemError(f"{name}[{at}] lacks 'text': name the text with --map text={path}")
+            # The list may contain dialogues, and each of them a list of turns.
+            if lists := turn_paths(cells):
+                raise ItemError(
+                    f"{name}[{at}] lacks 'text'; if it is a dialogue, name its turns with "
+                    f"--map turns={lists[0]}"
                 )
             if others := sorted(cells.keys() - set(self._fields.of(cells).values())):
                 keys = listed(map(repr, others[:12]))

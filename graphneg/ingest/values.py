@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, cast
 
+from graphneg.english.words import table_rows
 from graphneg.ingest.content import ItemError
+
+Value = Mapping[str, Any]
 
 _PERSON = (
     "name", "nickname", "username", "displayname", "display_name", "displayName", "login", "screen_name",
@@ -23,6 +27,8 @@ _ROLES = ("user", "role", "type", "id")
 """Keys that describe a person without a name. ``user`` may contain the person."""
 
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")
+# "1.76E+12": a spreadsheet has rounded the number, so several ids may have become the same.
+_ROUNDED = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?E\+[0-9]+")
 # From 2**53 on, a 64-bit float cannot represent every integer. An id that was converted to a float may have
 # lost digits, so it is refused.
 _EXACT = 2**53
@@ -60,41 +66,6 @@ INSTEAD_OF_TEXT = {"refusal": "refusal", "tool_calls": "tool call", "function_ca
 """Keys that OpenAI's chat API uses instead of text, with the names under which their values are counted."""
 DELETED, MEDIA, SERVICE = "deleted message", "media placeholder", "service message"
 """Names that notices use for messages without text."""
-WITHOUT_TEXT = {
-    **INSTEAD_OF_TEXT,
-    **dict.fromkeys(("deletion_metadata", "deletedDateTime", "is_unsent", "isDeleted"), DELETED),
-    # Facebook, Instagram, Telegram, Google Chat, Slack and Discord.
-    **dict.fromkeys(
-        (
-            "photos",
-            "videos",
-            "audio_files",
-            "gifs",
-            "sticker",
-            "share",
-            "photo",
-            "video",
-            "voice",
-            "media_type",
-            "mime_type",
-            "file",
-            "files",
-            "attachments",
-            "attached_files",
-            "images",
-            "image",
-            "stickers",
-            "embeds",
-            "location_information",
-            "contact_information",
-            "poll",
-        ),
-        MEDIA,
-    ),
-    **dict.fromkeys(("action", "eventDetail", "call_duration", "statusChange"), SERVICE),
-}
-"""Keys of messages that have no text, with the names under which these messages are counted. If a message has
-several keys, the first one in this order counts."""
 COUNTED = "_counted"
 """The key that marks turns without text whose other content, such as images, was counted by kind. Such turns
 do not count as empty."""
@@ -119,13 +90,15 @@ def id_text(value: Any) -> str | None:
         The id, or None if the value is missing or blank.
 
     Raises:
-        ItemError: The value is neither a string nor a number, or it is a float too large to be exact.
+        ItemError: The value is neither a string nor a number, or it is a number whose last digits are lost.
     """
     value = unwrap_extended_json(value)
     if value is None:
         return None
     if isinstance(value, str):
         text = value.strip()
+        if _ROUNDED.fullmatch(text):
+            raise ItemError(f"the id {text!r} was rounded by a spreadsheet: export the ids as text")
         return (whole[1] if (whole := _WHOLE.fullmatch(text)) else text) or None
     # Exclude True and False, which are instances of int in Python.
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -195,13 +168,23 @@ def message_text(value: Any) -> Any:
         return value
     # Skip parts without text, such as images or sound.
     given = cast("list[Any]", value)
-    parts = [part.get("text") if isinstance(part, dict) else part for part in given]
+    parts = [_part_text(cast("Value", part)) if isinstance(part, dict) else part for part in given]
     # If the parts are pieces of one text, such as ["Look at ", {"type": "link", "text": "https://x"}, "."],
     # join them without spaces.
     kinds = [part.get("type") for part in given if isinstance(part, dict)]
     if kinds and _ENTITIES.issuperset(map(str, kinds)):
         return "".join(part for part in parts if isinstance(part, str))
     return " ".join(part.strip() for part in parts if isinstance(part, str) and part.strip())
+
+
+def _as_value(part: Any) -> Value:
+    return cast("Value", part)
+
+
+def _part_text(part: Value) -> Any:
+    """Return the text of a content part; in OpenAI's threads, ``{"text": {"value": "Hi."}}``."""
+    text = part.get("text")
+    return cast("Value", text).get("value") if isinstance(text, dict) else text
 
 
 def content_of(cells: Mapping[str, Any], key: str) -> Any:
@@ -257,7 +240,7 @@ def unsaid_of(value: Any) -> list[str]:
     if not isinstance(value, list):
         return []
     parts = [part for part in cast("list[Any]", value) if isinstance(part, dict)]
-    without = [cast("dict[str, Any]", part) for part in parts if not isinstance(part.get("text"), str)]
+    without = [part for part in map(_as_value, parts) if not isinstance(_part_text(part), str)]
     return [_PARTS.get(kind, f"content part of type {kind[:40]}") for kind in map(_part_kind, without)]
 
 
@@ -285,7 +268,14 @@ def kinds_without_text(cells: Mapping[str, Any], content: Any) -> list[tuple[str
         return [(kind, len(cast("list[Any]", one)) if isinstance(one, list) else 1) for kind, one in calls]
     if unsaid_of(content):
         return []
-    return [(kind, 1) for key, kind in WITHOUT_TEXT.items() if cells.get(key)][:1]
+    return [(kind, 1) for kind, key in _without_text() if cells.get(key)][:1]
+
+
+@cache
+def _without_text() -> list[tuple[str, str]]:
+    """Return the rows of ``without_text.tsv``: a kind of message, and a key of such messages."""
+    rows = table_rows("graphneg.ingest", "without_text.tsv")
+    return [(kind, key) for kind, keys in rows for key in keys.split()]
 
 
 def speaker_name(value: Any) -> Any:
@@ -293,9 +283,11 @@ def speaker_name(value: Any) -> Any:
 
     >>> speaker_name(3.0), speaker_name({"id": 7, "name": "Ann"}), speaker_name(" ")
     ('3', 'Ann', None)
+    >>> speaker_name(["Ann", {"name": "Bo"}])
+    'Ann and Bo'
 
     Args:
-        value: A name, a number, or an object that describes a person.
+        value: A name, a number, an object that describes a person, or a list of these.
 
     Returns:
         The name; None if it is missing or blank. A value of another type is returned unchanged, so that the
@@ -308,9 +300,10 @@ def speaker_name(value: Any) -> Any:
         found += [" ".join(str(one) for key in keys if (one := person.get(key))) for keys in _NAME_PARTS]
         found += [person.get(key) for key in _ROLES]
         return next((name for one in found if (name := speaker_name(one)) is not None), None)
-    # "senders": [{"name": "Ann"}]
-    if isinstance(value, list) and len(cast("list[Any]", value)) < 2:
-        return speaker_name(value[0]) if value else None
+    # "senders": [{"name": "Ann"}], "speakers": ["Ann", "Bo"]
+    if isinstance(value, list):
+        names = [speaker_name(one) for one in cast("list[Any]", value)]
+        return " and ".join(names) or None if all(isinstance(one, str) for one in names) else value
     if isinstance(value, int | float):
         return str(value) if isinstance(value, bool) else id_text(value)
     return None if isinstance(value, str) and not value.strip() else value

@@ -610,3 +610,114 @@ def test_people_of_one_name_in_a_list_of_turns_are_told_apart_by_their_ids(file:
     turns = [{"sender": {"id": id, "name": "Sam"}, "text": "Hi."} for id in (1, 2)]
     [dialogue], _, _ = read("dialogues", file(json.dumps([{"id": 7, "messages": turns}]), "chats.json"))
     assert [turn.speaker for turn in dialogue.utterances] == ["Sam", "Sam (2)"]
+
+
+IRSSI = """--- Log opened Wed Dec 31 23:57:01 2025
+23:57 -!- ann [~ann@host.example] has joined #rye
+23:58 <@ann> Is it fresh?
+23:59 < bo_> Yes: <b>very</b>.
+23:59  * bo_ waves
+--- Day changed Thu Jan 01 2026
+00:01 <[carl]> Good.
+"""
+WEECHAT = """2025-12-31 23:57:00\t-->\tann (~a@host) has joined #rye
+2025-12-31 23:58:00\t@ann\tIs it fresh?
+2025-12-31 23:59:00\tbo_\tYes: <b>very</b>.
+2025-12-31 23:59:10\t *\tbo_ waves
+2026-01-01 00:01:00\t[carl]\tGood.
+"""
+HEXCHAT = """**** BEGIN LOGGING AT Wed Dec 31 23:57:00 2025
+
+Dec 31 23:57:10 *\tann (~a@host) has joined
+Dec 31 23:58:00 <ann>\tIs it fresh?
+Dec 31 23:59:00 <bo_>\tYes: <b>very</b>.
+Jan 01 00:01:00 <[carl]>\tGood.
+"""
+UBUNTU = """=== ann [~ann@host.example] has joined #rye
+[23:58] <ann> Is it fresh?
+[23:59] <bo_> Yes: <b>very</b>.
+[00:01] <[carl]> Good.
+"""
+
+
+class TestIrc:
+    @pytest.mark.parametrize(
+        ("text", "name", "counts"),
+        [
+            (IRSSI, "rye.log", {"3 system lines left out", "1 action left out"}),
+            (WEECHAT, "rye.weechatlog", {"1 system line left out", "1 action left out"}),
+            (HEXCHAT, "rye.log", {"1 system line left out", "1 action left out"}),
+            (UBUNTU, "2025-12-31-#rye.txt", {"1 system line left out"}),
+        ],
+    )
+    def test_logs_of_all_programs_say_the_same(
+        self, file: Callable[..., Path], text: str, name: str, counts: set[str]
+    ) -> None:
+        dialogues, refused, notices = read("irc", file(text, name))
+        turns = [("ann", "Is it fresh?"), ("bo_", "Yes: <b>very</b>."), ("[carl]", "Good.")]
+        assert (said(dialogues), refused, set(notices)) == ([turns], [], counts)
+        assert dialogues[0].id.endswith("2025-12-31T2358")
+
+    def test_the_day_changes_at_midnight_but_not_at_the_end_of_summer_time(
+        self, file: Callable[..., Path]
+    ) -> None:
+        text = "[02:50] <ann> A.\n[02:10] <bo> B.\n[23:00] <ann> C.\n[08:00] <bo> D.\n"
+        dialogues, _, _ = read("irc", file(text, "20251026.log"))
+        assert [one.id[-15:] for one in dialogues] == [
+            "2025-10-26T0250",
+            "2025-10-26T2300",
+            "2025-10-27T0800",
+        ]
+
+    def test_a_log_without_a_date_is_reported(self, file: Callable[..., Path]) -> None:
+        path = file("[02:50] <ann> A.\n", "rye.log")
+        assert read("irc", path)[2] == [f"{path}: neither the lines nor the name of the file have a date"]
+
+    def test_a_time_that_does_not_exist_costs_its_dialogue(self, file: Callable[..., Path]) -> None:
+        _, refused, _ = read("irc", file("[02:50] <ann> A.\n[99:10] <bo> B.\n", "20251026.log"))
+        assert any("not a valid time" in one.reason for one in refused)
+
+    @pytest.mark.parametrize("text", [IRSSI, WEECHAT, HEXCHAT, UBUNTU])
+    def test_a_log_is_known_by_its_beginning(self, file: Callable[..., Path], text: str) -> None:
+        with pytest.raises(InputError, match="looks like a file for the loader 'irc'"):
+            read("transcript", file(text, "2025-12-31.txt"))
+
+
+LINE = """[LINE] Chat history with Bo
+Saved on: 2025/11/16 10:00
+
+2025/11/14(Fri)
+{0}Ann\tAre you coming?
+{1}Bo\t"Yes! ""Maybe"":
+I'll bring a salad."
+{1}Bo\t[Sticker]
+{1}Bo unsent a message.
+
+2025/11/15(Sat)
+{0}Bo\t"Ok"
+"""
+
+
+class TestLine:
+    @pytest.mark.parametrize(
+        "times",
+        [
+            ("22:01\t", "22:03\t"),
+            ("10:01 PM\t", "10:03 PM\t"),
+            ("午後10:01\t", "午後10:03\t"),
+            ("오후 10:01\t", "오후 10:03\t"),
+        ],
+    )
+    def test_a_chat_is_split_at_pauses(self, file: Callable[..., Path], times: tuple[str, str]) -> None:
+        dialogues, refused, notices = read("line", file(LINE.format(*times)))
+        assert said(dialogues) == [
+            [("Ann", "Are you coming?"), ("Bo", 'Yes! "Maybe":\nI\'ll bring a salad.')],
+            [("Bo", '"Ok"')],
+        ]
+        assert [one.id[-15:] for one in dialogues] == ["2025-11-14T2201", "2025-11-15T2201"]
+        assert refused == []
+        assert set(notices) == {"3 system lines left out", "1 media placeholder left out"}
+
+    def test_a_chat_is_known_by_its_beginning(self, file: Callable[..., Path]) -> None:
+        with pytest.raises(InputError, match="looks like a file for the loader 'line'"):
+            read("whatsapp", file(LINE.format("22:01\t", "22:03\t")))

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from graphneg.errors import InputError
@@ -125,6 +127,132 @@ class TestInternalNotes:
         hint = "its values are unknown: --map 'internal=Intern' leaves these turns out"
         assert f"the column 'Intern' may mark internal notes, but {hint}" in told(file)
         assert texts(file, map={"internal": "Intern"}) == {"1": ["Hi."]}
+
+
+class TestNotesOfOtherPrograms:
+    def test_of_servicenow_are_the_work_notes(self, tmp_path: Path) -> None:
+        rows = (
+            "INC1,work_notes,2025-11-14 09:02:00,kim,Be careful.\nINC1,comments,2025-11-14 09:01:00,ann,Hi.\n"
+        )
+        header = "element_id,element,sys_created_on,sys_created_by,value"
+        file = written(tmp_path / "t.csv", f"{header}\n{rows}")
+        assert said(file) == {"INC1": [("ann", "Hi.")]}
+        assert "1 internal note left out" in told(file)
+
+    def test_of_gitlab_are_the_internal_ones_and_not_all_notes(self, tmp_path: Path) -> None:
+        note = {
+            "type": "DiscussionNote",
+            "author": {"username": "ann"},
+            "system": False,
+            "internal": False,
+            "noteable_type": "Issue",
+        }
+        notes = [
+            note | {"body": "Hi."},
+            note | {"body": "changed the title", "system": True},
+            note | {"body": "Be careful.", "internal": True},
+        ]
+        file = written(tmp_path / "t.json", json.dumps([{"id": "d", "notes": notes}]))
+        assert texts(file, map={"turns": "notes"}) == {"d": ["Hi."]}
+        assert set(told(file, map={"turns": "notes"})) == {
+            "1 internal note left out",
+            "1 service message left out",
+        }
+
+    def test_of_livechat_are_seen_by_agents_only(self, tmp_path: Path) -> None:
+        events = [
+            {"author_id": "a", "type": "message", "text": "Hi.", "visibility": "all"},
+            {"author_id": "a", "type": "message", "text": "Be careful.", "visibility": "agents"},
+            {"type": "system_message", "text": "Chat archived"},
+        ]
+        file = written(tmp_path / "t.json", json.dumps([{"id": "d", "messages": events}]))
+        assert texts(file) == {"d": ["Hi."]}
+
+
+class TestCommentsOfWordPress:
+    def test_are_read_without_spam_and_with_names_instead_of_numbers(self, tmp_path: Path) -> None:
+        header = (
+            "comment_ID,comment_post_ID,comment_author,comment_content,"
+            "comment_approved,comment_parent,user_id"
+        )
+        rows = "7,3,Ann,Hi.,1,0,0\n8,3,Pills,Buy!,spam,0,0\n9,3,Bo,Hello.,1,7,0\n"
+        file = written(tmp_path / "t.csv", f"{header}\n{rows}")
+        assert said(file) == {"3": [("Ann", "Hi."), ("Bo", "Hello.")]}
+        assert told(file) == ["1 hidden message left out"]
+
+
+class TestTablesFromSpreadsheets:
+    def test_with_rounded_ids_are_refused(self, tmp_path: Path) -> None:
+        file = written(tmp_path / "t.csv", "ticket_id,text\n1.76E+12,Hi.\n1.76E+12,Ho.\n")
+        with pytest.raises(
+            InputError, match=r"'1.76E\+12' was rounded by a spreadsheet: export the ids as text"
+        ):
+            load(file)
+
+    def test_with_merged_cells_are_filled_down(self, tmp_path: Path) -> None:
+        rows = "T1;Ann;Hi.\n;Bo;Hello.\nT2;Ann;Is it late?\n;Bo;No.\n;Ann;Good.\n"
+        file = written(tmp_path / "t.csv", f"Ticket;Sender;Message\n{rows}")
+        assert texts(file) == {"T1": ["Hi.", "Hello."], "T2": ["Is it late?", "No.", "Good."]}
+        assert any("an empty 'Ticket' means the dialogue of the row above" in line for line in told(file))
+
+    @pytest.mark.parametrize(
+        "rows", ["T1;Ann;Hi.\nT1;Bo;Hello.\n;Bo;No.\n;Ann;Ok.\n", ";Bo;No.\nT1;Ann;Hi.\n;Ann;Ok.\n"]
+    )
+    def test_with_rows_of_no_dialogue_are_not_filled(self, tmp_path: Path, rows: str) -> None:
+        file = written(tmp_path / "t.csv", f"Ticket;Sender;Message\n{rows}")
+        assert any("'Ticket' is empty" in line for line in refused(load(file)[0]))
+
+    def test_with_lines_above_the_header_are_read_from_the_header(self, tmp_path: Path) -> None:
+        above = '"Case comments"\n"As of 2025-11-16, all cases"\n\n'
+        file = written(tmp_path / "t.csv", f"{above}Case Number,Created By,Comment\n7,Ann,Hi.\n")
+        assert said(file) == {"7": [("Ann", "Hi.")]}
+        assert any(
+            line.endswith("line 4 is read as the header, and the lines above it are left out")
+            for line in told(file)
+        )
+
+    def test_with_a_column_for_each_turn_are_refused_with_what_to_do(self, tmp_path: Path) -> None:
+        rows = "dialogue_id,utterance_1,utterance_2,utterance_3\n1,Hi.,Ho.,Bye.\n"
+        file = written(tmp_path / "t.csv", rows)
+        with pytest.raises(
+            InputError, match="look like the turns of a dialogue: write one row for each turn"
+        ):
+            load(file)
+        lines = told(file, map={"text": "utterance_1"})
+        assert any("to load all of them, write one row for each turn" in line for line in lines)
+
+    def test_with_a_column_for_each_speaker_are_refused_with_what_to_do(self, tmp_path: Path) -> None:
+        file = written(tmp_path / "t.csv", "chat_id,Customer,Agent\n1,Hi.,\n1,,Hello.\n")
+        with pytest.raises(InputError, match="'Customer' and 'Agent' look like two messages in one row"):
+            load(file)
+
+
+class TestIdsThatEndWithTheNumberOfTheTurn:
+    ROWS = "dialogue_id,utterance_id,text\nq,q7_10,Ten.\nq,q7_9,Nine.\n" + "".join(
+        f"q,q7_{at},Text {at}.\n" for at in range(1, 9)
+    )
+
+    def test_are_reported_and_sort_the_turns_if_the_user_says_so(self, tmp_path: Path) -> None:
+        file = written(tmp_path / "t.csv", self.ROWS)
+        notice = (
+            "whose 'utterance_id' counts in another order than its rows: --map turn=utterance_id sorts them"
+        )
+        assert f"1 dialogue {notice}" in told(file)
+        assert texts(file, map={"turn": "utterance_id"})["q"][-2:] == ["Nine.", "Ten."]
+
+    def test_are_not_negative_or_broken_numbers(self, tmp_path: Path) -> None:
+        for cell in ("-1", "1.5"):
+            file = written(tmp_path / "t.csv", f"dialogue_id,turn,text\nq,{cell},Hi.\n")
+            with pytest.raises(InputError, match="is not a number"):
+                load(file)
+
+
+def test_the_text_of_a_part_may_be_an_object(tmp_path: Path) -> None:
+    parts = [{"type": "text", "text": {"value": "Hi.", "annotations": []}}]
+    page = {"object": "list", "data": [{"role": "user", "content": parts}], "has_more": False}
+    file = written(tmp_path / "t.jsonl", "\n".join([json.dumps(page)] * 2))
+    assert said(file, map={"turns": "data"})["0"] == [("user", "Hi.")]
+    assert said(file, map={"turns": "data"})["1"] == [("user", "Hi.")]
 
 
 class TestRowsThatNameAParent:
@@ -386,6 +514,276 @@ class TestATranscriptInOneCell:
         assert any(notice in line for line in told(written(tmp_path / "t.csv", f"call_id,text\n{rows}")))
 
 
+def wrapped(kind: str, text: str) -> dict[str, Any]:
+    """A message as LangChain's memory writes it."""
+    return {"type": kind, "data": {"content": text, "type": kind, "additional_kwargs": {}}}
+
+
+def printed_by_numpy(values: Any) -> str:
+    return str(np.array(values, dtype=object))
+
+
+class TestListsInCells:
+    TALK: ClassVar = [
+        {"role": "user", "content": 'It\'s "late".\nIs it open?'},
+        {"role": "bot", "content": "Don't know, [maybe]."},
+    ]
+    TURNS: ClassVar = [("user", 'It\'s "late".\nIs it open?'), ("bot", "Don't know, [maybe].")]
+
+    def table(self, folder: Path, column: str, *cells: str) -> Path:
+        rows = pd.DataFrame({"conversation_id": [f"c{at}" for at in range(len(cells))], column: cells})
+        rows.to_csv(folder / "t.csv", index=False)
+        return folder / "t.csv"
+
+    @pytest.mark.parametrize("printed", [json.dumps, str, printed_by_numpy])
+    @pytest.mark.parametrize(
+        ("column", "named"),
+        [
+            ("messages", {}),
+            ("conversation", {}),
+            ("content", {}),
+            ("conversation", {"text": "conversation"}),
+            ("talk", {"text": "talk"}),
+            ("talk", {"turns": "talk"}),
+        ],
+    )
+    def test_are_decoded_whatever_program_printed_them(
+        self, tmp_path: Path, printed: Any, column: str, named: dict[str, str]
+    ) -> None:
+        file = self.table(tmp_path, column, printed(self.TALK), printed(self.TALK))
+        assert said(file, map=named) == {"c0": self.TURNS, "c1": self.TURNS}
+
+    def test_of_texts_are_turns(self, tmp_path: Path) -> None:
+        file = self.table(tmp_path, "dialog", str(np.array(["It's late.", 'A "B".'])), "['Hi.', 'Ho.']")
+        assert texts(file) == {"c0": ["It's late.", 'A "B".'], "c1": ["Hi.", "Ho."]}
+
+    def test_that_are_cut_off_are_refused(self, tmp_path: Path) -> None:
+        whole = json.dumps(self.TALK)
+        records, _ = load(self.table(tmp_path, "messages", whole, whole[:-9], whole))
+        assert len(records) == 3
+        assert refused(records) == [
+            "t.csv:3 item 1: the list in 'messages' can't be decoded: it may be cut off"
+        ]
+
+    def test_are_texts_if_they_are_messages_among_others(self, tmp_path: Path) -> None:
+        rows = "1,Ann,\"['Hi.']\"\n1,Bo,What is that?\n2,Ann,Hi.\n"
+        file = written(tmp_path / "t.csv", f"conversation_id,speaker,text\n{rows}")
+        assert texts(file) == {"1": ["['Hi.']", "What is that?"], "2": ["Hi."]}
+
+    def test_are_texts_if_users_write_texts_and_a_bot_sends_objects(self, tmp_path: Path) -> None:
+        rows = [
+            {"session_id": "s", "speaker": "bot", "text": '{"card": {"title": "Hi."}}'},
+            {"session_id": "s", "speaker": "user", "text": "Hello."},
+            {"session_id": "s", "speaker": "bot", "text": '{"card": {"title": "Bye."}}'},
+        ]
+        file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
+        assert texts(file) == {"s": [row["text"] for row in rows]}
+
+    def test_may_be_single_messages_of_langchain(self, tmp_path: Path) -> None:
+        messages = [wrapped("system", "Be brief."), wrapped("human", "Hi."), wrapped("ai", "Hello.")]
+        rows = [{"session_id": "s", "message": json.dumps(one)} for one in messages]
+        pd.DataFrame(rows).to_csv(tmp_path / "t.csv", index=False)
+        assert said(tmp_path / "t.csv") == {"s": [("human", "Hi."), ("ai", "Hello.")]}
+
+    def test_need_no_other_column_but_other_tables_do(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match="the table lacks the columns text"):
+            load(written(tmp_path / "t.csv", "conversation_id,messages\n1,2\n"))
+
+
+class TestTurnsThatBeginWithNames:
+    def test_have_these_speakers(self, tmp_path: Path) -> None:
+        talk = ["USER: Hi: it's me.", "BOT: Hello.\nWho: you?", "USER: Yes."]
+        rows = [{"id": at, "dialog": talk} for at in (1, 2)]
+        file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
+        turns = [("USER", "Hi: it's me."), ("BOT", "Hello.\nWho: you?"), ("USER", "Yes.")]
+        assert said(file) == {"1": turns, "2": turns}
+
+    def test_may_begin_with_times_or_be_markdown(self, tmp_path: Path) -> None:
+        talk = ["[00:05] Ann: Hi: you.", "**Bo:** Hello.", "[00:09] Ann: Bye."]
+        file = written(tmp_path / "t.jsonl", json.dumps({"id": 1, "turns": talk}))
+        assert said(file) == {"1": [("Ann", "Hi: you."), ("Bo", "Hello."), ("Ann", "Bye.")]}
+
+    @pytest.mark.parametrize("talk", [["Ann: Hi.", "Hello."], ["Name: Ann", "Order: 7"]])
+    def test_are_kept_if_they_may_be_something_else(self, tmp_path: Path, talk: list[str]) -> None:
+        file = written(tmp_path / "t.jsonl", json.dumps({"id": 1, "turns": talk}))
+        assert texts(file) == {"1": talk}
+
+
+class TestLogsOfModelsAndBots:
+    @pytest.mark.parametrize(
+        "messages",
+        [
+            [wrapped("human", "Hi."), wrapped("ai", "Hello.")],
+            [
+                {
+                    "type": "constructor",
+                    "id": ["HumanMessage"],
+                    "kwargs": {"content": "Hi.", "type": "human"},
+                },
+                {"type": "constructor", "id": ["AIMessage"], "kwargs": {"content": "Hello.", "type": "ai"}},
+            ],
+            [{"content": "Hi.", "type": "human"}, {"content": "Hello.", "type": "ai", "tool_calls": []}],
+        ],
+    )
+    def test_of_langchain_have_the_speaker_in_the_type(
+        self, tmp_path: Path, messages: list[dict[str, Any]]
+    ) -> None:
+        file = written(tmp_path / "t.jsonl", json.dumps({"id": 1, "messages": messages}))
+        assert said(file) == {"1": [("human", "Hi."), ("ai", "Hello.")]}
+
+    def test_of_rasa_are_what_user_and_bot_said(self, tmp_path: Path) -> None:
+        events = [
+            {"event": "action", "name": "action_listen", "timestamp": 1700000000.1},
+            {
+                "event": "user",
+                "text": "It's 7.",
+                "timestamp": 1700000000.2,
+                "parse_data": {"text": "It's 7."},
+            },
+            {"event": "slot", "name": "number", "value": "7", "timestamp": 1700000000.3},
+            {"event": "bot", "text": "Thanks.", "timestamp": 1700000000.4, "data": {"buttons": None}},
+        ]
+        file = written(tmp_path / "t.json", json.dumps([{"sender_id": "u1", "events": events}]))
+        assert said(file) == {"u1": [("user", "It's 7."), ("bot", "Thanks.")]}
+        assert told(file) == ["2 service messages left out"]
+
+    def test_of_cohere_end_with_the_message(self, tmp_path: Path) -> None:
+        earlier = [{"role": "USER", "message": "Hi."}, {"role": "CHATBOT", "message": "Hello."}]
+        talk = {"conversation_id": "c", "chat_history": earlier, "message": "Is it late?"}
+        file = written(tmp_path / "t.jsonl", json.dumps(talk))
+        assert said(file) == {"c": [("USER", "Hi."), ("CHATBOT", "Hello."), ("USER", "Is it late?")]}
+
+    @pytest.mark.parametrize(
+        ("keys", "others"),
+        [
+            (("prompt", "chosen"), {"rejected": [{"role": "a", "content": "No."}]}),
+            (("prompt", "completion"), {}),
+            (("input", "output"), {}),
+        ],
+    )
+    def test_in_two_lists_are_one_dialogue(
+        self, tmp_path: Path, keys: tuple[str, str], others: dict[str, Any]
+    ) -> None:
+        talk = ([{"role": "u", "content": "Hi."}], [{"type": "reasoning"}, {"role": "a", "content": "Yes."}])
+        file = written(
+            tmp_path / "t.jsonl", json.dumps({"id": 1, **dict(zip(keys, talk, strict=True)), **others})
+        )
+        assert said(file) == {"1": [("u", "Hi."), ("a", "Yes.")]}
+        assert ("1 rejected response left out" in told(file)) == bool(others)
+
+    def test_of_ai_studio_have_no_thoughts_and_no_prompt(self, tmp_path: Path) -> None:
+        chunks = [
+            {"role": "user", "text": "Hi."},
+            {"role": "model", "text": "A greeting.", "isThought": True},
+            {"role": "model", "text": "Hello."},
+        ]
+        talk = {"systemInstruction": {"text": "Be kind."}, "chunkedPrompt": {"chunks": chunks}}
+        file = written(tmp_path / "t.json", json.dumps(talk))
+        assert said(file) == {"0": [("user", "Hi."), ("model", "Hello.")]}
+        assert told(file) == ["1 thought left out", "1 system message kept out of the turns"]
+
+    def test_of_open_webui_are_the_messages_that_the_user_sees(self, tmp_path: Path) -> None:
+        talk = [
+            {"id": "a", "role": "user", "content": "Hi."},
+            {"id": "b", "role": "assistant", "content": "Yes."},
+        ]
+        nodes = {one["id"]: one for one in [*talk, {"id": "x", "role": "assistant", "content": "No."}]}
+        chat = {"title": "T", "history": {"messages": nodes, "currentId": "b"}, "messages": talk}
+        file = written(tmp_path / "t.json", json.dumps([{"id": "w", "chat": chat}]))
+        assert texts(file) == {"w": ["Hi.", "Yes."]}
+        assert told(file) == ["1 message of other branches left out"]
+
+
+class TestNestedValues:
+    @pytest.mark.parametrize(
+        ("talk", "hints"),
+        [
+            (
+                {"thread": {"events": [{"user": "A", "text": "Hi."}]}, "users": [{"name": "A"}]},
+                ["turns=thread.events"],
+            ),
+            ({"values": {"messages": [{"user": "A", "text": "Hi."}]}}, ["turns=values.messages"]),
+            (
+                {"history": [{"user": "A", "event": {"x": 1}}, {"user": "A", "data": {"content": "Hi."}}]},
+                ["turns=history", "text=data.content"],
+            ),
+            (
+                {
+                    "messages": [
+                        {"user": "A", "chat": {"content": {"segments": [{"type": "t", "text": "Hi."}]}}}
+                    ]
+                },
+                ["text=chat.content.segments"],
+            ),
+            (
+                {"messages": [{"user": "A", "content": {"msgtype": "m.text", "body": "Hi."}}]},
+                ["text=content.body"],
+            ),
+            (
+                {"messages": [{"sender": {"x": {"nick": "A"}}, "data": {"content": "Hi."}}]},
+                ["text=data.content", "speaker=sender.x.nick"],
+            ),
+        ],
+    )
+    @pytest.mark.parametrize("form", ["jsonl", "json"])
+    def test_are_named_in_hints_that_work(
+        self, tmp_path: Path, talk: dict[str, Any], hints: list[str], form: str
+    ) -> None:
+        talks = [json.dumps({"id": id, **talk}) for id in (1, 2)]
+        file = written(tmp_path / "t.json", "\n".join(talks) if form == "jsonl" else f"[{', '.join(talks)}]")
+        named: dict[str, str] = {}
+        for hint in hints:
+            if not hint.startswith("speaker"):
+                with pytest.raises(InputError, match=rf"--map {hint}(?: |$)"):
+                    load(file, map=named)
+            named |= dict([hint.split("=")])
+        assert said(file, map=named) == {id: [("A", "Hi.")] for id in "12"}
+
+    def test_of_rows_are_named_too(self, tmp_path: Path) -> None:
+        rows = [
+            {"sessionId": "s", "type": "user", "message": {"role": "u", "content": "Hi."}},
+            {
+                "sessionId": "s",
+                "type": "bot",
+                "message": {"role": "b", "content": [{"type": "text", "text": "Ho."}]},
+            },
+        ]
+        file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
+        with pytest.raises(InputError, match=r"--map text=message\.content$"):
+            load(file)
+        named = {"text": "message.content", "speaker": "message.role"}
+        assert said(file, map=named) == {"s": [("u", "Hi."), ("b", "Ho.")]}
+
+    def test_of_a_document_are_read_like_others(self, tmp_path: Path) -> None:
+        talk = {"version": 1, "chat": {"lines": [{"user": "A", "text": "Hi."}]}}
+        file = written(tmp_path / "t.json", json.dumps(talk, indent=1))
+        assert said(file, map={"turns": "chat.lines"}) == {"0": [("A", "Hi.")]}
+
+
+class TestListsOfDialoguesInObjects:
+    def test_are_read_as_dialogues(self, tmp_path: Path) -> None:
+        scenes = [
+            {"scene_id": f"c{at}", "utterances": [{"speakers": ["A", "B"], "transcript": "Hi."}]}
+            for at in (1, 2)
+        ]
+        season = {
+            "season": 1,
+            "episodes": [{"id": "e1", "scenes": scenes[:1]}, {"id": "e2", "scenes": scenes[1:]}],
+        }
+        file = written(tmp_path / "t.json", json.dumps(season))
+        assert said(file) == {"c1": [("A and B", "Hi.")], "c2": [("A and B", "Hi.")]}
+        assert any(
+            line.endswith("objects that contain lists of dialogues are read as these") for line in told(file)
+        )
+
+    def test_that_lack_a_known_name_are_named_in_a_hint(self, tmp_path: Path) -> None:
+        talks = [{"events": [{"user": "A", "text": "Hi."}]}]
+        file = written(tmp_path / "t.json", json.dumps({"conversations": talks}))
+        with pytest.raises(InputError, match=r"if it is a dialogue, name its turns with --map turns=events$"):
+            load(file)
+        assert list(said(file, map={"turns": "events"}).values()) == [[("A", "Hi.")]]
+
+
 class TestUnknownShapes:
     def test_of_turns_are_named_with_the_option_that_reads_them(self, tmp_path: Path) -> None:
         file = written(tmp_path / "t.json", json.dumps([{"id": 1, "events": [{"user": "A", "text": "Hi."}]}]))
@@ -550,3 +948,77 @@ class TestAHeaderAboveATranscript:
     def test_is_none_if_its_names_speak_again(self, tmp_path: Path) -> None:
         talks, _ = transcript(written(tmp_path / "call.txt", "Time: I heal.\nAnn: Do you?\nTime: Always.\n"))
         assert len(talks) == 1
+
+
+class TestMeetings:
+    TURNS: ClassVar = [("Lee, Ann", "Is it fresh? Note: rye."), ("Bo", "Yes."), ("Lee, Ann", "Good.")]
+    BLOCKS = """Weekly sync
+November 14, 2025, 2:02PM
+
+Lee, Ann   0:03
+Is it fresh?
+Note: rye.
+
+Bo   0:10
+Yes.
+
+Lee, Ann   1:02:03
+Good.
+
+Transcribed by https://otter.ai
+"""
+    ZOOM = (
+        "14:00:10 From Lee, Ann to Everyone:\r\n\tIs it fresh?\r\n\tNote: rye.\r\n"
+        "14:00:12 From Bo to Lee, Ann(Direct Message):\r\n\tYes.\r\n"
+        '14:00:13 From Bo to Everyone:\r\n\tReacted to "Is it..." with 👍\r\n'
+        "14:00:20 From Lee, Ann to Everyone:\r\n\tGood.\r\n"
+    )
+    OLD_ZOOM = (
+        "14:00:10\t From  Lee, Ann : Is it fresh? Note: rye.\n14:00:12\t From  Bo to  Everyone : Yes.\n"
+        "14:00:20\t From  Lee, Ann : Good.\n"
+    )
+
+    @pytest.mark.parametrize("text", [BLOCKS, "\ufeff" + BLOCKS.replace("\n", "\r\n"), ZOOM, OLD_ZOOM])
+    def test_are_one_dialogue(self, tmp_path: Path, text: str) -> None:
+        assert transcript(written(tmp_path / "t.txt", text)) == ([self.TURNS], [])
+
+    @pytest.mark.parametrize("text", [BLOCKS, ZOOM])
+    def test_are_known_by_their_beginning(self, tmp_path: Path, text: str) -> None:
+        with pytest.raises(InputError, match="looks like a file for the loader 'transcript'"):
+            load(written(tmp_path / "t.txt", text))
+
+    def test_count_what_nobody_said(self, tmp_path: Path) -> None:
+        options = LoadOptions()
+        list(get_loader("transcript").read([written(tmp_path / "t.txt", self.BLOCKS)], options))
+        list(get_loader("transcript").read([written(tmp_path / "u.txt", self.ZOOM)], options))
+        assert set(options.notices.lines()) == {
+            "2 lines above the first turn left out",
+            "1 line of the program left out",
+            "1 reaction left out",
+        }
+
+    def test_are_not_sentences_that_end_with_a_time(self, tmp_path: Path) -> None:
+        text = "Ann: We meet at 10:30\nBo: Or later,\nsay at 11:30\nif you like.\n"
+        talks, _ = transcript(written(tmp_path / "t.txt", text))
+        assert talks == [[("Ann", "We meet at 10:30"), ("Bo", "Or later, say at 11:30 if you like.")]]
+
+
+class TestTurnsOfATranscript:
+    @pytest.mark.parametrize(
+        "turns",
+        [
+            "[00:00:05 - 00:00:20] Ann: Hi.\n[00:00:21 - 00:00:25] Bo: Yes: no.\n",
+            "00:05 --> 00:20 Ann: Hi.\n00:21 --> 00:25 Bo: Yes: no.\n",
+            "- **Ann** (00:05): Hi.\n- **Bo** (00:21): Yes: no.\n",
+            "* **Ann:** Hi.\n* **Bo:** Yes: no.\n",
+            "## Call 1\n\nAnn: Hi.\nBo: Yes: no.\n\n## Call 2\n",
+        ],
+    )
+    def test_may_have_ranges_of_times_or_be_markdown(self, tmp_path: Path, turns: str) -> None:
+        assert transcript(written(tmp_path / "t.txt", turns)) == ([[("Ann", "Hi."), ("Bo", "Yes: no.")]], [])
+
+    def test_may_contain_lists(self, tmp_path: Path) -> None:
+        talks, _ = transcript(
+            written(tmp_path / "t.txt", "Ann: I need:\n- Price: low\n# 1 of all\nBo: Ok.\n")
+        )
+        assert talks == [[("Ann", "I need: - Price: low # 1 of all"), ("Bo", "Ok.")]]

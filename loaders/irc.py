@@ -1,0 +1,149 @@
+"""Load logs of IRC channels (``irc``): irssi, WeeChat, HexChat, mIRC, ZNC, and the logs of Ubuntu's channels.
+
+    --- Log opened Fri Nov 14 09:00:01 2025              irssi
+    09:01 <@ann> Is the rye bread fresh?
+    09:02 -!- bo [~bo@host] has joined #bread
+    2025-11-14 09:03:11	bo	Yes.                          WeeChat
+    [09:03] <bo> Yes.                                     Ubuntu, ZNC, mIRC
+
+The channel is split into dialogues at pauses of several hours. Lines about people who join or leave, and
+actions ("* bo waves"), are left out and counted. The date is that of the last line with a date, or that of
+the name of the file (``2025-11-14-#bread.txt``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+
+from graphneg.ingest.chats import SYSTEM, ChatLoader, Message, seconds_of
+from graphneg.ingest.loader import LoadOptions, Notices
+from graphneg.ingest.reading import Item, text_lines
+from graphneg.model import Rejected
+
+_TIME = r"\[?(?:(?P<date>\d{4}-\d\d-\d\d|[A-Z][a-z]{2} \d\d?)[ T])?(?P<clock>\d\d:\d\d(?::\d\d)?)\]?"
+# "<@ann>": the sign shows the rights of a person, and is not part of the name.
+_NICK = r"[@+%&~ ]?(?P<nick>[^\s<>@+%&~][^\s<>]{0,40})"
+_TALK = re.compile(rf"{_TIME}\s+<{_NICK}>\s(?P<text>.*)")
+_COLUMNS = re.compile(rf"{_TIME}\t(?P<sign>[^\t]*)\t(?P<text>.*)")
+_NAME = re.compile(_NICK)
+_TIMED = re.compile(rf"{_TIME}\s+(?P<rest>.*)")
+_ACTION = "action"
+"""The name that notices use for lines such as "* bo waves"."""
+_DAY = re.compile(r"\b(?P<month>[A-Z][a-z]{2}) (?P<day>[ \d]\d)(?: \d\d:\d\d:\d\d)? (?P<year>\d{4})\b")
+_IN_NAME = re.compile(r"(?P<year>(?:19|20)\d\d)-?(?P<month>\d\d)-?(?P<day>\d\d)(?!\d)")
+_UNKNOWN_DAY = date(1970, 1, 1)
+_SUMMER_TIME = 120
+"""If the time of a line is more than this number of minutes before that of the last line, the day changed."""
+
+
+class Loader(ChatLoader):
+    """Loader for the logs of IRC clients and bouncers."""
+
+    name = "irc"
+    summary = "IRC: logs of channels (irssi, WeeChat, HexChat, mIRC, ZNC, Ubuntu)"
+
+    def messages(self, path: Path, options: LoadOptions) -> Iterator[Item | Rejected]:
+        """Yield the messages of a log.
+
+        Args:
+            path: The file.
+            options: Options for loading, such as the corpus and split.
+
+        Yields:
+            Items whose values are `Message`, and rejected lines.
+        """
+        clock = _Clock(_day_in(path.name, _IN_NAME) or _UNKNOWN_DAY)
+        for line in text_lines(path, options.progress, options.encoding or ""):
+            if isinstance(line, Rejected):
+                yield line
+                continue
+            try:
+                message = _message(line.text, clock, options.notices)
+            except ValueError as error:
+                yield Rejected(line.place, f"not a valid time ({error})")
+                continue
+            if message is not None:
+                yield Item(line.place, line.number, "", message)
+        if clock.day.year == _UNKNOWN_DAY.year:
+            options.notices.say(f"{path}: neither the lines nor the name of the file have a date")
+
+
+@dataclass(slots=True)
+class _Clock:
+    """The date and time of the last line."""
+
+    day: date
+    at: time = time()
+
+    def seconds(self, written: re.Match[str]) -> float:
+        """Move to the time of a line, and return it in seconds since 1970."""
+        at = time.fromisoformat(written["clock"])
+        if written["date"]:
+            dated = written["date"] if written["date"][0].isdigit() else ""
+            self.day = date.fromisoformat(dated) if dated else _named_day(written["date"], self.day)
+        elif _minutes(at) < _minutes(self.at) - _SUMMER_TIME:
+            # "23:59" and then "00:01": the day has changed. When summer time ends, the time only falls by an
+            # hour.
+            self.day += timedelta(days=1)
+        self.at = at
+        return seconds_of(datetime.combine(self.day, at))
+
+
+def _minutes(clock: time) -> int:
+    return clock.hour * 60 + clock.minute
+
+
+def _message(text: str, clock: _Clock, notices: Notices) -> Message | None:
+    """Return the message in a line; None for any other line, which is counted.
+
+    Args:
+        text: The line.
+        clock: The date and time of the last line. It is moved to the time of this line.
+        notices: Notices to the user, which count lines that are no messages.
+
+    Returns:
+        The message. An invalid time raises `ValueError`.
+    """
+    timed = _TIMED.fullmatch(text)
+    if timed is None:
+        # "--- Day changed Sat Nov 15 2025", "**** BEGIN LOGGING AT Fri Nov 14 09:00:00 2025"
+        clock.day, changed = _day_in(text, _DAY) or clock.day, _day_in(text, _DAY) is not None
+        clock.at = time() if changed else clock.at
+        notices.count(SYSTEM, "left out", bool(text.strip()))
+        return None
+    seconds = clock.seconds(timed)
+    talk = _TALK.fullmatch(text)
+    if talk is not None:
+        return Message(seconds, talk["nick"], talk["text"].strip()) if talk["text"].strip() else None
+    # In WeeChat, "-->", "<--", "--" and "=!=" take the place of the name.
+    columns = _COLUMNS.fullmatch(text)
+    nick = _NAME.fullmatch(columns["sign"].strip()) if columns is not None else None
+    if columns is not None and nick is not None and re.search(r"\w", nick["nick"]):
+        return Message(seconds, nick["nick"], columns["text"].strip()) if columns["text"].strip() else None
+    sign = columns["sign"].strip() if columns is not None else timed["rest"]
+    notices.count(_ACTION if re.match(r"\*(?:\s|$)", sign) else SYSTEM, "left out")
+    return None
+
+
+def _named_day(text: str, last: date) -> date:
+    """Return the date of a line with the month and the day, in the year of the last line or the next."""
+    found = datetime.strptime(f"{text} {last.year}", "%b %d %Y").date()
+    # "Dec 31", and then "Jan 1"
+    is_next = last.month == 12 and found.month == 1
+    return found.replace(year=last.year + 1) if is_next else found
+
+
+def _day_in(text: str, way: re.Pattern[str]) -> date | None:
+    """Return the date in a text; None if there is none."""
+    found = way.search(text)
+    if found is None:
+        return None
+    form = "%Y %m %d" if found["month"].isdigit() else "%Y %b %d"
+    try:
+        return datetime.strptime(f"{found['year']} {found['month']} {found['day'].strip()}", form).date()
+    except ValueError:
+        return None
