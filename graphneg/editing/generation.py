@@ -46,13 +46,14 @@ from graphneg.editing.variants import (
     read_variants,
     write_variants,
 )
+from graphneg.english.grammar import checker_version, new_error
 from graphneg.english.near_duplicates import NearTexts
 from graphneg.english.tokens import match_key, sentences
 from graphneg.errors import InputError
 from graphneg.ids import natural_order
 from graphneg.ingest.lexicon import finish, stored_lexicon, write_terms
 from graphneg.ingest.rows import GraphRows, amr_id, digest
-from graphneg.model import AmrGraph, Negative
+from graphneg.model import AmrGraph, EditedUtterance, Negative
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.resumable import NegativeBatch, NegativeStream, Written
 from graphneg.shards import Shard
@@ -134,8 +135,8 @@ class Negatives(NegativeStream):
     Each iteration makes all negatives again; ``summary`` describes the last iteration. If an edit is refused,
     other edits of the dialogue are tried, in at most `MAX_WAVES` rounds. A negative that could not be made is
     counted in ``summary`` with a reason. Usually this is the reason why the first attempt failed
-    (``no-site``, a code of the decoder, ``duplicate``, ``ill-formed``). If the dialogue cannot be edited at
-    all, `refusal_reason` gives the reason.
+    (``no-site``, a code of the decoder, ``ungrammatical``, ``duplicate``, ``ill-formed``). If the dialogue
+    cannot be edited at all, `refusal_reason` gives the reason.
     """
 
     def __init__(
@@ -237,6 +238,7 @@ class Negatives(NegativeStream):
             "per_dialogue": self._request.per_dialogue,
             "selection": [selection.corpora, selection.splits, selection.limit],
             "decoder": [self._decoder.name, self._decoder_options],
+            "grammar": checker_version(),
         }
 
     @property
@@ -357,10 +359,28 @@ class Negatives(NegativeStream):
                 yield plan, refused
                 continue
             texts = {turn: answer.text or "" for turn, answer in own.items()}
+            refused = _ungrammatical(utterances[plan.id], texts)
+            if refused is not None:
+                yield plan, refused
+                continue
             yield (
                 plan,
                 negative_from_variant(self._request.settings, plan, variant, texts, self._decoder.name),
             )
+
+
+def _ungrammatical(utterances: Mapping[int, EditedUtterance], texts: Mapping[int, str]) -> str | None:
+    """Return why the decoded texts of a negative are refused, or None if none of them has a new error.
+
+    A person may have made an error: "Sure, I loves curry." The edited text then contains it as well. So only
+    errors are refused that neither the unedited text nor a text from which the edit copied contains.
+    """
+    for turn, text in texts.items():
+        utterance = utterances[turn]
+        error = new_error(text, (utterance.text, *utterance.source_texts.values()))
+        if error is not None:
+            return f"ungrammatical: {text!r} ({error})"
+    return None
 
 
 @dataclass(frozen=True, slots=True)
