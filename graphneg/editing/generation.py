@@ -49,6 +49,7 @@ from graphneg.editing.variants import (
 from graphneg.english.grammar import checker_version, new_error
 from graphneg.english.near_duplicates import NearTexts
 from graphneg.english.tokens import match_key, sentences
+from graphneg.english.words import content_lemmas, word_class
 from graphneg.errors import InputError
 from graphneg.ids import natural_order
 from graphneg.ingest.lexicon import finish, stored_lexicon, write_terms
@@ -79,6 +80,8 @@ REPLAY_BATCH = 200
 """Number of negatives that `stored_negatives` decodes in one batch."""
 MAX_WAVES = 4
 """Maximum number of planning rounds for a batch of dialogues. Later rounds replace refused negatives."""
+NO_TOPIC = word_class("words-of-talk") | word_class("vague-words")
+"""Lemmas that do not tell the topic of a text."""
 _Wave = tuple[Sequence[EditPlan], Mapping[str, Variant]]
 """One planning round for a batch of dialogues: the plans, and the edited graphs made from them, keyed by the
 id of the negative."""
@@ -359,7 +362,7 @@ class Negatives(NegativeStream):
                 yield plan, refused
                 continue
             texts = {turn: answer.text or "" for turn, answer in own.items()}
-            refused = _ungrammatical(utterances[plan.id], texts)
+            refused = _ungrammatical(utterances[plan.id], texts) or _off_topic(plan, variant, texts)
             if refused is not None:
                 yield plan, refused
                 continue
@@ -380,6 +383,24 @@ def _ungrammatical(utterances: Mapping[int, EditedUtterance], texts: Mapping[int
         error = new_error(text, (utterance.text, *utterance.source_texts.values()))
         if error is not None:
             return f"ungrammatical: {text!r} ({error})"
+    return None
+
+
+def _off_topic(plan: EditPlan, variant: Variant, texts: Mapping[int, str]) -> str | None:
+    """Return why a text that contains a sentence of another dialogue is refused, or None if it is kept.
+
+    The text must share a content word with the turns before it. Greetings and vague words do not count: after
+    "Good morning, sir.", the statement "I had a good time, sir" is off-topic.
+    """
+    if not variant.donors:
+        return None
+    for edited in variant.graphs.values():
+        if any(edit.from_amr in variant.donors for edit in edited.edits):
+            turn = next(turn.turn for turn in plan.dialogue.turns if turn.graph_id == edited.edits[0].amr)
+            before = [texts.get(one.turn, one.text) for one in plan.dialogue.turns if one.turn < turn]
+            said = {lemma for text in before for lemma in content_lemmas(text)}
+            if said.isdisjoint({*content_lemmas(texts[turn])} - NO_TOPIC):
+                return f"off-topic: {texts[turn]!r} shares no content word with its context"
     return None
 
 

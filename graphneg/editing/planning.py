@@ -25,7 +25,8 @@ from graphneg.store.dialogues import StoredDialogue, StoredTurn
 Proposals = Mapping[str, Sequence[Proposal]]
 Taken = defaultdict[str, set[tuple[str, str]]]
 """The sites (places in a dialogue) that earlier negatives have edited. For each dialogue id, a set of pairs
-of a transform's name and a site's name."""
+of a transform's name and a site's name. Sentences that were copied from other dialogues are in the set as
+pairs of a graph id and a node number."""
 Ask = Callable[[str, Sequence[StoredDialogue]], Proposals]
 
 
@@ -223,7 +224,7 @@ def plan_edits(
                 _try(settings, slot, name, known[name][slot.dialogue.id], own)
                 moved = True
             # Mark the edited sites as used, so that the next negatives of the dialogue avoid them.
-            own.update((one.transform, one.site) for one in slot.proposals)
+            own.update(site for one in slot.proposals for site in _used(one, slot.dialogue))
         if not moved:
             return [_planned(settings, slot) for slot in open_slots]
 
@@ -288,12 +289,12 @@ def _try(
     ranked = sorted(proposals, key=lambda one: (number(settings.seed, "site", *names, one.site), one.site))
     # Sort the sites so that unused sites come before sites of earlier negatives. The sort is stable, so the
     # random order is kept within both parts.
-    ranked.sort(key=lambda one: (one.transform, one.site) in taken)
+    ranked.sort(key=lambda one: not taken.isdisjoint(_used(one, slot.dialogue)))
     # If a recipe makes only one edit per negative, a used site would give the same negative again, so the
     # site is not used a second time.
     single = settings.recipe.max_groups == 1
     wanted, found = settings.recipe.times(name, len(slot.editable)), 0
-    free = (one for one in ranked if not single or (one.transform, one.site) not in taken)
+    free = (one for one in ranked if not single or taken.isdisjoint(_used(one, slot.dialogue)))
     # Use a generator, so that the edits of a site are built only if the site is sampled. Most sites are never
     # sampled.
     makeable = ((one, edits) for one in free if (edits := _edits(settings, slot, one, ranked)))
@@ -304,6 +305,17 @@ def _try(
             slot.take(proposal, edits)
             found += 1
     slot.leave(found)
+
+
+def _used(proposal: Proposal, dialogue: StoredDialogue) -> set[tuple[str, str]]:
+    """Return what another negative of the dialogue must not use again if it can use something else.
+
+    This is the site. If the site copies a sentence of another dialogue, it is also this sentence: two turns
+    of a dialogue can be replaced by the same sentence, but then it would occur in the dialogue twice.
+    """
+    return {(proposal.transform, proposal.site)} | {
+        copied for copied in proposal.copied if copied[0] not in dialogue.graphs
+    }
 
 
 def _edits(
