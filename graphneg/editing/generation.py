@@ -35,7 +35,7 @@ from graphneg.editing.planning import (
     plan_edits,
     refusal_reason,
 )
-from graphneg.editing.proposals import Donors, UnknownFrameCounter, propose
+from graphneg.editing.proposals import Donors, Proposal, UnknownFrameCounter, propose
 from graphneg.editing.recipes import RECIPES, Recipe, Target, recipe_of
 from graphneg.editing.transforms import Transform
 from graphneg.editing.variants import (
@@ -78,7 +78,7 @@ PREVIEWED = 100
 """Maximum number of dialogues that `preview` tries to edit. It stops after its first negative."""
 REPLAY_BATCH = 200
 """Number of negatives that `stored_negatives` decodes in one batch."""
-MAX_WAVES = 4
+MAX_WAVES = 12
 """Maximum number of planning rounds for a batch of dialogues. Later rounds replace refused negatives."""
 NO_TOPIC = word_class("words-of-talk") | word_class("vague-words")
 """Lemmas that do not tell the topic of a text."""
@@ -321,7 +321,13 @@ class Negatives(NegativeStream):
             transform = self._request.transforms[name]
             if settings.recipe.skips(transform.target, settings.target):
                 return {}
-            return propose(self._store, transform, dialogues, self._donors)
+            # A later round asks for the same proposals again.
+            known = batch.proposals[name]
+            new = [dialogue for dialogue in dialogues if dialogue.id not in known]
+            if new:
+                known.update(dict.fromkeys((dialogue.id for dialogue in new), ()))
+                known.update(propose(self._store, transform, new, self._donors))
+            return {dialogue.id: known[dialogue.id] for dialogue in dialogues}
 
         plans = plan_edits(settings, batch.dialogues, slots, ask, batch.taken)
         # Batches are edited in several threads. The lock lets only one of them write at a time.
@@ -573,6 +579,8 @@ class _Batch:
         self._tried = dict.fromkeys(self.made, 0)
         self._seen: set[tuple[str, ...]] = set()
         self.taken: Taken = defaultdict(set)
+        # The proposals of each transform, keyed by dialogue id.
+        self.proposals: defaultdict[str, dict[str, Sequence[Proposal]]] = defaultdict(dict)
 
     def open_slots(self) -> dict[str, range]:
         """Begin one attempt per missing negative. Return the attempts' indices, keyed by dialogue id."""
