@@ -236,9 +236,9 @@ ALL = Recipe(
                 "coreference_swap", "antonym_claim", "thing_claim", "time_claim", "quantity_claim",
                 "asked_claim",
             ),
-            60,
+            30,
         ),
-        "self_contradiction": 4, "negated_claim": 5, "topical_statement": 2, "person_swap": 1,
+        "negated_claim": 8, "self_contradiction": 8, "topical_statement": 6, "person_swap": 3,
     },
 )  # fmt: skip
 """One edit by any transform. The transforms cover the error categories of Gupta et al. 2021 ("Synthesizing
