@@ -22,6 +22,7 @@ from importlib.metadata import version
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from graphneg.english.tokens import sentences
 from graphneg.english.words import table_rows
 
 if TYPE_CHECKING:
@@ -75,7 +76,11 @@ def new_error(text: str, sources: Iterable[str]) -> str | None:
     Returns:
         The name of the first new error, or None if there is none.
     """
-    errors = grammar_errors(text)
+    sources = tuple(sources)
+    # An edit changes one or two sentences of a turn. The others need not be checked.
+    unchanged = {sentence for source in sources for sentence in sentences(source)}
+    changed = [sentence for sentence in sentences(text) if sentence not in unchanged]
+    errors = grammar_errors(" ".join(changed)) if changed else ()
     if not errors:
         return None
     known = {name for source in sources for name in grammar_errors(source)}
