@@ -75,6 +75,12 @@ def test_an_error_is_new_if_no_source_has_an_error_of_the_same_kind() -> None:
     assert new_error("You like tea.", []) is None
 
 
+def test_sentences_of_the_sources_are_not_checked() -> None:
+    assert new_error("She don't care. You like tea.", ["I like tea.", "Hm. She don't care."]) is None
+    assert new_error("She don't care. He don't care.", ["She don't care.", "Hm."]) is None
+    assert new_error("It is late. He don't care.", ["It is late. He does."]) == "PronounVerbAgreement"
+
+
 def test_several_threads_can_check_texts_at_the_same_time() -> None:
     texts = [f"She don't want {number} keys." for number in range(200)]
     with ThreadPoolExecutor(4) as pool:

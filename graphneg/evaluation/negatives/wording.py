@@ -111,11 +111,13 @@ class _Sparse:
 
     def times(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the product of the matrix and a vector."""
-        return np.bincount(self.rows, self.values * vector[self.columns], minlength=self.height)
+        found = np.bincount(self.rows, self.values * vector[self.columns], minlength=self.height)
+        return found.astype(np.float64, copy=False)
 
     def transposed_times(self, vector: NDArray[np.float64], width: int) -> NDArray[np.float64]:
         """Return the product of the transposed matrix, which has ``width`` rows, and a vector."""
-        return np.bincount(self.columns, self.values * vector[self.rows], minlength=width)
+        found = np.bincount(self.columns, self.values * vector[self.rows], minlength=width)
+        return found.astype(np.float64, copy=False)
 
 
 class _TfIdf:
