@@ -11,6 +11,9 @@
 //
 // Departures: Gupta et al. name the error category, but no method for it. The rules are this project's own:
 // - A graph with a command is skipped, because no word expresses its "you" ("Sit down").
+// - A wish or a need of the speaker or of the addressee is not changed, because nobody tells or asks about it in this
+//   way: "You want to check out these books", "Where do I want to go?"
+// - The reply to an offer of service is not changed: after "How may I help you?", "You lost your bag" is silly.
 // - Thanks are not changed. Statements about what the speaker guesses, hopes or wonders are not changed either, because
 //   nobody says "You hope so".
 // - In three cases the edit is only for negatives of whole dialogues. If only a possessor changes ("my brother"), or if
@@ -24,14 +27,31 @@ WHERE
   n.position = 0
   // The node stands for "I", "you" or "we".
   OR n.person_role IS NOT NULL
-WITH d.id AS dialogue, t.amr AS amr, collect(n) AS nodes
-WITH dialogue, amr, [n IN nodes WHERE n.position = 0][0] AS top,
-     [n IN nodes WHERE n.person_role IS NOT NULL] AS pronouns
+  // The node is a wish ("I want a hat") or may be an offer ("Can I help you?").
+  OR 'wishing' IN n.classes
+  OR 'serving' IN n.classes
+WITH d.id AS dialogue, t.amr AS amr, t.turn AS turn, collect(n) AS nodes
+WITH dialogue, collect({amr: amr, turn: turn, nodes: nodes, top: [n IN nodes WHERE n.position = 0][0],
+       pronouns: [n IN nodes WHERE n.person_role IS NOT NULL]}) AS turns
+UNWIND turns AS t
+WITH dialogue, t.amr AS amr, t.top AS top, t.nodes AS nodes, t.pronouns AS pronouns,
+     [previous IN turns WHERE previous.turn = t.turn - 1
+       // The previous turn is, or contains, a question.
+       AND (previous.top.only_questions OR previous.top.question_sentences IS NOT NULL)
+       // The question is about something that its speaker can do: "How may I help you?"
+       AND any(n IN previous.nodes WHERE 'serving' IN n.classes
+         AND any(p IN previous.pronouns WHERE p.parent = n.position AND p.role = 'ARG0'
+           AND p.concept IN ['i', 'we']))] AS offers
 WHERE
   // Skip orders. In "Call me", "I" and "you" would have to change together, but no word expresses the "you".
   top.has_imperative IS NULL
   // "I hope it rains" is about the speaker's own thoughts: nobody says "You hope it rains" instead.
   AND top.hedged IS NULL
+  // Skip wishes: "I want to check out these books" would become "You want to check out these books".
+  AND NOT any(n IN nodes WHERE 'wishing' IN n.classes
+    AND any(p IN pronouns WHERE p.parent = n.position AND p.role = 'ARG0'))
+  // Skip replies to offers: after "How may I help you?", "I lost my bag" would become "You lost your bag".
+  AND size(offers) = 0
 WITH dialogue, amr, top, pronouns, [n IN pronouns WHERE n.concept <> 'we'] AS singular
 WITH dialogue, amr,
      // "We are late" becomes "You are late". "We" is changed only if there is no "I" and no "you".

@@ -10,7 +10,8 @@
 // Graph:  (p / promise-01 ...) => (l / leave-13 :ARG0 (i / i) :ARG1 (o / open-09 :ARG1 (w / window)))
 //
 // A donor is an utterance of another dialogue of the same corpus and split. Each donor is offered to at most two
-// dialogues. Its statements are the sentences that fit any dialogue: they have four to twenty nodes, are neither
+// dialogues, and not to the dialogues just before and after its own, which may be parts of the same talk. A dialogue
+// copies a sentence only once. Its statements are the sentences that fit any dialogue: they have four to twenty nodes, are neither
 // questions nor orders, and refer to nothing before them. For each turn, up to four statements are proposed as
 // replacements. The query works in three steps:
 //   1. Read the nouns of the dialogue, and the statements of its donors with their nouns.
@@ -24,6 +25,8 @@
 //   context. This noun must belong to the same noun class and fit the predicate: "I sold the boat" becomes "I sold the
 //   car". If no noun can be replaced in this way, the statement is not used, because any ranker would recognise a
 //   response that shares nothing with the context.
+// - The text must share a content word with the context. A text that shares only greetings or vague words, such as
+//   "time", is refused as off-topic.
 
 // Step 1: read the graphs of the dialogue and of its donors: utterances of other dialogues from which it may copy.
 // Donors get the turn number -1, because they are not turns of the dialogue.
@@ -76,7 +79,11 @@ UNWIND [i IN [0, 1, 2, 3] WHERE i < size(statements) | statements[(turn * 4 + i)
 
 // Step 3: replace the turn by the statement. If the context does not mention the statement's noun, such as "boat",
 // replace it by a noun of the context.
-WITH dialogue, amr, turn, context, statement, statement.nouns[0] AS noun
+WITH dialogue, amr, turn, context, statement,
+     // Prefer a noun that the context contains: it needs no replacement.
+     [noun IN statement.nouns WHERE any(other IN context WHERE other.word = noun.word)] AS shared
+WITH dialogue, amr, turn, context, statement,
+     CASE WHEN size(shared) > 0 THEN shared[0] ELSE statement.nouns[0] END AS noun
 WITH dialogue, amr, turn, statement, noun, [other IN context WHERE
        // The counterpart is the same noun ("boat"), or a noun of the same class that may replace it ("car"), as in
        // step 2.
@@ -84,8 +91,9 @@ WITH dialogue, amr, turn, statement, noun, [other IN context WHERE
        OR noun.replaceable AND other.noun_class = noun.noun_class
        | other.word] AS counterparts
 WITH dialogue, amr, statement, noun,
-     // The score makes the engine prefer statements whose noun has many counterparts in the context.
-     size(counterparts) AS score,
+     // The score makes the engine prefer statements that share a noun with the context without a replacement, and then
+     // statements whose noun has many counterparts in the context.
+     size(counterparts) + CASE WHEN noun.word IN counterparts THEN 1000 ELSE 0 END AS score,
      CASE
        // If the context also mentions the noun of the statement ("window"), do not replace the noun.
        WHEN noun.word IN counterparts THEN noun.word

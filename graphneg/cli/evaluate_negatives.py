@@ -125,6 +125,17 @@ def _print(report: Report) -> None:
             shown = (Text(_shown(area, ".2f"), style) for area, style in zip(areas, styles, strict=True))
             table.add_row(Text(line.name), *shown)
         console.print(table)
+    if any(line.cue_auc.get("words") is not None for line in report.lines):
+        title = (
+            "How well words and word pairs alone separate negatives (AUC of a classifier, tested on other "
+            "contexts)"
+        )
+        table = figures_table("", "from correct", "from twins", title=title)
+        for line in report.lines:
+            table.add_row(
+                Text(line.name), _shown(line.cue_auc.get("words"), ".2f"), _shown(line.twins_auc, ".2f")
+            )
+        console.print(table)
     rows = (
         (Text(finding.level, STYLES[finding.level]), Text(finding.line), Text(finding.sentence))
         for finding in report.findings

@@ -35,7 +35,7 @@ from graphneg.editing.planning import (
     plan_edits,
     refusal_reason,
 )
-from graphneg.editing.proposals import Donors, UnknownFrameCounter, propose
+from graphneg.editing.proposals import Donors, Proposal, UnknownFrameCounter, propose
 from graphneg.editing.recipes import RECIPES, Recipe, Target, recipe_of
 from graphneg.editing.transforms import Transform
 from graphneg.editing.variants import (
@@ -46,13 +46,15 @@ from graphneg.editing.variants import (
     read_variants,
     write_variants,
 )
+from graphneg.english.grammar import checker_version, new_error
 from graphneg.english.near_duplicates import NearTexts
 from graphneg.english.tokens import match_key, sentences
+from graphneg.english.words import content_lemmas, word_class
 from graphneg.errors import InputError
 from graphneg.ids import natural_order
 from graphneg.ingest.lexicon import finish, stored_lexicon, write_terms
 from graphneg.ingest.rows import GraphRows, amr_id, digest
-from graphneg.model import AmrGraph, Negative
+from graphneg.model import AmrGraph, EditedUtterance, Negative
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.resumable import NegativeBatch, NegativeStream, Written
 from graphneg.shards import Shard
@@ -76,8 +78,10 @@ PREVIEWED = 100
 """Maximum number of dialogues that `preview` tries to edit. It stops after its first negative."""
 REPLAY_BATCH = 200
 """Number of negatives that `stored_negatives` decodes in one batch."""
-MAX_WAVES = 4
+MAX_WAVES = 12
 """Maximum number of planning rounds for a batch of dialogues. Later rounds replace refused negatives."""
+NO_TOPIC = word_class("words-of-talk") | word_class("vague-words")
+"""Lemmas that do not tell the topic of a text."""
 _Wave = tuple[Sequence[EditPlan], Mapping[str, Variant]]
 """One planning round for a batch of dialogues: the plans, and the edited graphs made from them, keyed by the
 id of the negative."""
@@ -134,8 +138,8 @@ class Negatives(NegativeStream):
     Each iteration makes all negatives again; ``summary`` describes the last iteration. If an edit is refused,
     other edits of the dialogue are tried, in at most `MAX_WAVES` rounds. A negative that could not be made is
     counted in ``summary`` with a reason. Usually this is the reason why the first attempt failed
-    (``no-site``, a code of the decoder, ``duplicate``, ``ill-formed``). If the dialogue cannot be edited at
-    all, `refusal_reason` gives the reason.
+    (``no-site``, a code of the decoder, ``ungrammatical``, ``duplicate``, ``ill-formed``). If the dialogue
+    cannot be edited at all, `refusal_reason` gives the reason.
     """
 
     def __init__(
@@ -237,6 +241,7 @@ class Negatives(NegativeStream):
             "per_dialogue": self._request.per_dialogue,
             "selection": [selection.corpora, selection.splits, selection.limit],
             "decoder": [self._decoder.name, self._decoder_options],
+            "grammar": checker_version(),
         }
 
     @property
@@ -316,7 +321,13 @@ class Negatives(NegativeStream):
             transform = self._request.transforms[name]
             if settings.recipe.skips(transform.target, settings.target):
                 return {}
-            return propose(self._store, transform, dialogues, self._donors)
+            # A later round asks for the same proposals again.
+            known = batch.proposals[name]
+            new = [dialogue for dialogue in dialogues if dialogue.id not in known]
+            if new:
+                known.update(dict.fromkeys((dialogue.id for dialogue in new), ()))
+                known.update(propose(self._store, transform, new, self._donors))
+            return {dialogue.id: known[dialogue.id] for dialogue in dialogues}
 
         plans = plan_edits(settings, batch.dialogues, slots, ask, batch.taken)
         # Batches are edited in several threads. The lock lets only one of them write at a time.
@@ -357,10 +368,46 @@ class Negatives(NegativeStream):
                 yield plan, refused
                 continue
             texts = {turn: answer.text or "" for turn, answer in own.items()}
+            refused = _ungrammatical(utterances[plan.id], texts) or _off_topic(plan, variant, texts)
+            if refused is not None:
+                yield plan, refused
+                continue
             yield (
                 plan,
                 negative_from_variant(self._request.settings, plan, variant, texts, self._decoder.name),
             )
+
+
+def _ungrammatical(utterances: Mapping[int, EditedUtterance], texts: Mapping[int, str]) -> str | None:
+    """Return why the decoded texts of a negative are refused, or None if none of them has a new error.
+
+    A person may have made an error: "Sure, I loves curry." The edited text then contains it as well. So only
+    errors are refused that neither the unedited text nor a text from which the edit copied contains.
+    """
+    for turn, text in texts.items():
+        utterance = utterances[turn]
+        error = new_error(text, (utterance.text, *utterance.source_texts.values()))
+        if error is not None:
+            return f"ungrammatical: {text!r} ({error})"
+    return None
+
+
+def _off_topic(plan: EditPlan, variant: Variant, texts: Mapping[int, str]) -> str | None:
+    """Return why a text that contains a sentence of another dialogue is refused, or None if it is kept.
+
+    The text must share a content word with the turns before it. Greetings and vague words do not count: after
+    "Good morning, sir.", the statement "I had a good time, sir" is off-topic.
+    """
+    if not variant.donors:
+        return None
+    for edited in variant.graphs.values():
+        if any(edit.from_amr in variant.donors for edit in edited.edits):
+            turn = next(turn.turn for turn in plan.dialogue.turns if turn.graph_id == edited.edits[0].amr)
+            before = [texts.get(one.turn, one.text) for one in plan.dialogue.turns if one.turn < turn]
+            said = {lemma for text in before for lemma in content_lemmas(text)}
+            if said.isdisjoint({*content_lemmas(texts[turn])} - NO_TOPIC):
+                return f"off-topic: {texts[turn]!r} shares no content word with its context"
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -532,6 +579,8 @@ class _Batch:
         self._tried = dict.fromkeys(self.made, 0)
         self._seen: set[tuple[str, ...]] = set()
         self.taken: Taken = defaultdict(set)
+        # The proposals of each transform, keyed by dialogue id.
+        self.proposals: defaultdict[str, dict[str, Sequence[Proposal]]] = defaultdict(dict)
 
     def open_slots(self) -> dict[str, range]:
         """Begin one attempt per missing negative. Return the attempts' indices, keyed by dialogue id."""

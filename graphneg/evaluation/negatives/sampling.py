@@ -61,6 +61,7 @@ class Text:
         text: The text of the response or turn.
         categories: The error categories of the text; empty for a right text.
         right: The original text that the edit has replaced, or None if the original text is not known.
+        pair: Id of the minimal pair of the record; None if it is in no pair.
     """
 
     id: str
@@ -70,6 +71,7 @@ class Text:
     text: str
     categories: tuple[str, ...] = ()
     right: str | None = None
+    pair: str | None = None
 
 
 class MeasuredTexts(NamedTuple):
@@ -78,10 +80,13 @@ class MeasuredTexts(NamedTuple):
     Attributes:
         wrong: The wrong texts: a wrong response, or edited turns. Empty if the record is a correct response.
         right: The right texts: the correct response, or the originals of the edited texts.
+        twin: The response of a twin, which is a record with label 1 in a minimal pair; otherwise None. A twin
+            is not counted as a correct response, because it may be edited.
     """
 
     wrong: Sequence[Text]
     right: Sequence[Text]
+    twin: Text | None = None
 
 
 def measured(negative: Negative) -> MeasuredTexts:
@@ -95,10 +100,15 @@ def measured(negative: Negative) -> MeasuredTexts:
         The wrong and right texts.
     """
     id, target, categories = negative.id, negative.target, negative.categories
+    # Records of older versions have no minimal pairs.
+    pair: str | None = getattr(negative, "pair", None)
     after = (*(turn.text for turn in negative.context), negative.response)
     if negative.label:
-        right = Text(id, RESPONSE, after[:-1], after[:-1], negative.response)
-        return MeasuredTexts((), (right,))
+        right = Text(id, RESPONSE, after[:-1], after[:-1], negative.response, pair=pair)
+        if pair is None:
+            return MeasuredTexts((), (right,))
+        # The twin of an edited dialogue may differ from it in any turn, so there is no text to compare.
+        return MeasuredTexts((), (), right if target == RESPONSE else None)
     context, response = negative.original.context, negative.original.response
     # If a response was retrieved or generated instead of edited, the record has no original text.
     known = context is not None or response is not None
@@ -121,6 +131,7 @@ def measured(negative: Negative) -> MeasuredTexts:
             text=after[new],
             categories=tuple(dict.fromkeys(by_turn)) or categories,
             right=before[old] if known and old is not None else None,
+            pair=pair,
         )
         wrong.append(text)
     rights = tuple(Text(id, target, text.place, text.place, text.right) for text in wrong if text.right)
@@ -342,8 +353,9 @@ class TextPool:
         self.questions += mood_of(text.text) == "question"
         self.persons[person_of(text.text)] += 1
         # Sample by a hash of the text, so that the sample does not depend on the order of the files.
-        draw = number(self._seed, "sample", text.id, str(len(text.context)), text.text)
-        self.sample.offer(draw, text)
+        # A negative and its twin have equal hashes, so that the samples contain the same minimal pairs.
+        names = (text.id, str(len(text.context)), text.text) if text.pair is None else (text.pair,)
+        self.sample.offer(number(self._seed, "sample", *names), text)
 
     @property
     def texts(self) -> int:
@@ -367,6 +379,7 @@ class NegativeStatistics:
         wrong: Statistics of wrong texts, keyed by `Key` (source, category and target), in the order of the
             report.
         right: Statistics of right texts, keyed by target.
+        twins: Sample of the texts of twins.
         repeated: Three counts for each row of the report, keyed by `Key`: texts that repeat a negative of the
             same context, texts that occur after several contexts, and texts that equal a right text with the
             same context.
@@ -383,6 +396,7 @@ class NegativeStatistics:
         self.records = self.negatives = self.empty = 0
         self.wrong: dict[Key, TextPool] = {}
         self.right: dict[str, TextPool] = {}
+        self.twins = HashSample[Text](sample)
         self._sample = (sample, seed)
         # With an empty name, SQLite uses a temporary file, which it removes when the connection is closed.
         with closing(sqlite3.connect("")) as rows:
@@ -403,7 +417,9 @@ class NegativeStatistics:
     def _add(self, record: Negative, rows: sqlite3.Connection) -> None:
         """Count the wrong texts and the correct texts of a record."""
         self.records += 1
-        wrong, right = measured(record)
+        wrong, right, twin = measured(record)
+        if twin is not None:
+            self.twins.offer(number(self._sample[1], "sample", twin.pair or ""), twin)
         for text in right:
             new = rows.execute("INSERT OR IGNORE INTO right VALUES (?, ?)", _digests(text)).rowcount
             # Several negatives of a context may have the same original text. Count a correct text only once

@@ -19,12 +19,10 @@ Example:
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
-from itertools import chain
-from math import exp, isfinite, log
+from math import exp, isfinite
 
 from graphneg.evaluation.negatives.sampling import (
     ALL,
@@ -35,24 +33,20 @@ from graphneg.evaluation.negatives.sampling import (
     TextPool,
     histogram_auc,
 )
-from graphneg.hashing import number
+from graphneg.evaluation.negatives.wording import FEWEST, tokens, wording_auc
 from graphneg.nn.embedders import Embedder
 from graphneg.nn.language_models import LanguageModel
 from graphneg.progress import NoProgress, Progress
 from graphneg.rankers.base import Ranker
 
-FEWEST, CUE_WORDS = 20, 5
-"""FEWEST: minimum number of wrong texts, and minimum number of right texts, for measuring a cue. CUE_WORDS:
-maximum number of words that a report lists as cues."""
+CUE_WORDS = 5
+"""Maximum number of words that a report lists as cues."""
 THRESHOLD = 0.5
 """Default threshold: the judge accepts a response as correct if its score is at or above this threshold."""
 # Number of texts that a model scores in one call.
 _CHUNK = 64
 # Scores of models are rounded to multiples of this step in histograms.
 _STEP = 0.01
-# Matches a word, which may have an apostrophe inside ("don't"), or a single punctuation mark.
-_TOKEN = re.compile(r"\w+(?:['’]\w+)?|[^\w\s]")
-
 _Asked = Callable[[Sequence[Text]], Sequence[float]]
 Scores = Mapping[str, Mapping[Text, float]]
 """The scores of texts, keyed by the name of the score and then by the text.
@@ -243,6 +237,8 @@ class CategoryLine:
             from largest to smallest.
         cue_auc: The areas under the ROC curve, keyed by cue. The value is None if there are too few texts to
             measure the cue.
+        twins_auc: The area under the ROC curve for telling the negatives from their twins by words and word
+            pairs. None if too few of them have a twin.
         examples: Examples of the negatives.
     """
 
@@ -258,6 +254,7 @@ class CategoryLine:
     perplexity_ratio: float | None
     cue_words: tuple[str, ...] = ()
     cue_auc: Mapping[str, float | None] = field(default_factory=dict[str, "float | None"])
+    twins_auc: float | None = None
     examples: tuple[NegativeExample, ...] = ()
 
     @property
@@ -351,48 +348,25 @@ def cue_aucs(wrong: ScoredPool, right: ScoredPool) -> dict[str, float | None]:
         # A cue with the area 0.3 is as strong as a cue with the area 0.7: its values are lower for negatives
         # instead of higher.
         areas[cue] = None if above is None else round(max(above, 1 - above), 4)
-    words = words_cue_auc(wrong.texts, right.texts)
-    return {**areas, "words": None if words is None else round(words, 4)}
+    return {**areas, "words": _rounded(wording_auc(wrong.texts, right.texts))}
 
 
-def words_cue_auc(wrong: Sequence[Text], right: Sequence[Text], seed: int = 0) -> float | None:
-    """Return how well wrong texts can be separated from right texts by their words alone.
-
-    A naive Bayes classifier over the words of a text is trained on one half of the texts and tested on the
-    other half, and vice versa. All texts with the same context are in the same half.
+def twins_auc(wrong: Sequence[Text], twins: Mapping[str, Text]) -> float | None:
+    """Return how well negatives can be told from their twins by their words alone.
 
     Args:
         wrong: Wrong texts.
-        right: Right texts.
-        seed: Seed for splitting the texts into halves.
+        twins: Texts of twins, keyed by the id of the minimal pair.
 
     Returns:
-        The area under the ROC curve, or None if there are fewer than `FEWEST` wrong texts or right texts.
-        With a value below 0.5, words that are typical of wrong texts in one half are typical of right texts
-        in the other half.
+        The area under the ROC curve, rounded to four digits; None if too few of the texts have a twin.
     """
-    if min(len(wrong), len(right)) < FEWEST:
-        return None
-    sides: list[tuple[list[frozenset[str]], list[frozenset[str]]]] = [([], []), ([], [])]
-    for halves, texts in zip(sides, (wrong, right), strict=True):
-        for text in texts:
-            # Put all texts of a context into the same half. Otherwise, a text could be recognised by words
-            # that only its context explains, because the other half contains texts for the same context.
-            halves[number(seed, "half", *text.place) % 2].append(_tokens(text.text))
-    scores = [Histogram(step=_STEP) for _ in sides]
-    # Learn the weights of words from one half and score the texts of the other half, then the reverse.
-    for held, learned in ((0, 1), (1, 0)):
-        ours, theirs = (Counter(chain.from_iterable(halves[learned])) for halves in sides)
-        n, m = (len(halves[learned]) + 1 for halves in sides)
-        # Compute for each word the log odds that a text with this word is wrong. Add 0.5 to each count, so
-        # that no count is 0. The empty string stands for words that do not occur in the training half.
-        odds = {
-            word: log((ours[word] + 0.5) / n) - log((theirs[word] + 0.5) / m) for word in ("", *ours, *theirs)
-        }
-        for histogram, halves in zip(scores, sides, strict=True):
-            for words in halves[held]:
-                histogram.add(sum(odds.get(word, odds[""]) for word in words))
-    return histogram_auc(*scores)
+    paired = [text for text in wrong if text.pair in twins]
+    return _rounded(wording_auc(paired, [twins[text.pair or ""] for text in paired]))
+
+
+def _rounded(area: float | None) -> float | None:
+    return None if area is None else round(area, 4)
 
 
 def cue_words(wrong: Sequence[Text], right: Sequence[Text], most: int = CUE_WORDS) -> tuple[str, ...]:
@@ -410,7 +384,7 @@ def cue_words(wrong: Sequence[Text], right: Sequence[Text], most: int = CUE_WORD
     """
     if not wrong or not right:
         return ()
-    counts = [Counter(word for text in texts for word in _tokens(text.text)) for texts in (wrong, right)]
+    counts = [Counter(word for text in texts for word in set(tokens(text.text))) for texts in (wrong, right)]
     more = {
         word: count / len(wrong) - counts[1][word] / len(right)
         for word, count in counts[0].items()
@@ -419,8 +393,3 @@ def cue_words(wrong: Sequence[Text], right: Sequence[Text], most: int = CUE_WORD
     }
     ordered = sorted(more, key=lambda word: (-more[word], word))
     return tuple(word for word in ordered[:most] if more[word] > 0)
-
-
-def _tokens(text: str) -> frozenset[str]:
-    """Return the distinct tokens of a text in lower case."""
-    return frozenset(_TOKEN.findall(text.lower()))

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -22,7 +23,8 @@ from graphneg.evaluation.negatives.sampling import (
     histogram_auc,
     measured,
 )
-from graphneg.evaluation.negatives.statistics import FEWEST, CategoryLine, Models, words_cue_auc
+from graphneg.evaluation.negatives.statistics import CategoryLine, Models, twins_auc
+from graphneg.evaluation.negatives.wording import FEWEST, _features, _TfIdf, _trained, wording_auc
 from graphneg.model import EditRecord, Negative, Original, Turn
 from graphneg.records.files import write_jsonl, write_parquet
 from tests.negative_samples import EXAMPLE
@@ -30,6 +32,7 @@ from tests.negative_samples import EXAMPLE
 ASKED = (Turn("A", "Did you feed the cat?"),)
 QUICK = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 THINGS = "cup door river shoe candle ladder window bottle spoon garden"
+THINGS_TWICE = list(enumerate(THINGS.split() * 3))
 
 
 def wrong(response: str, right: str | None = None, **values: object) -> Negative:
@@ -327,7 +330,46 @@ class TestAreas:
 
     def test_words_of_too_few_texts_tell_nothing(self) -> None:
         few = [Text("own/1", "response", (), (), "Hm.")] * (FEWEST - 1)
-        assert words_cue_auc(few, few * 2) is None
+        assert wording_auc(few, few * 2) is None
+
+    def test_pairs_of_words_tell_what_words_do_not(self) -> None:
+        said = [f"{thing} {other} run" for thing in THINGS.split() for other in THINGS.split()]
+        ours = [Text(text, "response", (text,), (), f"not {text} so") for text in said]
+        theirs = [Text(text, "response", (text,), (), f"so {text} not") for text in said]
+        assert wording_auc(ours, theirs) == 1.0
+
+    def test_equal_texts_can_not_be_told_apart(self) -> None:
+        texts = [Text(str(at), "response", (str(at),), (), f"I saw the {one}.") for at, one in THINGS_TWICE]
+        assert wording_auc(texts, texts) == 0.5
+
+    def test_the_same_result_as_of_scikit_learn(self) -> None:
+        pytest.importorskip("sklearn")
+        from sklearn.feature_extraction.text import TfidfVectorizer  # type: ignore[import-untyped]
+        from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
+
+        said = [f"{first} {second} {third}" for first in "abcd" for second in "efgh" for third in "ijkl"]
+        texts, wrong = said + said[::3] * 2, [at % 3 == 0 or "b g" in one for at, one in enumerate(said * 2)]
+        labels = wrong[: len(texts)]
+        counts = [_features(text) for text in texts]
+        weights = _TfIdf(counts)
+        found = _trained(weights.matrix(counts), np.array(labels), weights.width)
+        vectors = TfidfVectorizer(analyzer=lambda text: list(_features(text).elements()), min_df=2)
+        model = LogisticRegression(tol=1e-8, max_iter=10_000).fit(vectors.fit_transform(texts), labels)
+        assert found[:-1] == pytest.approx(model.coef_[0], abs=1e-2)
+        assert found[-1] == pytest.approx(model.intercept_[0], abs=1e-2)
+
+    def test_only_negatives_with_a_twin_are_compared_with_twins(self) -> None:
+        wrong = [
+            Text(str(at), "response", (str(at),), (), f"I never saw the {one}.", pair=str(at))
+            for at, one in THINGS_TWICE
+        ]
+        twins = {
+            text.pair or "": Text(text.id, "response", text.place, (), text.text.replace("never ", ""))
+            for text in wrong
+        }
+        assert twins_auc(wrong, twins) == 1.0
+        assert twins_auc(wrong, dict(list(twins.items())[: FEWEST - 1])) is None
+        assert twins_auc([Text("1", "response", (), (), "Hm.")] * FEWEST, twins) is None
 
 
 class TestWrongInput:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 from msgspec.structs import replace
 
 from graphneg.evaluation.negatives.sampling import Histogram, NegativeStatistics, measured
@@ -79,3 +80,41 @@ class TestHistograms:
 
     def test_of_nothing_there_is_no_spread(self) -> None:
         assert Histogram().spread() is None
+
+
+class Paired(Negative, frozen=True, kw_only=True):
+    """A record of a minimal pair."""
+
+    pair: str | None = None
+
+
+def paired(negative: Negative, **values: object) -> Negative:
+    return Paired(**{**structs.asdict(negative), **values})  # type: ignore[arg-type]
+
+
+class TestTwins:
+    def test_a_twin_is_no_correct_response(self) -> None:
+        negative = paired(OWN, pair="1")
+        twin = paired(OWN, pair="1", label=1, recipe="twin", response="I do.")
+        counts = NegativeStatistics([negative, twin], 10, 0)
+        assert [(text.text, text.pair) for text in counts.twins.items()] == [("I do.", "1")]
+        [response] = [text.text for text in counts.right["response"].sample.items()]
+        assert response == OWN.original.response
+        [pool] = counts.wrong.values()
+        assert [text.pair for text in pool.sample.items()] == ["1"]
+
+    def test_samples_of_negatives_and_twins_have_the_same_pairs(self) -> None:
+        records = [
+            paired(
+                OWN, id=f"{label}~{at}", response=f"{label} {at}", pair=str(at), label=label, categories=()
+            )
+            for at in range(60)
+            for label in (0, 1)
+        ]
+        counts = NegativeStatistics(records, 10, 0)
+        [pool] = counts.wrong.values()
+        assert {text.pair for text in pool.sample.items()} == {text.pair for text in counts.twins.items()}
+
+    def test_the_twin_of_an_edited_dialogue_is_not_compared(self) -> None:
+        twin = paired(OWN, pair="1", label=1, target="dialogue")
+        assert measured(twin) == ((), (), None)
