@@ -114,6 +114,12 @@ def negatives(
     ),
     per_dialogue: int = option(1, "Number of negatives to make from each dialogue.", min=1),
     seed: int = option(0, "Random seed. The same seed gives the same negatives."),
+    twins: bool = option(
+        False,
+        "Write a twin after each negative: the same reply without the error, with label 1. Negatives without "
+        "a twin are left out.",
+    ),
+    proved: bool = option(False, "Leave out negatives whose error the discourse layer does not show."),
     show: int = option(0, "Number of negatives to show after the run.", "N", min=0),
     generator_options: list[str] | None = option(
         None,
@@ -218,6 +224,8 @@ def negatives(
                     seed=seed,
                     target=target,
                     sites=sites,
+                    twins=twins,
+                    proved=proved,
                     limit=limit,
                     shard=shard,
                     batch=batch,

@@ -44,7 +44,8 @@ _TYPES: Mapping[str, ClauseType] = {
 }
 """The type of a clause, by the type that `graphneg.amr.clauses` gives it. A ``link`` is no clause."""
 _SPEAKING: Mapping[str, MentionKind] = {"i": "speaker", "you": "addressee", "we": "we"}
-_SENTENCE_ENDS = frozenset({".", "?", "!", ";", "..."})
+SENTENCE_ENDS = frozenset({".", "?", "!", ";", "..."})
+"""Tokens that end a sentence."""
 NOBODY = -1
 """Number of the owner of a thing whose owner the graph does not tell."""
 _NOT_REFERRING = frozenset(
@@ -287,9 +288,9 @@ class _Reader:
         first, last = min(start for start, _ in places), max(end for _, end in places)
         if last > len(tokens):
             return self._tense_without_alignment(head)
-        while first and tokens[first - 1] not in _SENTENCE_ENDS:
+        while first and tokens[first - 1] not in SENTENCE_ENDS:
             first -= 1
-        while last < len(tokens) and tokens[last] not in _SENTENCE_ENDS:
+        while last < len(tokens) and tokens[last] not in SENTENCE_ENDS:
             last += 1
         if (first, last) not in self._tenses:
             self._tenses[first, last] = tense_of(" ".join(tokens[first:last]), view.lexicon)

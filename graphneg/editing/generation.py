@@ -21,6 +21,7 @@ from itertools import islice
 from threading import Lock
 from typing import Any
 
+import msgspec
 from neo4j import ManagedTransaction
 
 from graphneg import __version__
@@ -35,9 +36,11 @@ from graphneg.editing.planning import (
     plan_edits,
     refusal_reason,
 )
+from graphneg.editing.proof import Prover, copied_clause, graphs_before
 from graphneg.editing.proposals import Donors, UnknownFrameCounter, propose
 from graphneg.editing.recipes import RECIPES, Recipe, Target, recipe_of
 from graphneg.editing.transforms import Transform
+from graphneg.editing.twins import twin_edits, twin_id, twin_of
 from graphneg.editing.variants import (
     Variant,
     edited_utterances,
@@ -46,13 +49,14 @@ from graphneg.editing.variants import (
     read_variants,
     write_variants,
 )
+from graphneg.english.lexicon import english
 from graphneg.english.near_duplicates import NearTexts
 from graphneg.english.tokens import match_key, sentences
 from graphneg.errors import InputError
 from graphneg.ids import natural_order
 from graphneg.ingest.lexicon import finish, stored_lexicon, write_terms
 from graphneg.ingest.rows import GraphRows, amr_id, digest
-from graphneg.model import AmrGraph, Negative
+from graphneg.model import AmrGraph, Decoded, Edit, Negative
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.resumable import NegativeBatch, NegativeStream, Written
 from graphneg.shards import Shard
@@ -78,9 +82,33 @@ REPLAY_BATCH = 200
 """Number of negatives that `stored_negatives` decodes in one batch."""
 MAX_WAVES = 4
 """Maximum number of planning rounds for a batch of dialogues. Later rounds replace refused negatives."""
-_Wave = tuple[Sequence[EditPlan], Mapping[str, Variant]]
-"""One planning round for a batch of dialogues: the plans, and the edited graphs made from them, keyed by the
-id of the negative."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Wave:
+    """One planning round for a batch of dialogues.
+
+    Attributes:
+        plans: The plans.
+        variants: The edited graphs, keyed by the id of the negative.
+        twins: The edited graphs of composed twins, keyed by the id of the negative.
+        no_twins: The reasons why negatives have no twin, keyed by the id of the negative.
+        proved: Whether the errors are proved, keyed by the id of the negative.
+    """
+
+    plans: Sequence[EditPlan] = ()
+    variants: Mapping[str, Variant] = field(default_factory=dict[str, Variant])
+    twins: Mapping[str, Variant] = field(default_factory=dict[str, Variant])
+    no_twins: Mapping[str, str] = field(default_factory=dict[str, str])
+    proved: Mapping[str, bool | None] = field(default_factory=dict[str, bool | None])
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A negative with its twin, if a twin was requested."""
+
+    negative: Negative
+    twin: Negative | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +121,8 @@ class EditRequest:
         per_dialogue: Number of negatives to make from each dialogue.
         selection: Dialogues from which to make negatives.
         batch: Number of dialogues to edit at a time. The batch size does not change the negatives.
+        twins: Whether to make the twin of each negative. A negative without a twin is refused.
+        proved: Whether to refuse negatives whose error is not proved.
     """
 
     settings: EditSettings
@@ -100,6 +130,8 @@ class EditRequest:
     per_dialogue: int = 1
     selection: Selection = field(default_factory=Selection)
     batch: int = 200
+    twins: bool = False
+    proved: bool = False
 
     def __post_init__(self) -> None:
         """Check that the recipe's transforms exist and that ``per_dialogue`` and ``batch`` are positive."""
@@ -165,6 +197,7 @@ class Negatives(NegativeStream):
         self._decoder_options = {name: repr(value) for name, value in (decoder_options or {}).items()}
         self._donors = Donors(store)
         self._frames = UnknownFrameCounter(store)
+        self._prover = Prover(english(), request.transforms)
         self._writing = Lock()
         self._copied: CopiedContexts | None = None
 
@@ -191,6 +224,7 @@ class Negatives(NegativeStream):
         # Empty the caches of graphs and of donors (utterances to copy from). Another program may have changed
         # nodes since the last run, and the digests of graphs do not show this.
         self._graph_cache, self._donors = GraphCache(self._store), Donors(self._store)
+        self._prover = Prover(stored_lexicon(self._store), self._request.transforms)
         selection = self._request.selection
         check_selection(self._store, selection)
         self._progress.start("negatives", count_dialogues(self._store, selection), "dialogues")
@@ -235,6 +269,8 @@ class Negatives(NegativeStream):
             "seed": plan.seed,
             "candidates": plan.sites,
             "per_dialogue": self._request.per_dialogue,
+            "twins": self._request.twins,
+            "proved": self._request.proved,
             "selection": [selection.corpora, selection.splits, selection.limit],
             "decoder": [self._decoder.name, self._decoder_options],
         }
@@ -291,17 +327,23 @@ class Negatives(NegativeStream):
         for number in range(MAX_WAVES):
             # `_begin` has already planned the first round, while the previous batch was being decoded.
             wave = self._wave(batch) if number else wave
-            if not wave[0]:
+            if not wave.plans:
                 break
             for plan, result in self._results(wave):
                 refused = result if isinstance(result, str) else batch.keep(plan, result)
                 if refused is not None:
                     batch.refused[plan.dialogue.id].append((refused, plan.id))
-                elif isinstance(result, Negative):
-                    self.summary.add(result)
+                elif isinstance(result, _Made):
+                    self.summary.add(result.negative)
+                    self.summary.twins += result.twin is not None
         for reason, id in batch.missing():
             self.summary.skip(reason, id)
-        return [negative for made in batch.made.values() for negative in made]
+        return [
+            record
+            for made in batch.made.values()
+            for one in made
+            for record in ((one.negative,) if one.twin is None else (one.negative, one.twin))
+        ]
 
     def _wave(self, batch: _Batch) -> _Wave:
         """Run one planning round: plan edits for new attempts, store the edits, and apply them to graphs."""
@@ -309,7 +351,7 @@ class Negatives(NegativeStream):
         # attempt would fail again, so the next attempt gets a new number.
         slots = batch.open_slots()
         if not slots:
-            return (), {}
+            return _Wave()
         settings = self._request.settings
 
         def ask(name: str, dialogues: Sequence[StoredDialogue]) -> Proposals:
@@ -323,44 +365,120 @@ class Negatives(NegativeStream):
         with self._writing:
             self._frames.count(edit for plan in plans for edit in plan.edits)
             write_variants(self._store, settings, plans)
-        edits = {plan.id: plan.edits for plan in plans if plan.edits}
-        variants = planned_variants(self._store, self._graph_cache, edits, batch.dialogues)
-        return plans, {variant.id: variant for variant in variants}
+        made = [plan for plan in plans if plan.edits]
+        twins: dict[str, tuple[Edit, ...]] = {}
+        no_twins: dict[str, str] = {}
+        for plan in made if self._request.twins else ():
+            found = twin_edits(settings, plan)
+            if isinstance(found, str):
+                no_twins[plan.id] = found
+            elif found:
+                twins[twin_id(plan.id)] = found
+        proved = self._check_proofs(made, batch.dialogues, no_twins)
+        edits = {plan.id: plan.edits for plan in made} | twins
+        variants = {
+            variant.id: variant
+            for variant in planned_variants(self._store, self._graph_cache, edits, batch.dialogues)
+        }
+        own = {plan.id: variants[twin_id(plan.id)] for plan in made if twin_id(plan.id) in variants}
+        return _Wave(plans, variants, own, no_twins, proved)
 
-    def _results(self, wave: _Wave) -> Iterator[tuple[EditPlan, Negative | str]]:
-        """Decode the edited graphs of a planning round into negatives.
+    def _check_proofs(
+        self, plans: Sequence[EditPlan], dialogues: Sequence[StoredDialogue], no_twins: dict[str, str]
+    ) -> dict[str, bool | None]:
+        """Return whether the errors of planned negatives are proved, keyed by the id of the negative.
+
+        If a twin contradicts an earlier turn, the reason is added to ``no_twins``.
+        """
+        copied = {
+            plan.id: found
+            for plan in plans
+            if (found := copied_clause(plan.dialogue, plan.edits)) is not None
+            and self._prover.declares(found)
+        }
+        needed = {
+            id for plan in plans if plan.id in copied for id in graphs_before(plan.dialogue, copied[plan.id])
+        }
+        digests = {id: digest for dialogue in dialogues for id, digest in dialogue.digests.items()}
+        graphs = self._graph_cache.get(needed, digests) if needed else {}
+        proved: dict[str, bool | None] = {}
+        for plan in plans:
+            if plan.id in copied:
+                verdict = self._prover.check(plan.dialogue, copied[plan.id], graphs)
+                proved[plan.id] = verdict.proved
+                if verdict.contradicted is not None:
+                    no_twins.setdefault(plan.id, f"no-twin: it would contradict turn {verdict.contradicted}")
+        return proved
+
+    def _results(self, wave: _Wave) -> Iterator[tuple[EditPlan, _Made | str]]:
+        """Decode the edited graphs of a planning round into negatives and their twins.
 
         Yields:
             Each plan with the negative that was made from it, or with the reason why none could be made.
         """
-        plans, variants = wave
-        utterances = {
-            plan.id: edited_utterances(plan.dialogue, variants[plan.id])
-            for plan in plans
-            if plan.id in variants
-        }
-        asked = [utterance for turns in utterances.values() for utterance in turns.values()]
+        refused = {plan.id: self._refusal(plan, wave) for plan in wave.plans}
+        dialogues = {plan.id: plan.dialogue for plan in wave.plans if refused[plan.id] is None}
+        edited = [
+            (id, variant)
+            for variants in (wave.variants, wave.twins)
+            for id, variant in variants.items()
+            if id in dialogues
+        ]
+        asked = [edited_utterances(dialogues[id], variant) for id, variant in edited]
         # Pass all edited turns of the round to the decoder in one call, so that the decoder can batch them.
-        answers = iter([answer for _, answer in zip(asked, self._decoder.decode(asked), strict=True)])
-        for plan in plans:
-            variant = variants.get(plan.id)
-            if variant is None:
-                yield plan, "no-site: no transform of the recipe applies"
-                continue
+        utterances = [utterance for turns in asked for utterance in turns.values()]
+        answers = iter([one for _, one in zip(utterances, self._decoder.decode(utterances), strict=True)])
+        decoded = {
+            variant.id: dict(zip(turns, answers, strict=False))
+            for (_, variant), turns in zip(edited, asked, strict=True)
+        }
+        for plan in wave.plans:
+            variant, reason = wave.variants.get(plan.id), refused[plan.id]
             # The summary counts how many edited graphs were checked for well-formedness. A variant with an
             # unusable graph (`fault`) has no graphs, but it counts as one checked graph.
-            for _ in range(max(1, len(variant.graphs))):
-                self.summary.check([variant.fault] if variant.fault else [])
-            own = dict(zip(utterances[plan.id], answers, strict=False))
-            refused = variant.fault or next((one.reason for one in own.values() if one.text is None), None)
-            if refused is not None:
-                yield plan, refused
-                continue
-            texts = {turn: answer.text or "" for turn, answer in own.items()}
-            yield (
-                plan,
-                negative_from_variant(self._request.settings, plan, variant, texts, self._decoder.name),
-            )
+            for _ in range(0 if variant is None else max(1, len(variant.graphs))):
+                self.summary.check([variant.fault] if variant is not None and variant.fault else [])
+            if variant is None or reason is not None:
+                yield plan, reason or ""
+            else:
+                yield plan, self._made(plan, wave, variant, decoded)
+
+    def _refusal(self, plan: EditPlan, wave: _Wave) -> str | None:
+        """Return why a planned negative is refused before it is decoded; None if it is not."""
+        variant = wave.variants.get(plan.id)
+        if variant is None:
+            return "no-site: no transform of the recipe applies"
+        twin = wave.twins.get(plan.id)
+        if variant.fault is not None:
+            return variant.fault
+        if self._request.proved and not wave.proved.get(plan.id):
+            return "unproved: the discourse layer does not show the error"
+        if self._request.twins and plan.id in wave.no_twins:
+            return wave.no_twins[plan.id]
+        return f"no-twin: {twin.fault}" if twin is not None and twin.fault is not None else None
+
+    def _made(
+        self, plan: EditPlan, wave: _Wave, variant: Variant, decoded: Mapping[str, Mapping[int, Decoded]]
+    ) -> _Made | str:
+        """Build the records of a negative and its twin from decoded turns, or return why there are none."""
+        settings, twin = self._request.settings, wave.twins.get(plan.id)
+        own = decoded[variant.id]
+        reason = next((one.reason for one in own.values() if one.text is None), None)
+        if reason is not None:
+            return reason
+        texts = {turn: answer.text or "" for turn, answer in own.items()}
+        negative = negative_from_variant(settings, plan, variant, texts, self._decoder.name)
+        negative = msgspec.structs.replace(negative, proved=wave.proved.get(plan.id))
+        if not self._request.twins:
+            return _Made(negative)
+        others = decoded[twin.id] if twin is not None else {}
+        reason = next((one.reason for one in others.values() if one.text is None), None)
+        if reason is not None:
+            return f"no-twin: {reason}"
+        said = {turn: answer.text or "" for turn, answer in others.items()}
+        negative = msgspec.structs.replace(negative, pair=negative.id)
+        found = twin_of(settings, plan, negative, twin, said)
+        return found if isinstance(found, str) else _Made(negative, found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -527,7 +645,7 @@ class _Batch:
         self._right = right
         self._amount = request.per_dialogue
         judged = {dialogue.id: refusal_reason(dialogue, request.settings.target) for dialogue in dialogues}
-        self.made: dict[str, list[Negative]] = {id: [] for id, reason in judged.items() if reason is None}
+        self.made: dict[str, list[_Made]] = {id: [] for id, reason in judged.items() if reason is None}
         self.refused = {id: [(reason, id)] * self._amount if reason else [] for id, reason in judged.items()}
         self._tried = dict.fromkeys(self.made, 0)
         self._seen: set[tuple[str, ...]] = set()
@@ -548,12 +666,13 @@ class _Batch:
         for id, refused in self.refused.items():
             yield from refused[: self._amount - len(self.made.get(id, ()))]
 
-    def keep(self, plan: EditPlan, negative: Negative) -> str | None:
-        """Keep a negative unless it is a correct response or a duplicate.
+    def keep(self, plan: EditPlan, made: _Made) -> str | None:
+        """Keep a negative and its twin unless the negative is a correct response or a duplicate.
 
         Returns:
             None if the negative was kept, otherwise the reason why it was refused.
         """
+        negative = made.negative
         if self._is_right(plan, negative):
             return "right-response: the text repeats a correct response of its context"
         original = negative.original.response or negative.response
@@ -566,7 +685,7 @@ class _Batch:
         if not self._seen.isdisjoint(read):
             return "duplicate: an earlier negative of the dialogue has the same text"
         self._seen |= read
-        self.made[plan.dialogue.id].append(negative)
+        self.made[plan.dialogue.id].append(made)
         return None
 
     def _is_right(self, plan: EditPlan, negative: Negative) -> bool:

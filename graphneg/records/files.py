@@ -253,6 +253,9 @@ def schema() -> Any:
         "edits": pa.list_(pa.struct(edit)),
         "amr": pa.list_(pa.struct({"turn": number, "before": text, "after": text})),
         "scores": pa.list_(pa.struct({"name": text, "value": pa.float64()})),
+        "evidence": pa.struct({"turn": number, "words": text}),
+        "distance": number,
+        "proved": pa.bool_(),
     }
     # The fields that are not in `types` are texts.
     return pa.schema([(name, types.get(name, text)) for name in FIELDS])
@@ -440,7 +443,9 @@ def to_pandas(negatives: Iterable[Negative]) -> pd.DataFrame:
 
     table = pd.DataFrame.from_records([to_record(negative) for negative in negatives], columns=list(FIELDS))
     # Set the types explicitly, because pandas chooses the type object if there are no rows.
-    return table.astype({"turn": "int64", "label": "int64", "seed": "int64"})
+    # "Int64" and "boolean" can represent missing values, which "int64" and "bool" cannot.
+    nullable = {"distance": "Int64", "proved": "boolean"}
+    return table.astype({"turn": "int64", "label": "int64", "seed": "int64", **nullable})
 
 
 def to_dataset(negatives: Iterable[Negative], folder: str | Path | None = None) -> Dataset:
