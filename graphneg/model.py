@@ -427,6 +427,8 @@ class Decoded(NamedTuple):
     reason: str | None = None
 
 
+TWIN = "twin"
+"""Value of the field `Negative.recipe` of twins. Training mixes select twins by this name."""
 _Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 TurnKey = Annotated[str, Meta(pattern=r"^(0|[1-9][0-9]{0,8})$")]
 """The number of a turn, as the key of a JSON object."""

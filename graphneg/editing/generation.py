@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from threading import Lock
 from typing import Any
@@ -36,10 +36,10 @@ from graphneg.editing.planning import (
     plan_edits,
     refusal_reason,
 )
-from graphneg.editing.proof import Prover, copied_clause, graphs_before
+from graphneg.editing.proof import Prover, Verdict, copied_clause, graphs_before
 from graphneg.editing.proposals import Donors, UnknownFrameCounter, propose
 from graphneg.editing.recipes import RECIPES, Recipe, Target, recipe_of
-from graphneg.editing.transforms import Transform
+from graphneg.editing.transforms import Transform, load_transforms
 from graphneg.editing.twins import twin_edits, twin_id, twin_of
 from graphneg.editing.variants import (
     Variant,
@@ -93,14 +93,12 @@ class _Wave:
         variants: The edited graphs, keyed by the id of the negative.
         twins: The edited graphs of composed twins, keyed by the id of the negative.
         no_twins: The reasons why negatives have no twin, keyed by the id of the negative.
-        proved: Whether the errors are proved, keyed by the id of the negative.
     """
 
     plans: Sequence[EditPlan] = ()
     variants: Mapping[str, Variant] = field(default_factory=dict[str, Variant])
     twins: Mapping[str, Variant] = field(default_factory=dict[str, Variant])
     no_twins: Mapping[str, str] = field(default_factory=dict[str, str])
-    proved: Mapping[str, bool | None] = field(default_factory=dict[str, bool | None])
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,41 +372,13 @@ class Negatives(NegativeStream):
                 no_twins[plan.id] = found
             elif found:
                 twins[twin_id(plan.id)] = found
-        proved = self._check_proofs(made, batch.dialogues, no_twins)
         edits = {plan.id: plan.edits for plan in made} | twins
         variants = {
             variant.id: variant
             for variant in planned_variants(self._store, self._graph_cache, edits, batch.dialogues)
         }
         own = {plan.id: variants[twin_id(plan.id)] for plan in made if twin_id(plan.id) in variants}
-        return _Wave(plans, variants, own, no_twins, proved)
-
-    def _check_proofs(
-        self, plans: Sequence[EditPlan], dialogues: Sequence[StoredDialogue], no_twins: dict[str, str]
-    ) -> dict[str, bool | None]:
-        """Return whether the errors of planned negatives are proved, keyed by the id of the negative.
-
-        If a twin contradicts an earlier turn, the reason is added to ``no_twins``.
-        """
-        copied = {
-            plan.id: found
-            for plan in plans
-            if (found := copied_clause(plan.dialogue, plan.edits)) is not None
-            and self._prover.declares(found)
-        }
-        needed = {
-            id for plan in plans if plan.id in copied for id in graphs_before(plan.dialogue, copied[plan.id])
-        }
-        digests = {id: digest for dialogue in dialogues for id, digest in dialogue.digests.items()}
-        graphs = self._graph_cache.get(needed, digests) if needed else {}
-        proved: dict[str, bool | None] = {}
-        for plan in plans:
-            if plan.id in copied:
-                verdict = self._prover.check(plan.dialogue, copied[plan.id], graphs)
-                proved[plan.id] = verdict.proved
-                if verdict.contradicted is not None:
-                    no_twins.setdefault(plan.id, f"no-twin: it would contradict turn {verdict.contradicted}")
-        return proved
+        return _Wave(plans, variants, own, no_twins)
 
     def _results(self, wave: _Wave) -> Iterator[tuple[EditPlan, _Made | str]]:
         """Decode the edited graphs of a planning round into negatives and their twins.
@@ -432,6 +402,13 @@ class Negatives(NegativeStream):
             variant.id: dict(zip(turns, answers, strict=False))
             for (_, variant), turns in zip(edited, asked, strict=True)
         }
+        # Check only what the decoder could write: it refuses about half of the composed replies.
+        written = [
+            plan
+            for plan in wave.plans
+            if plan.id in dialogues and all(one.text is not None for one in decoded[plan.id].values())
+        ]
+        verdicts = _verdicts(self._prover, self._graph_cache, written)
         for plan in wave.plans:
             variant, reason = wave.variants.get(plan.id), refused[plan.id]
             # The summary counts how many edited graphs were checked for well-formedness. A variant with an
@@ -441,7 +418,8 @@ class Negatives(NegativeStream):
             if variant is None or reason is not None:
                 yield plan, reason or ""
             else:
-                yield plan, self._made(plan, wave, variant, decoded)
+                verdict = verdicts.get(plan.id, Verdict())
+                yield plan, self._records_of(plan, wave, variant, decoded, verdict)
 
     def _refusal(self, plan: EditPlan, wave: _Wave) -> str | None:
         """Return why a planned negative is refused before it is decoded; None if it is not."""
@@ -451,34 +429,61 @@ class Negatives(NegativeStream):
         twin = wave.twins.get(plan.id)
         if variant.fault is not None:
             return variant.fault
-        if self._request.proved and not wave.proved.get(plan.id):
-            return "unproved: the discourse layer does not show the error"
         if self._request.twins and plan.id in wave.no_twins:
             return wave.no_twins[plan.id]
         return f"no-twin: {twin.fault}" if twin is not None and twin.fault is not None else None
 
-    def _made(
-        self, plan: EditPlan, wave: _Wave, variant: Variant, decoded: Mapping[str, Mapping[int, Decoded]]
+    def _records_of(
+        self,
+        plan: EditPlan,
+        wave: _Wave,
+        variant: Variant,
+        decoded: Mapping[str, Mapping[int, Decoded]],
+        verdict: Verdict,
     ) -> _Made | str:
         """Build the records of a negative and its twin from decoded turns, or return why there are none."""
         settings, twin = self._request.settings, wave.twins.get(plan.id)
-        own = decoded[variant.id]
-        reason = next((one.reason for one in own.values() if one.text is None), None)
+        texts, reason = _texts(decoded[plan.id])
         if reason is not None:
             return reason
-        texts = {turn: answer.text or "" for turn, answer in own.items()}
+        if self._request.proved and not verdict.proved:
+            return "unproved: the discourse layer does not show the error"
         negative = negative_from_variant(settings, plan, variant, texts, self._decoder.name)
-        negative = msgspec.structs.replace(negative, proved=wave.proved.get(plan.id))
+        negative = msgspec.structs.replace(negative, proved=verdict.proved)
         if not self._request.twins:
             return _Made(negative)
-        others = decoded[twin.id] if twin is not None else {}
-        reason = next((one.reason for one in others.values() if one.text is None), None)
+        said, reason = _texts(decoded[twin.id]) if twin is not None else ({}, None)
+        if twin is not None and verdict.contradicted is not None:
+            reason = f"the twin would contradict turn {verdict.contradicted}"
         if reason is not None:
             return f"no-twin: {reason}"
-        said = {turn: answer.text or "" for turn, answer in others.items()}
         negative = msgspec.structs.replace(negative, pair=negative.id)
         found = twin_of(settings, plan, negative, twin, said)
         return found if isinstance(found, str) else _Made(negative, found)
+
+
+def _verdicts(prover: Prover, graph_cache: GraphCache, plans: Sequence[EditPlan]) -> dict[str, Verdict]:
+    """Check the errors of negatives whose transforms declare a proof, and the twins of these negatives.
+
+    Returns:
+        The results, keyed by the id of the negative.
+    """
+    copied = {
+        plan.id: found
+        for plan in plans
+        if (found := copied_clause(plan.dialogue, plan.edits)) is not None and prover.declares(found)
+    }
+    checked = [plan for plan in plans if plan.id in copied]
+    needed = {id for plan in checked for id in graphs_before(plan.dialogue, copied[plan.id])}
+    digests = {id: digest for plan in checked for id, digest in plan.dialogue.digests.items()}
+    graphs = graph_cache.get(needed, digests) if needed else {}
+    return {plan.id: prover.check(plan.dialogue, copied[plan.id], graphs) for plan in checked}
+
+
+def _texts(decoded: Mapping[int, Decoded]) -> tuple[dict[int, str], str | None]:
+    """Return decoded texts, keyed by turn number, and the reason for the first turn that has none."""
+    reason = next((one.reason for one in decoded.values() if one.text is None), None)
+    return {turn: one.text or "" for turn, one in decoded.items()}, reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -566,13 +571,19 @@ def _again(
     dialogues = {dialogue.id: dialogue for dialogue in read_dialogues(store, of)}
     variants = {variant.id: variant for variant in read_variants(store, graph_cache, known)}
     planned: list[tuple[EditSettings, EditPlan, Variant]] = []
+    prover = Prover(stored_lexicon(store), load_transforms())
     for id, variant in variants.items():
         if variant.fault is None:
             row = described[id]
             recipe = RECIPES.get(row["recipe"], Recipe(row["recipe"], "", (), 1, 1, "response"))
-            plan = EditPlan(id, dialogues[row["dialogue"]], row["slot"], row["turn"], ())
+            edits = tuple(edit for edited in variant.graphs.values() for edit in edited.edits)
+            plan = EditPlan(id, dialogues[row["dialogue"]], row["slot"], row["turn"], edits)
             planned.append((EditSettings(recipe, row["target"], row["seed"]), plan, variant))
-    made = {one.negative.id: one for one in _realised(planned, decoder)}
+    verdicts = _verdicts(prover, graph_cache, [plan for _, plan, _ in planned])
+    made: dict[str, Explanation] = {}
+    for one in _realised(planned, decoder):
+        proved = verdicts.get(one.negative.id, Verdict()).proved
+        made[one.negative.id] = replace(one, negative=msgspec.structs.replace(one.negative, proved=proved))
     for id in ids:
         if id not in variants:
             yield "this store has no negative with this id; the ids are in the output file"

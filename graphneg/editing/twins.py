@@ -21,10 +21,7 @@ from graphneg.editing.planning import EditPlan, EditSettings
 from graphneg.editing.variants import Variant, negative_from_variant, unedited
 from graphneg.english.reply_frames import reply_frame
 from graphneg.english.tokens import match_key
-from graphneg.model import Edit, Negative
-
-TWIN = "twin"
-"""Value of the field ``recipe`` of twins. Training mixes select twins by this name."""
+from graphneg.model import TWIN, Edit, Negative
 
 
 def twin_id(id: str) -> str:

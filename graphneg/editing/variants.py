@@ -299,7 +299,7 @@ def negative_from_variant(
     fits = [selectional_fit(edited.after) for edited in variant.graphs.values()]
     edits = tuple(edit_records(dialogue, variant))
     before = unedited(dialogue, plan.id, at, label=0)
-    copied = copied_clause(dialogue, plan.edits or _all_edits(variant))
+    copied = copied_clause(dialogue, plan.edits)
     transforms = {edit.transform for edit in edits}
     return msgspec.structs.replace(
         before,
@@ -324,12 +324,8 @@ def negative_from_variant(
         error_type=transforms.pop() if len(transforms) == 1 else None,
         evidence=_evidence(variant, copied) if copied is not None else None,
         distance=copied.turn - copied.source.turn if copied is not None else None,
-        frame=next((edit.frame for edit in _all_edits(variant) if edit.op == "say"), None),
+        frame=copied.edit.frame if copied is not None else None,
     )
-
-
-def _all_edits(variant: Variant) -> tuple[Edit, ...]:
-    return tuple(edit for edited in variant.graphs.values() for edit in edited.edits)
 
 
 def _evidence(variant: Variant, copied: CopiedClause) -> Evidence:
