@@ -50,7 +50,7 @@ from graphneg.cli.terminal import (
 from graphneg.editing.recipes import CANDIDATES, GENERATED, RECIPE_NAMES
 from graphneg.errors import GeneratorError, InputError
 from graphneg.model import Negative
-from graphneg.records.differences import changed_words, turn_changes
+from graphneg.records.differences import changed_words, error_facts, turn_changes
 from graphneg.shards import shard_of
 
 if TYPE_CHECKING:
@@ -416,7 +416,10 @@ def show_closely(negative: Negative, refused: Mapping[int, str]) -> None:
     console = results()
     console.print(Text(negative.id, "bold"), soft_wrap=True)
     made = (f"{name} {getattr(negative, name)}" for name in ("recipe", "seed", "target", "decoder"))
-    console.print(Text(", ".join(made), QUIET), end="\n\n")
+    console.print(Text(", ".join(made), QUIET))
+    if facts := error_facts(negative):
+        console.print(Text(", ".join(facts), QUIET), soft_wrap=True)
+    console.print()
     names = ("turn", "transform", "category", "node")
     edits = (
         (
