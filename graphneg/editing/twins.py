@@ -59,9 +59,9 @@ def twin_edits(settings: EditSettings, plan: EditPlan) -> tuple[Edit, ...] | str
     if others or any(edit.copy_of != say.from_amr for edit in plan.edits if edit is not say):
         return "no-twin: the negative has several edits"
     frame = reply_frame(say.frame or "", say.voice or "")
-    # "What do you like?" asks for a role. Without the change, the frame asks for nothing.
-    if frame is not None and frame.order == "asked":
-        return "no-twin: a question about what was said has no right counterpart"
+    # "But you said you like tea" objects to a claim that nobody has made.
+    if frame is None or frame.twin != "yes":
+        return f"no-twin: without a change, a reply in the frame {say.frame!r} is not right"
     return (say,)
 
 
