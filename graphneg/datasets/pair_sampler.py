@@ -21,7 +21,7 @@ import hashlib
 from array import array
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from statistics import median
@@ -360,7 +360,7 @@ class PairSampler:
             taken.update(drawn[name])
         return drawn
 
-    def _twins(self, group: Group, pairs: Collection[str], amount: int, epoch: int) -> list[int]:
+    def _twins(self, group: Group, pairs: Set[str], amount: int, epoch: int) -> list[int]:
         """Return the indices of twins to use in an epoch: first the twins of the drawn negatives."""
         twins = [(slot, answer) for slot, answer in enumerate(group.positives) if answer.source == TWIN]
         own = [item for item in twins if not pairs.isdisjoint(item[1].pairs)]

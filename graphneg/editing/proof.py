@@ -90,7 +90,7 @@ def copied_clause(dialogue: StoredDialogue, edits: Sequence[Edit]) -> CopiedClau
     if copying is None or len({(edit.transform, edit.site) for edit in edits}) != 1:
         return None
     turns = {turn.graph_id: turn for turn in dialogue.turns if turn.graph_id is not None}
-    source, edited = turns.get(copying.from_amr), turns.get(copying.amr)
+    source, edited = turns.get(copying.from_amr or ""), turns.get(copying.amr)
     changes = tuple(edit for edit in edits if edit.copy_of == copying.from_amr)
     # A subtree that is copied without a change repeats no clause: it may be only a noun.
     if source is None or edited is None or source.turn >= edited.turn or not changes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import pytest
 
 from graphneg.amr.penman import parse_graph
@@ -34,11 +36,12 @@ NEGATED = {"op": "add", "position": 0, "role": "polarity", "value": "-"}
 HATE = {"op": "set", "position": 0, "concept": "hate-01"}
 ASKED = {"op": "add", "position": 0, "concept": "amr-unknown"}
 Said = tuple[str, str]
+Change = Sequence[Mapping[str, object]]
 
 
 def checked(
     turns: list[Said],
-    change: list[dict[str, object]],
+    change: Change,
     proof: str,
     source: int | None = None,
     voice: str = "other",
@@ -103,7 +106,7 @@ def checked(
     ],
 )  # fmt: skip
 def test_a_reply_is_proved_by_the_relation_that_its_transform_declares(
-    said: Said, change: list[dict[str, object]], proof: str, is_proved: bool
+    said: Said, change: Change, proof: str, is_proved: bool
 ) -> None:
     assert checked([said], change, proof) == Verdict(is_proved, None)
 

@@ -35,7 +35,8 @@ def dialogues(store: Store) -> Generator[DialogueGraph]:
 
 
 def stream(dialogues: DialogueGraph, recipe: str = "all", **options: Any) -> Negatives:
-    made = dialogues.negatives(recipe, **{"limit": LIMIT, "splits": ["train"], "per_dialogue": 2, **options})
+    asked: dict[str, Any] = {"limit": LIMIT, "splits": ["train"], "per_dialogue": 2, **options}
+    made = dialogues.negatives(recipe, **asked)
     assert isinstance(made, Negatives)
     return made
 
