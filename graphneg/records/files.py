@@ -50,6 +50,8 @@ Record = dict[str, Any]
 # The exceptions that pyarrow raises for a damaged file, or base classes of these exceptions.
 _NO_PARQUET = (OSError, ValueError, TypeError, KeyError, NotImplementedError, IndexError, MemoryError)
 
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 """Pattern for a lone half of a surrogate pair. UTF-8 cannot encode it, so it cannot be written to a file."""
 
@@ -108,6 +110,9 @@ def _plain(value: Any) -> Any:
     """Convert structs into dicts and tuples into lists, and return all other values unchanged."""
     # `msgspec.to_builtins` is not used here. For an invalid value, such as a numpy number, it would raise an
     # error that does not name the field.
+    # Most values are of one of these types. The check for a mapping is slower than this one.
+    if type(value) in _SCALARS:
+        return value
     if isinstance(value, msgspec.Struct):
         return {name: _plain(getattr(value, name)) for name in value.__struct_fields__}
     if isinstance(value, Mapping):
