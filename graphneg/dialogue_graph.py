@@ -208,6 +208,8 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         seed: int = 0,
         target: Target | None = None,
         sites: int = CANDIDATES,
+        twins: bool = False,
+        proved: bool = False,
         corpora: Sequence[str] = (),
         splits: Sequence[str] = (),
         limit: int | None = None,
@@ -234,6 +236,9 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             target: What to edit: ``response`` or ``dialogue``; by default the recipe's target.
             sites: Number of sites (places that a transform can edit) that are sampled for each edit. The site
                 with the highest score is edited.
+            twins: Whether to return each negative together with its twin: the same reply without the error,
+                with label 1. Negatives without a twin are left out.
+            proved: Whether to leave out negatives whose error the discourse layer does not show.
             corpora: Names of the corpora to use; empty for all.
             splits: Names of the splits to use; empty for all.
             limit: Maximum number of dialogues. Dialogues without graphs are not counted.
@@ -247,9 +252,12 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             A stream of negatives, which can be iterated over or written to a file.
 
         Raises:
-            InputError: Generator options are given for a recipe that does not use a generator.
+            InputError: Generator options are given for a recipe that does not use a generator, or twins or
+                proofs are requested of a recipe that uses one.
         """
         if isinstance(recipe, str) and recipe in GENERATED and not transforms:
+            if twins or proved:
+                raise InputError(f"the recipe {recipe!r} edits no graphs, so it makes no twins and no proofs")
             check_target(GENERATED[recipe], target)
             # The recipe "hard" does not edit graphs: its negatives are made by a generator.
             which: dict[str, Any] = {"corpora": corpora, "splits": splits, "limit": limit, "batch": batch}
@@ -273,6 +281,8 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             per_dialogue,
             Selection(corpora, splits, limit, limit is not None, shard_of(shard)),
             batch,
+            twins,
+            proved,
         )
         made = _decoder(decoder, decoder_options or {})
         return Negatives(self.store, request, made, progress, decoder_options)

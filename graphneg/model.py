@@ -427,6 +427,8 @@ class Decoded(NamedTuple):
     reason: str | None = None
 
 
+TWIN = "twin"
+"""Value of the field `Negative.recipe` of twins. Training mixes select twins by this name."""
 _Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 TurnKey = Annotated[str, Meta(pattern=r"^(0|[1-9][0-9]{0,8})$")]
 """The number of a turn, as the key of a JSON object."""
@@ -490,6 +492,18 @@ class EditedPenman(Struct, frozen=True, forbid_unknown_fields=True):
     after: str | None
 
 
+class Evidence(Struct, frozen=True, forbid_unknown_fields=True):
+    """The earlier words from which a reader can see that a negative is wrong.
+
+    Attributes:
+        turn: Number of the turn that contains the words.
+        words: The words: the clause that the wrong reply contradicts, changes or asks about.
+    """
+
+    turn: _Int64
+    words: str
+
+
 class Negative(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A wrong response or an incoherent dialogue, with information on how it was made.
 
@@ -515,6 +529,14 @@ class Negative(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         edits: The edits, one for each edited site (place in the dialogue that a transform edits in one step).
         amr: Graphs of the edited turns, keyed by the turn number as a string.
         scores: Scores of the negative, keyed by the name of the score.
+        error_type: What is wrong: the name of the transform. None if several transforms or a generator made
+            the negative, and for positives.
+        evidence: The earlier words that prove the error; None if no single turn proves it.
+        distance: Number of turns from the evidence to the wrong turn: 1 for a reply to the evidence.
+        frame: The reply frame of a composed reply, such as ``check`` for "So ...?".
+        pair: Id of the minimal pair. A negative and its twin have the same value; None without a twin.
+        proved: Whether the discourse layer shows the error that the transform declares: True or False; None
+            if the transform declares none. A twin has the value of its negative.
     """
 
     id: str
@@ -536,3 +558,10 @@ class Negative(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     edits: tuple[EditRecord, ...]
     amr: Mapping[TurnKey, EditedPenman]
     scores: Mapping[str, float]
+    # Records of older versions do not have the following fields, and not every source can state them.
+    error_type: str | None = None
+    evidence: Evidence | None = None
+    distance: _Int64 | None = None
+    frame: str | None = None
+    pair: str | None = None
+    proved: bool | None = None

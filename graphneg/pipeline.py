@@ -158,6 +158,8 @@ class NegativesArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     seed: int = 0
     target: str | None = None
     sites: int = 1
+    twins: bool = False
+    proved: bool = False
     corpora: tuple[str, ...] = ()
     splits: tuple[str, ...] = ()
     limit: int | None = None

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from graphneg.model import EditedPenman, EditRecord, Negative, Original, Turn
+from graphneg.model import EditedPenman, EditRecord, Evidence, Negative, Original, Turn
 
 EXAMPLE = Negative(
     id="own/test/1#2~deam.0",
@@ -44,6 +44,11 @@ EXAMPLE = Negative(
         )
     },
     scores={"nli": 0.5},
+    error_type="polarity_flip",
+    evidence=Evidence(1, "Yes, I like it a lot."),
+    distance=1,
+    pair="own/test/1#2~deam.0",
+    proved=True,
 )
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -85,6 +90,12 @@ negatives = st.builds(
     edits=st.lists(edits, max_size=2).map(tuple),
     amr=graphs,
     scores=st.dictionaries(texts, st.floats(allow_nan=False, allow_infinity=False), max_size=3),
+    error_type=maybe_text,
+    evidence=st.none() | st.builds(Evidence, turn=numbers, words=texts),
+    distance=st.none() | numbers,
+    frame=maybe_text,
+    pair=maybe_text,
+    proved=st.none() | st.booleans(),
 )
 in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 

@@ -38,6 +38,7 @@ def _record(context: int, text: str, label: int, source: str, category: str, spl
         recipe=source,
         edits=(),
         amr={},
+        pair=None,
     )
 
 

@@ -1,5 +1,6 @@
 // antonym_claim: Replaces a turn by a reply that repeats an earlier statement with an antonym.
 // category: C-cont
+// proof: contradicts or other argument
 // source: DEAM (Ghazarian et al. 2022, section 3), contradiction by antonyms, generalised to both speakers
 // needs: opposites, frames
 //

@@ -1,5 +1,6 @@
 // asked_claim: Replaces a turn by a reply that asks for something that an earlier statement has said.
 // category: C-follow
+// proof: asks what was said
 // source: Gupta et al. (2021), error category C-follow
 //
 // Before: A: I want to get my car washed on Friday.  B: No problem.

@@ -1,5 +1,6 @@
 // negated_claim: Replaces a turn by a reply that takes an earlier statement for its opposite.
 // category: C-cont
+// proof: contradicts
 // source: DEAM (Ghazarian et al. 2022, section 3), contradiction, generalised to the statements of both speakers
 //
 // Before: A: I want to get my car washed on Friday.  B: No problem.

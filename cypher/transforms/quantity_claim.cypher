@@ -1,5 +1,6 @@
 // quantity_claim: Replaces a turn by a reply that repeats an earlier statement with another number.
 // category: C-ent
+// proof: other argument
 // source: Gupta et al. (2021), error category C-ent
 //
 // Before: A: It costs sixty dollars.  B: That's too much.

@@ -1,5 +1,6 @@
 // self_contradiction: Makes a speaker contradict one of their earlier statements. The denial replaces a later turn of the speaker or is added to it as a last sentence (:sntN).
 // category: C-cont
+// proof: contradicts
 // source: DEAM (Ghazarian et al. 2022, section 3), contradiction
 //
 // Before: B: That's a good idea. She loves letters.  A: Send her a photo of your children, too.  B: I will do it

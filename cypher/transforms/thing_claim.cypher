@@ -1,5 +1,6 @@
 // thing_claim: Replaces a turn by a reply that repeats an earlier statement with another thing, person or place.
 // category: C-ent
+// proof: other argument
 // source: Gupta et al. (2021), error category C-ent
 //
 // Before: A: I want to get my car washed on Friday.  B: No problem.

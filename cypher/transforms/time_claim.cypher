@@ -1,5 +1,6 @@
 // time_claim: Replaces a turn by a reply that repeats an earlier statement with another time.
 // category: C-time
+// proof: other argument
 // source: Gupta et al. (2021), error category C-time
 //
 // Before: A: The customer expects it on Wednesday.  B: I know.

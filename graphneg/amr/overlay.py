@@ -281,6 +281,30 @@ def apply_edits_unchecked(
     return _Tree(graph).under(edits, sources)
 
 
+def restated(graph: AmrGraph, voice: str | None, changes: Sequence[Edit]) -> tuple[AmrGraph, dict[int, int]]:
+    """Return the graph of a turn as the speaker of a reply repeats it, with the changes of the reply.
+
+    The graph has no reply frame, and its tokens are those of the turn. It shows what a reply such as "Why
+    don't you like tea?" takes for granted: that its addressee does not like tea.
+
+    Args:
+        graph: The graph of the turn that is repeated; it stays unchanged.
+        voice: ``other`` if the turn is by another speaker than the reply, so that *I* becomes *you*.
+        changes: Edits of the copy, that is, edits whose ``copy_of`` is the id of the graph.
+
+    Returns:
+        The changed graph, and the new node indices, keyed by old node index.
+
+    Raises:
+        TransformError: An edit cannot be applied.
+    """  # noqa: DOC502
+    tree = _Tree(graph)
+    if voice == "other":
+        tree.exchange_speakers()
+    after, places = tree.under([edit._replace(amr=graph.id, copy_of=None) for edit in changes], {})
+    return after, {k: place for (_, k), place in places.items()}
+
+
 class _Tree:
     """A graph to which edits are being applied."""
 
@@ -560,11 +584,8 @@ class _Tree:
                 f"{_location_of(edit)}: no frame {edit.frame!r} for the voice {edit.voice!r}"
             )
         self._graft(edit, sources)
-        # The speaker of the reply calls the other speaker's *I* "you", and their *you* "I".
         if edit.voice == "other":
-            for node in self._top.walk():
-                if node.concept in _SWAPPED_PRONOUNS:
-                    node.concept, node.var = _SWAPPED_PRONOUNS[node.concept], None
+            self.exchange_speakers()
         clause, frame = self._top, _frame_nodes(form.graph)
         place = next(node for node in frame.walk() if node.concept == CLAUSE)
         for child in list(place.below):
@@ -582,6 +603,12 @@ class _Tree:
         for node in frame.below:
             if node is not clause and node.concept in own:
                 node.target, node.concept, self._mentions = own[node.concept], None, True
+
+    def exchange_speakers(self) -> None:
+        """Exchange *I* and *you*: the speaker of a reply calls the other speaker's *I* "you"."""
+        for node in self._top.walk():
+            if node.concept in _SWAPPED_PRONOUNS:
+                node.concept, node.var = _SWAPPED_PRONOUNS[node.concept], None
 
 
 # In a sentence that the other speaker repeats, *I* and *you* change places.

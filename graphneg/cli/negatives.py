@@ -50,7 +50,7 @@ from graphneg.cli.terminal import (
 from graphneg.editing.recipes import CANDIDATES, GENERATED, RECIPE_NAMES
 from graphneg.errors import GeneratorError, InputError
 from graphneg.model import Negative
-from graphneg.records.differences import changed_words, turn_changes
+from graphneg.records.differences import changed_words, error_facts, turn_changes
 from graphneg.shards import shard_of
 
 if TYPE_CHECKING:
@@ -114,6 +114,12 @@ def negatives(
     ),
     per_dialogue: int = option(1, "Number of negatives to make from each dialogue.", min=1),
     seed: int = option(0, "Random seed. The same seed gives the same negatives."),
+    twins: bool = option(
+        False,
+        "Write a twin after each negative: the same reply without the error, with label 1. Negatives without "
+        "a twin are left out.",
+    ),
+    proved: bool = option(False, "Leave out negatives whose error the discourse layer does not show."),
     show: int = option(0, "Number of negatives to show after the run.", "N", min=0),
     generator_options: list[str] | None = option(
         None,
@@ -218,6 +224,8 @@ def negatives(
                     seed=seed,
                     target=target,
                     sites=sites,
+                    twins=twins,
+                    proved=proved,
                     limit=limit,
                     shard=shard,
                     batch=batch,
@@ -408,7 +416,10 @@ def show_closely(negative: Negative, refused: Mapping[int, str]) -> None:
     console = results()
     console.print(Text(negative.id, "bold"), soft_wrap=True)
     made = (f"{name} {getattr(negative, name)}" for name in ("recipe", "seed", "target", "decoder"))
-    console.print(Text(", ".join(made), QUIET), end="\n\n")
+    console.print(Text(", ".join(made), QUIET))
+    if facts := error_facts(negative):
+        console.print(Text(", ".join(facts), QUIET), soft_wrap=True)
+    console.print()
     names = ("turn", "transform", "category", "node")
     edits = (
         (

@@ -30,7 +30,7 @@ from graphneg.errors import InputError
 from graphneg.hashing import number
 from graphneg.ingest.rows import utterance_id
 from graphneg.json_input import json_line
-from graphneg.model import Negative
+from graphneg.model import TWIN, Negative
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.files import read_located
 from graphneg.store.connection import Store
@@ -88,7 +88,7 @@ class LabelledContext:
 class Answer:
     """A correct or wrong response.
 
-    Two answers may be equal even if they have different ``categories`` or ``transforms``.
+    Two answers may be equal even if they have different ``categories``, ``transforms`` or ``pairs``.
 
     Attributes:
         text: Text of the response.
@@ -97,6 +97,7 @@ class Answer:
         context: Texts of the turns of an edited context; None if the context was not edited.
         categories: All error categories of the response.
         transforms: Names of the transforms that made the response.
+        pairs: Ids of the minimal pairs that contain the response.
     """
 
     text: str
@@ -105,6 +106,7 @@ class Answer:
     context: tuple[str, ...] | None = None
     categories: tuple[str, ...] = field(default=(), compare=False)
     transforms: tuple[str, ...] = field(default=(), compare=False)
+    pairs: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -150,6 +152,7 @@ class Entry(NamedTuple):
         transforms: Names of the transforms that made the response.
         right: Correct response from which the response was made by an edit; None if the record has no such
             response.
+        pairs: Id of the minimal pair that contains the response, if there is one.
     """
 
     group_id: str
@@ -162,6 +165,7 @@ class Entry(NamedTuple):
     categories: tuple[str, ...]
     transforms: tuple[str, ...]
     right: str | None
+    pairs: tuple[str, ...] = ()
 
 
 def read_groups(sources: Iterable[str | Path | Iterable[Negative]]) -> list[Group]:
@@ -213,13 +217,13 @@ def without_unusable(group: Group) -> Group:
         InputError: The group has no correct response that is not empty.
     """
     right = [answer for answer in group.positives if answer.text.strip()]
-    if not right:
+    if all(answer.source == TWIN for answer in right):
         raise InputError(
             f"{group.id}: no correct response; a context needs a record with label 1, "
             "or the original response of an edited one"
         )
     # Compare the normalized texts, so that "I ’ ll come ." and "I'll come." are equal.
-    known = {match_key(answer.text) for answer in right}
+    known = {match_key(answer.text) for answer in right if answer.context is None}
     wrong = [
         answer
         for answer in group.negatives
@@ -275,16 +279,18 @@ def labelled_context(group: Group) -> LabelledContext:
         by_source[answer.source].append(answer)
     parts: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     edited: dict[int, tuple[str, ...]] = {}
+    # The twin of an edited reply is this reply, which is a correct response already. The twin of an edited
+    # dialogue answers another context.
+    right = tuple(dict.fromkeys(answer.text for answer in group.positives if answer.context is None))
     # In `LabelledContext.responses`, wrong responses come after the correct responses, so the first wrong
     # response has the number of correct responses as its index.
-    for place, answer in enumerate(chain.from_iterable(by_source.values()), len(group.positives)):
+    for place, answer in enumerate(chain.from_iterable(by_source.values()), len(right)):
         if answer.context is not None:
             edited[place] = answer.context
         for by, names in ((TRANSFORM, answer.transforms), (CATEGORY, answer.categories)):
             for name in names:
                 parts[by, name].append(place)
     wrong = {name: tuple(answer.text for answer in some) for name, some in by_source.items()}
-    right = tuple(answer.text for answer in group.positives)
     return LabelledContext(
         group.id, group.context, right, wrong, edited, {key: tuple(at) for key, at in parts.items()}
     )
@@ -490,14 +496,16 @@ def entry_from_record(record: Negative, where: str) -> Entry:
     original = record.original.context
     context = own if original is None else tuple(turn.text for turn in original)
     group_id = f"{record.dialogue}#{record.turn}"
+    pairs = () if record.pair is None else (record.pair,)
     if record.label:
         source = record.recipe or REFERENCE
-        return Entry(group_id, record.split, context, own, record.response, 1, source, (), (), None)
+        return Entry(group_id, record.split, context, own, record.response, 1, source, (), (), None, pairs)
     categories, transforms = record.categories, transforms_of(record)
     # If only the context was edited, the unchanged response is a correct response to the original context.
     right = record.original.response or (record.response if original is not None else None)
+    source = record.recipe
     return Entry(
-        group_id, record.split, context, own, record.response, 0, record.recipe, categories, transforms, right
+        group_id, record.split, context, own, record.response, 0, source, categories, transforms, right, pairs
     )
 
 
@@ -509,30 +517,38 @@ def add_entry(group: Group, entry: Entry) -> None:
         entry: The entry. If the group already contains its wrong response, only the categories and transforms
             of the entry are added.
     """
+    # If the context was not edited, the answer has None as its context.
+    own = None if _same_turns(entry.edited_context, group.context) else entry.edited_context
     if entry.label:
-        right, wrong = Answer(entry.response, entry.source), None
-    else:
-        # If the context was not edited, the answer has None as its context.
-        own = None if _same_turns(entry.edited_context, group.context) else entry.edited_context
-        right = Answer(entry.right, REFERENCE) if entry.right else None
-        first = entry.categories[0] if entry.categories else ""
-        wrong = Answer(entry.response, entry.source, first, own, entry.categories, entry.transforms)
-    if right is not None and right not in group.positives:
-        group.positives.append(right)
-    if wrong is None:
+        twin = entry.source == TWIN
+        context = own if twin else None
+        _add(group.positives, Answer(entry.response, entry.source, context=context, pairs=entry.pairs))
         return
-    if wrong not in group.negatives:
-        group.negatives.append(wrong)
+    if entry.right:
+        _add(group.positives, Answer(entry.right, REFERENCE))
+    first = entry.categories[0] if entry.categories else ""
+    wrong = Answer(entry.response, entry.source, first, own, entry.categories, entry.transforms, entry.pairs)
+    _add(group.negatives, wrong)
+
+
+def _add(answers: list[Answer], answer: Answer) -> None:
+    """Add an answer to a list, or combine it with an equal answer in the list."""
+    if answer not in answers:
+        answers.append(answer)
         return
     # Several transforms may make the same response, with different categories. The response becomes a single
-    # answer with all of these transforms and categories.
-    at = group.negatives.index(wrong)
-    there = group.negatives[at]
-    categories, transforms = (
+    # answer with all of these transforms, categories and minimal pairs.
+    at = answers.index(answer)
+    there = answers[at]
+    categories, transforms, pairs = (
         tuple(dict.fromkeys((*old, *new)))
-        for old, new in ((there.categories, wrong.categories), (there.transforms, wrong.transforms))
+        for old, new in (
+            (there.categories, answer.categories),
+            (there.transforms, answer.transforms),
+            (there.pairs, answer.pairs),
+        )
     )
-    group.negatives[at] = replace(there, categories=categories, transforms=transforms)
+    answers[at] = replace(there, categories=categories, transforms=transforms, pairs=pairs)
 
 
 def file_digest(path: str | Path) -> str:

@@ -44,7 +44,7 @@ from graphneg.records.runs import atomic_folder
 Source = str | Path | Iterable[Negative] | Callable[[int], Iterable[Negative]]
 """Type of a source of records: a file of negatives (.jsonl, .parquet), an iterable of negatives, or a
 function that takes a seed and makes negatives."""
-_VERSION = 4
+_VERSION = 5
 """Version of the file format for groups. It is a part of the cache key."""
 _GROUPS, _ENDS, _FACTS = "groups.jsonl", "groups.npy", "groups.json"
 _entry = msgspec.json.Decoder(Entry).decode

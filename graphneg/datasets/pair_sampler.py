@@ -21,7 +21,7 @@ import hashlib
 from array import array
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from statistics import median
@@ -32,6 +32,7 @@ from graphneg.english.near_duplicates import NearTexts, are_near, word_hashes
 from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
 from graphneg.hashing import number
+from graphneg.model import TWIN
 
 if TYPE_CHECKING:
     from numpy import int32
@@ -78,7 +79,8 @@ class Mix:
         positives: Number of correct responses.
         negatives: Number of wrong responses, keyed by source, error category or transform. ``random`` draws
             correct responses to other contexts and needs no records. If there are records with the source
-            ``random``, these records are drawn instead.
+            ``random``, these records are drawn instead. ``twin`` draws twins, which are correct responses.
+            If a drawn wrong response has a twin, its twin is drawn first.
         weights: Weights of pairs in the loss, keyed by transform, error category or source. If several keys
             match a pair, a transform takes precedence over a category, and a category over a source.
             ``reference`` is the source of correct responses. The default weight is 1.
@@ -93,7 +95,7 @@ class Mix:
 
     def __post_init__(self) -> None:
         """Check that each number of responses is at least 1, and that no weight is negative."""
-        if self.positives < 1 or not self.negatives:
+        if self.positives < 1 or not self.negatives.keys() - {TWIN}:
             raise InputError("a mix needs at least one correct and one wrong response of each context")
         for name, amount in self.negatives.items():
             if amount < 1:
@@ -196,8 +198,12 @@ class PairSampler:
         for index, group in enumerate(groups):
             # Collect the names in all groups, to report a name in the mix that occurs in none of the groups.
             known.update(name for answer in group.negatives for name in answer.names)
-            if group.positives and (wanted is None or wanted(group)):
+            twins = sum(answer.source == TWIN for answer in group.positives)
+            known.update([TWIN] * (twins > 0))
+            if len(group.positives) > twins and (wanted is None or wanted(group)):
                 self._kept.append(index)
+                if twins and TWIN not in mix.negatives:
+                    self._unused[TWIN] += twins
                 self._unused.update(
                     answer.source
                     for answer in group.negatives
@@ -312,13 +318,18 @@ class PairSampler:
             Pairs of the group's context and a response, represented by indices.
         """
         group = self.groups[index]
-        right, wrong = list(enumerate(group.positives)), list(enumerate(group.negatives))
+        right, wrong = _references(group), list(enumerate(group.negatives))
         for slot in self._turns(group.id, "positive", right, self.mix.positives, epoch):
             yield Draw(index, index, slot, REFERENCE)
         drawn = self._wrong(group, wrong, epoch)
         for name, amount in self.mix.negatives.items():
             if name == RANDOM and not self._own_random:
                 result = list(self._random(index, group, amount, epoch))
+            elif name == TWIN:
+                pairs = {
+                    pair for slots in drawn.values() for slot in slots for pair in group.negatives[slot].pairs
+                }
+                result = [Draw(index, index, slot, TWIN) for slot in self._twins(group, pairs, amount, epoch)]
             else:
                 result = [Draw(index, index, -1 - slot, name) for slot in drawn[name]]
             # Missing responses are only counted. Drawing some responses twice instead would change the
@@ -348,6 +359,13 @@ class PairSampler:
             drawn[name] = self._turns(group.id, name, matching[name], amount, epoch, taken)
             taken.update(drawn[name])
         return drawn
+
+    def _twins(self, group: Group, pairs: Set[str], amount: int, epoch: int) -> list[int]:
+        """Return the indices of twins to use in an epoch: first the twins of the drawn negatives."""
+        twins = [(slot, answer) for slot, answer in enumerate(group.positives) if answer.source == TWIN]
+        own = [item for item in twins if not pairs.isdisjoint(item[1].pairs)]
+        first = self._turns(group.id, TWIN, own, amount, epoch)
+        return first + self._turns(group.id, TWIN, twins, amount - len(first), epoch, first)
 
     def _turns(
         self,
@@ -385,9 +403,9 @@ class PairSampler:
             # Draw another context and one of its responses. Both are derived from the same hash.
             draw = number(self._seed, "random", group.id, str(epoch), str(k))
             other = self._kept[draw % self.contexts]
-            some = self.groups[other].positives
-            slot = (draw // self.contexts) % len(some)
-            text = some[slot].text
+            some = _references(self.groups[other])
+            slot, answer = some[(draw // self.contexts) % len(some)]
+            text = answer.text
             key = match_key(text)
             if other != index and key not in taken and text not in right:
                 # Skip a reply to a nearly equal context, because it may also be a correct response to this
@@ -399,6 +417,11 @@ class PairSampler:
                 amount -= 1
                 if not amount:
                     return
+
+
+def _references(group: Group) -> list[tuple[int, Answer]]:
+    """Return the correct responses of a group with their indices, without twins."""
+    return [(slot, answer) for slot, answer in enumerate(group.positives) if answer.source != TWIN]
 
 
 def _copies(groups: Sequence[Group], kept: Iterable[int]) -> dict[int, list[int]]:
@@ -564,7 +587,7 @@ def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = 
     # Embed texts in batches, so that memory use does not depend on the number of texts.
     while some := list(islice(wrong, 500)):
         pairs = [sampler.pair(draw) for draw in some]
-        right = [[item.text for item in sampler.groups[draw.group].positives] for draw in some]
+        right = [[item.text for _, item in _references(sampler.groups[draw.group])] for draw in some]
         texts = list(dict.fromkeys([*(pair.response for pair in pairs), *chain.from_iterable(right)]))
         vectors = dict(zip(texts, embedder.embed(texts), strict=True))
         for draw, pair, fitting in zip(some, pairs, right, strict=True):

@@ -33,6 +33,7 @@ from graphneg.datasets.pair_sampler import (
     shortages,
 )
 from graphneg.errors import GraphnegError, InputError, checked_list
+from graphneg.model import TWIN
 from graphneg.nn.models import check_packages
 
 if TYPE_CHECKING:
@@ -360,7 +361,8 @@ class Pairs:
                 context.
         """
         # Each row needs this number of negatives of one context, so the mix must draw at least as many.
-        most = sum(self.sampler(epoch).mix.negatives.values())
+        amounts = self.sampler(epoch).mix.negatives
+        most = sum(amount for name, amount in amounts.items() if name != TWIN)
         if not 1 <= negatives <= most:
             raise InputError(f"{negatives} negatives per row: the mix draws {most} per context")
         return self._tuples(epoch, [f"negative_{number}" for number in range(1, negatives + 1)], separator)

@@ -45,7 +45,8 @@ _TYPES: Mapping[str, ClauseType] = {
 """Values of `ClauseReading.type`, keyed by the clause type in `graphneg.amr.clauses`. The type ``link`` is
 left out: it is the type of nodes such as cause-01 (*because*), which join clauses."""
 _SPEAKING: Mapping[str, MentionKind] = {"i": "speaker", "you": "addressee", "we": "we"}
-_SENTENCE_ENDS = frozenset({".", "?", "!", ";", "..."})
+SENTENCE_ENDS = frozenset({".", "?", "!", ";", "..."})
+"""Tokens that end a sentence."""
 NOBODY = -1
 """Value of `Mention.owner` if the text shows that a thing has an owner, but the graph does not contain it."""
 _NOT_REFERRING = frozenset(
@@ -289,9 +290,9 @@ class _Reader:
         first, last = min(start for start, _ in places), max(end for _, end in places)
         if last > len(tokens):
             return self._tense_without_alignment(head)
-        while first and tokens[first - 1] not in _SENTENCE_ENDS:
+        while first and tokens[first - 1] not in SENTENCE_ENDS:
             first -= 1
-        while last < len(tokens) and tokens[last] not in _SENTENCE_ENDS:
+        while last < len(tokens) and tokens[last] not in SENTENCE_ENDS:
             last += 1
         if (first, last) not in self._tenses:
             self._tenses[first, last] = tense_of(" ".join(tokens[first:last]), view.lexicon)

@@ -16,11 +16,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
+import msgspec
 from neo4j import ManagedTransaction
 
 from graphneg import __version__
@@ -35,9 +36,11 @@ from graphneg.editing.planning import (
     plan_edits,
     refusal_reason,
 )
+from graphneg.editing.proof import Prover, Verdict, copied_clause, graphs_before
 from graphneg.editing.proposals import Donors, Proposal, UnknownFrameCounter, propose
 from graphneg.editing.recipes import RECIPES, Recipe, Target, recipe_of
-from graphneg.editing.transforms import Transform
+from graphneg.editing.transforms import Transform, load_transforms
+from graphneg.editing.twins import twin_edits, twin_id, twin_of
 from graphneg.editing.variants import (
     Variant,
     edited_utterances,
@@ -47,6 +50,7 @@ from graphneg.editing.variants import (
     write_variants,
 )
 from graphneg.english.grammar import checker_version, new_error
+from graphneg.english.lexicon import english
 from graphneg.english.near_duplicates import NearTexts
 from graphneg.english.tokens import match_key, sentences
 from graphneg.english.words import content_lemmas, word_class
@@ -54,7 +58,7 @@ from graphneg.errors import InputError
 from graphneg.ids import natural_order
 from graphneg.ingest.lexicon import finish, stored_lexicon, write_terms
 from graphneg.ingest.rows import GraphRows, amr_id, digest
-from graphneg.model import AmrGraph, EditedUtterance, Negative
+from graphneg.model import AmrGraph, Decoded, Edit, EditedUtterance, Negative
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.resumable import NegativeBatch, NegativeStream, Written
 from graphneg.shards import Shard
@@ -82,9 +86,38 @@ MAX_WAVES = 12
 """Maximum number of planning rounds for a batch of dialogues. Later rounds replace refused negatives."""
 NO_TOPIC = word_class("words-of-talk") | word_class("vague-words")
 """Lemmas that do not tell the topic of a text."""
-_Wave = tuple[Sequence[EditPlan], Mapping[str, Variant]]
-"""One planning round for a batch of dialogues: the plans, and the edited graphs made from them, keyed by the
-id of the negative."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Wave:
+    """One planning round for a batch of dialogues.
+
+    Attributes:
+        plans: The plans.
+        variants: The edited graphs, keyed by the id of the negative.
+        twins: The edited graphs of composed twins, keyed by the id of the negative.
+        no_twins: The reasons why negatives have no twin, keyed by the id of the negative.
+    """
+
+    plans: Sequence[EditPlan] = ()
+    variants: Mapping[str, Variant] = field(default_factory=dict[str, Variant])
+    twins: Mapping[str, Variant] = field(default_factory=dict[str, Variant])
+    no_twins: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+class _DecodedTurn(NamedTuple):
+    """An edited turn and the decoder's answer to it."""
+
+    utterance: EditedUtterance
+    decoded: Decoded
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A negative with its twin, if a twin was requested."""
+
+    negative: Negative
+    twin: Negative | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +130,8 @@ class EditRequest:
         per_dialogue: Number of negatives to make from each dialogue.
         selection: Dialogues from which to make negatives.
         batch: Number of dialogues to edit at a time. The batch size does not change the negatives.
+        twins: Whether to make the twin of each negative. A negative without a twin is refused.
+        proved: Whether to refuse negatives whose error is not proved.
     """
 
     settings: EditSettings
@@ -104,6 +139,8 @@ class EditRequest:
     per_dialogue: int = 1
     selection: Selection = field(default_factory=Selection)
     batch: int = 200
+    twins: bool = False
+    proved: bool = False
 
     def __post_init__(self) -> None:
         """Check that the recipe's transforms exist and that ``per_dialogue`` and ``batch`` are positive."""
@@ -169,6 +206,7 @@ class Negatives(NegativeStream):
         self._decoder_options = {name: repr(value) for name, value in (decoder_options or {}).items()}
         self._donors = Donors(store)
         self._frames = UnknownFrameCounter(store)
+        self._prover = Prover(english(), request.transforms)
         self._writing = Lock()
         self._copied: CopiedContexts | None = None
 
@@ -195,6 +233,7 @@ class Negatives(NegativeStream):
         # Empty the caches of graphs and of donors (utterances to copy from). Another program may have changed
         # nodes since the last run, and the digests of graphs do not show this.
         self._graph_cache, self._donors = GraphCache(self._store), Donors(self._store)
+        self._prover = Prover(stored_lexicon(self._store), self._request.transforms)
         selection = self._request.selection
         check_selection(self._store, selection)
         self._progress.start("negatives", count_dialogues(self._store, selection), "dialogues")
@@ -239,6 +278,8 @@ class Negatives(NegativeStream):
             "seed": plan.seed,
             "candidates": plan.sites,
             "per_dialogue": self._request.per_dialogue,
+            "twins": self._request.twins,
+            "proved": self._request.proved,
             "selection": [selection.corpora, selection.splits, selection.limit],
             "decoder": [self._decoder.name, self._decoder_options],
             "grammar": checker_version(),
@@ -296,17 +337,23 @@ class Negatives(NegativeStream):
         for number in range(MAX_WAVES):
             # `_begin` has already planned the first round, while the previous batch was being decoded.
             wave = self._wave(batch) if number else wave
-            if not wave[0]:
+            if not wave.plans:
                 break
             for plan, result in self._results(wave):
                 refused = result if isinstance(result, str) else batch.keep(plan, result)
                 if refused is not None:
                     batch.refused[plan.dialogue.id].append((refused, plan.id))
-                elif isinstance(result, Negative):
-                    self.summary.add(result)
+                elif isinstance(result, _Made):
+                    self.summary.add(result.negative)
+                    self.summary.twins += result.twin is not None
         for reason, id in batch.missing():
             self.summary.skip(reason, id)
-        return [negative for made in batch.made.values() for negative in made]
+        return [
+            record
+            for made in batch.made.values()
+            for one in made
+            for record in ((one.negative,) if one.twin is None else (one.negative, one.twin))
+        ]
 
     def _wave(self, batch: _Batch) -> _Wave:
         """Run one planning round: plan edits for new attempts, store the edits, and apply them to graphs."""
@@ -314,7 +361,7 @@ class Negatives(NegativeStream):
         # attempt would fail again, so the next attempt gets a new number.
         slots = batch.open_slots()
         if not slots:
-            return (), {}
+            return _Wave()
         settings = self._request.settings
 
         def ask(name: str, dialogues: Sequence[StoredDialogue]) -> Proposals:
@@ -334,58 +381,142 @@ class Negatives(NegativeStream):
         with self._writing:
             self._frames.count(edit for plan in plans for edit in plan.edits)
             write_variants(self._store, settings, plans)
-        edits = {plan.id: plan.edits for plan in plans if plan.edits}
-        variants = planned_variants(self._store, self._graph_cache, edits, batch.dialogues)
-        return plans, {variant.id: variant for variant in variants}
+        made = [plan for plan in plans if plan.edits]
+        twins: dict[str, tuple[Edit, ...]] = {}
+        no_twins: dict[str, str] = {}
+        for plan in made if self._request.twins else ():
+            found = twin_edits(settings, plan)
+            if isinstance(found, str):
+                no_twins[plan.id] = found
+            elif found:
+                twins[twin_id(plan.id)] = found
+        edits = {plan.id: plan.edits for plan in made} | twins
+        variants = {
+            variant.id: variant
+            for variant in planned_variants(self._store, self._graph_cache, edits, batch.dialogues)
+        }
+        own = {plan.id: variants[twin_id(plan.id)] for plan in made if twin_id(plan.id) in variants}
+        return _Wave(plans, variants, own, no_twins)
 
-    def _results(self, wave: _Wave) -> Iterator[tuple[EditPlan, Negative | str]]:
-        """Decode the edited graphs of a planning round into negatives.
+    def _results(self, wave: _Wave) -> Iterator[tuple[EditPlan, _Made | str]]:
+        """Decode the edited graphs of a planning round into negatives and their twins.
 
         Yields:
             Each plan with the negative that was made from it, or with the reason why none could be made.
         """
-        plans, variants = wave
-        utterances = {
-            plan.id: edited_utterances(plan.dialogue, variants[plan.id])
-            for plan in plans
-            if plan.id in variants
-        }
-        asked = [utterance for turns in utterances.values() for utterance in turns.values()]
+        refused = {plan.id: self._refusal(plan, wave) for plan in wave.plans}
+        dialogues = {plan.id: plan.dialogue for plan in wave.plans if refused[plan.id] is None}
+        edited = [
+            (id, variant)
+            for variants in (wave.variants, wave.twins)
+            for id, variant in variants.items()
+            if id in dialogues
+        ]
+        asked = [edited_utterances(dialogues[id], variant) for id, variant in edited]
         # Pass all edited turns of the round to the decoder in one call, so that the decoder can batch them.
-        answers = iter([answer for _, answer in zip(asked, self._decoder.decode(asked), strict=True)])
-        for plan in plans:
-            variant = variants.get(plan.id)
-            if variant is None:
-                yield plan, "no-site: no transform of the recipe applies"
-                continue
+        utterances = [utterance for turns in asked for utterance in turns.values()]
+        answers = iter([one for _, one in zip(utterances, self._decoder.decode(utterances), strict=True)])
+        decoded = {
+            variant.id: {
+                turn: _DecodedTurn(utterance, answer)
+                for (turn, utterance), answer in zip(turns.items(), answers, strict=False)
+            }
+            for (_, variant), turns in zip(edited, asked, strict=True)
+        }
+        # Check only what the decoder could write: it refuses about half of the composed replies.
+        written = [
+            plan
+            for plan in wave.plans
+            if plan.id in dialogues and all(one.decoded.text is not None for one in decoded[plan.id].values())
+        ]
+        verdicts = _verdicts(self._prover, self._graph_cache, written)
+        for plan in wave.plans:
+            variant, reason = wave.variants.get(plan.id), refused[plan.id]
             # The summary counts how many edited graphs were checked for well-formedness. A variant with an
             # unusable graph (`fault`) has no graphs, but it counts as one checked graph.
-            for _ in range(max(1, len(variant.graphs))):
-                self.summary.check([variant.fault] if variant.fault else [])
-            own = dict(zip(utterances[plan.id], answers, strict=False))
-            refused = variant.fault or next((one.reason for one in own.values() if one.text is None), None)
-            if refused is not None:
-                yield plan, refused
-                continue
-            texts = {turn: answer.text or "" for turn, answer in own.items()}
-            refused = _ungrammatical(utterances[plan.id], texts) or _off_topic(plan, variant, texts)
-            if refused is not None:
-                yield plan, refused
-                continue
-            yield (
-                plan,
-                negative_from_variant(self._request.settings, plan, variant, texts, self._decoder.name),
-            )
+            for _ in range(0 if variant is None else max(1, len(variant.graphs))):
+                self.summary.check([variant.fault] if variant is not None and variant.fault else [])
+            if variant is None or reason is not None:
+                yield plan, reason or ""
+            else:
+                verdict = verdicts.get(plan.id, Verdict())
+                yield plan, self._records_of(plan, wave, variant, decoded, verdict)
+
+    def _refusal(self, plan: EditPlan, wave: _Wave) -> str | None:
+        """Return why a planned negative is refused before it is decoded; None if it is not."""
+        variant = wave.variants.get(plan.id)
+        if variant is None:
+            return "no-site: no transform of the recipe applies"
+        twin = wave.twins.get(plan.id)
+        if variant.fault is not None:
+            return variant.fault
+        if self._request.twins and plan.id in wave.no_twins:
+            return wave.no_twins[plan.id]
+        return f"no-twin: {twin.fault}" if twin is not None and twin.fault is not None else None
+
+    def _records_of(
+        self,
+        plan: EditPlan,
+        wave: _Wave,
+        variant: Variant,
+        decoded: Mapping[str, Mapping[int, _DecodedTurn]],
+        verdict: Verdict,
+    ) -> _Made | str:
+        """Build the records of a negative and its twin from decoded turns, or return why there are none."""
+        settings, twin = self._request.settings, wave.twins.get(plan.id)
+        texts, reason = _texts(decoded[plan.id])
+        reason = reason or _off_topic(plan, variant, texts)
+        if reason is not None:
+            return reason
+        if self._request.proved and not verdict.proved:
+            return "unproved: the discourse layer does not show the error"
+        negative = negative_from_variant(settings, plan, variant, texts, self._decoder.name)
+        negative = msgspec.structs.replace(negative, proved=verdict.proved)
+        if not self._request.twins:
+            return _Made(negative)
+        said, reason = _texts(decoded[twin.id]) if twin is not None else ({}, None)
+        if twin is not None and verdict.contradicted is not None:
+            reason = f"the twin would contradict turn {verdict.contradicted}"
+        if reason is not None:
+            return f"no-twin: {reason}"
+        negative = msgspec.structs.replace(negative, pair=negative.id)
+        found = twin_of(settings, plan, negative, twin, said)
+        return found if isinstance(found, str) else _Made(negative, found)
 
 
-def _ungrammatical(utterances: Mapping[int, EditedUtterance], texts: Mapping[int, str]) -> str | None:
-    """Return why the decoded texts of a negative are refused, or None if none of them has a new error.
+def _verdicts(prover: Prover, graph_cache: GraphCache, plans: Sequence[EditPlan]) -> dict[str, Verdict]:
+    """Check the errors of negatives whose transforms declare a proof, and the twins of these negatives.
+
+    Returns:
+        The results, keyed by the id of the negative.
+    """
+    copied = {
+        plan.id: found
+        for plan in plans
+        if (found := copied_clause(plan.dialogue, plan.edits)) is not None and prover.declares(found)
+    }
+    checked = [plan for plan in plans if plan.id in copied]
+    needed = {id for plan in checked for id in graphs_before(plan.dialogue, copied[plan.id])}
+    digests = {id: digest for plan in checked for id, digest in plan.dialogue.digests.items()}
+    graphs = graph_cache.get(needed, digests) if needed else {}
+    return {plan.id: prover.check(plan.dialogue, copied[plan.id], graphs) for plan in checked}
+
+
+def _texts(turns: Mapping[int, _DecodedTurn]) -> tuple[dict[int, str], str | None]:
+    """Return decoded texts, keyed by turn number, and the reason why one of them is refused, if any."""
+    texts = {turn: one.decoded.text or "" for turn, one in turns.items()}
+    reason = next((one.decoded.reason for one in turns.values() if one.decoded.text is None), None)
+    return texts, reason or _ungrammatical(turns)
+
+
+def _ungrammatical(turns: Mapping[int, _DecodedTurn]) -> str | None:
+    """Return why decoded texts are refused, or None if none of them has a new grammatical error.
 
     A person may have made an error: "Sure, I loves curry." The edited text then contains it as well. So only
     errors are refused that neither the unedited text nor a text from which the edit copied contains.
     """
-    for turn, text in texts.items():
-        utterance = utterances[turn]
+    for utterance, decoded in turns.values():
+        text = decoded.text or ""
         error = new_error(text, (utterance.text, *utterance.source_texts.values()))
         if error is not None:
             return f"ungrammatical: {text!r} ({error})"
@@ -495,13 +626,19 @@ def _again(
     dialogues = {dialogue.id: dialogue for dialogue in read_dialogues(store, of)}
     variants = {variant.id: variant for variant in read_variants(store, graph_cache, known)}
     planned: list[tuple[EditSettings, EditPlan, Variant]] = []
+    prover = Prover(stored_lexicon(store), load_transforms())
     for id, variant in variants.items():
         if variant.fault is None:
             row = described[id]
             recipe = RECIPES.get(row["recipe"], Recipe(row["recipe"], "", (), 1, 1, "response"))
-            plan = EditPlan(id, dialogues[row["dialogue"]], row["slot"], row["turn"], ())
+            edits = tuple(edit for edited in variant.graphs.values() for edit in edited.edits)
+            plan = EditPlan(id, dialogues[row["dialogue"]], row["slot"], row["turn"], edits)
             planned.append((EditSettings(recipe, row["target"], row["seed"]), plan, variant))
-    made = {one.negative.id: one for one in _realised(planned, decoder)}
+    verdicts = _verdicts(prover, graph_cache, [plan for _, plan, _ in planned])
+    made: dict[str, Explanation] = {}
+    for one in _realised(planned, decoder):
+        proved = verdicts.get(one.negative.id, Verdict()).proved
+        made[one.negative.id] = replace(one, negative=msgspec.structs.replace(one.negative, proved=proved))
     for id in ids:
         if id not in variants:
             yield "this store has no negative with this id; the ids are in the output file"
@@ -574,7 +711,7 @@ class _Batch:
         self._right = right
         self._amount = request.per_dialogue
         judged = {dialogue.id: refusal_reason(dialogue, request.settings.target) for dialogue in dialogues}
-        self.made: dict[str, list[Negative]] = {id: [] for id, reason in judged.items() if reason is None}
+        self.made: dict[str, list[_Made]] = {id: [] for id, reason in judged.items() if reason is None}
         self.refused = {id: [(reason, id)] * self._amount if reason else [] for id, reason in judged.items()}
         self._tried = dict.fromkeys(self.made, 0)
         self._seen: set[tuple[str, ...]] = set()
@@ -597,12 +734,13 @@ class _Batch:
         for id, refused in self.refused.items():
             yield from refused[: self._amount - len(self.made.get(id, ()))]
 
-    def keep(self, plan: EditPlan, negative: Negative) -> str | None:
-        """Keep a negative unless it is a correct response or a duplicate.
+    def keep(self, plan: EditPlan, made: _Made) -> str | None:
+        """Keep a negative and its twin unless the negative is a correct response or a duplicate.
 
         Returns:
             None if the negative was kept, otherwise the reason why it was refused.
         """
+        negative = made.negative
         if self._is_right(plan, negative):
             return "right-response: the text repeats a correct response of its context"
         original = negative.original.response or negative.response
@@ -615,7 +753,7 @@ class _Batch:
         if not self._seen.isdisjoint(read):
             return "duplicate: an earlier negative of the dialogue has the same text"
         self._seen |= read
-        self.made[plan.dialogue.id].append(negative)
+        self.made[plan.dialogue.id].append(made)
         return None
 
     def _is_right(self, plan: EditPlan, negative: Negative) -> bool:

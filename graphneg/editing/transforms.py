@@ -15,7 +15,7 @@ as ``category:``; any other header line is a note. For example, the file ``postp
 
 `parse_transform` converts this text into a `Transform` with the name ``postpone``, the category ``C-time``
 and the target ``dialogue``. Only ``category`` is required. The other keys are ``target``, ``source`` (the
-paper) and ``needs`` (the data that must be loaded).
+paper), ``needs`` (the data that must be loaded) and ``proof`` (the relation that proves the error).
 """
 
 from __future__ import annotations
@@ -38,12 +38,14 @@ MOST_BYTES = 1_000_000
 """Maximum size of a transform file in bytes."""
 CATEGORIES = ("C-ent", "C-time", "C-cont", "C-speaker", "C-follow", "C-strat", "C-lang")
 """The error categories of Gupta et al. 2021. Each transform belongs to one of them."""
+PROOFS = ("contradicts", "other argument", "asks what was said")
+"""The relations to an earlier clause that can prove an error; see `graphneg.editing.proof`."""
 _FROM_OTHER_DIALOGUES = frozenset({"donors", "shifts"})
 """Values of the header key ``needs`` for data from all dialogues of a corpus. The other values name
 resources, such as word lists."""
 _VERSION = 6
 _NAME = re.compile(r"^[a-z][a-z0-9_-]*$")
-_HEADER = re.compile(r"^(category|source|needs|target):\s*(.*)$")
+_HEADER = re.compile(r"^(category|source|needs|target|proof):\s*(.*)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,8 @@ class Transform:
         notes: The header lines that do not begin with a key.
         query: Text of the whole file.
         place: Name or path of the file, for error messages.
+        proof: Relations to an earlier clause, one of which proves the error; empty if the transform declares
+            none.
         version: Fingerprint of a user's own file; empty for a shipped file. The fingerprint becomes a part of
             the ids of negatives, so that a changed file gives new ids.
     """
@@ -75,6 +79,7 @@ class Transform:
     notes: str
     query: str
     place: str
+    proof: tuple[str, ...] = ()
     version: str = ""
 
     @property
@@ -85,7 +90,8 @@ class Transform:
     @property
     def identity(self) -> list[Any]:
         """The parts of the transform that determine its edits, as JSON values, without comments."""
-        return [self.category, self.target, list(self.needs), without_comments(self.query)]
+        proof = [list(self.proof)] if self.proof else []
+        return [self.category, self.target, list(self.needs), without_comments(self.query), *proof]
 
 
 def load_transforms(folders: Sequence[str | Path] = ()) -> Mapping[str, Transform]:
@@ -186,7 +192,14 @@ def parse_transform(name: str, text: str, place: str) -> Transform:
         known = ", ".join(TARGETS)
         raise TransformError(f"{place}: '// target:' must be one of {known}, not {fields['target']!r}")
     needs = tuple(re.split(r"[,\s]+", fields["needs"])) if fields.get("needs") else ()
-    return Transform(name, summary, category, fields.get("source", "-"), needs, target, notes, text, place)
+    proof = tuple(fields["proof"].split(" or ")) if fields.get("proof") else ()
+    if unknown := next((one for one in proof if one not in PROOFS), None):
+        known = ", ".join(PROOFS)
+        raise TransformError(
+            f"{place}: '// proof:' must be one of {known}, or several joined by 'or', not {unknown!r}"
+        )
+    source = fields.get("source", "-")
+    return Transform(name, summary, category, source, needs, target, notes, text, place, proof)
 
 
 def _text(file: Path) -> str:

@@ -23,11 +23,24 @@ from neo4j import ManagedTransaction
 
 from graphneg.amr.overlay import apply_edits, apply_edits_unchecked
 from graphneg.amr.penman import format_graph
+from graphneg.discourse.reading import SENTENCE_ENDS
 from graphneg.editing.planning import EditPlan, EditSettings
+from graphneg.editing.proof import CopiedClause, copied_clause
 from graphneg.editing.proposals import utterances_of_graphs
+from graphneg.english.tokens import tokenize
 from graphneg.errors import TransformError
 from graphneg.ingest.rows import Row, digest
-from graphneg.model import AmrGraph, Edit, EditedPenman, EditedUtterance, EditRecord, Negative, Original, Turn
+from graphneg.model import (
+    AmrGraph,
+    Edit,
+    EditedPenman,
+    EditedUtterance,
+    EditRecord,
+    Evidence,
+    Negative,
+    Original,
+    Turn,
+)
 from graphneg.records.scores import CONTEXT_OVERLAP, SELECTIONAL_FIT, context_overlap, selectional_fit
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import GraphCache, StoredDialogue, StoredTurn, collected_rows
@@ -285,14 +298,16 @@ def negative_from_variant(
     clashes = context_overlap([texts.get(turn.turn, turn.text) for turn in context], response)
     fits = [selectional_fit(edited.after) for edited in variant.graphs.values()]
     edits = tuple(edit_records(dialogue, variant))
-    unedited = _unedited(dialogue, plan.id, at, label=0)
+    before = unedited(dialogue, plan.id, at, label=0)
+    copied = copied_clause(dialogue, plan.edits)
+    transforms = {edit.transform for edit in edits}
     return msgspec.structs.replace(
-        unedited,
+        before,
         context=tuple(Turn(turn.speaker, texts.get(turn.turn, turn.text)) for turn in context),
         response=response,
         original=Original(
-            unedited.context if any(turn.turn in texts for turn in context) else None,
-            unedited.response if at in texts else None,
+            before.context if any(turn.turn in texts for turn in context) else None,
+            before.response if at in texts else None,
         ),
         categories=tuple(sorted({edit.category for edit in edits if edit.category is not None})),
         recipe=settings.recipe.name,
@@ -306,7 +321,27 @@ def negative_from_variant(
             for turn in dialogue.turns
             if (edited := variant.graphs.get(turn.graph_id or "")) is not None
         },
+        error_type=transforms.pop() if len(transforms) == 1 else None,
+        evidence=_evidence(variant, copied) if copied is not None else None,
+        distance=copied.turn - copied.source.turn if copied is not None else None,
+        frame=copied.edit.frame if copied is not None else None,
     )
+
+
+def _evidence(variant: Variant, copied: CopiedClause) -> Evidence:
+    """Return the sentence of the earlier clause as evidence, or the whole turn if the sentence is unknown."""
+    text, graph = copied.source.text, variant.sources[copied.source.graph_id or ""]
+    tokens = tokenize(text)
+    span = graph.spans.get(copied.node)
+    # Graphs of a corpus may have no alignment to tokens. Damaged alignments may lie outside of the text.
+    if span is None or not 0 <= span[0] < len(tokens):
+        return Evidence(copied.source.turn, text.strip())
+    first = last = span[0]
+    while first and tokens[first - 1].text not in SENTENCE_ENDS:
+        first -= 1
+    while last + 1 < len(tokens) and tokens[last].text not in SENTENCE_ENDS:
+        last += 1
+    return Evidence(copied.source.turn, text[tokens[first].start : tokens[last].end])
 
 
 def positive_of(dialogue: StoredDialogue) -> Negative:
@@ -319,11 +354,21 @@ def positive_of(dialogue: StoredDialogue) -> Negative:
         A record with label 1 and no edits.
     """
     last = dialogue.turns[-1].turn
-    return _unedited(dialogue, f"{dialogue.id}#{last}", last, label=1)
+    return unedited(dialogue, f"{dialogue.id}#{last}", last, label=1)
 
 
-def _unedited(dialogue: StoredDialogue, id: str, at: int, label: int) -> Negative:
-    """Return the record of an unedited dialogue whose response is the turn ``at``."""
+def unedited(dialogue: StoredDialogue, id: str, at: int, label: int) -> Negative:
+    """Return the record of an unedited dialogue.
+
+    Args:
+        dialogue: The dialogue.
+        id: The id of the record.
+        at: The number of the turn that is the response.
+        label: The label of the record.
+
+    Returns:
+        The record, without a recipe.
+    """
     return Negative(
         id=id,
         corpus=dialogue.corpus,

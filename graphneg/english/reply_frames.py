@@ -36,6 +36,7 @@ class ReplyFrame(NamedTuple):
         order: Word order of the sentence: ``plain``, ``inverted`` ("do you like it"), or ``asked`` for a
             question about one of its phrases ("what do you like").
         mark: End mark of the reply.
+        twin: ``yes`` if a reply that repeats the sentence without a change can be right, else ``no``.
         example: An example.
     """
 
@@ -45,6 +46,7 @@ class ReplyFrame(NamedTuple):
     opening: str
     order: str
     mark: str
+    twin: str
     example: str
 
 

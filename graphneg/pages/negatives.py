@@ -36,7 +36,7 @@ from graphneg.pages.app import Pages
 from graphneg.pages.drawing import Drawing, draw_edited
 from graphneg.pages.index import LABELS, Filter, IndexedNegative, NegativesIndex, ScoreDistribution
 from graphneg.pages.url_values import choice_value, integer_value, number, path_number
-from graphneg.records.differences import TurnChange, changed_words, turn_changes
+from graphneg.records.differences import TurnChange, changed_words, error_facts, turn_changes
 from graphneg.records.scores import CONTEXT_OVERLAP, SELECTIONAL_FIT
 from graphneg.scorers.choosing import ANSWERS, UNFIT, UNRELATED
 
@@ -272,6 +272,7 @@ class NegativesView:
             n=n,
             index=index,
             negative=negative,
+            facts=error_facts(negative),
             turns=[(change, _pieces(negative, turn, change)) for turn, change in enumerate(changes)],
             transforms=_summaries(),
             graphs=[_graphs(turn, graphs, negative.id) for turn, graphs in negative.amr.items()],

@@ -35,6 +35,32 @@ class TurnChange:
         return (self.old_speaker, self.old) != (self.speaker, self.text)
 
 
+def error_facts(negative: Negative) -> list[str]:
+    """Describe the error of a negative, its evidence and its twin, for people.
+
+    Args:
+        negative: The negative.
+
+    Returns:
+        One text per known fact, such as ``evidence in turn 1: "I like it."``. The list is empty for records
+        without these facts.
+    """
+    found: list[str] = []
+    if negative.error_type is not None:
+        found.append(f"error {negative.error_type}")
+    if negative.evidence is not None:
+        found.append(f'evidence in turn {negative.evidence.turn}: "{negative.evidence.words}"')
+    if negative.distance is not None:
+        found.append(f"distance in turns {negative.distance}")
+    if negative.frame is not None:
+        found.append(f"frame {negative.frame}")
+    if negative.proved is not None:
+        found.append("proved" if negative.proved else "not proved")
+    if negative.pair is not None:
+        found.append(f"pair {negative.pair}")
+    return found
+
+
 def turn_changes(negative: Negative) -> list[TurnChange]:
     """Return the turns of a negative before and after the edit.
 

@@ -58,6 +58,8 @@ _DAMAGED_FILE_ERRORS = (
     MemoryError,
 )
 
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 """Pattern for a lone half of a surrogate pair. UTF-8 cannot encode it, so it cannot be written to a file."""
 
@@ -116,6 +118,9 @@ def _plain(value: Any) -> Any:
     """Convert structs into dicts and tuples into lists, and return all other values unchanged."""
     # `msgspec.to_builtins` is not used here. For an invalid value, such as a numpy number, it would raise an
     # error that does not name the field.
+    # Most values are of one of these types. The check for a mapping is slower than this one.
+    if type(value) in _SCALARS:
+        return value
     if isinstance(value, msgspec.Struct):
         return {name: _plain(getattr(value, name)) for name in value.__struct_fields__}
     if isinstance(value, Mapping):
@@ -261,6 +266,9 @@ def schema() -> Any:
         "edits": pa.list_(pa.struct(edit)),
         "amr": pa.list_(pa.struct({"turn": number, "before": text, "after": text})),
         "scores": pa.list_(pa.struct({"name": text, "value": pa.float64()})),
+        "evidence": pa.struct({"turn": number, "words": text}),
+        "distance": number,
+        "proved": pa.bool_(),
     }
     # The fields that are not in `types` are texts.
     return pa.schema([(name, types.get(name, text)) for name in FIELDS])
@@ -448,7 +456,9 @@ def to_pandas(negatives: Iterable[Negative]) -> pd.DataFrame:
 
     table = pd.DataFrame.from_records([to_record(negative) for negative in negatives], columns=list(FIELDS))
     # Set the types explicitly, because pandas chooses the type object if there are no rows.
-    return table.astype({"turn": "int64", "label": "int64", "seed": "int64"})
+    # "Int64" and "boolean" can represent missing values, which "int64" and "bool" cannot.
+    nullable = {"distance": "Int64", "proved": "boolean"}
+    return table.astype({"turn": "int64", "label": "int64", "seed": "int64", **nullable})
 
 
 def to_dataset(negatives: Iterable[Negative], folder: str | Path | None = None) -> Dataset:

@@ -581,7 +581,7 @@ class NegativeStream(ABC):
             batches = self.run_shard(self.resumed.dialogues)
             noted = (batch._replace(notes={"summary": self.summary.state()}) for batch in batches)
             write_batches(writer, noted)
-        self._made = self.summary.negatives
+        self._made = self.summary.records
         return self.summary
 
     def __iter__(self) -> Iterator[Negative]:
@@ -589,7 +589,7 @@ class NegativeStream(ABC):
         self.summary, self.resumed = Summary(), Resumed()
         for finished in self.run(0, tuple[Negative, ...]):
             yield from finished.negatives
-        self._made = self.summary.negatives
+        self._made = self.summary.records
 
     def to_jsonl(self, out: str | Path, *, overwrite: bool = False) -> Summary:
         """Write the negatives to a file with one JSON object per line.
@@ -651,5 +651,5 @@ class NegativeStream(ABC):
                     writer.write(negative)
                 writer.checkpoint(finished.dialogues, self.summary.state(), finished.last)
             writer.finish()
-        self._made = self.summary.negatives
+        self._made = self.summary.records
         return self.summary

@@ -54,6 +54,9 @@ class Summary:
         examples: The first skipped items (id and explanation), keyed by the code of the reason.
         target_features: Number of negatives that should have a target feature, keyed by the feature.
         features_met: Number of negatives that should have a target feature and have it, keyed by the feature.
+        twins: Number of twins of negatives.
+        proofs: Number of negatives, keyed by whether their error is proved (``True``, ``False``). Negatives
+            of transforms that declare no relation are left out.
         graphs: Number of edited graphs.
         well_formed: Number of edited graphs without a defect.
     """
@@ -66,6 +69,8 @@ class Summary:
         self.examples: dict[str, list[str]] = {}
         self.target_features: Counter[str] = Counter()
         self.features_met: Counter[str] = Counter()
+        self.twins = 0
+        self.proofs: Counter[bool] = Counter()
         self.graphs = 0
         self.well_formed = 0
         self._texts = 0
@@ -80,6 +85,8 @@ class Summary:
             negative: The negative to count.
         """
         self.negatives += 1
+        if negative.proved is not None:
+            self.proofs[negative.proved] += 1
         # Several edits by the same transform in the same category count once.
         made_by = {(str(edit.transform), str(edit.category)) for edit in negative.edits}
         self.transforms.update(sorted(made_by))
@@ -127,6 +134,11 @@ class Summary:
         self.well_formed += not defects
 
     @property
+    def records(self) -> int:
+        """The number of negatives and twins."""
+        return self.negatives + self.twins
+
+    @property
     def words_before(self) -> float:
         """The mean number of words in the original texts; 0 if no text was edited."""
         return self._words_before / max(self._texts, 1)
@@ -154,6 +166,11 @@ class Summary:
         add("negatives", self.negatives)
         for (transform, category), count in sorted(self.transforms.items()):
             add(f"  {transform} ({category})", count, self.negatives)
+        if self.twins:
+            add("twins", self.twins, self.negatives)
+        if self.proofs:
+            add("error proved", self.proofs[True], self.negatives)
+            add("error not proved", self.proofs[False], self.negatives)
         table.add_section()
         add("skipped", self.skipped.total())
         # List the most frequent reasons first.
@@ -183,6 +200,7 @@ class Summary:
             "wished": {
                 name: [count, self.features_met[name]] for name, count in sorted(self.target_features.items())
             },
+            "pairs": [self.twins, self.proofs[True], self.proofs[False]],
             "graphs": [self.graphs, self.well_formed],
             "texts": [self._texts, self._words_before, self._words_after, self._overlap],
         }
@@ -206,6 +224,10 @@ class Summary:
             # Checkpoints of older versions of graphneg lack these counts, which then stay 0.
             for name, (count, met) in state.get("wished", {}).items():
                 summary.target_features[name], summary.features_met[name] = count, met
+            twins, proved, unproved = state.get("pairs", (0, 0, 0))
+            summary.twins = twins
+            # Leave out zeros, so that the table has no lines for them.
+            summary.proofs.update({key: n for key, n in ((True, proved), (False, unproved)) if n})
             summary.graphs, summary.well_formed = state["graphs"]
             summary._texts, summary._words_before, summary._words_after, summary._overlap = state["texts"]
         return summary

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from graphneg.english.tokens import match_key
 from graphneg.errors import InputError, ModelError
-from graphneg.model import Negative, Turn
+from graphneg.model import TWIN, Negative, Turn
 from graphneg.nn.batching import longest_first
 from graphneg.nn.encoders import load_classifier, positions
 from graphneg.nn.models import check_packages, locate, on_device, read_config
@@ -452,11 +452,13 @@ class DialogueVersions:
         id: The id of the dialogue and the index of the last turn, joined by ``#``.
         original: The turns before any edit.
         edited: The edited versions.
+        twins: Twins of edited versions, which are coherent.
     """
 
     id: str
     original: Turns
     edited: list[EditedDialogue] = field(default_factory=list[EditedDialogue])
+    twins: list[EditedDialogue] = field(default_factory=list[EditedDialogue])
 
 
 @dataclass(frozen=True, slots=True)
@@ -515,14 +517,15 @@ def dialogues_of(records: Iterable[Negative]) -> EditedDialogues:
             continue
         id = f"{record.dialogue}#{record.turn}"
         dialogue = versions.setdefault(id, DialogueVersions(id, original_turns(record)))
-        if record.label == 0:
+        is_twin = record.recipe == TWIN and record.label == 1
+        if record.label == 0 or is_twin:
             turns = _with_response(record.context, record.response, record.speaker)
             if _normalised_turns(turns) == _normalised_turns(dialogue.original):
-                unchanged += 1
+                unchanged += not is_twin
                 continue
             edited = frozenset(edit.turn for edit in record.edits)
             version = EditedDialogue(record.id, turns, edited, record.recipe, record.categories)
-            dialogue.edited.append(version)
+            (dialogue.twins if is_twin else dialogue.edited).append(version)
     if not any(dialogue.edited for dialogue in versions.values()):
         raise InputError(
             "no edited dialogues in these files: make some with graphneg negatives --target dialogue, "

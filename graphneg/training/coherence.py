@@ -25,6 +25,7 @@ from graphneg.datasets.pair_sampler import Shortfall, rotate
 from graphneg.errors import InputError
 from graphneg.hashing import number
 from graphneg.ingest.rows import text_key
+from graphneg.model import TWIN
 from graphneg.nn.training import IN_ORDER, TrainingResult, check_epochs, fit, open_run, weighted_cross_entropy
 from graphneg.progress import Progress
 from graphneg.scorers.coherence import CoherenceScorer, DialogueVersions, Turns
@@ -125,8 +126,8 @@ class WindowExample:
         places: Indices of the edited turns in the edited dialogue. The window contains at least one of these
             indices. If an original dialogue is too short for that, because the edit added turns, any of its
             windows is used.
-        label: 1 for an original dialogue, 0 for an edited dialogue.
-        source: ``original``, or the name of the recipe that made the edit.
+        label: 1 for an original dialogue or a twin, 0 for an edited dialogue.
+        source: ``original``, ``twin``, or the name of the recipe that made the edit.
         categories: The error categories of the edit; empty for an original dialogue.
         number: A random number that selects the window. It is the same for an edited dialogue and its
             original dialogue, so that both windows are at the same position.
@@ -162,7 +163,7 @@ class WindowSampler:
         Args:
             dialogues: Dialogues with their edited versions.
             mix: Number of edited versions of each dialogue to use per epoch, keyed by recipe, generator or
-                error category.
+                error category; ``twin`` for twins, which are coherent.
             seed: Seed for sampling edited versions and windows.
             held_out: Texts of turns. Dialogues that contain one of these turns are removed.
 
@@ -170,23 +171,24 @@ class WindowSampler:
             InputError: The mix is empty, has an unknown key or a number below 1, or no dialogue is left after
                 the held-out dialogues are removed.
         """
-        if not mix or min(mix.values()) < 1:
+        if not mix.keys() - {TWIN} or min(mix.values()) < 1:
             raise InputError("a mix needs at least one edited version of each dialogue")
-        known = {name for item in dialogues for edited in item.edited for name in edited.names}
+        versions = [edited for item in dialogues for edited in (*item.edited, *item.twins)]
+        known = {name for edited in versions for name in edited.names}
         if strange := [name for name in mix if name not in known]:
             there = ", ".join(sorted(known)) or "none"
             raise InputError(f"no edited dialogues of {strange[0]!r}; available: {there}")
         texts = HeldOut(text for text in held_out if len(text.split()) >= LEAST_WORDS)
         self._dialogues: list[DialogueVersions] = []
         self.shortfall = Shortfall()
-        versions = (edited for item in dialogues for edited in item.edited)
         self.shortfall.unused.update(one.recipe for one in versions if mix.keys().isdisjoint(one.names))
         for item in dialogues:
             allowed = [edited for edited in item.edited if not _contains_held_out(edited.turns, texts)]
             kept = [] if _contains_held_out(item.original, texts) else allowed
             self.shortfall.held_out += len(item.edited) - len(kept)
             if kept:
-                self._dialogues.append(DialogueVersions(item.id, item.original, kept))
+                twins = [twin for twin in item.twins if not _says(twin.turns, texts)]
+                self._dialogues.append(DialogueVersions(item.id, item.original, kept, twins))
         if not self._dialogues:
             raise InputError("nothing to train on: all dialogues share turns with held-out ones")
         self._mix = mix
@@ -208,7 +210,7 @@ class WindowSampler:
     def _windows_of(self, item: DialogueVersions, epoch: int) -> Iterator[WindowExample]:
         """Yield the edited versions of a dialogue to use in an epoch, each followed by the original."""
         for name, amount in self._mix.items():
-            some = [edited for edited in item.edited if name in edited.names]
+            some = [edited for edited in (*item.edited, *item.twins) if name in edited.names]
             some.sort(key=lambda edited: number(self._seed, "version", item.id, name, edited.id))
             if len(some) < amount:
                 self.shortfall.contexts[name] += 1
@@ -217,6 +219,9 @@ class WindowSampler:
             # edited versions of a dialogue are used equally often.
             for i, drawn in enumerate(rotate(some, amount, epoch)):
                 draw = number(self._seed, "window", drawn.id, name, str(epoch), str(i))
+                if name == TWIN:
+                    yield WindowExample(drawn.turns, drawn.edited, 1, TWIN, (), draw)
+                    continue
                 yield WindowExample(drawn.turns, drawn.edited, 0, drawn.recipe, drawn.categories, draw)
                 # `_collate` selects a window by the indices of the edited turns and a random number. Use the
                 # same indices and number for the original dialogue, so that its window has the same position.

@@ -11,8 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphneg.amr.facts import NAMES, TABLES, Analysis, Facts, analysed, facts, facts_fingerprint
+from graphneg.amr.facts import (
+    NAMES,
+    TABLES,
+    Analysis,
+    Facts,
+    analysed,
+    discourse_facts,
+    facts,
+    facts_fingerprint,
+)
 from graphneg.amr.penman import format_graph, parse_graph
+from graphneg.discourse import read_graph
 from graphneg.english.lexicon import english
 from graphneg.english.words import table_rows
 from graphneg.hashing import fingerprint
@@ -145,6 +155,14 @@ def test_facts_stand_on_their_nodes_and_survive_writing_and_reading(graph: AmrGr
         )
         for name in ("negation_position", "question_position", "imperative_position"):
             assert known.get(name) is None or node.position < known[name] <= node.subtree_last
+
+
+@given(st.sampled_from(natural()))
+def test_the_discourse_layer_reads_the_same_from_its_own_facts(graph: AmrGraph) -> None:
+    whole = analysed(graph, "", english())
+    few = discourse_facts(whole.view, whole.clauses)
+    read = [read_graph(whole.view, whole.clauses, known, "") for known in (whole.facts, few)]
+    assert read[0].clauses == read[1].clauses and read[0].mentions == read[1].mentions
 
 
 # The version

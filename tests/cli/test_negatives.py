@@ -55,6 +55,12 @@ class TestOneNegative:
     def test_is_shown_with_what_made_it(self, lines: Sequence[str]) -> None:
         assert lines[:2] == [EXAMPLE.id, "recipe deam, seed 7, target dialogue, decoder surface"]
 
+    def test_is_shown_with_its_error_and_the_evidence(self, lines: Sequence[str]) -> None:
+        assert lines[2] == (
+            'error polarity_flip, evidence in turn 1: "Yes, I like it a lot.", distance in turns 1, proved, '
+            f"pair {EXAMPLE.id}"
+        )
+
     def test_has_the_edited_line_of_its_graph_alone_marked(self, lines: Sequence[str]) -> None:
         graph = lines[lines.index("Graph of turn 2") : lines.index("The dialogue")]
         assert [line for line in graph if line.startswith(("+", "-"))] == ["+ :polarity -"]

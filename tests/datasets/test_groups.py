@@ -29,6 +29,44 @@ from graphneg.model import Negative, Original, Turn
 from tests.negative_samples import EXAMPLE
 from tests.pair_samples import right, some, written, wrong
 
+
+def twins(text: str, *pairs: str) -> list[Negative]:
+    return [replace(right(1, text), id=f"{pair}.twin", recipe="twin", pair=pair) for pair in pairs]
+
+
+class TestTwins:
+    def test_are_right_responses_of_their_own_source_that_know_their_negatives(self) -> None:
+        records = [right(1, "Yes."), *twins("So yes?", "p1", "p2"), replace(wrong(1, "So no?"), pair="p1")]
+        [group] = read_groups([records])
+        assert [(one.text, one.source, one.pairs) for one in group.positives] == [
+            ("Yes.", REFERENCE, ()),
+            ("So yes?", "twin", ("p1", "p2")),
+        ]
+        assert [one.pairs for one in group.negatives] == [("p1",)]
+
+    def test_are_no_wrong_responses(self) -> None:
+        records = [right(1, "Yes."), *twins("So yes?", "p1"), wrong(1, "SO yes ?"), wrong(1, "So no?")]
+        [group] = read_groups([records])
+        assert [one.text for one in group.negatives] == ["So no?"]
+
+    def test_of_an_edited_reply_are_listed_once_with_it(self) -> None:
+        records = [right(1, "Yes."), *twins("Yes.", "p1"), wrong(1, "No.")]
+        [group] = read_groups([records])
+        assert labelled_context(group).responses == ("Yes.", "No.")
+
+    def test_of_an_edited_dialogue_keep_its_context(self) -> None:
+        own, other = right(1, "Yes."), twins("Yes.", "p1")[0]
+        edited = (other.context[0], Turn("B", "Do you?"))
+        other = replace(other, context=edited, original=Original(own.context, None))
+        [group] = read_groups([[own, other, wrong(1, "No.")]])
+        assert group.positives[1].context == tuple(turn.text for turn in edited)
+        assert labelled_context(group).positives == ("Yes.",)
+
+    def test_alone_are_no_right_responses(self) -> None:
+        with pytest.raises(InputError, match="no correct response"):
+            read_groups([[*twins("So yes?", "p1"), wrong(1, "No.")]])
+
+
 TEXTS = st.lists(st.text(min_size=1, max_size=8).filter(str.strip))
 
 

@@ -43,7 +43,8 @@ class TestTurns:
 
 class TestMix:
     @pytest.mark.parametrize(
-        "mix", [(0, {"edits": 1}), (1, {}), (1, {"edits": 0}), (1, {"edits": 2, "overlap": -1})]
+        "mix",
+        [(0, {"edits": 1}), (1, {}), (1, {"twin": 1}), (1, {"edits": 0}), (1, {"edits": 2, "overlap": -1})],
     )
     def test_one_without_right_or_wrong_responses_is_refused(self, mix: tuple[int, dict[str, int]]) -> None:
         with pytest.raises(InputError, match="at least one correct and one wrong response"):
@@ -74,6 +75,36 @@ class TestSampler:
             group.negatives.append(Answer(f"Brought by {group.id}.", "random"))
         pairs, _ = PairSampler(groups, Mix(1, {"random": 1}), 0).drawn(0)
         assert all(pair.response.startswith("Brought by") for pair in pairs if not pair.label)
+
+    def test_twins_are_right_responses_that_only_their_name_draws(self) -> None:
+        groups = made(4)
+        for group in groups:
+            group.positives.append(Answer(f"Twin {group.id}.", "twin", pairs=("p",)))
+        pairs, shortfall = PairSampler(groups, Mix(3, {"edits": 1, "random": 2}), 0).drawn(0)
+        assert not [pair for pair in pairs if pair.response.startswith("Twin")]
+        assert shortfall.unused["twin"] == 4
+        pairs, shortfall = PairSampler(groups, Mix(1, {"edits": 1, "twin": 1}), 0).drawn(0)
+        assert Counter((pair.source, pair.label) for pair in pairs) == {
+            ("reference", 1): 4,
+            ("edits", 0): 4,
+            ("twin", 1): 4,
+        }
+        assert not shortfall.unused and not shortfall.responses
+        with pytest.raises(InputError, match="no negatives of 'twin'"):
+            PairSampler(made(2), Mix(1, {"edits": 1, "twin": 1}), 0)
+
+    @pytest.mark.parametrize("seed", range(4))
+    def test_the_twin_of_a_drawn_negative_comes_first(self, seed: int) -> None:
+        group = made(1)[0]
+        group.negatives = [Answer(f"Wrong {k}.", "edits", pairs=(str(k),)) for k in range(6)]
+        group.positives += [Answer(f"Twin {k}.", "twin", pairs=(str(k),)) for k in range(6)]
+        for epoch in range(3):
+            pairs, _ = PairSampler([group], Mix(1, {"edits": 2, "twin": 2}), seed).drawn(epoch)
+            numbers = {
+                word: {p.response[-2] for p in pairs if p.response.startswith(word)}
+                for word in ("Wrong", "Twin")
+            }
+            assert numbers["Wrong"] == numbers["Twin"] and len(numbers["Twin"]) == 2
 
     def test_what_the_mix_calls_by_no_name_is_counted(self) -> None:
         groups = made(3)

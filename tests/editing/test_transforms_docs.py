@@ -139,6 +139,12 @@ def test_comments_and_white_space_do_not_make_another_transform(tmp_path: Path) 
         assert (loaded(same).identity, loaded(same).version) == (shipped.identity, "")
     for other in (f"{rest} LIMIT 1", rest.replace("// category: C-cont", "// category: C-ent")):
         assert loaded(other).version and loaded(other).identity != shipped.identity
+    # A declared proof changes the field "proved" of the records.
+    other = loaded(f"// proof: contradicts or other argument\n{rest}")
+    assert other.proof == ("contradicts", "other argument") and other.version
+    assert "proof" not in other.notes
+    with pytest.raises(TransformError, match=r"'// proof:' must be one of contradicts, .* not 'denies'"):
+        loaded(f"// proof: contradicts or denies\n{rest}")
 
 
 def test_a_query_of_the_page_is_a_transform() -> None:

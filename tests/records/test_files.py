@@ -38,9 +38,10 @@ def test_json_has_the_documented_keys_in_the_documented_order():
     record = json.loads(negative_to_json(EXAMPLE))
     assert " ".join(record) == (
         "id corpus split dialogue turn context response speaker label original categories recipe target seed "
-        "decoder edits amr scores"
+        "decoder edits amr scores error_type evidence distance frame pair proved"
     )
     assert list(record["original"]) == ["context", "response"]
+    assert list(record["evidence"]) == ["turn", "words"]
     assert list(record["edits"][0]) == ["turn", "transform", "category", "node", "before", "after"]
 
 
@@ -83,6 +84,8 @@ def test_json_reads_back_as_the_same_negative(negative: Negative):
         ({"amr": {"9" * 5000: {"before": "a", "after": "b"}}}, "key in amr: Expected `str` matching regex"),
         ({"scores": {"nli": float("nan")}}, "scores, nli: nan is not a number that JSON can hold"),
         ({"scores": {"nli": 10**400}}, "scores.*: Number out of range"),
+        ({"evidence": {"turn": 1}}, "evidence: Object missing required field `words`"),
+        ({"proved": "yes"}, r"proved: Expected `bool \| null`, got `str`"),
         ({"seed": 2**63}, "seed: Expected `int` <= 9223372036854775807"),
     ],
 )
@@ -104,6 +107,20 @@ def test_a_record_of_before_does_not_say_who_speaks():
     record = json.loads(negative_to_json(EXAMPLE))
     del record["speaker"]
     assert negative_from_json(json.dumps(record)) == replace(EXAMPLE, speaker="")
+
+
+NEW = ("error_type", "evidence", "distance", "frame", "pair", "proved")
+
+
+def test_records_of_before_have_no_error_type_evidence_pair_or_proof(tmp_path: Path):
+    import pyarrow.parquet as pq
+
+    record = json.loads(negative_to_json(EXAMPLE))
+    old = replace(EXAMPLE, **dict.fromkeys(NEW))
+    assert negative_from_json(json.dumps({k: v for k, v in record.items() if k not in NEW})) == old
+    write_parquet([EXAMPLE], tmp_path / "new.parquet")
+    pq.write_table(pq.read_table(tmp_path / "new.parquet").drop_columns(list(NEW)), tmp_path / "old.parquet")
+    assert list(read_parquet(tmp_path / "old.parquet")) == [old]
 
 
 # Files
@@ -243,6 +260,8 @@ def test_pandas_has_one_row_a_negative_and_typed_numbers():
     table = to_pandas(some(3))
     assert list(table["dialogue"]) == ["own/test/0", "own/test/1", "own/test/2"]
     assert str(table["turn"].dtype) == "int64"
+    assert (str(table["distance"].dtype), str(table["proved"].dtype)) == ("Int64", "boolean")
+    assert to_pandas([replace(EXAMPLE, distance=None)])["distance"].isna().all()
     assert table["amr"][0]["2"]["before"] == EXAMPLE.amr["2"].before
     assert list(to_pandas([]).columns) == list(table.columns)
 

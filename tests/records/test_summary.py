@@ -45,6 +45,22 @@ def test_the_summary_counts_by_transform_and_by_reason():
     assert (summary.graphs, summary.well_formed) == (4, 3)
 
 
+def test_twins_and_proofs_are_counted_shown_and_kept_at_a_checkpoint():
+    summary = Summary()
+    for proved in (True, True, False, None):
+        summary.add(replace(EXAMPLE, proved=proved))
+    summary.twins = 3
+    assert (summary.records, summary.proofs) == (7, {True: 2, False: 1})
+    kept = Summary.from_state(json.loads(json.dumps(summary.state())))
+    assert kept.state() == summary.state()
+    lines = [" ".join(line.split()) for line in rendered(kept).replace("│", " ").splitlines()]
+    for line in ("twins 3 75.0%", "error proved 2 50.0%", "error not proved 1 25.0%"):
+        assert line in lines
+    old = {name: count for name, count in summary.state().items() if name != "pairs"}
+    assert Summary.from_state(old).twins == 0
+    assert "proved" not in rendered(Summary.from_state(old)) and "twins" not in rendered(Summary())
+
+
 def test_lengths_and_overlap_compare_only_edited_texts():
     summary = filled()
     assert summary.words_before == 3

@@ -230,6 +230,20 @@ class TestTraining:
             both = zip(version.turns, own.turns, strict=True)
             assert {k for k, (edited, said) in enumerate(both) if edited != said} == own.places
 
+    def test_shows_twins_as_coherent_where_the_mix_asks_for_them(self) -> None:
+        from graphneg.training.coherence import WindowSampler
+
+        twin = replace(record(0, *TALKS[0], edited=1), id="p.twin", recipe="twin", label=1, pair="p")
+        dialogues = dialogues_of([*records(), twin]).dialogues
+        assert [one.id for item in dialogues for one in item.twins] == ["p.twin"]
+        picks = WindowSampler(dialogues, {"deam": 1, "twin": 1}, 0, ()).epoch(0)
+        assert [(pick.label, pick.source) for pick in picks if pick.source == "twin"] == [(1, "twin")]
+        unasked = WindowSampler(dialogues, {"deam": 1}, 0, ())
+        assert not [pick for pick in unasked.epoch(0) if pick.source == "twin"]
+        assert unasked.shortfall.unused["twin"] == 1
+        with pytest.raises(InputError, match="at least one edited version"):
+            WindowSampler(dialogues, {"twin": 1}, 0, ())
+
     def test_leaves_out_what_is_held_out(self, encoder: Path, tmp_path: Path) -> None:
         from graphneg.scorers.coherence import CoherenceScorer
         from graphneg.training.coherence import train_coherence

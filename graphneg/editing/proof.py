@@ -1,0 +1,356 @@
+"""Check with the discourse layer that a negative contains the error that its transform declares.
+
+A composed reply repeats a clause of an earlier turn with a change. Its header declares the relation between
+the two clauses that proves the error:
+
+- ``contradicts``: the opposite polarity, or an opposite predicate.
+- ``other argument``: the same predicate and polarity, and all arguments but one are equal.
+- ``asks what was said``: a question for an argument that the earlier clause contains.
+
+To check it, the discourse layer of the dialogue is computed anew up to the edited turn. A reply frame is left
+out: what matters is the clause inside it, which the reply takes for granted. The negative must have exactly
+the declared relation to the earlier clause, and its twin, the same clause without the change, must contradict
+nothing:
+
+    A: I want to get my car washed.
+    negative, B: Why don't you want to get your car washed?
+        B takes for granted: You don't want to get your car washed. This contradicts the clause of A.
+    twin, B: Why do you want to get your car washed?
+        B takes for granted: You want to get your car washed. This repeats the clause of A.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from graphneg.amr.clauses import Clauses
+from graphneg.amr.facts import discourse_facts
+from graphneg.amr.overlay import restated
+from graphneg.amr.reading import AmrView
+from graphneg.discourse import Clause, DiscourseLayer, Reading, SpokenTurn, discourse_layer, read_graph
+from graphneg.discourse.entities import References
+from graphneg.discourse.relations import Proposition, contradicts, proposition
+from graphneg.editing.transforms import Transform
+from graphneg.english.lexicon import Lexicon
+from graphneg.errors import TransformError
+from graphneg.model import AmrGraph, Edit
+from graphneg.store.dialogues import StoredDialogue, StoredTurn, next_speaker
+
+_KEPT = 4_000
+"""Maximum number of graphs whose readings are cached."""
+_NEGATIVE, _TWIN, _GAP = "negative", "twin", "gap"
+"""Names of the replies that are read: the negative, its twin, and a question without its question word."""
+
+
+@dataclass(frozen=True, slots=True)
+class CopiedClause:
+    """The clause of an earlier turn that an edit repeats, with its changes.
+
+    Attributes:
+        edit: The edit that copies the clause: a ``say``, or a ``graft`` whose copy is changed.
+        changes: The edits of the copy.
+        source: The turn of the clause.
+        turn: The number of the edited turn.
+        node: The index of a node in the clause, in the graph of ``source``.
+    """
+
+    edit: Edit
+    changes: tuple[Edit, ...]
+    source: StoredTurn
+    turn: int
+    node: int
+
+
+class Verdict(NamedTuple):
+    """The result of a check.
+
+    Attributes:
+        proved: Whether the negative has the declared relation; None if no relation is declared.
+        contradicted: Number of the turn that the twin contradicts; None if it contradicts none.
+    """
+
+    proved: bool | None = None
+    contradicted: int | None = None
+
+
+def copied_clause(dialogue: StoredDialogue, edits: Sequence[Edit]) -> CopiedClause | None:
+    """Return the earlier clause that edits repeat with a change.
+
+    Args:
+        dialogue: The edited dialogue.
+        edits: All edits of a negative.
+
+    Returns:
+        The clause; None if the negative has edits of several sites, or repeats no clause of the dialogue.
+    """
+    copying = next((edit for edit in edits if edit.op in ("say", "graft") and edit.from_amr), None)
+    if copying is None or len({(edit.transform, edit.site) for edit in edits}) != 1:
+        return None
+    turns = {turn.graph_id: turn for turn in dialogue.turns if turn.graph_id is not None}
+    source, edited = turns.get(copying.from_amr or ""), turns.get(copying.amr)
+    changes = tuple(edit for edit in edits if edit.copy_of == copying.from_amr)
+    # A subtree that is copied without a change repeats no clause: it may be only a noun.
+    if source is None or edited is None or source.turn >= edited.turn or not changes:
+        return None
+    # A ``graft`` copies a whole sentence, of which one clause is changed.
+    node = copying.from_position or 0 if copying.op == "say" else changes[0].position
+    return CopiedClause(copying, changes, source, edited.turn, node)
+
+
+def graphs_before(dialogue: StoredDialogue, copied: CopiedClause) -> list[str]:
+    """Return the ids of the graphs that a check reads: those of the turns before the edited one.
+
+    Args:
+        dialogue: The edited dialogue.
+        copied: The clause that the edited turn repeats.
+
+    Returns:
+        The ids.
+    """
+    return [turn.graph_id for turn in dialogue.turns if turn.graph_id is not None and turn.turn < copied.turn]
+
+
+class Prover:
+    """Checks negatives. It caches what it has read from graphs.
+
+    Args:
+        lexicon: The lexicon of the store.
+        transforms: Transforms with the relations that they declare, keyed by name.
+    """
+
+    def __init__(self, lexicon: Lexicon, transforms: Mapping[str, Transform]) -> None:
+        """Initialize with an empty cache."""
+        self._lexicon, self._transforms = lexicon, transforms
+        self._readings: OrderedDict[tuple[str, str | None], Reading] = OrderedDict()
+
+    def declares(self, copied: CopiedClause) -> tuple[str, ...]:
+        """Return the relations that the transform of an edit declares."""
+        transform = self._transforms.get(copied.edit.transform)
+        return () if transform is None else transform.proof
+
+    def check(
+        self, dialogue: StoredDialogue, copied: CopiedClause, graphs: Mapping[str, AmrGraph]
+    ) -> Verdict:
+        """Check a negative and its twin.
+
+        Args:
+            dialogue: The dialogue before the edits.
+            copied: The clause that the edited turn repeats.
+            graphs: The graphs of `graphs_before`, keyed by id.
+
+        Returns:
+            Whether the error is proved, and whether the twin contradicts something.
+        """
+        declared = self.declares(copied)
+        replies = self._replies(copied, graphs)
+        layer = self._layer(dialogue, copied, graphs, [reply.spoken for reply in replies.values()])
+        of_reply = {clause.graph: clause for clause in layer.clauses if clause.graph in replies}
+        before = {clause.id: clause for clause in layer.clauses if clause.graph not in replies}
+        contradicted = next(
+            (before[other].turn for one, other in layer.contradicts if one == f"{_TWIN}/0"), None
+        )
+        said = self._reading(copied.source, graphs)
+        index = _clause_at(said, copied.node)
+        claim = None if index is None else before.get(f"{copied.source.graph_id}/{index}")
+        if not declared:
+            return Verdict(None, contradicted)
+        is_read = _NEGATIVE in replies and len(replies) == len(of_reply) > 1
+        if claim is None or contradicted is not None or not is_read:
+            return Verdict(False, contradicted)
+        comparison = _Comparison(layer, claim, said, of_reply, replies, self._lexicon)
+        return Verdict(any(map(comparison.has, declared)), None)
+
+    def _replies(self, copied: CopiedClause, graphs: Mapping[str, AmrGraph]) -> dict[str, _Reply]:
+        """Read the clauses of the negative and its twin; of a question also without its question word."""
+        kept = {_NEGATIVE: copied.changes, _TWIN: ()}
+        asking = [edit for edit in copied.changes if edit.concept == "amr-unknown"]
+        if asking:
+            kept = {
+                _NEGATIVE: copied.changes,
+                _GAP: tuple(edit for edit in copied.changes if edit not in asking),
+            }
+        found: dict[str, _Reply] = {}
+        for name, changes in kept.items():
+            try:
+                graph, places = restated(graphs[copied.source.graph_id or ""], copied.edit.voice, changes)
+            except TransformError:
+                continue
+            reading = self._read(graph, copied.source.text)
+            index = _clause_at(reading, places.get(copied.node, 0))
+            if index is not None:
+                alone = _only_clause(reading, index)
+                found[name] = _Reply(SpokenTurn(name, copied.turn, "", name, alone), places)
+        return found
+
+    def _layer(
+        self,
+        dialogue: StoredDialogue,
+        copied: CopiedClause,
+        graphs: Mapping[str, AmrGraph],
+        replies: Sequence[SpokenTurn],
+    ) -> DiscourseLayer:
+        """Compute the discourse layer of the turns before the edited one, with alternative replies."""
+        turns = [turn for turn in dialogue.turns if turn.turn < copied.turn]
+        speaker = next(turn.speaker for turn in dialogue.turns if turn.turn == copied.turn)
+        speakers = {turn.speaker for turn in dialogue.turns}
+        # If only one person speaks, *you* refers to somebody who has not spoken yet.
+        if len(speakers) == 1:
+            speakers.add(next_speaker(dialogue.turns))
+        spoken = [
+            SpokenTurn(turn.graph_id, turn.turn, turn.speaker, turn.graph_id, self._reading(turn, graphs))
+            for turn in turns
+            if turn.graph_id is not None
+        ]
+        alternatives = [replace(reply, speaker=speaker) for reply in replies]
+        answered = {copied.turn - 1: alternatives}
+        return discourse_layer(dialogue.id, spoken, answered, sorted(speakers), self._lexicon)
+
+    def _reading(self, turn: StoredTurn, graphs: Mapping[str, AmrGraph]) -> Reading:
+        """Return the reading of a turn of the dialogue, from the cache if possible."""
+        id = turn.graph_id or ""
+        key = (id, turn.digest)
+        reading = self._readings.get(key)
+        if reading is None:
+            reading = self._readings[key] = self._read(graphs[id], turn.text)
+            if len(self._readings) > _KEPT:
+                self._readings.popitem(last=False)
+        return reading
+
+    def _read(self, graph: AmrGraph, text: str) -> Reading:
+        view = AmrView(graph, self._lexicon)
+        clauses = Clauses(view)
+        return read_graph(view, clauses, discourse_facts(view, clauses), text)
+
+
+class _Reply(NamedTuple):
+    """A clause that a reply takes for granted, and the new indices of the nodes of the earlier turn."""
+
+    spoken: SpokenTurn
+    places: Mapping[int, int]
+
+
+def _clause_at(reading: Reading, k: int) -> int | None:
+    """Return the index of the innermost clause that contains a node."""
+    around = [at for at, clause in enumerate(reading.clauses) if k in reading.view.whole(clause.head)]
+    # In "I think that she loves letters", the clause with the head *think* has the core *love*.
+    exact = [at for at in around if k in (reading.clauses[at].head, reading.clauses[at].core)]
+    found = exact or around
+    return max(found, key=lambda at: reading.clauses[at].head) if found else None
+
+
+def _only_clause(reading: Reading, index: int) -> Reading:
+    """Return a reading without the other clauses of the turn, because the reply does not repeat them."""
+    clause, view = reading.clauses[index], reading.view
+    kept = set(view.whole(clause.head))
+    # The subject of the clause may be introduced by another sentence of the turn.
+    kept |= {mention.target for mention in view.graph.mentions if mention.parent in kept}
+    mentions = tuple(mention for mention in reading.mentions if mention.position in kept)
+    return Reading(view, (clause,), mentions)
+
+
+class _Comparison:
+    """Compares the clause of a reply with the earlier clause that it repeats."""
+
+    def __init__(
+        self,
+        layer: DiscourseLayer,
+        claim: Clause,
+        said: Reading,
+        clauses: Mapping[str, Clause],
+        replies: Mapping[str, _Reply],
+        lexicon: Lexicon,
+    ) -> None:
+        self._layer, self._claim, self._said = layer, claim, said
+        self._clauses, self._replies, self._lexicon = clauses, replies, lexicon
+
+    def has(self, relation: str) -> bool:
+        """Return whether the negative has the relation to the earlier clause, and repeats no other clause."""
+        id = self._clauses[_NEGATIVE].id
+        if any(one == id for one, _ in self._layer.repeats):
+            return False
+        if relation == "contradicts":
+            return self._contradicts()
+        # Something that contradicts an earlier clause is another error than the declared one.
+        if any(one == id for one, _ in self._layer.contradicts):
+            return False
+        return self._asks() if relation == "asks what was said" else self._has_other_argument()
+
+    def _contradicts(self) -> bool:
+        before, said = self._propositions(_NEGATIVE)
+        later, earlier = self._clauses[_NEGATIVE].reading, self._claim.reading
+        return (
+            before is not None
+            and said is not None
+            and contradicts(later, said, earlier, before, self._lexicon)
+        )
+
+    def _has_other_argument(self) -> bool:
+        before, said = self._propositions(_NEGATIVE)
+        if before is None or said is None or not self._agrees(_NEGATIVE):
+            return False
+        # "He is a teacher" differs from "He is a doctor" in its predicate, which is a noun. Verbs must be
+        # equal: "I sold a car" and "I washed a car" may both be true.
+        views = self._said.view, self._replies[_NEGATIVE].spoken.reading.view
+        cores = self._claim.reading.core, self._clauses[_NEGATIVE].reading.core
+        is_verb = any(view.is_frame[core] for view, core in zip(views, cores, strict=True))
+        if said.predicate != before.predicate:
+            return not is_verb and not _differing(before, said)
+        return len(_differing(before, said)) == 1
+
+    def _asks(self) -> bool:
+        """Return whether the reply asks for exactly one role, and the earlier clause fills it."""
+        before, said = self._propositions(_GAP)
+        if before is None or said is None or not self._agrees(_GAP):
+            return False
+        asked = self._clauses[_NEGATIVE].reading
+        if asked.type != "question" or len(asked.asked) != 1:
+            return False
+        return said.predicate == before.predicate and len(_differing(before, said)) == 1
+
+    def _agrees(self, name: str) -> bool:
+        """Return whether the earlier clause is a statement, and the reply has its polarity and modality."""
+        earlier, later = self._claim.reading, self._clauses[name].reading
+        return (earlier.type, earlier.negative, earlier.modality) == (
+            "statement",
+            later.negative,
+            later.modality,
+        )
+
+    def _propositions(self, name: str) -> tuple[Proposition | None, Proposition | None]:
+        """Return the contents of the earlier clause and of a reply, in which copied pronouns are equal."""
+        reply = self._replies[name]
+        own = dict(self._layer.references.get(self._claim.graph, {}))
+        copied = dict(self._layer.references.get(name, {}))
+        view, other = self._said.view, reply.spoken.reading.view
+        for k in view.whole(self._claim.reading.head):
+            # The discourse layer does not resolve most "it", "she" and "there". But a reply that repeats "She
+            # loves it" means the same person and the same thing.
+            at = reply.places.get(k)
+            if at is not None and view.is_a(k, "anaphor", "pointer") and view.labels[k] == other.labels[at]:
+                copied[at] = own[k] = own.get(k, f"{k}")
+        return (
+            _content(self._claim, self._said, own),
+            _content(self._clauses[name], reply.spoken.reading, copied),
+        )
+
+
+def _content(clause: Clause, reading: Reading, references: References) -> Proposition | None:
+    return proposition(clause.reading, reading, references)
+
+
+def _differing(one: Proposition, other: Proposition) -> list[str]:
+    """Return the roles whose arguments differ, one item per argument."""
+    found: list[str] = []
+    for own, others in ((one.arguments, other.arguments), (one.circumstances, other.circumstances)):
+        for role in sorted({*own, *others}):
+            left, right = list(own.get(role, ())), list(others.get(role, ()))
+            for keys in own.get(role, ()):
+                match = next((each for each in right if not keys.isdisjoint(each)), None)
+                if match is not None:
+                    left.remove(keys)
+                    right.remove(match)
+            found += [role] * max(len(left), len(right))
+    return found

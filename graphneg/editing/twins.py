@@ -1,0 +1,110 @@
+"""Make the twin of a negative: a right reply by the same construction, without the error.
+
+A negative and its twin are a minimal pair. A judge that prefers the negative cannot have noticed the error,
+and a judge that rejects both has noticed only that the replies are edited. There are two kinds of twins:
+
+- A composed reply repeats an earlier clause with a change. Its twin repeats the clause without the change.
+- A right reply with an edit has the right reply itself as its twin.
+
+    A: I want to get my car washed.
+    negative: Why don't you want to get your car washed?
+    twin:     Why do you want to get your car washed?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from graphneg.editing.planning import EditPlan, EditSettings
+from graphneg.editing.variants import Variant, negative_from_variant, unedited
+from graphneg.english.reply_frames import reply_frame
+from graphneg.english.tokens import match_key
+from graphneg.model import TWIN, Edit, Negative
+
+
+def twin_id(id: str) -> str:
+    """Return the id of the twin of a negative.
+
+    >>> twin_id("everyday/test/42#4~all.0.0")
+    'everyday/test/42#4~all.0.0.twin'
+
+    Args:
+        id: Id of the negative.
+
+    Returns:
+        The id of the twin.
+    """
+    return f"{id}.{TWIN}"
+
+
+def twin_edits(settings: EditSettings, plan: EditPlan) -> tuple[Edit, ...] | str:
+    """Return the edits that make the twin of a planned negative.
+
+    Args:
+        settings: Recipe, target and seed.
+        plan: The plan of the negative.
+
+    Returns:
+        The edits; none if the twin is the unedited right reply. If there is no twin, the reason (``no-twin:
+        ...``).
+    """
+    saying = [edit for edit in plan.edits if edit.op == "say"]
+    if not saying:
+        if settings.target == "response":
+            return ()
+        return "no-twin: no edit of the whole dialogue is known that would leave it coherent"
+    [say, *others] = saying
+    if others or any(edit.copy_of != say.from_amr for edit in plan.edits if edit is not say):
+        return "no-twin: the negative has several edits"
+    frame = reply_frame(say.frame or "", say.voice or "")
+    # "But you said you like tea" objects to a claim that nobody has made.
+    if frame is None or frame.twin != "yes":
+        return f"no-twin: without a change, a reply in the frame {say.frame!r} is not right"
+    return (say,)
+
+
+def twin_of(
+    settings: EditSettings,
+    plan: EditPlan,
+    negative: Negative,
+    variant: Variant | None,
+    texts: Mapping[int, str],
+) -> Negative | str:
+    """Build the record of a twin.
+
+    Args:
+        settings: Recipe, target and seed.
+        plan: The plan of the negative.
+        negative: The negative.
+        variant: The edited graphs of the twin; None if the twin is the unedited right reply.
+        texts: The decoded texts of the twin, keyed by turn number.
+
+    Returns:
+        A record with label 1; or the reason why it is no twin, because it has the text of the negative.
+    """
+    if variant is None:
+        twin = unedited(plan.dialogue, plan.id, plan.turn, label=1)
+    else:
+        twin = negative_from_variant(settings, plan, variant, texts, negative.decoder)
+    if _texts(twin) == _texts(negative):
+        return "no-twin: the negative and its twin have the same text"
+    return msgspec.structs.replace(
+        twin,
+        id=twin_id(negative.id),
+        label=1,
+        categories=(),
+        recipe=TWIN,
+        target=settings.target,
+        seed=settings.seed,
+        error_type=None,
+        evidence=None,
+        distance=None,
+        pair=negative.id,
+        proved=negative.proved,
+    )
+
+
+def _texts(record: Negative) -> list[str]:
+    return [match_key(text) for text in (*(turn.text for turn in record.context), record.response)]

@@ -1,0 +1,175 @@
+"""Negatives with their twins and proofs: from loaded dialogues, the same on every server."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphneg.dialogue_graph import DialogueGraph
+from graphneg.editing.generation import Negatives
+from graphneg.errors import InputError
+from graphneg.merging import merge
+from graphneg.model import Negative
+from graphneg.records.files import negative_to_json, read_jsonl
+from graphneg.store.connection import Store
+from tests.interrupting import StopsAt
+from tests.servers import wipe
+
+CLAIMS = ["negated_claim", "thing_claim", "asked_claim"]
+LIMIT = 40
+ORIGINAL: dict[str, list[str]] = {}
+"""The first output of each request, on whichever server came first."""
+
+
+@pytest.fixture(scope="module")
+def dialogues(store: Store) -> Generator[DialogueGraph]:
+    """The bundled corpus on each server."""
+    wipe(store)
+    graph = DialogueGraph(store)
+    graph.load("everyday")
+    yield graph
+    wipe(store)
+
+
+def stream(dialogues: DialogueGraph, recipe: str = "all", **options: Any) -> Negatives:
+    asked: dict[str, Any] = {"limit": LIMIT, "splits": ["train"], "per_dialogue": 2, **options}
+    made = dialogues.negatives(recipe, **asked)
+    assert isinstance(made, Negatives)
+    return made
+
+
+def pairs_of(records: list[Negative]) -> list[tuple[Negative, Negative]]:
+    return list(zip(records[::2], records[1::2], strict=True))
+
+
+class TestTwins:
+    @pytest.mark.parametrize("batch", [1, 7, 200])
+    def test_follow_their_negatives_with_the_same_bytes_everywhere(
+        self, dialogues: DialogueGraph, batch: int
+    ) -> None:
+        records = list(stream(dialogues, twins=True, batch=batch))
+        lines = list(map(negative_to_json, records))
+        assert lines == ORIGINAL.setdefault("all", lines)
+        assert len(records) > LIMIT
+        for negative, twin in pairs_of(records):
+            assert (negative.label, twin.label) == (0, 1)
+            assert negative.pair == twin.pair == negative.id
+            assert twin.id == f"{negative.id}.twin" and twin.recipe == "twin"
+            assert (twin.dialogue, twin.turn, twin.context) == (
+                negative.dialogue,
+                negative.turn,
+                negative.context,
+            )
+            assert twin.response != negative.response
+
+    def test_of_composed_replies_are_the_same_reply_without_the_change(
+        self, dialogues: DialogueGraph
+    ) -> None:
+        found = pairs_of(list(stream(dialogues, transforms=["negated_claim"], twins=True)))
+        assert found
+        for negative, twin in found:
+            assert negative.frame == twin.frame
+            after = twin.amr[str(twin.turn)].after or ""
+            assert after != negative.amr[str(negative.turn)].after
+
+    def test_of_edited_replies_are_the_replies_as_loaded(self, dialogues: DialogueGraph) -> None:
+        found = pairs_of(list(stream(dialogues, transforms=["person_swap"], twins=True)))
+        assert found
+        for negative, twin in found:
+            assert twin.response == negative.original.response
+            assert not twin.edits and twin.original.response is None
+
+    def test_are_counted_apart_and_a_negative_without_one_is_left_out(self, dialogues: DialogueGraph) -> None:
+        made = stream(dialogues, transforms=["asked_claim"], target="response", twins=True)
+        assert not list(made)
+        assert made.summary.skipped["no-twin"] > 0
+        made = stream(dialogues, twins=True)
+        records = list(made)
+        assert made.summary.negatives == made.summary.twins == len(records) // 2
+        assert len(made) == len(records)
+
+    def test_of_whole_dialogues_exist_only_for_composed_replies(self, dialogues: DialogueGraph) -> None:
+        made = stream(dialogues, "deam", target="dialogue", twins=True)
+        assert not list(made) and made.summary.skipped["no-twin"] > 0
+        made = stream(dialogues, transforms=["negated_claim"], target="dialogue", twins=True)
+        for negative, twin in pairs_of(list(made)):
+            assert negative.target == twin.target == "dialogue"
+            edited = int(next(iter(negative.amr)))
+            said = [[*(turn.text for turn in one.context), one.response] for one in (negative, twin)]
+            assert [k for k, texts in enumerate(zip(*said, strict=True)) if texts[0] != texts[1]] == [edited]
+
+    def test_are_not_made_unasked(self, dialogues: DialogueGraph) -> None:
+        assert {(one.label, one.pair) for one in stream(dialogues)} == {(0, None)}
+
+    def test_are_made_of_edited_graphs_only(self, dialogues: DialogueGraph) -> None:
+        with pytest.raises(InputError, match="'hard' edits no graphs, so it makes no twins"):
+            dialogues.negatives("hard", twins=True)
+
+    def test_survive_an_interrupted_run(self, dialogues: DialogueGraph, tmp_path: Path) -> None:
+        whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
+        stream(dialogues, twins=True, batch=5).to_jsonl(whole)
+        with pytest.raises(KeyboardInterrupt):
+            stream(dialogues, twins=True, batch=5, progress=StopsAt(10)).to_jsonl(out)
+        resumed = stream(dialogues, twins=True, batch=5)
+        summary = resumed.to_jsonl(out)
+        assert resumed.resumed.negatives > 0
+        assert out.read_bytes() == whole.read_bytes()
+        assert summary.twins == summary.negatives == len(resumed) // 2
+        with pytest.raises(InputError, match="made with other settings"):
+            stream(dialogues, batch=5).to_jsonl(out)
+
+    def test_of_shards_are_those_of_one_run(self, dialogues: DialogueGraph, tmp_path: Path) -> None:
+        whole = list(map(negative_to_json, stream(dialogues, twins=True, limit=None)))
+        out = tmp_path / "out.jsonl"
+        for shard in ("1/2", "2/2"):
+            stream(dialogues, twins=True, limit=None, shard=shard).to_shard(out)
+        merge([f"{out}.1-of-2", f"{out}.2-of-2"], out)
+        assert list(map(negative_to_json, read_jsonl(out))) == whole
+
+
+class TestARecord:
+    def test_of_a_composed_reply_names_its_error_and_the_evidence(self, dialogues: DialogueGraph) -> None:
+        records = [one for name in CLAIMS for one in stream(dialogues, transforms=[name], target="response")]
+        assert {one.error_type for one in records} == set(CLAIMS)
+        for one in records:
+            assert one.evidence is not None and one.frame is not None and one.distance is not None
+            assert one.evidence.turn + one.distance == one.turn
+            assert one.evidence.words in one.context[one.evidence.turn].text
+
+    def test_of_an_edited_reply_has_no_evidence(self, dialogues: DialogueGraph) -> None:
+        for one in stream(dialogues, transforms=["person_swap"]):
+            assert (one.error_type, one.evidence, one.distance, one.frame) == (
+                "person_swap",
+                None,
+                None,
+                None,
+            )
+            assert one.proved is None
+
+    def test_of_several_edits_has_no_single_error_type(self, dialogues: DialogueGraph) -> None:
+        for one in stream(dialogues, "deam"):
+            names = {edit.transform for edit in one.edits}
+            assert one.error_type == (names.pop() if len(names) == 1 else None)
+
+    def test_is_the_same_when_it_is_explained(self, dialogues: DialogueGraph) -> None:
+        for one in list(stream(dialogues, transforms=["negated_claim"]))[:3]:
+            assert dialogues.explain(one.id).negative == one
+
+
+class TestProofs:
+    def test_are_found_for_most_claims_and_counted(self, dialogues: DialogueGraph) -> None:
+        made = stream(dialogues, transforms=["negated_claim"])
+        records = list(made)
+        proved = sum(one.proved is True for one in records)
+        assert proved > len(records) / 2
+        assert made.summary.proofs[True] == proved
+        assert made.summary.proofs.total() == len(records)
+
+    def test_can_be_required(self, dialogues: DialogueGraph) -> None:
+        made = stream(dialogues, proved=True)
+        assert {one.proved for one in made} == {True}
+        assert made.summary.skipped["unproved"] > 0
+        assert not list(stream(dialogues, transforms=["person_swap"], proved=True))
