@@ -187,7 +187,7 @@ class WindowSampler:
             kept = [] if _contains_held_out(item.original, texts) else allowed
             self.shortfall.held_out += len(item.edited) - len(kept)
             if kept:
-                twins = [twin for twin in item.twins if not _says(twin.turns, texts)]
+                twins = [twin for twin in item.twins if not _contains_held_out(twin.turns, texts)]
                 self._dialogues.append(DialogueVersions(item.id, item.original, kept, twins))
         if not self._dialogues:
             raise InputError("nothing to train on: all dialogues share turns with held-out ones")
