@@ -291,6 +291,8 @@ class _Tree:
         self._top = self._nodes[(graph.id, 0)]
         self._mentions = bool(graph.mentions)
         self._mentioned: dict[tuple[str, int], list[MutableNode]] = {}
+        # The top of the sentence that `_say` has copied, inside its reply frame.
+        self._said: MutableNode | None = None
 
     def under(
         self, edits: Sequence[Edit], sources: Mapping[str, AmrGraph]
@@ -323,9 +325,10 @@ class _Tree:
         Raises:
             TransformError: The graph has no such node.
         """
-        # The number -1 stands for the current top, which may be a new node above the original top.
+        # The number -1 stands for the current top, which may be a new node above the original top. In the copy
+        # of a sentence, it stands for the top of the copy, which is below the nodes of the reply frame.
         if edit.position == -1:
-            return self._top
+            return self._top if edit.copy_of is None or self._said is None else self._said
         key = (edit.copy_of or edit.amr, edit.position)
         if key in self._mentioned:
             self._introduce(key)
@@ -540,6 +543,19 @@ class _Tree:
         self._put(above, node)
         node.role, node.role_align = edit.role, None
         above.attach(node)
+        if node is self._said:
+            self._said = above
+            self._share_subject(above, node)
+
+    def _share_subject(self, above: MutableNode, clause: MutableNode) -> None:
+        """Let a verb such as *want* have the subject of the clause below it: "you want to buy a car"."""
+        role = _SUBJECT_ROLES.get(above.concept or "")
+        subject = next((child for child in clause.below if child.role in ("ARG0", "ARG1", "domain")), None)
+        if role is not None and subject is not None and subject.value is None:
+            mention = MutableNode(role)
+            mention.target = subject if subject.target is None else subject.target
+            above.attach(mention)
+            self._mentions = True
 
     def _say(self, edit: Edit, sources: Mapping[str, AmrGraph]) -> None:
         """Replace the graph by a copied sentence in a reply frame.
@@ -562,6 +578,7 @@ class _Tree:
                 if node.concept in _EXCHANGED:
                     node.concept, node.var = _EXCHANGED[node.concept], None
         clause, frame = self._top, _unframed(form.graph)
+        self._said = clause
         place = next(node for node in frame.walk() if node.concept == CLAUSE)
         for child in list(place.below):
             child.detach()
@@ -580,6 +597,8 @@ class _Tree:
                 node.target, node.concept, self._mentions = own[node.concept], None, True
 
 
+# The role of the person who wants or must do something, under the verb above the clause that says what.
+_SUBJECT_ROLES = {"want-01": "ARG0", "obligate-01": "ARG1"}
 # In a sentence that the other speaker repeats, *I* and *you* change places.
 _EXCHANGED = {"i": "you", "you": "i"}
 
