@@ -325,8 +325,8 @@ class _Tree:
         Raises:
             TransformError: The graph has no such node.
         """
-        # The number -1 stands for the current top, which may be a new node above the original top. In the copy
-        # of a sentence, it stands for the top of the copy, which is below the nodes of the reply frame.
+        # The number -1 stands for the current top, which may be a new node above the original top. In the
+        # copy of a sentence, it stands for the top of the copy, which is below the nodes of the reply frame.
         if edit.position == -1:
             return self._top if edit.copy_of is None or self._said is None else self._said
         key = (edit.copy_of or edit.amr, edit.position)

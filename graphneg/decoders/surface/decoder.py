@@ -28,6 +28,7 @@ from graphneg.decoders.surface.analysis.verb_groups import TIME_NOUNS
 from graphneg.decoders.surface.draft import RealisationError
 from graphneg.decoders.surface.operations.embedding import wrap
 from graphneg.decoders.surface.operations.grafts import graft
+from graphneg.decoders.surface.operations.modality import set_done, set_modality
 from graphneg.decoders.surface.operations.mood import (
     from_imperative,
     to_imperative,
@@ -36,9 +37,8 @@ from graphneg.decoders.surface.operations.mood import (
 )
 from graphneg.decoders.surface.operations.negation import affirm, negate
 from graphneg.decoders.surface.operations.pronouns import set_pronouns
-from graphneg.decoders.surface.operations.removal import drop
-from graphneg.decoders.surface.operations.modality import set_done, set_modality
 from graphneg.decoders.surface.operations.quantifiers import is_quantifier, set_quantifier
+from graphneg.decoders.surface.operations.removal import drop
 from graphneg.decoders.surface.operations.restating import (
     ask_for,
     contract_like,
@@ -47,8 +47,9 @@ from graphneg.decoders.surface.operations.restating import (
     keep_sentence,
     negates_clause,
     put_into_frame,
-    replace_subject,
+    refuse_fixed_phrase,
     refuse_indefinite,
+    replace_subject,
     state_wish,
     tidy_change,
 )
@@ -347,6 +348,9 @@ def _say(said_by: Edit, edits: Sequence[Edit], sources: Sources, reply: Sentence
         ask_for(source, left_out.position, asked.role or "")
         put_into_frame(source, form)
         return source.finish().strip()
+    for edit in copy:
+        if edit.op == "set" and edit.concept is not None:
+            refuse_fixed_phrase(source, edit.position)
     before = [token.text for token in source.tokens]
     if _set_quantifier(source, copy):
         # Nothing else changes.
@@ -374,7 +378,7 @@ def _persons(source: SentenceDraft, edits: Sequence[Edit]) -> list[Edit]:
 
 
 def _replace_subject(source: SentenceDraft, edits: Sequence[Edit]) -> list[Edit]:
-    """Apply the edit that replaces a noun phrase by a pronoun: "My sister lives in Rome" -> "You live in Rome".
+    """Apply the edit that replaces a subject by a pronoun: "My sister lives in Rome" -> "You live in Rome".
 
     Returns:
         The other edits. Edits that drop parts of the noun phrase are applied, too.
@@ -391,8 +395,8 @@ def _replace_subject(source: SentenceDraft, edits: Sequence[Edit]) -> list[Edit]
 def _set_quantifier(source: SentenceDraft, edits: Sequence[Edit]) -> bool:
     """Apply the edits that replace a quantity or frequency: "You always drink tea" -> "You never drink tea".
 
-    A negation that the edits add or drop belongs to the word: *never* is ``ever`` with a negation. So does *only* in
-    "only a few".
+    A negation that the edits add or drop belongs to the word: *never* is ``ever`` with a negation. So does
+    *only* in "only a few".
 
     Returns:
         Whether the edits do this.
@@ -411,6 +415,9 @@ def _change_verbs(
 
     Returns:
         The other edits.
+
+    Raises:
+        RealisationError: The verbs have no place for the change, or a time cannot be left out.
     """
     wraps = [edit for edit in edits if edit.op == "wrap"]
     negations = [edit for edit in edits if wraps and (edit.op, edit.position) == ("add", -1)]

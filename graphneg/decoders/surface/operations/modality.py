@@ -1,9 +1,9 @@
 """Change what the speaker of a clause must, can, wants or has done, for a reply that repeats the clause.
 
 Modal verbs (*can*), verbs such as *want to* and *have to*, and the forms of the future and the perfect are
-different words with the same place: between the subject and the plain form of the main verb. `plain_predicate`
-removes what is there, and the other functions write something else into the place. The words that may be
-there are in ``restating.tsv``.
+different words with the same place: between the subject and the plain form of the main verb.
+`plain_predicate` removes what is there, and the other functions write something else into the place. The
+words that may be there are in ``restating.tsv``.
 
 Example: "You want to buy a car." becomes "You have to buy a car." (`set_modality` with ``obligate-01``), "You
 can't buy a car." (``possible-01``, negated) or "You've already bought a car." (`set_done`).
@@ -121,11 +121,13 @@ def set_modality(source: SentenceDraft, concept: str, k: int | None, *, negated:
     if concept not in (*verbs, "possible-01") or (negated and concept in verbs):
         raise RealisationError("unsupported-edit", f"no words express the modality {concept}")
     before = [token.lower for token in source.tokens]
-    progressive = _main(source).chain[1:] and source.tokens[_main(source).main].tag == "VBG"
+    group = _main(source)
+    progressive = source.tokens[group.main].tag == "VBG" and source.tokens.get(group.main + 1).tag != "TO"
     verb, person, past = plain_predicate(source)
     if k is not None and source.tokens.index_of(verb) not in source.indices(k):
         raise RealisationError("unclear-clause", f"'{verb.text}' may not be what somebody wants")
-    # "I'm calling from the bank" tells what happens now. "I'm leaving tomorrow" is a plan, which can be impossible.
+    # "I'm calling from the bank" tells what happens now. "I'm leaving tomorrow" is a plan, which can be
+    # impossible.
     timed = any(token.lower in words_of("not-perfect") for token in source.tokens)
     if progressive and concept == "possible-01" and verb.lower != "go" and not timed:
         raise RealisationError("unclear-clause", "what happens now cannot be impossible")
@@ -137,11 +139,14 @@ def set_modality(source: SentenceDraft, concept: str, k: int | None, *, negated:
         elif negated:
             words = [Token("could", "MD"), Token("not", "NEG")] if past else [Token("cannot", "MD")]
     else:
-        # Who has done something does not want it any more, so a wish is always present. A duty keeps its tense:
-        # "I wanted to go" -> "you had to go".
+        # A wish is always present, because what was done is taken for a plan: "I bought it" -> "you want to
+        # buy it". A duty keeps its tense: "I wanted to go" -> "you had to go".
         tag = "VBD" if past and concept == "obligate-01" else "VBP"
         word = agree(verbs[concept], tag, person)
-        words = [Token(word, "VBD" if tag == "VBD" else "VBZ" if word.endswith("s") else "VBP"), Token("to", "TO")]
+        words = [
+            Token(word, "VBD" if tag == "VBD" else "VBZ" if word.endswith("s") else "VBP"),
+            Token("to", "TO"),
+        ]
     source.insert(at, *words)
     if [token.lower for token in source.tokens] == before:
         raise RealisationError("unchanged", "the clause has this modality already")
@@ -155,8 +160,8 @@ def set_done(source: SentenceDraft, *, inverted: bool) -> None:
         inverted: Whether the auxiliary will be moved before the subject: "have you already bought a car".
 
     Raises:
-        RealisationError: The clause has no place for the perfect, or contains a time or another word that does
-            not fit the perfect (``unclear-clause``).
+        RealisationError: The clause has no place for the perfect, or contains a time or another word that
+            does not fit the perfect (``unclear-clause``).
     """
     unfit = next((token for token in source.tokens if token.lower in words_of("not-perfect")), None)
     if unfit is not None:
@@ -171,4 +176,3 @@ def set_done(source: SentenceDraft, *, inverted: bool) -> None:
     if lone and source.contracts and not inverted:
         has = "'ve"
     source.insert(at, Token(has, "AX"), Token("already", "RB"))
-

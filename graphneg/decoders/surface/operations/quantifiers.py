@@ -1,8 +1,8 @@
 """Replace a quantity or frequency by one that excludes it: "many friends" -> "only a few friends".
 
 The words of a quantity are not only those of its node: *a lot of*, *all of the*. `set_quantifier` finds them
-around the word of the node, and writes the words of the new quantity, which ``quantifiers.tsv`` lists by the old
-words and the new concept.
+around the word of the node, and writes the words of the new quantity. ``quantifiers.tsv`` lists the new words
+by the old words and the new concept.
 
 Example: "You always drink tea." with ``ever`` (and a negation in the graph) becomes "You never drink tea."
 """
@@ -17,6 +17,7 @@ from graphneg.decoders.surface.draft import RealisationError, Token
 from graphneg.decoders.surface.inflection import BE, HAVE, noun_form
 from graphneg.decoders.surface.operations.restating import words_of
 from graphneg.english.gazetteer import TEMPORAL_UNITS
+from graphneg.english.tagging import CLOSED
 from graphneg.english.words import table_rows
 
 # Maximum number of words of a quantity: "a great deal of".
@@ -58,7 +59,9 @@ def set_quantifier(source: SentenceDraft, k: int, concept: str) -> None:
         RealisationError: No words are known for the new quantity in this place (``no-form``).
     """
     tokens = source.tokens
-    head = source.head(k)
+    # "Never" is *ever* with a negation. It may be aligned with either node.
+    never = [index for index, token in enumerate(tokens) if token.lower == "never"]
+    head = never[0] if never and source.node(k).concept == "ever" else source.head(k)
     for size in range(_LONGEST, 0, -1):
         for start in range(max(0, head - size + 1), head + 1):
             words = " ".join(token.lower for token in tokens[start : start + size])
@@ -79,6 +82,8 @@ def _write(source: SentenceDraft, start: int, end: int, by_noun: dict[str, str])
     before, following = tokens.get(start - 1), tokens.get(tokens.run_end(end, ("JJ", "VBG", "RB")))
     if before.lower in words_of("before-quantities"):
         raise RealisationError("no-form", f"'{before.text}' belongs to the quantity")
+    if tokens.get(end).lower in words_of("after-quantities"):
+        raise RealisationError("no-form", f"'{tokens[end].text}' compares the quantity")
     words = by_noun.get(following.tag, by_noun.get(""))
     if words is None:
         raise RealisationError("no-form", f"no quantity is known before '{following.text}'")
@@ -90,7 +95,7 @@ def _write(source: SentenceDraft, start: int, end: int, by_noun: dict[str, str])
     perfect = before.expanded in HAVE | BE and tokens.get(end).tag in ("VBN", "VBD", "RB", "JJ")
     if affirmed and (unfit is not None or before.tag == "MD" or perfect):
         raise RealisationError("no-form", f"'{words}' does not fit the rest of the negative clause")
-    new = [Token(word, tokens[start].tag) for word in words.split(" ")]
+    new = [Token(word, _tag(word, tokens[start].tag)) for word in words.split(" ")]
     source.cut(start, end)
     source.insert(start, *new)
     group = next((group for group in source.parse_verbs() if group.is_main), None)
@@ -100,3 +105,7 @@ def _write(source: SentenceDraft, start: int, end: int, by_noun: dict[str, str])
         inflect_finite(source, group, person)
 
 
+def _tag(word: str, default: str) -> str:
+    """Return the most frequent tag of a function word, or the default for another word."""
+    tags = CLOSED.get(word, {})
+    return max(tags, key=tags.__getitem__) if tags else default

@@ -40,7 +40,7 @@ from graphneg.english.gazetteer import TITLES
 from graphneg.english.noun_kinds import kind_of, lexeme
 from graphneg.english.reply_frames import ReplyFrame
 from graphneg.english.tagging import NOUNS, VERBS
-from graphneg.english.words import table_rows, unique_rows, word_class
+from graphneg.english.words import readings, table_rows, unique_rows, word_class
 
 MAX_WORDS = 16
 """Maximum number of words in a sentence that a reply repeats."""
@@ -217,8 +217,13 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
     # A first word that is a singular noun without an article is a name ("Bob is here"). Change its tag to
     # that of a name, so that it keeps its capital letter inside a sentence.
     first, alone = tokens[0], group.subject == (0, 1) and not can_lack_article(tokens[0].lower)
-    if alone and first.capital and first.tag in ("NN", "VB", "VBP", "JJ"):
+    named = any((node.value or "").strip('"') == first.text for node in source.graph.nodes)
+    adjective = not named and "ADJ" in readings(first.lower)
+    if alone and first.capital and first.tag in ("NN", "VB", "VBP", "JJ") and not adjective:
         first.tag = "NNP"
+    # An adjective that the graph does not name is no name, even if it is tagged as one: "Green tea is good."
+    elif first.tag == "NNP" and first.sentence_initial and adjective:
+        first.tag = "JJ"
     return group
 
 
@@ -254,6 +259,30 @@ def refuse_indefinite(source: SentenceDraft) -> None:
     """
     if source.tokens.get(0).lower in word_class("indefinite-determiners"):
         raise RealisationError("unclear-clause", "a negation would not contradict a sentence about 'a ...'")
+
+
+def refuse_fixed_phrase(source: SentenceDraft, k: int) -> None:
+    """Refuse to replace a word of a fixed phrase: *pull* in "You're pulling my leg".
+
+    Args:
+        source: The sentence.
+        k: The index of the node of the word.
+
+    Raises:
+        RealisationError: The word is in a phrase of the class ``fixed-phrases`` (``unsupported-edit``).
+    """
+    tokens, own = source.tokens, source.indices(k)
+    for phrase_words in (entry.split("_") for entry in words_of("fixed-phrases")):
+        for start in range(len(tokens) - len(phrase_words) + 1):
+            window = tokens[start : start + len(phrase_words)]
+            # "X" stands for any word: "pull X leg".
+            fits = all(
+                word in ("X", token.lower, token.lemma)
+                for word, token in zip(phrase_words, window, strict=True)
+            )
+            if fits and any(start <= index < start + len(window) for index in own):
+                words = " ".join(token.lower for token in window)
+                raise RealisationError("unsupported-edit", f"'{words}' is a fixed phrase")
 
 
 def _is_name(token: Token) -> bool:
@@ -389,8 +418,8 @@ def exchange_speakers(source: SentenceDraft, persons: Mapping[str, str] | None =
             (``kind-mismatch``), or a pronoun cannot be exchanged.
 
     Example:
-        "I'll call you at my office." becomes "You'll call me at your office." With ``{"i": "i", "you": "you"}``,
-        it stays as it is.
+        "I'll call you at my office." becomes "You'll call me at your office." With ``{"i": "i", "you":
+        "you"}``, it stays as it is.
     """
     exchanged = {**_EXCHANGED, **(persons or {})}
     changes: list[tuple[Token, str, Case]] = []
