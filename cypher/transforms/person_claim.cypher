@@ -45,7 +45,9 @@ UNWIND [n IN nodes WHERE
   // Skip long sentences, in which a reader does not notice the change.
   AND n.node.subtree_last - n.position <= 16
   // Skip "I think" and "I know": the reply would not be about a person.
-  AND NOT 'thinking' IN n.node.classes] AS claim
+  AND NOT 'thinking' IN n.node.classes
+  // Skip short answers: "She did last year."
+  AND n.node.concept <> 'do-02'] AS claim
 
 // Step 2: choose the person that changes, the later turns to replace and the reply frames.
 WITH dialogue, nodes, tops, claim, claim.node AS predicate,
@@ -63,14 +65,16 @@ WITH dialogue, nodes, tops, claim, predicate, context_free,
        // "He has to work on Sunday" becomes "Why do you have to work on Sunday?" The statement must not mention a speaker
        // outside the person: in "He called me", "you" would call "you".
        WHEN size(people) = 1 AND all(s IN speakers WHERE head(people).position < s.position
-         AND s.position <= head(people).node.subtree_last) THEN [{person: head(people), concept: 'you'}]
+         AND s.position <= head(people).node.subtree_last) THEN [{person: head(people), concept: 'you', frames: ['check', 'why', 'surprise', 'meaning']}]
        // "I have to work on Sunday" becomes "Why do I have to work on Sunday?": the pronoun stays.
        WHEN size(people) = 0 AND size(speakers) = 1 AND (
            predicate.concept IN ['obligate-01', 'need-01'] AND head(speakers).node.concept = 'i'
-           OR predicate.concept = 'recommend-01' AND head(speakers).node.concept = 'you'
-           OR predicate.tense = 'future' AND 'ARG0' IN predicate.roles
-             AND NOT 'timeless' IN predicate.classes AND NOT 'desiring' IN predicate.classes)
-         THEN [{person: head(speakers), concept: head(speakers).node.concept}]
+           OR predicate.concept = 'recommend-01' AND head(speakers).node.concept = 'you')
+         THEN [{person: head(speakers), concept: head(speakers).node.concept, frames: ['check', 'why', 'meaning']}]
+       // "I'll bring the wine" becomes "So I'll bring the wine?", but not "Why will I bring the wine?"
+       WHEN size(people) = 0 AND size(speakers) = 1 AND predicate.tense = 'future' AND 'ARG0' IN predicate.roles
+           AND NOT 'timeless' IN predicate.classes AND NOT 'desiring' IN predicate.classes
+         THEN [{person: head(speakers), concept: head(speakers).node.concept, frames: ['check', 'meaning']}]
        ELSE []
      END AS changes
 UNWIND [top IN tops WHERE
@@ -80,7 +84,7 @@ UNWIND [top IN tops WHERE
   // clear without its context, so it can be repeated up to four turns later.
   AND (top.turn = claim.turn + 1 OR context_free AND top.turn <= claim.turn + 4)] AS top
 UNWIND changes AS change
-UNWIND ['check', 'why', 'surprise', 'meaning'] AS frame
+UNWIND change.frames AS frame
 
 // Step 3: make the edits. The parts of a person are dropped, because "you" has no parts.
 UNWIND [{position: 0, op: 'say', from_amr: predicate.amr, from_position: predicate.position, voice: 'other',
@@ -89,5 +93,9 @@ UNWIND [{position: 0, op: 'say', from_amr: predicate.amr, from_position: predica
        AND NOT change.person.node.concept IN ['i', 'you']
      | {position: part.position, op: 'drop', copy_of: predicate.amr}]
   + [{position: change.person.position, op: 'set', concept: change.concept, copy_of: predicate.amr}] AS edit
+// Sort the edits: the servers read the nodes of a graph in different orders.
+WITH dialogue, predicate, top, change, frame, edit,
+     CASE edit.op WHEN 'say' THEN -1 WHEN 'drop' THEN edit.position ELSE 1000000 END AS rank
+ORDER BY dialogue, rank
 RETURN dialogue, collect(edit {.*, amr: top.amr,
   site: top.amr + '<' + predicate.amr + '.' + toString(predicate.position) + '>' + change.concept + '>' + frame}) AS edits

@@ -56,9 +56,13 @@ WHERE none(w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.
   AND size(people) = 2
   // The predicate is an action or a modality. "I'm happy for you" and "I have your key" have no exchangeable roles.
   AND ('ARG0' IN predicate.roles OR predicate.modal) AND NOT predicate.concept IN ['have-03', 'happy-01']
+  // Skip feelings and opinions: "So I love you?" and "So I'm afraid it's bad news?" are strange.
+  AND none(class IN ['opinion', 'liking', 'courtesy'] WHERE class IN predicate.classes)
   // Neither of them is only an owner: "I saw your brother" has no second person.
   AND all(p IN people WHERE p.node.role IN ['ARG0', 'ARG1', 'ARG2', 'ARG3', 'ARG4', 'beneficiary'])
-WITH dialogue, tops, claim, predicate, context_free, people[0] AS one, people[1] AS other
+WITH dialogue, tops, claim, predicate, context_free,
+     CASE WHEN people[0].position < people[1].position THEN people[0] ELSE people[1] END AS one,
+     CASE WHEN people[0].position < people[1].position THEN people[1] ELSE people[0] END AS other
 WHERE one.node.concept <> other.node.concept
 UNWIND [top IN tops WHERE
   // The later turn is by the other speaker. Speakers know what they themselves want and have done.

@@ -332,6 +332,9 @@ def _say(said_by: Edit, edits: Sequence[Edit], sources: Sources, reply: Sentence
     state_wish(source, keep_claim(source, said_by.from_position or 0))
     contract_like(source, reply)
     persons = _persons(source, copy)
+    third = len(persons) == 1 and source.node(persons[0].position).concept not in ("i", "you")
+    if third and source.tokens[0].lower not in ("he", "she"):
+        raise RealisationError("unclear-clause", "the person is not the subject of the sentence")
     copy = [edit for edit in copy if edit not in persons]
     if said_by.voice == "other":
         exchange_speakers(source, {source.node(edit.position).label: edit.concept or "" for edit in persons})
@@ -431,11 +434,12 @@ def _change_verbs(
         # The time was in the place of an object: "I'm going to graduate this summer" -> "graduate something".
         if sum(token.lower == "something" for token in source.tokens) > somethings:
             raise RealisationError("unclear-clause", "the time can't be left out")
+    inverted = form.order == "inverted"
     for edit in wraps:
         action = said_by.from_position if edit.concept == "want-01" else None
-        set_modality(source, edit.concept or "", action, negated=bool(negations))
+        set_modality(source, edit.concept or "", action, negated=bool(negations), inverted=inverted)
     if done:
-        set_done(source, inverted=form.order == "inverted")
+        set_done(source, inverted=inverted)
     return others
 
 

@@ -15,7 +15,7 @@ from graphneg.decoders.surface.agreement import PEOPLE, head_of, person_of
 from graphneg.decoders.surface.analysis.sentence import SentenceDraft
 from graphneg.decoders.surface.analysis.verb_groups import VerbGroup
 from graphneg.decoders.surface.draft import RealisationError, Token
-from graphneg.decoders.surface.inflection import BE, agree
+from graphneg.decoders.surface.inflection import BE, agree, verb_form
 from graphneg.decoders.surface.operations.restating import words_of
 from graphneg.english.noun_kinds import kind_of
 from graphneg.english.tagging import VERBS
@@ -52,7 +52,9 @@ def plain_predicate(source: SentenceDraft) -> tuple[Token, str, bool]:
     verb = tokens[group.main]
     # Look through "want to", "have got to", "am going to": the verb below them tells what somebody does.
     while tokens.get(index := tokens.index_of(verb) + 1).tag == "TO":
-        if not (verb.lemma in words_of("governing") and tokens.get(index + 1).tag == "VB"):
+        governs = verb.lemma in words_of("governing") and tokens.get(index + 1).tag == "VB"
+        # "I've got to go" is a duty, but "I need to get to work" is not.
+        if not governs or verb.lower == "get":
             break
         verb = tokens[index + 1]
     if verb.lemma in words_of("states") or verb.lower == "used":
@@ -65,7 +67,9 @@ def plain_predicate(source: SentenceDraft) -> tuple[Token, str, bool]:
     if strange is not None:
         raise RealisationError("unclear-clause", f"'{strange.text}' is between the subject and its verb")
     source.cut(after_subject, tokens.index_of(verb))
-    source.rewrite(verb, "be" if verb.is_be or verb.expanded in BE else verb.lemma, "VB")
+    # The lemma of a plain form may be wrong: "rent" is also a past form, of "rend".
+    plain = verb.lower if verb.tag in ("VB", "VBP") else verb.lemma
+    source.rewrite(verb, "be" if verb.is_be or verb.expanded in BE else plain, "VB")
     verb.original_index = -1
     return verb, person, past
 
@@ -79,14 +83,15 @@ def _refuse_thing(group: VerbGroup) -> None:
     subject = group.subject_tokens
     head = subject[head_of(subject)]
     person = person_of(subject) if head.tag in ("PRS", "PRO", "PN") else ""
-    known = person in ("i", "you", "he", "she", "they") if person else _is_person(head)
+    named = all(token.tag == "NNP" for token in subject)
+    known = person in ("i", "you", "he", "she", "they") if person else named or _is_person(head)
     if not known:
         raise RealisationError("kind-mismatch", f"'{head.text}' does not want or plan anything")
 
 
 def _is_person(head: Token) -> bool:
     singular = next(iter(readings(head.lower).get("NOUN", ())), head.lower)
-    return head.tag == "NNP" or kind_of(singular) == "person" or singular in PEOPLE
+    return kind_of(singular) == "person" or singular in PEOPLE
 
 
 def _main(source: SentenceDraft) -> VerbGroup:
@@ -101,7 +106,9 @@ def _main(source: SentenceDraft) -> VerbGroup:
     return group
 
 
-def set_modality(source: SentenceDraft, concept: str, k: int | None, *, negated: bool) -> None:
+def set_modality(
+    source: SentenceDraft, concept: str, k: int | None, *, negated: bool, inverted: bool
+) -> None:
     """Put a modality in place of the modality and tense of the main clause.
 
     Args:
@@ -109,6 +116,7 @@ def set_modality(source: SentenceDraft, concept: str, k: int | None, *, negated:
         concept: The new modality: ``want-01``, ``obligate-01`` or ``possible-01``.
         k: The index of the node of the action, which the verb must express; None to accept any verb.
         negated: Whether the modality is negated. Only ``possible-01`` can be.
+        inverted: Whether the modal will be moved before the subject. It is then contracted: "why can't you".
 
     Raises:
         RealisationError: The clause has no place for a modality (``unclear-clause``), has this modality
@@ -134,7 +142,7 @@ def set_modality(source: SentenceDraft, concept: str, k: int | None, *, negated:
     at = source.tokens.index_of(verb)
     if concept == "possible-01":
         words = [Token("could" if past else "can", "MD")]
-        if negated and source.contracts:
+        if negated and (source.contracts or inverted):
             words = [Token("could" if past else "ca", "MD"), Token("n't", "NEG")]
         elif negated:
             words = [Token("could", "MD"), Token("not", "NEG")] if past else [Token("cannot", "MD")]
@@ -169,8 +177,11 @@ def set_done(source: SentenceDraft, *, inverted: bool) -> None:
     verb, person, _ = plain_predicate(source)
     if verb.is_be or verb.lower == "be":
         raise RealisationError("unclear-clause", "a state is not done")
+    # "You've already gone try on the clothes" is not English.
+    if source.tokens.get(source.tokens.index_of(verb) + 1).tag in ("VB", "VBP", "CC"):
+        raise RealisationError("unclear-clause", f"a verb follows '{verb.text}'")
     at = source.tokens.index_of(verb)
-    source.inflect(verb, "VBN")
+    source.rewrite(verb, verb_form(verb.lower, "VBN"), "VBN")
     has = agree("have", "VBP", person)
     lone = at == 1 and source.tokens[0].tag in ("PRS", "PN") and has == "have"
     if lone and source.contracts and not inverted:

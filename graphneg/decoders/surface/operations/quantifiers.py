@@ -87,6 +87,9 @@ def _write(source: SentenceDraft, start: int, end: int, by_noun: dict[str, str])
     words = by_noun.get(following.tag, by_noun.get(""))
     if words is None:
         raise RealisationError("no-form", f"no quantity is known before '{following.text}'")
+    # "I like all kinds of music" does not become "I like no kinds of music": "no" fits only a subject.
+    if words == "no" and start:
+        raise RealisationError("no-form", "'no' fits only the subject")
     # "A few days ago" is a time, and "I've never tried it" excludes one time, not all times but one.
     if words == "a lot of" and following.lower in _PERIODS:
         raise RealisationError("no-form", f"'{following.text}' measures a time")
