@@ -47,7 +47,7 @@ UNWIND [n IN nodes WHERE
   // Skip "I think" and "I know": the reply would not be about a person.
   AND NOT 'thinking' IN n.node.classes
   // Skip short answers: "She did last year."
-  AND n.node.concept <> 'do-02'] AS claim
+  AND NOT n.node.concept IN ['do-02', 'name-01']] AS claim
 
 // Step 2: choose the person that changes, the later turns to replace and the reply frames.
 WITH dialogue, nodes, tops, claim, claim.node AS predicate,
@@ -58,7 +58,10 @@ WITH dialogue, nodes, tops, claim, claim.node AS predicate,
      // A third person: the subject of the predicate, or the person who must do something.
      [p IN nodes WHERE p.amr = claim.amr AND p.node.parent = claim.position
         AND p.node.role IN ['ARG0', 'ARG1', 'domain']
-        AND (p.node.concept IN ['he', 'she'] OR p.node.kind = 'person' OR p.node.concept = 'person')] AS people
+        AND (p.node.concept IN ['he', 'she'] OR p.node.concept = 'person' AND p.node.has_name
+          // "My sister", but not "a teacher": the reply would not be about another person.
+          OR any(part IN nodes WHERE part.amr = p.amr AND part.node.parent = p.position
+            AND (part.node.role = 'poss' OR part.node.concept = 'have-rel-role-91')))] AS people
 WHERE none(w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences)
 WITH dialogue, nodes, tops, claim, predicate, context_free,
      CASE

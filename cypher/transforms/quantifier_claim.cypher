@@ -27,6 +27,7 @@ WHERE
   // The node is *you* or *we*: not every kind of reply can repeat a statement with these pronouns.
   OR n.concept IN ['you', 'we']
   // The node says how many or how often: "always", "many", "everyone".
+  OR n.concept IN ['anyone', 'anybody', 'anything', 'any', 'again']
   OR n.role IN ['time', 'manner', 'frequency', 'mod', 'quant', 'ARG0', 'ARG1', 'ARG2', 'degree', 'polarity']
 OPTIONAL MATCH (n)-[:LEXEME]->(:Term)-[:ALTERNATIVE {scale: 'quantifier'}]->(x:Term)
 WITH d, t, n, [o IN collect(x.text) WHERE o IS NOT NULL] AS options
@@ -62,6 +63,8 @@ WITH nodes, dialogue, tops, claim, claim.node AS predicate,
         AND (
           // "He never eats meat": the word is *ever*, and the clause has a negation, which is dropped.
           c.node.concept = 'ever' AND c.node.parent = claim.position AND claim.node.negation_position IS NOT NULL
+            // In "It never hurt anyone", "always" would not fit.
+            AND none(a IN nodes WHERE a.amr = c.amr AND a.node.concept IN ['anyone', 'anybody', 'anything', 'any', 'again'])
           // All other words: the clause is affirmative, and frequencies belong to its predicate.
           OR c.node.concept <> 'ever' AND claim.node.negated IS NULL
             AND (c.options <> ['ever'] OR c.node.parent = claim.position)

@@ -28,6 +28,8 @@ WHERE
   OR n.concept IN ['i', 'you', 'we']
   // The node is a third person: "he", "she".
   OR n.concept IN ['he', 'she']
+  // The node is *only*. Statements with this word are excluded in step 2.
+  OR n.concept = 'only'
 WITH d.id AS dialogue,
      collect({node: n, position: n.position, amr: n.amr, turn: t.turn, speaker: t.speaker}) AS nodes
 WITH dialogue, nodes, [n IN nodes WHERE n.position = 0] AS tops,
@@ -56,6 +58,9 @@ WHERE none(w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.
   AND size(people) = 2
   // The predicate is an action or a modality. "I'm happy for you" and "I have your key" have no exchangeable roles.
   AND ('ARG0' IN predicate.roles OR predicate.modal) AND NOT predicate.concept IN ['have-03', 'happy-01']
+  // "I can only offer you an exchange" is about other offers, which the reply would not repeat.
+  AND none(o IN nodes WHERE o.amr = claim.amr AND o.node.concept = 'only'
+    AND claim.position < o.position AND o.position <= claim.node.subtree_last)
   // Skip feelings and opinions: "So I love you?" and "So I'm afraid it's bad news?" are strange.
   AND none(class IN ['opinion', 'liking', 'courtesy'] WHERE class IN predicate.classes)
   // Neither of them is only an owner: "I saw your brother" has no second person.

@@ -23,8 +23,8 @@ WHERE
   n.position = 0
   // The node is the main predicate of a sentence that can be repeated later: "She loves letters."
   OR n.repeatable IS NOT NULL
-  // The node is *you* or *we*: not every kind of reply can repeat a statement with these pronouns.
-  OR n.concept IN ['you', 'we']
+  // The node is a person. Things neither want nor plan anything.
+  OR n.concept IN ['i', 'you', 'we', 'he', 'she', 'they'] OR n.kind = 'person' OR n.entity_type = 'name person'
   // The node is an action below a modality: "buy" in "I want to buy a car".
   OR n.frame AND n.role IN ['ARG1', 'ARG2']
   // The node is a time: "on Friday", "yesterday".
@@ -63,6 +63,11 @@ WITH dialogue, nodes, tops, claim, claim.node AS predicate,
           THEN c.node.parent = claim.position AND c.node.role IN ['ARG1', 'ARG2']
           ELSE c.position = claim.position END] AS actions
 WHERE size(actions) = 1 AND NOT of_group
+  // The statement is about a speaker or another person.
+  AND any(p IN nodes WHERE p.amr = claim.amr AND (
+    p.node.concept IN ['i', 'you'] AND claim.node.sentence_top IN p.node.pronoun_sentences
+    OR (p.node.concept IN ['he', 'she', 'they', 'person'] OR p.node.kind = 'person')
+      AND p.node.parent IN [claim.position, head(actions).position] AND p.node.role IN ['ARG0', 'ARG1']))
 WITH dialogue, nodes, tops, claim, predicate, context_free, to_addressee, head(actions) AS action
 WITH dialogue, tops, claim, predicate, context_free, to_addressee, action.position AS action,
      // The times of the action.

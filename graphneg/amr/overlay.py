@@ -293,6 +293,8 @@ class _Tree:
         self._mentioned: dict[tuple[str, int], list[MutableNode]] = {}
         # The top of the sentence that `_say` has copied, inside its reply frame.
         self._said: MutableNode | None = None
+        # The nodes that a reply frame has added below this top, such as ":mode interrogative".
+        self._marks: list[MutableNode] = []
 
     def under(
         self, edits: Sequence[Edit], sources: Mapping[str, AmrGraph]
@@ -545,6 +547,10 @@ class _Tree:
         above.attach(node)
         if node is self._said:
             self._said = above
+            # Marks of the frame, such as ":mode interrogative", belong to the top of the repeated sentence.
+            for mark in [child for child in node.below if child in self._marks]:
+                mark.detach()
+                above.attach(mark)
             self._share_subject(above, node)
 
     def _share_subject(self, above: MutableNode, clause: MutableNode) -> None:
@@ -583,6 +589,7 @@ class _Tree:
         for child in list(place.below):
             child.detach()
             clause.attach(child)
+            self._marks.append(child)
         if place is frame:
             return
         self._top = frame

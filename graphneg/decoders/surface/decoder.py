@@ -434,12 +434,11 @@ def _change_verbs(
         # The time was in the place of an object: "I'm going to graduate this summer" -> "graduate something".
         if sum(token.lower == "something" for token in source.tokens) > somethings:
             raise RealisationError("unclear-clause", "the time can't be left out")
-    inverted = form.order == "inverted"
+    inverted, k = form.order == "inverted", said_by.from_position or 0
     for edit in wraps:
-        action = said_by.from_position if edit.concept == "want-01" else None
-        set_modality(source, edit.concept or "", action, negated=bool(negations), inverted=inverted)
+        set_modality(source, edit.concept or "", k, negated=bool(negations), inverted=inverted)
     if done:
-        set_done(source, inverted=inverted)
+        set_done(source, k, inverted=inverted)
     return others
 
 

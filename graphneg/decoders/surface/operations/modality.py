@@ -24,11 +24,13 @@ from graphneg.english.words import readings
 _PAST_MODALS = frozenset({"could", "would", "did", "was", "were", "had"})
 
 
-def plain_predicate(source: SentenceDraft) -> tuple[Token, str, bool]:
+def plain_predicate(source: SentenceDraft, k: int) -> tuple[Token, str, bool]:
     """Reduce the verbs of the main clause to the plain form of the last verb.
 
     Args:
         source: The sentence, edited in place: "you want to buy a car" -> "you buy a car".
+        k: The index of the node of the action. Adverbs outside its subtree are left out: *only* in "You only
+            have to buy milk" belongs to *have to*.
 
     Returns:
         The token of the verb; the person of its subject, as a subject pronoun; and whether the clause was in
@@ -63,7 +65,10 @@ def plain_predicate(source: SentenceDraft) -> tuple[Token, str, bool]:
     if passive and verb is tokens[group.main]:
         raise RealisationError("unclear-clause", "the clause is passive")
     between = tokens[after_subject : tokens.index_of(verb)]
-    strange = next((token for token in between if token.tag not in (*VERBS, "AX", "MD", "TO")), None)
+    own = {id(tokens[index]) for index in source.subtree_indices(k)}
+    outer = [token for token in between if token.tag == "RB" and id(token) not in own and k]
+    verbal = (*VERBS, "AX", "MD", "TO")
+    strange = next((token for token in between if token.tag not in verbal and token not in outer), None)
     if strange is not None:
         raise RealisationError("unclear-clause", f"'{strange.text}' is between the subject and its verb")
     source.cut(after_subject, tokens.index_of(verb))
@@ -114,7 +119,7 @@ def set_modality(
     Args:
         source: The sentence, edited in place.
         concept: The new modality: ``want-01``, ``obligate-01`` or ``possible-01``.
-        k: The index of the node of the action, which the verb must express; None to accept any verb.
+        k: The index of the node of the action.
         negated: Whether the modality is negated. Only ``possible-01`` can be.
         inverted: Whether the modal will be moved before the subject. It is then contracted: "why can't you".
 
@@ -131,8 +136,8 @@ def set_modality(
     before = [token.lower for token in source.tokens]
     group = _main(source)
     progressive = source.tokens[group.main].tag == "VBG" and source.tokens.get(group.main + 1).tag != "TO"
-    verb, person, past = plain_predicate(source)
-    if k is not None and source.tokens.index_of(verb) not in source.indices(k):
+    verb, person, past = plain_predicate(source, k)
+    if concept == "want-01" and source.tokens.index_of(verb) not in source.indices(k):
         raise RealisationError("unclear-clause", f"'{verb.text}' may not be what somebody wants")
     # "I'm calling from the bank" tells what happens now. "I'm leaving tomorrow" is a plan, which can be
     # impossible.
@@ -160,11 +165,12 @@ def set_modality(
         raise RealisationError("unchanged", "the clause has this modality already")
 
 
-def set_done(source: SentenceDraft, *, inverted: bool) -> None:
+def set_done(source: SentenceDraft, k: int, *, inverted: bool) -> None:
     """Say that something planned is done: "you want to buy a car" -> "you've already bought a car".
 
     Args:
         source: The sentence, edited in place.
+        k: The index of the node of the action.
         inverted: Whether the auxiliary will be moved before the subject: "have you already bought a car".
 
     Raises:
@@ -174,7 +180,7 @@ def set_done(source: SentenceDraft, *, inverted: bool) -> None:
     unfit = next((token for token in source.tokens if token.lower in words_of("not-perfect")), None)
     if unfit is not None:
         raise RealisationError("unclear-clause", f"'{unfit.text}' does not fit something that is done")
-    verb, person, _ = plain_predicate(source)
+    verb, person, _ = plain_predicate(source, k)
     if verb.is_be or verb.lower == "be":
         raise RealisationError("unclear-clause", "a state is not done")
     # "You've already gone try on the clothes" is not English.
