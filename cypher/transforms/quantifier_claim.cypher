@@ -64,7 +64,8 @@ WITH nodes, dialogue, tops, claim, claim.node AS predicate,
           // "He never eats meat": the word is *ever*, and the clause has a negation, which is dropped.
           c.node.concept = 'ever' AND c.node.parent = claim.position AND claim.node.negation_position IS NOT NULL
             // In "It never hurt anyone", "always" would not fit.
-            AND none(a IN nodes WHERE a.amr = c.amr AND a.node.concept IN ['anyone', 'anybody', 'anything', 'any', 'again'])
+            AND size([a IN nodes WHERE a.amr = c.amr
+              AND a.node.concept IN ['anyone', 'anybody', 'anything', 'any', 'again']]) = 0
           // All other words: the clause is affirmative, and frequencies belong to its predicate.
           OR c.node.concept <> 'ever' AND claim.node.negated IS NULL
             AND (c.options <> ['ever'] OR c.node.parent = claim.position)

@@ -59,8 +59,8 @@ WHERE none(w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.
   // The predicate is an action or a modality. "I'm happy for you" and "I have your key" have no exchangeable roles.
   AND ('ARG0' IN predicate.roles OR predicate.modal) AND NOT predicate.concept IN ['have-03', 'happy-01']
   // "I can only offer you an exchange" is about other offers, which the reply would not repeat.
-  AND none(o IN nodes WHERE o.amr = claim.amr AND o.node.concept = 'only'
-    AND claim.position < o.position AND o.position <= claim.node.subtree_last)
+  AND size([o IN nodes WHERE o.amr = claim.amr AND o.node.concept = 'only'
+    AND claim.position < o.position AND o.position <= claim.node.subtree_last]) = 0
   // Skip feelings and opinions: "So I love you?" and "So I'm afraid it's bad news?" are strange.
   AND none(class IN ['opinion', 'liking', 'courtesy'] WHERE class IN predicate.classes)
   // Neither of them is only an owner: "I saw your brother" has no second person.
