@@ -99,7 +99,8 @@ def test_the_example_is_what_the_engine_makes(everyday: Store, name: str) -> Non
     assert (after, " ".join(edited.split())) in [(text, line(result)) for text, result in made]
 
 
-# Few words to which a topic leads fit elsewhere. Few statements name two people, or a quantity that excludes others.
+# Few words to which a topic leads fit elsewhere. Few statements name two people, or a quantity that excludes
+# others.
 FEWEST = {"perspective_substitution": 3, "role_claim": 1, "quantifier_claim": 1}
 """Number of texts that a transform exceeds in the bundled corpus, where it is not 5."""
 

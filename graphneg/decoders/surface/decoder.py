@@ -28,7 +28,7 @@ from graphneg.decoders.surface.analysis.verb_groups import TIME_NOUNS
 from graphneg.decoders.surface.draft import RealisationError
 from graphneg.decoders.surface.operations.embedding import wrap
 from graphneg.decoders.surface.operations.grafts import graft
-from graphneg.decoders.surface.operations.modality import set_done, set_modality
+from graphneg.decoders.surface.operations.modality import drop_time, set_done, set_modality
 from graphneg.decoders.surface.operations.mood import (
     from_imperative,
     to_imperative,
@@ -49,6 +49,7 @@ from graphneg.decoders.surface.operations.restating import (
     put_into_frame,
     refuse_fixed_phrase,
     refuse_indefinite,
+    refuse_other_person,
     replace_subject,
     state_wish,
     tidy_change,
@@ -332,9 +333,8 @@ def _say(said_by: Edit, edits: Sequence[Edit], sources: Sources, reply: Sentence
     state_wish(source, keep_claim(source, said_by.from_position or 0))
     contract_like(source, reply)
     persons = _persons(source, copy)
-    third = len(persons) == 1 and source.node(persons[0].position).concept not in ("i", "you")
-    if third and source.tokens[0].lower not in ("he", "she"):
-        raise RealisationError("unclear-clause", "the person is not the subject of the sentence")
+    if len(persons) == 1:
+        refuse_other_person(source, source.node(persons[0].position).label, persons[0].concept or "")
     copy = [edit for edit in copy if edit not in persons]
     if said_by.voice == "other":
         exchange_speakers(source, {source.node(edit.position).label: edit.concept or "" for edit in persons})
@@ -418,9 +418,6 @@ def _change_verbs(
 
     Returns:
         The other edits.
-
-    Raises:
-        RealisationError: The verbs have no place for the change, or a time cannot be left out.
     """
     wraps = [edit for edit in edits if edit.op == "wrap"]
     negations = [edit for edit in edits if wraps and (edit.op, edit.position) == ("add", -1)]
@@ -428,12 +425,8 @@ def _change_verbs(
     others = [edit for edit in edits if edit not in (*wraps, *negations, *done)]
     # Times are dropped before the tense changes: "I bought it yesterday" -> "you want to buy it".
     for edit in [edit for edit in others if edit.op == "drop"] if wraps or done else ():
-        somethings = sum(token.lower == "something" for token in source.tokens)
-        drop(source, edit.position)
+        drop_time(source, edit.position)
         others.remove(edit)
-        # The time was in the place of an object: "I'm going to graduate this summer" -> "graduate something".
-        if sum(token.lower == "something" for token in source.tokens) > somethings:
-            raise RealisationError("unclear-clause", "the time can't be left out")
     inverted, k = form.order == "inverted", said_by.from_position or 0
     for edit in wraps:
         set_modality(source, edit.concept or "", k, negated=bool(negations), inverted=inverted)

@@ -369,3 +369,29 @@ def test_a_number_counts_the_head_of_a_compound() -> None:
     )
     change = {"op": "set", "position": place(source[1], "1"), "value": "2"}
     assert said(source, "check", change) == "So they need two meeting rooms?"
+
+
+def test_a_number_that_the_noun_does_not_agree_with_leaves_the_noun_unchanged() -> None:
+    source = (
+        "The price is 60 euro.",
+        "(p / price-01 :ARG2 (m / monetary-quantity :quant 60 :unit (e / euro)))",
+    )
+    change = {"op": "set", "position": place(source[1], "60"), "value": "120"}
+    assert said(source, "check", change) == "So the price is 120 euro?"
+
+
+def test_only_duties_and_plans_are_taken_for_those_of_the_other_speaker() -> None:
+    source = ("I'm hungry.", "(h / hunger-01 :ARG0 (i / i))")
+    keep = {"op": "set", "position": 1, "concept": "i"}
+    assert said(source, "check", keep).startswith("unclear-clause")
+
+
+def test_a_time_is_not_dropped_with_a_particle() -> None:
+    source = (
+        "I want to check out today.",
+        "(w / want-01 :ARG0 (i / i) :ARG1 (c / check-out-04 :ARG0 i :time (t / today)))",
+    )
+    drop = {"op": "drop", "position": place(source[1], "today")}
+    already = {"op": "add", "role": "time", "concept": "already"}
+    text = said(source, "check", drop, already, top="check-out-04")
+    assert text.startswith(("unclear-clause", "So you've already checked out?"))

@@ -11,11 +11,14 @@ can't buy a car." (``possible-01``, negated) or "You've already bought a car." (
 
 from __future__ import annotations
 
+from collections import Counter
+
 from graphneg.decoders.surface.agreement import PEOPLE, head_of, person_of
 from graphneg.decoders.surface.analysis.sentence import SentenceDraft
 from graphneg.decoders.surface.analysis.verb_groups import VerbGroup
 from graphneg.decoders.surface.draft import RealisationError, Token
 from graphneg.decoders.surface.inflection import BE, agree, verb_form
+from graphneg.decoders.surface.operations.removal import drop
 from graphneg.decoders.surface.operations.restating import words_of
 from graphneg.english.noun_kinds import kind_of
 from graphneg.english.tagging import VERBS
@@ -109,6 +112,27 @@ def _main(source: SentenceDraft) -> VerbGroup:
     if group is None or group.subject is None or group.inverted or group.kind != "finite":
         raise RealisationError("unclear-clause", "the clause does not begin with its subject")
     return group
+
+
+def drop_time(source: SentenceDraft, k: int) -> None:
+    """Leave out the time of an action: "I bought a car yesterday" -> "I bought a car".
+
+    Args:
+        source: The sentence, edited in place.
+        k: The index of the node of the time.
+
+    Raises:
+        RealisationError: Other words would change, too (``unclear-clause``).
+    """
+    before = Counter(token.lower for token in source.tokens)
+    drop(source, k)
+    after = Counter(token.lower for token in source.tokens)
+    # "I'm going to graduate this summer" would become "graduate something", and "I want to check out today"
+    # would lose its particle.
+    if after["something"] > before["something"] or any(
+        before[word] > after[word] for word in words_of("particles")
+    ):
+        raise RealisationError("unclear-clause", "the time can't be left out")
 
 
 def set_modality(

@@ -439,6 +439,32 @@ def exchange_speakers(source: SentenceDraft, persons: Mapping[str, str] | None =
     change_persons(source, changes)
 
 
+def refuse_other_person(source: SentenceDraft, old: str, new: str) -> None:
+    """Refuse to change what a sentence says of one person if this person is not its subject.
+
+    Args:
+        source: The sentence, as its speaker has said it.
+        old: The person, as a subject pronoun.
+        new: The new person. If it equals ``old``, the pronoun keeps its form, and so stands for the other
+            speaker. The sentence must then be about a duty or the future: "I have to go", not "I'm hungry".
+
+    Raises:
+        RealisationError: The person is not the subject, or the sentence is about something else
+            (``unclear-clause``).
+    """
+    first = source.tokens.get(0)
+    if old not in {person for person, _ in pronoun_cases(first.text)} or first.tag == "PS":
+        raise RealisationError("unclear-clause", "the person is not the subject of the sentence")
+    group = next((group for group in source.parse_verbs() if group.is_main), None)
+    verbs = [] if group is None else [source.tokens[index] for index in group.chain]
+    planned = any(
+        verb.tag == "MD" or not words_of("duties-and-plans").isdisjoint((verb.expanded, verb.lemma))
+        for verb in verbs
+    )
+    if old == new and not planned:
+        raise RealisationError("unclear-clause", "speakers know what they are and have done")
+
+
 def replace_subject(source: SentenceDraft, k: int, person: str) -> None:
     """Replace the subject of a sentence by a pronoun: "Tom lost his key" -> "You lost your key".
 
