@@ -135,9 +135,7 @@ def drop_time(source: SentenceDraft, k: int) -> None:
         raise RealisationError("unclear-clause", "the time can't be left out")
 
 
-def set_modality(
-    source: SentenceDraft, concept: str, k: int | None, *, negated: bool, inverted: bool
-) -> None:
+def set_modality(source: SentenceDraft, concept: str, k: int, *, negated: bool, inverted: bool) -> None:
     """Put a modality in place of the modality and tense of the main clause.
 
     Args:
