@@ -68,6 +68,9 @@ WITH nodes, dialogue, tops, addressees, groups, claim, claim.node AS predicate,
         // The word is below the head of the statement in the graph, so it belongs to the statement.
         AND c.position >= claim.position AND c.position <= claim.node.subtree_last
         AND size(c.options) > 0
+        // The thing is no part of a compound: a "department store" can't become a "department bank".
+        AND coalesce(c.node.role, '') <> 'mod'
+        AND size([m IN nodes WHERE m.amr = c.amr AND m.node.parent = c.position AND m.node.role = 'mod']) = 0
         // Neither the statement nor an earlier turn mentions the new thing. Otherwise the changed statement could be
         // true.
         AND none(o IN c.options WHERE

@@ -315,6 +315,10 @@ class _Tree:
         self._top = self._nodes[(graph.id, 0)]
         self._mentions = bool(graph.mentions)
         self._mentioned: dict[tuple[str, int], list[MutableNode]] = {}
+        # The top of the sentence that `_say` has copied, inside its reply frame.
+        self._said: MutableNode | None = None
+        # The nodes that a reply frame has added below this top, such as ":mode interrogative".
+        self._marks: list[MutableNode] = []
 
     def under(
         self, edits: Sequence[Edit], sources: Mapping[str, AmrGraph]
@@ -347,9 +351,10 @@ class _Tree:
         Raises:
             TransformError: The graph has no such node.
         """
-        # The number -1 stands for the current top, which may be a new node above the original top.
+        # The number -1 stands for the current top, which may be a new node above the original top. In the
+        # copy of a sentence, it stands for the top of the copy, which is below the nodes of the reply frame.
         if edit.position == -1:
-            return self._top
+            return self._top if edit.copy_of is None or self._said is None else self._said
         key = (edit.copy_of or edit.amr, edit.position)
         if key in self._mentioned:
             self._introduce(key)
@@ -564,6 +569,23 @@ class _Tree:
         self._put_in_place_of(above, node)
         node.role, node.role_align = edit.role, None
         above.attach(node)
+        if node is self._said:
+            self._said = above
+            # Marks of the frame, such as ":mode interrogative", belong to the top of the repeated sentence.
+            for mark in [child for child in node.below if child in self._marks]:
+                mark.detach()
+                above.attach(mark)
+            self._share_subject(above, node)
+
+    def _share_subject(self, above: MutableNode, clause: MutableNode) -> None:
+        """Let a verb such as *want* have the subject of the clause below it: "you want to buy a car"."""
+        role = _SUBJECT_ROLES.get(above.concept or "")
+        subject = next((child for child in clause.below if child.role in ("ARG0", "ARG1", "domain")), None)
+        if role is not None and subject is not None and subject.value is None:
+            mention = MutableNode(role)
+            mention.target = subject if subject.target is None else subject.target
+            above.attach(mention)
+            self._mentions = True
 
     def _say(self, edit: Edit, sources: Mapping[str, AmrGraph]) -> None:
         """Replace the graph by a copied sentence in a reply frame.
@@ -587,10 +609,12 @@ class _Tree:
         if edit.voice == "other":
             self.exchange_speakers()
         clause, frame = self._top, _frame_nodes(form.graph)
+        self._said = clause
         place = next(node for node in frame.walk() if node.concept == CLAUSE)
         for child in list(place.below):
             child.detach()
             clause.attach(child)
+            self._marks.append(child)
         if place is frame:
             return
         self._top = frame
@@ -611,6 +635,8 @@ class _Tree:
                 node.concept, node.var = _SWAPPED_PRONOUNS[node.concept], None
 
 
+# The role of the person who wants or must do something, under the verb above the clause that says what.
+_SUBJECT_ROLES = {"want-01": "ARG0", "obligate-01": "ARG1"}
 # In a sentence that the other speaker repeats, *I* and *you* change places.
 _SWAPPED_PRONOUNS = {"i": "you", "you": "i"}
 

@@ -1,10 +1,11 @@
 """Define recipes. A recipe says which transforms are combined in a negative, or which generator makes it.
 
 The recipe ``deam``, for example, draws one to four of DEAM's manipulations for each negative and applies them
-to any turns of a dialogue. The recipe ``contradiction`` draws one of five transforms and edits the response:
+to any turns of a dialogue. The recipe ``contradiction`` draws one of seven transforms and edits the response:
 
 >>> get_recipe("contradiction").transforms
-('polarity_flip', 'antonym_substitution', 'self_contradiction', 'negated_claim', 'antonym_claim')
+('polarity_flip', 'antonym_substitution', 'self_contradiction', 'negated_claim', 'antonym_claim',
+ 'quantifier_claim', 'modality_claim')
 """
 
 from __future__ import annotations
@@ -186,11 +187,13 @@ CONTRADICTION = Recipe(
         ("self_contradiction",),
         ("negated_claim",),
         ("antonym_claim",),
+        ("quantifier_claim",),
+        ("modality_claim",),
     ),
     min_groups=1,
     max_groups=1,
     target="response",
-    weights={"negated_claim": 4, "antonym_claim": 2},
+    weights={"negated_claim": 4, "antonym_claim": 2, "quantifier_claim": 2, "modality_claim": 2},
 )
 """Contradictory responses as in Sato et al. 2024. They are made by the contradiction edits of DEAM, and by
 replies that take an earlier statement for its opposite. The latter contradict both speakers and are found in
@@ -225,6 +228,7 @@ ALL = Recipe(
             "argument_swap", "subtree_deletion", "time_shift", "person_swap",
             "dialogue_act_change", "entity_swap", "perspective_substitution", "topical_statement",
             "negated_claim", "antonym_claim", "thing_claim", "time_claim", "quantity_claim", "asked_claim",
+            "modality_claim", "tense_claim", "person_claim", "role_claim", "quantifier_claim",
         )
     ),
     min_groups=1,
@@ -234,7 +238,8 @@ ALL = Recipe(
         **dict.fromkeys(
             (
                 "coreference_swap", "antonym_claim", "thing_claim", "time_claim", "quantity_claim",
-                "asked_claim",
+                "asked_claim", "modality_claim", "tense_claim", "person_claim", "role_claim",
+                "quantifier_claim",
             ),
             30,
         ),

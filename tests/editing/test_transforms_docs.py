@@ -99,6 +99,12 @@ def test_the_example_is_what_the_engine_makes(everyday: Store, name: str) -> Non
     assert (after, " ".join(edited.split())) in [(text, line(result)) for text, result in made]
 
 
+# Few words to which a topic leads fit elsewhere. Few statements name two people, or a quantity that excludes
+# others.
+FEWEST = {"perspective_substitution": 3, "role_claim": 1, "quantifier_claim": 1}
+"""Number of texts that a transform exceeds in the bundled corpus, where it is not 5."""
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_site_of_the_bundled_corpus_finds_words_or_a_reason(everyday: Store, name: str) -> None:
     """No transform proposes what the default decoder mostly refuses."""
@@ -107,9 +113,7 @@ def test_every_site_of_the_bundled_corpus_finds_words_or_a_reason(everyday: Stor
         for one in all_dialogues(everyday)
         for _, edits in edit_lists(propose(everyday, TRANSFORMS[name], [one]).get(one.id, []))
     ]
-    assert len(texts) > (
-        3 if name == "perspective_substitution" else 5
-    )  # few words that a topic leads to fit elsewhere
+    assert len(texts) > FEWEST.get(name, 5)
     assert sum(map(bool, texts)) > 0.75 * len(texts)
 
 

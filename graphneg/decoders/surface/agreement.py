@@ -151,8 +151,10 @@ def inflect_finite(sentence: SentenceDraft, group: VerbGroup, person: str) -> No
             form = "are"
         else:
             sentence.rewrite(negation, "not")
+    # A question takes the form of *do* from the tag: "Why does she like it?"
+    tag = ("VBZ" if form != lemma else "VBP") if verb.tag in ("VBZ", "VBP") else None
     if form != low:
-        sentence.rewrite(verb, form)
+        sentence.rewrite(verb, form, tag)
 
 
 def agree_relative(sentence: SentenceDraft, tokens: Sequence[Token]) -> None:

@@ -28,6 +28,7 @@ from graphneg.decoders.surface.analysis.verb_groups import TIME_NOUNS
 from graphneg.decoders.surface.draft import RealisationError
 from graphneg.decoders.surface.operations.embedding import wrap
 from graphneg.decoders.surface.operations.grafts import graft
+from graphneg.decoders.surface.operations.modality import drop_time, set_done, set_modality
 from graphneg.decoders.surface.operations.mood import (
     from_imperative,
     to_imperative,
@@ -36,6 +37,7 @@ from graphneg.decoders.surface.operations.mood import (
 )
 from graphneg.decoders.surface.operations.negation import affirm, negate
 from graphneg.decoders.surface.operations.pronouns import set_pronouns
+from graphneg.decoders.surface.operations.quantifiers import is_quantifier, set_quantifier
 from graphneg.decoders.surface.operations.removal import drop
 from graphneg.decoders.surface.operations.restating import (
     ask_for,
@@ -45,7 +47,10 @@ from graphneg.decoders.surface.operations.restating import (
     keep_sentence,
     negates_clause,
     put_into_frame,
+    refuse_fixed_phrase,
     refuse_indefinite,
+    refuse_other_person,
+    replace_subject,
     state_wish,
     tidy_change,
 )
@@ -58,7 +63,7 @@ from graphneg.decoders.surface.refusals import (
     refuse_dependent_sentence,
     refuse_wordless,
 )
-from graphneg.english.reply_frames import reply_frame
+from graphneg.english.reply_frames import ReplyFrame, reply_frame
 from graphneg.english.tokens import has_spaced_apostrophes, joined, space_apostrophes, with_closed_clitics
 from graphneg.english.words import word_class
 from graphneg.model import AmrGraph, Decoded, Edit, EditedUtterance
@@ -327,8 +332,13 @@ def _say(said_by: Edit, edits: Sequence[Edit], sources: Sources, reply: Sentence
     copy = _edits_of_copy(said_by, edits)
     state_wish(source, keep_claim(source, said_by.from_position or 0))
     contract_like(source, reply)
+    persons = _persons(source, copy)
+    if len(persons) == 1:
+        refuse_other_person(source, source.node(persons[0].position).label, persons[0].concept or "")
+    copy = [edit for edit in copy if edit not in persons]
     if said_by.voice == "other":
-        exchange_speakers(source)
+        exchange_speakers(source, {source.node(edit.position).label: edit.concept or "" for edit in persons})
+    copy = _replace_subject(source, copy)
     negative = negates_clause(source)
     negated = any((edit.op, edit.role, edit.value) == ("add", "polarity", "-") for edit in copy)
     if negated:
@@ -341,9 +351,16 @@ def _say(said_by: Edit, edits: Sequence[Edit], sources: Sources, reply: Sentence
         ask_for(source, left_out.position, asked.role or "")
         put_into_frame(source, form)
         return source.finish().strip()
+    for edit in copy:
+        if edit.op == "set" and edit.concept is not None:
+            refuse_fixed_phrase(source, edit.position)
     before = [token.text for token in source.tokens]
-    _change(source, copy, sources)
-    if copy and before == [token.text for token in source.tokens]:
+    if _set_quantifier(source, copy):
+        # Nothing else changes.
+        negated, copy = False, []
+    else:
+        _change(source, _change_verbs(source, copy, said_by, form), sources)
+    if copy and not persons and before == [token.text for token in source.tokens]:
         raise RealisationError("unchanged", "the copied sentence did not change")
     # In "There are banks that don't lend money", only an inner clause would be negated. This does not
     # contradict the statement noticeably, so refuse it.
@@ -352,6 +369,70 @@ def _say(said_by: Edit, edits: Sequence[Edit], sources: Sources, reply: Sentence
     tidy_change(source)
     put_into_frame(source, form)
     return source.finish().strip()
+
+
+def _persons(source: SentenceDraft, edits: Sequence[Edit]) -> list[Edit]:
+    """Return the edits that change the persons of pronouns in a repeated sentence."""
+    return [
+        edit
+        for edit in edits
+        if edit.op == "set" and edit.concept in PRONOUNS and source.node(edit.position).concept in PRONOUNS
+    ]
+
+
+def _replace_subject(source: SentenceDraft, edits: Sequence[Edit]) -> list[Edit]:
+    """Apply the edit that replaces a subject by a pronoun: "My sister lives in Rome" -> "You live in Rome".
+
+    Returns:
+        The other edits. Edits that drop parts of the noun phrase are applied, too.
+    """
+    replaced = next((edit for edit in edits if edit.op == "set" and edit.concept in PRONOUNS), None)
+    if replaced is None:
+        return list(edits)
+    k = replaced.position
+    replace_subject(source, k, replaced.concept or "")
+    inside = range(k, source.node(k).subtree_last + 1)
+    return [edit for edit in edits if edit.position not in inside]
+
+
+def _set_quantifier(source: SentenceDraft, edits: Sequence[Edit]) -> bool:
+    """Apply the edits that replace a quantity or frequency: "You always drink tea" -> "You never drink tea".
+
+    A negation that the edits add or drop belongs to the word: *never* is ``ever`` with a negation. So does
+    *only* in "only a few".
+
+    Returns:
+        Whether the edits do this.
+    """
+    changed = next((edit for edit in edits if edit.op == "set" and is_quantifier(edit.concept or "")), None)
+    if changed is None:
+        return False
+    set_quantifier(source, changed.position, changed.concept or "")
+    return True
+
+
+def _change_verbs(
+    source: SentenceDraft, edits: Sequence[Edit], said_by: Edit, form: ReplyFrame
+) -> list[Edit]:
+    """Apply the edits that change the modality of a repeated sentence, or say that something is done.
+
+    Returns:
+        The other edits.
+    """
+    wraps = [edit for edit in edits if edit.op == "wrap"]
+    negations = [edit for edit in edits if wraps and (edit.op, edit.position) == ("add", -1)]
+    done = [edit for edit in edits if (edit.op, edit.role, edit.concept) == ("add", "time", "already")]
+    others = [edit for edit in edits if edit not in (*wraps, *negations, *done)]
+    # Times are dropped before the tense changes: "I bought it yesterday" -> "you want to buy it".
+    for edit in [edit for edit in others if edit.op == "drop"] if wraps or done else ():
+        drop_time(source, edit.position)
+        others.remove(edit)
+    inverted, k = form.order == "inverted", said_by.from_position or 0
+    for edit in wraps:
+        set_modality(source, edit.concept or "", k, negated=bool(negations), inverted=inverted)
+    if done:
+        set_done(source, k, inverted=inverted)
+    return others
 
 
 def _affirms(source: SentenceDraft, edits: Sequence[Edit]) -> bool:

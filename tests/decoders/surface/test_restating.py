@@ -198,3 +198,200 @@ def test_we_may_include_the_other_speaker() -> None:
 def test_there_are_at_least_six_frames() -> None:
     assert len({(voice, frame) for voice in VOICES for frame in frames_of(voice)}) >= 6
     assert set(frames_of("own")) == {"claim", "said"}
+
+
+WANT = ("I want to buy a car.", "(w / want-01 :ARG0 (i / i) :ARG1 (b / buy-01 :ARG0 i :ARG1 (c / car)))")
+MUST = ("I have to work on Sunday.", "(o / obligate-01 :ARG1 (i / i) :ARG2 (w / work-01 :ARG0 i))")
+SISTER = (
+    "My sister lost her keys.",
+    "(l / lose-02 :ARG0 (p / person :ARG0-of (h / have-rel-role-91 :ARG1 (i / i) :ARG2 (s / sister))) "
+    ":ARG1 (k / key :poss p))",
+)
+
+
+def modality(concept: str, *, negated: bool = False) -> list[dict[str, Any]]:
+    negation = {"op": "add", "position": -1, "role": "polarity", "value": "-"}
+    return [
+        {"op": "wrap", "position": -1, "concept": concept, "role": "ARG1"},
+        *([negation] if negated else []),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "top", "change", "expected"),
+    [
+        (WANT, "buy-01", modality("obligate-01"), "Why do you have to buy a car?"),
+        (WANT, "buy-01", modality("possible-01", negated=True), "Why can't you buy a car?"),
+        (MUST, "work-01", modality("want-01"), "Why do you want to work on Sunday?"),
+        (MUST, "work-01", modality("possible-01", negated=True), "Why can't you work on Sunday?"),
+        (
+            ("He had to work.", "(o / obligate-01 :ARG1 (h / he) :ARG2 (w / work-01 :ARG0 h))"),
+            "work-01",
+            modality("possible-01", negated=True),
+            "Why couldn't he work?",
+        ),
+        (
+            ("She works in a bank.", "(w / work-01 :ARG0 (s / she) :location (b / bank))"),
+            "work-01",
+            modality("want-01"),
+            "Why does she want to work in a bank?",
+        ),
+        (
+            ("I'm going to buy a car.", "(b / buy-01 :ARG0 (i / i) :ARG1 (c / car))"),
+            "buy-01",
+            modality("possible-01", negated=True),
+            "Why can't you buy a car?",
+        ),
+    ],
+)
+def test_another_modality_takes_the_place_of_the_old_one(
+    source: tuple[str, str], top: str, change: list[dict[str, Any]], expected: str
+) -> None:
+    assert said(source, "why", *change, top=top) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "penman", "reason"),
+    [
+        ("The days grow longer.", "(g / grow-01 :ARG1 (d / day) :ARG2 (l / long))", "kind-mismatch"),
+        ("I often go home.", "(g / go-02 :ARG0 (i / i) :ARG4 (h / home))", "unclear-clause"),
+        ("I don't go home.", "(g / go-02 :polarity - :ARG0 (i / i) :ARG4 (h / home))", "unclear-clause"),
+        ("I used to go home.", "(u / used-to :ARG1 (g / go-02 :ARG0 (i / i)))", "kind-mismatch"),
+        ("I need a ticket.", "(n / need-01 :ARG0 (i / i) :ARG1 (t / ticket))", "kind-mismatch"),
+    ],
+)
+def test_a_clause_without_a_place_for_a_modality_is_refused(text: str, penman: str, reason: str) -> None:
+    assert said((text, penman), "check", *modality("want-01")).startswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("frame", "expected"),
+    [("check", "So you've already bought a car?"), ("why", "Why have you already bought a car?")],
+)
+def test_a_plan_is_taken_for_done(frame: str, expected: str) -> None:
+    assert said(WANT, frame, {"op": "add", "role": "time", "concept": "already"}, top="buy-01") == expected
+
+
+def test_the_time_is_dropped_when_something_done_is_taken_for_a_plan() -> None:
+    source = ("I bought a car yesterday.", "(b / buy-01 :ARG0 (i / i) :ARG1 (c / car) :time (y / yesterday))")
+    drop = {"op": "drop", "position": place(source[1], "yesterday")}
+    assert said(source, "check", drop, *modality("want-01")) == "So you want to buy a car?"
+
+
+def test_a_state_is_never_done() -> None:
+    source = ("I want to be happy.", "(w / want-01 :ARG0 (i / i) :ARG1 (h / happy-01 :ARG1 i))")
+    already = {"op": "add", "role": "time", "concept": "already"}
+    assert said(source, "check", already, top="happy-01").startswith("unclear-clause")
+
+
+def test_the_statement_stays_about_its_speaker_if_the_pronoun_is_kept() -> None:
+    keep = {"op": "set", "position": place(MUST[1], "i"), "concept": "i"}
+    assert said(MUST, "why", keep) == "Why do I have to work on Sunday?"
+
+
+def test_two_people_exchange_their_roles() -> None:
+    source = (
+        "He called me about my car.",
+        "(c / call-02 :ARG0 (h / he) :ARG1 (i / i) :topic (c2 / car :poss i))",
+    )
+    swap = [
+        {"op": "set", "position": place(source[1], "he"), "concept": "you"},
+        {"op": "set", "position": place(source[1], "i"), "concept": "he"},
+    ]
+    assert said(source, "why", *swap) == "Why did you call him about his car?"
+
+
+def test_another_person_becomes_the_subject_with_all_its_pronouns() -> None:
+    k = place(SISTER[1], "person")
+    change = [{"op": "drop", "position": k + 1}, {"op": "set", "position": k, "concept": "you"}]
+    assert said(SISTER, "check", *change) == "So you lost your keys?"
+    called = (
+        "My sister called me.",
+        SISTER[1].replace("lose-02", "call-02").replace("(k / key :poss p)", "i"),
+    )
+    assert said(called, "check", *change).startswith("unclear-clause")
+
+
+@pytest.mark.parametrize(
+    ("text", "penman", "word", "concept", "expected"),
+    [
+        ("I always drink tea.", "(d / drink-01 :ARG0 (i / i) :time (a / always))", "always", "ever",
+         "Why do you never drink tea?"),
+        ("I have a lot of friends.",
+         "(h / have-03 :ARG0 (i / i) :ARG1 (f / friend :quant (l / lot)))", "lot", "few",
+         "Why do you have only a few friends?"),
+        ("I have lots of money.",
+         "(h / have-03 :ARG0 (i / i) :ARG1 (m / money :quant (l / lot)))", "lot", "few",
+         "Why do you have only a little money?"),
+        ("All the rooms are full.", "(f / full :ARG1 (r / room :mod (a / all)))", "all", "none",
+         "Why are none of the rooms full?"),
+        ("Everyone likes her.", "(l / like-01 :ARG0 (e / everyone) :ARG1 (s / she))", "everyone", "nobody",
+         "Why does nobody like her?"),
+        ("She never eats meat.",
+         "(e / eat-01 :polarity - :ARG0 (s / she) :time (e2 / ever))", "ever", "always",
+         "Why does she always eat meat?"),
+        ("I've never eaten meat.",
+         "(e / eat-01 :polarity - :ARG0 (i / i) :time (e2 / ever))", "ever", "always",
+         "no-form"),
+        ("I came a few days ago.",
+         "(c / come-01 :ARG1 (i / i) :time (d / day :quant (f / few)))", "few", "many",
+         "no-form"),
+        ("I have many fewer friends.",
+         "(h / have-03 :ARG0 (i / i) :ARG1 (f / friend :quant (m / many)))", "many",
+         "few", "no-form"),
+    ],
+)  # fmt: skip
+def test_a_quantity_is_taken_for_one_that_excludes_it(
+    text: str, penman: str, word: str, concept: str, expected: str
+) -> None:
+    change = {"op": "set", "position": place(penman, word), "concept": concept}
+    assert said((text, penman), "why", change).partition(":")[0] == expected
+
+
+def test_an_idiom_has_no_antonym() -> None:
+    source = ("You're pulling my leg.", "(p / pull-01 :ARG0 (y / you) :ARG1 (l / leg :part-of (i / i)))")
+    change = {"op": "set", "position": 0, "concept": "push-01"}
+    assert said(source, "check", change).startswith("unsupported-edit")
+
+
+def test_an_adjective_at_the_start_of_a_statement_is_no_name() -> None:
+    source = (
+        "Green is my favourite colour.",
+        "(c / color :mod (f / favourite) :poss (i / i) :domain (g / green-02))",
+    )
+    assert said(source, "meaning", NOT) == "What do you mean, green isn't your favourite colour?"
+
+
+def test_a_number_counts_the_head_of_a_compound() -> None:
+    source = (
+        "They need one meeting room.",
+        "(n / need-01 :ARG0 (t / they) :ARG1 (r / room :quant 1 :mod (m / meet-03)))",
+    )
+    change = {"op": "set", "position": place(source[1], "1"), "value": "2"}
+    assert said(source, "check", change) == "So they need two meeting rooms?"
+
+
+def test_a_number_that_the_noun_does_not_agree_with_leaves_the_noun_unchanged() -> None:
+    source = (
+        "The price is 60 euro.",
+        "(p / price-01 :ARG2 (m / monetary-quantity :quant 60 :unit (e / euro)))",
+    )
+    change = {"op": "set", "position": place(source[1], "60"), "value": "120"}
+    assert said(source, "check", change) == "So the price is 120 euro?"
+
+
+def test_only_duties_and_plans_are_taken_for_those_of_the_other_speaker() -> None:
+    source = ("I'm hungry.", "(h / hunger-01 :ARG0 (i / i))")
+    keep = {"op": "set", "position": 1, "concept": "i"}
+    assert said(source, "check", keep).startswith("unclear-clause")
+
+
+def test_a_time_is_not_dropped_with_a_particle() -> None:
+    source = (
+        "I want to check out today.",
+        "(w / want-01 :ARG0 (i / i) :ARG1 (c / check-out-04 :ARG0 i :time (t / today)))",
+    )
+    drop = {"op": "drop", "position": place(source[1], "today")}
+    already = {"op": "add", "role": "time", "concept": "already"}
+    text = said(source, "check", drop, already, top="check-out-04")
+    assert text.startswith(("unclear-clause", "So you've already checked out?"))

@@ -13,5 +13,7 @@ It raises `RealisationError` if the edit cannot be expressed in words.
 | add or drop a polarity | ``negation`` | I saw it. -> I did not see it. |
 | add or drop a mode | ``mood`` | You like it. -> Do you like it? |
 | wrap | ``embedding`` | You like it. -> I doubt that you like it. |
+| set a quantity, in a repeated sentence | ``quantifiers`` | I always go. -> You never go. |
+| wrap, or add *already*, in a repeated sentence | ``modality`` | I want to go. -> You have to go. |
 | say | ``restating`` | (the other speaker:) I like it. -> Why do you like it? |
 """

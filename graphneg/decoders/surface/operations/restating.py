@@ -14,10 +14,11 @@ your car washed on Friday?"
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 
 from graphneg.amr.concept_words import PRONOUNS
-from graphneg.decoders.surface.agreement import case_of, person_of
+from graphneg.decoders.surface.agreement import agree_with, case_of, follow, head_of, person_of, third_person
 from graphneg.decoders.surface.analysis.phrases import phrase
 from graphneg.decoders.surface.analysis.sentence import SentenceDraft
 from graphneg.decoders.surface.analysis.verb_groups import TIME_NOUNS, VerbGroup
@@ -35,10 +36,11 @@ from graphneg.decoders.surface.operations.mood import invert
 from graphneg.decoders.surface.operations.pronouns import change_persons
 from graphneg.decoders.surface.operations.tense import TENSES
 from graphneg.decoders.surface.refusals import apply_rules, is_dangling, refuse_idiom, refuse_person
+from graphneg.english.gazetteer import TITLES
 from graphneg.english.noun_kinds import kind_of, lexeme
 from graphneg.english.reply_frames import ReplyFrame
 from graphneg.english.tagging import NOUNS, VERBS
-from graphneg.english.words import table_rows, unique_rows, word_class
+from graphneg.english.words import readings, table_rows, unique_rows, word_class
 
 MAX_WORDS = 16
 """Maximum number of words in a sentence that a reply repeats."""
@@ -193,6 +195,8 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
         pointing=pointer is not EDGE,
         breaks_off=is_dangling(tokens, 0)
         or last.tag in ("MD", "TO", "NEG", "PS")
+        # Some texts end a sentence after a title: "I'd like to speak to Mr . Chen ."
+        or last.lower in TITLES
         or last.lower in word_class("indefinite-articles") | {"the"}
         or (last.expanded in DO | HAVE and len(words) < 4),
         # "must be" and "must have" express a conclusion ("She must be tired"), but "must go" does not.
@@ -213,8 +217,13 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
     # A first word that is a singular noun without an article is a name ("Bob is here"). Change its tag to
     # that of a name, so that it keeps its capital letter inside a sentence.
     first, alone = tokens[0], group.subject == (0, 1) and not can_lack_article(tokens[0].lower)
-    if alone and first.capital and first.tag in ("NN", "VB", "VBP", "JJ"):
+    named = any((node.value or "").strip('"') == first.text for node in source.graph.nodes)
+    adjective = not named and "ADJ" in readings(first.lower)
+    if alone and first.capital and first.tag in ("NN", "VB", "VBP", "JJ") and not adjective:
         first.tag = "NNP"
+    # An adjective that the graph does not name is no name, even if it is tagged as one: "Green tea is good."
+    elif first.tag == "NNP" and first.sentence_initial and adjective:
+        first.tag = "JJ"
     return group
 
 
@@ -250,6 +259,30 @@ def refuse_indefinite(source: SentenceDraft) -> None:
     """
     if source.tokens.get(0).lower in word_class("indefinite-determiners"):
         raise RealisationError("unclear-clause", "a negation would not contradict a sentence about 'a ...'")
+
+
+def refuse_fixed_phrase(source: SentenceDraft, k: int) -> None:
+    """Refuse to replace a word of a fixed phrase: *pull* in "You're pulling my leg".
+
+    Args:
+        source: The sentence.
+        k: The index of the node of the word.
+
+    Raises:
+        RealisationError: The word is in a phrase of the class ``fixed-phrases`` (``unsupported-edit``).
+    """
+    tokens, own = source.tokens, source.indices(k)
+    for phrase_words in (entry.split("_") for entry in words_of("fixed-phrases")):
+        for start in range(len(tokens) - len(phrase_words) + 1):
+            window = tokens[start : start + len(phrase_words)]
+            # "X" stands for any word: "pull X leg".
+            fits = all(
+                word in ("X", token.lower, token.lemma)
+                for word, token in zip(phrase_words, window, strict=True)
+            )
+            if fits and any(start <= index < start + len(window) for index in own):
+                words = " ".join(token.lower for token in window)
+                raise RealisationError("unsupported-edit", f"'{words}' is a fixed phrase")
 
 
 def _is_name(token: Token) -> bool:
@@ -342,6 +375,10 @@ def _cut_asides(source: SentenceDraft) -> None:
     tokens = source.tokens
     while True:
         end = tokens.run_start(len(tokens), ("EN",))
+        # "I'm having a few problems though." contrasts the sentence with another one, even without a comma.
+        if end > 2 and tokens[end - 1].lower == "though":
+            source.cut(end - 1, end)
+            end -= 1
         comma = next((index for index in range(end - 1, 0, -1) if tokens[index].text == ","), 0)
         aside = tokens[comma + 1 : end]
         if not comma or not 0 < len(aside) <= _ASIDE:
@@ -369,33 +406,106 @@ def contract_like(source: SentenceDraft, reply: SentenceDraft) -> None:
     source.contracts = source.contracts or reply.contracts or not written_out
 
 
-def exchange_speakers(source: SentenceDraft) -> None:
+def exchange_speakers(source: SentenceDraft, persons: Mapping[str, str] | None = None) -> None:
     """Let the other speaker say a sentence: *I* becomes *you*, and *you* becomes *I*.
 
     Args:
         source: The sentence, edited in place.
+        persons: New persons of pronouns, keyed by their old persons, where they differ from the exchange.
 
     Raises:
         RealisationError: The sentence says *we*, which may include the other speaker or not
             (``kind-mismatch``), or a pronoun cannot be exchanged.
 
     Example:
-        "I'll call you at my office." becomes "You'll call me at your office."
+        "I'll call you at my office." becomes "You'll call me at your office." With ``{"i": "i", "you":
+        "you"}``, it stays as it is.
     """
+    exchanged = {**_EXCHANGED, **(persons or {})}
     changes: list[tuple[Token, str, Case]] = []
     for token in source.tokens:
-        persons = {person for person, _ in pronoun_cases(token.text)}
-        if "we" in persons:
+        known = {person for person, _ in pronoun_cases(token.text)}
+        if "we" in known:
             raise RealisationError("kind-mismatch", f"'{token.text}' may include the other speaker or not")
-        for person in persons & _EXCHANGED.keys():
+        for person in known & exchanged.keys():
             case = case_of(source, token, person)
             if case is None:
                 raise RealisationError("no-alignment", f"the case of '{token.text}' is not clear")
-            changes.append((token, _EXCHANGED[person], case))
+            if exchanged[person] != person:
+                changes.append((token, exchanged[person], case))
     for token, person, case in changes:
         refuse_idiom(source, source.tokens.index_of(token))
         refuse_person(source, token, person, case)
     change_persons(source, changes)
+
+
+def refuse_other_person(source: SentenceDraft, old: str, new: str) -> None:
+    """Refuse to change what a sentence says of one person if this person is not its subject.
+
+    Args:
+        source: The sentence, as its speaker has said it.
+        old: The person, as a subject pronoun.
+        new: The new person. If it equals ``old``, the pronoun keeps its form, and so stands for the other
+            speaker. The sentence must then be about a duty or the future: "I have to go", not "I'm hungry".
+
+    Raises:
+        RealisationError: The person is not the subject, or the sentence is about something else
+            (``unclear-clause``).
+    """
+    first = source.tokens.get(0)
+    if old not in {person for person, _ in pronoun_cases(first.text)} or first.tag == "PS":
+        raise RealisationError("unclear-clause", "the person is not the subject of the sentence")
+    group = next((group for group in source.parse_verbs() if group.is_main), None)
+    verbs = [] if group is None else [source.tokens[index] for index in group.chain]
+    planned = any(
+        verb.tag == "MD" or not words_of("duties-and-plans").isdisjoint((verb.expanded, verb.lemma))
+        for verb in verbs
+    )
+    if old == new and not planned:
+        raise RealisationError("unclear-clause", "speakers know what they are and have done")
+
+
+def replace_subject(source: SentenceDraft, k: int, person: str) -> None:
+    """Replace the subject of a sentence by a pronoun: "Tom lost his key" -> "You lost your key".
+
+    Args:
+        source: The sentence, edited in place.
+        k: The index of the node of the subject.
+        person: The new subject, as a subject pronoun.
+
+    Raises:
+        RealisationError: The node is not the subject (``no-alignment``), is indefinite, or the sentence says
+            *I* or *you* elsewhere (``unclear-clause``).
+    """
+    tokens = source.tokens
+    group = next((group for group in source.parse_verbs() if group.is_main), None)
+    if group is None or group.subject is None or group.subject[0] != 0:
+        raise RealisationError("unclear-clause", "the clause does not begin with its subject")
+    subject = group.subject_tokens
+    head = subject[head_of(subject)]
+    if tokens.index_of(head) not in source.subtree_indices(k):
+        raise RealisationError("no-alignment", "the node is not the subject of the sentence")
+    named = all(token.tag in ("NNP", "POS") for token in subject) or subject[0].tag == "PS"
+    # "My mp3 player" is a compound, whose last noun alone may be a person.
+    compound = head.tag != "NNP" and subject[-2:-1] and subject[-2].tag in NOUNS
+    if compound or (not named and subject[0].lower != "the"):
+        raise RealisationError("unclear-clause", "the subject is indefinite")
+    rest = tokens[group.subject[1] :]
+    if any({"i", "you", "we"} & {one for one, _ in pronoun_cases(token.text)} for token in rest):
+        raise RealisationError("unclear-clause", "the sentence is about a speaker elsewhere")
+    old = third_person(subject, "he")
+    # "Anna lost her key": the gender of a name shows only in the pronouns of its sentence.
+    others = {one for token in rest for one, _ in pronoun_cases(token.text)} & {"he", "she"}
+    if head.tag == "NNP" and len(others) == 1:
+        old = others.pop()
+    source.cut(0, group.subject[1])
+    pronoun_token = Token(person, "PRS")
+    source.insert(0, pronoun_token)
+    follow(source, rest, old, person)
+    agree_with(source, pronoun_token)
+    # "My niece is allergic" -> "You're allergic".
+    if source.contracts and tokens[1].lower == "are" and tokens.get(2).lower != "n't":
+        source.rewrite(tokens[1], "'re")
 
 
 def ask_for(source: SentenceDraft, k: int, role: str) -> None:

@@ -419,7 +419,14 @@ def set_value(sentence: SentenceDraft, k: int, value: str) -> None:
     if node.role not in ("quant", "op1") or not re.fullmatch(r"\d+", bare):
         return
     tokens, number = sentence.tokens, int(bare)
-    noun = tokens.get(tokens.run_end(tokens.index_of(token) + 1, ("JJ", "CD", "RB")))
+    # The number counts the last noun of a compound: "one meeting room" -> "two meeting rooms".
+    head = tokens.run_end(tokens.index_of(token) + 1, ("JJ", "CD", "RB"))
+    while tokens.get(head).tag in ("NN", "VBG") and tokens.get(head + 1).tag in ("NN", "NNS"):
+        head += 1
+    noun = tokens.get(head)
+    # In "60 euro" and "the eight floor", the noun does not agree with the old number either.
+    if not re.fullmatch(r"\d+", node.value or "") or (node.value == "1") == (noun.tag == "NNS"):
+        return
     # Adjust the number of the noun: "six years" -> "one year".
     if noun.tag in ("NN", "NNS") and (number == 1) == (noun.tag == "NNS"):
         singular = readings(noun.lower).get("NOUN", (noun.lower,))[0]

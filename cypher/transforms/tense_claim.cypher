@@ -1,0 +1,110 @@
+// tense_claim: Replaces a turn by a reply that takes a plan for done, or something done for a plan.
+// category: C-time
+// source: Gupta et al. (2021), error category C-time
+//
+// Before: A: I want to get my car washed on Friday.  B: No problem.
+// After:  A: I want to get my car washed on Friday.  B: Why have you already got your car washed?
+// Graph:  (n / no :mod-of (p / problem))
+//   => (c / cause-01 :ARG1 (g / get-05 :time (a / already) :ARG0 (y / you) ...) :ARG0 (a2 / amr-unknown))
+//
+// A statement of the other speaker is repeated in a reply frame, as in negated_claim. AMR does not express tense, so the
+// change is in the graph: *already* is added to a plan, and *want* is added to something that is done. The query works
+// in three steps:
+//   1. Find the statements that can be repeated, the later turns and the actions.
+//   2. Choose the later turns to replace, and the reply frames of each statement.
+//   3. Make the edits: replace the turn by a copy of the action, drop its time, then change the copy.
+
+// Step 1: find the earlier statements, the later turns that can be replaced, and the actions with their times.
+UNWIND $dialogues AS d
+UNWIND d.turns AS t
+MATCH (n:AmrNode {amr: t.amr})
+WHERE
+  // The node is the top of the graph of a turn. The reply replaces the whole turn.
+  n.position = 0
+  // The node is the main predicate of a sentence that can be repeated later: "She loves letters."
+  OR n.repeatable IS NOT NULL
+  // The node is a person. Things neither want nor plan anything.
+  OR n.concept IN ['i', 'you', 'we', 'he', 'she', 'they'] OR n.kind = 'person' OR n.entity_type = 'name person'
+  // The node is an action below a modality: "buy" in "I want to buy a car".
+  OR n.frame AND n.role IN ['ARG1', 'ARG2']
+  // The node is a time: "on Friday", "yesterday".
+  OR n.role = 'time' OR n.temporal
+WITH d.id AS dialogue,
+     collect({node: n, position: n.position, amr: n.amr, turn: t.turn, speaker: t.speaker}) AS nodes
+WITH dialogue, nodes, [n IN nodes WHERE n.position = 0] AS tops,
+     [n IN nodes WHERE n.node.concept = 'you'] AS addressees,
+     [n IN nodes WHERE n.node.concept = 'we'] AS groups
+UNWIND [n IN nodes WHERE
+  n.node.repeatable IS NOT NULL
+  // Only statements can be contradicted. "Where is it?" and "Sit down!" claim nothing.
+  AND n.node.clause_type = 'statement'
+  // The node is the top of its sentence ("know" in "I know that she loves letters"), or the ARG1 of the top: in "I
+  // stayed because it rained", the top is cause-01, and its ARG1 is the main clause.
+  AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
+  // Skip long sentences, in which a reader does not notice the change.
+  AND n.node.subtree_last - n.position <= 16
+  // Skip negative statements: a change of their modality may leave them true.
+  AND n.node.negated IS NULL] AS claim
+
+// Step 2: choose the later turns to replace, and the reply frames, such as "So ...?", for the repeated statement.
+WITH dialogue, nodes, tops, claim, claim.node AS predicate,
+     coalesce(claim.node.repeatable, '') = 'anywhere' AS context_free,
+     // True if the statement contains "you": "You can call me" is about the addressee, too.
+     size([y IN addressees WHERE y.amr = claim.amr AND claim.node.sentence_top IN y.node.pronoun_sentences]) > 0
+       AS to_addressee,
+     // "We went to Rome" may or may not include the addressee, so the addressee does not repeat it.
+     size([w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences]) > 0
+       AS of_group,
+     // The action: the predicate itself ("I bought a car"), or the action below it ("I want to buy a car").
+     [c IN nodes WHERE c.amr = claim.amr AND c.node.frame
+        // States have no end: "I want to know it" does not become "You've already known it".
+        AND NOT 'timeless' IN c.node.classes
+        AND CASE WHEN 'modal' IN claim.node.classes OR 'desiring' IN claim.node.classes
+          THEN c.node.parent = claim.position AND c.node.role IN ['ARG1', 'ARG2']
+          ELSE c.position = claim.position END] AS actions
+WHERE size(actions) = 1 AND NOT of_group
+  // The statement is about a speaker or another person.
+  AND any(p IN nodes WHERE p.amr = claim.amr AND (
+    p.node.concept IN ['i', 'you'] AND claim.node.sentence_top IN p.node.pronoun_sentences
+    OR (p.node.concept IN ['he', 'she', 'they', 'person'] OR p.node.kind = 'person')
+      AND p.node.parent IN [claim.position, head(actions).position] AND p.node.role IN ['ARG0', 'ARG1']))
+WITH dialogue, nodes, tops, claim, predicate, context_free, to_addressee, head(actions) AS action
+WITH dialogue, tops, claim, predicate, context_free, to_addressee, action.position AS action,
+     // The times of the action.
+     [c IN nodes WHERE c.amr = claim.amr AND c.node.role = 'time' AND c.node.parent = action.position] AS times,
+     // True if there is another time in the statement, which cannot be dropped with the action's own time.
+     size([c IN nodes WHERE c.amr = claim.amr AND c.node.temporal
+       AND c.position > claim.position AND c.position <= claim.node.subtree_last
+       AND none(time IN nodes WHERE time.amr = c.amr AND time.node.role = 'time' AND time.node.parent = action.position
+         AND time.position <= c.position AND c.position <= time.node.subtree_last)]) > 0 AS timed_elsewhere,
+     CASE
+       // "I want to buy a car" becomes "So you've already bought a car?"
+       WHEN action.position <> predicate.position AND predicate.tense = 'present'
+         AND ('desiring' IN predicate.classes OR predicate.concept = 'obligate-01') THEN 'done'
+       // "I'll buy a car" becomes "So you've already bought a car?"
+       WHEN action.position = predicate.position AND predicate.tense = 'future' THEN 'done'
+       // "I bought a car yesterday" becomes "So you want to buy a car?"
+       WHEN action.position = predicate.position AND predicate.tense = 'past' AND NOT to_addressee
+         AND 'deliberate' IN predicate.classes THEN 'planned'
+     END AS change
+WHERE change IS NOT NULL AND size(times) <= 1 AND NOT timed_elsewhere
+UNWIND [top IN tops WHERE
+  // The later turn is by the other speaker. Speakers know what they themselves want and have done.
+  top.turn > claim.turn AND top.speaker <> claim.speaker
+  // "She loves it" can only be repeated in the next turn: later, "she" may be unclear. "My sister loves letters" is
+  // clear without its context, so it can be repeated up to four turns later.
+  AND (top.turn = claim.turn + 1 OR context_free AND top.turn <= claim.turn + 4)] AS top
+UNWIND CASE
+    // About "you", ask no "why": speakers know why they have done something.
+    WHEN to_addressee THEN ['check', 'meaning']
+    ELSE ['check', 'why', 'surprise', 'meaning']
+  END AS frame
+
+// Step 3: make the edits.
+UNWIND [{position: 0, op: 'say', from_amr: predicate.amr, from_position: action, voice: 'other', frame: frame}]
+  + [time IN times | {position: time.position, op: 'drop', copy_of: predicate.amr}]
+  + CASE WHEN change = 'done'
+      THEN [{position: action, op: 'add', role: 'time', concept: 'already', copy_of: predicate.amr}]
+      ELSE [{position: -1, op: 'wrap', role: 'ARG1', concept: 'want-01', copy_of: predicate.amr}] END AS edit
+RETURN dialogue, collect(edit {.*, amr: top.amr,
+  site: top.amr + '<' + predicate.amr + '.' + toString(predicate.position) + '>' + frame}) AS edits

@@ -1,0 +1,217 @@
+"""Change what the speaker of a clause must, can, wants or has done, for a reply that repeats the clause.
+
+Modal verbs (*can*), verbs such as *want to* and *have to*, and the forms of the future and the perfect are
+different words with the same place: between the subject and the plain form of the main verb.
+`plain_predicate` removes what is there, and the other functions write something else into the place. The
+words that may be there are in ``restating.tsv``.
+
+Example: "You want to buy a car." becomes "You have to buy a car." (`set_modality` with ``obligate-01``), "You
+can't buy a car." (``possible-01``, negated) or "You've already bought a car." (`set_done`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from graphneg.decoders.surface.agreement import PEOPLE, head_of, person_of
+from graphneg.decoders.surface.analysis.sentence import SentenceDraft
+from graphneg.decoders.surface.analysis.verb_groups import VerbGroup
+from graphneg.decoders.surface.draft import RealisationError, Token
+from graphneg.decoders.surface.inflection import BE, agree, verb_form
+from graphneg.decoders.surface.operations.removal import drop
+from graphneg.decoders.surface.operations.restating import words_of
+from graphneg.english.noun_kinds import kind_of
+from graphneg.english.tagging import VERBS
+from graphneg.english.words import readings
+
+_PAST_MODALS = frozenset({"could", "would", "did", "was", "were", "had"})
+
+
+def plain_predicate(source: SentenceDraft, k: int) -> tuple[Token, str, bool]:
+    """Reduce the verbs of the main clause to the plain form of the last verb.
+
+    Args:
+        source: The sentence, edited in place: "you want to buy a car" -> "you buy a car".
+        k: The index of the node of the action. Adverbs outside its subtree are left out: *only* in "You only
+            have to buy milk" belongs to *have to*.
+
+    Returns:
+        The token of the verb; the person of its subject, as a subject pronoun; and whether the clause was in
+        the past tense.
+
+    Raises:
+        RealisationError: The clause is negative, or a word between its verbs belongs to none of them
+            (``unclear-clause``).
+    """
+    group, tokens = _main(source), source.tokens
+    if group.negations or any(token.tag == "NEG" for token in tokens):
+        raise RealisationError("unclear-clause", "the clause is negative")
+    assert group.subject is not None
+    _refuse_thing(group)
+    person = person_of(group.subject_tokens)
+    # "Some of your friends play" has a plural verb, though its head is *some*.
+    if person in ("he", "she") and group.verb.tag == "VBP" and group.verb.lower == group.verb.lemma:
+        person = "they"
+    past = group.verb.tag == "VBD" or group.verb.lower in _PAST_MODALS
+    after_subject = group.subject[1]
+    verb = tokens[group.main]
+    # Look through "want to", "have got to", "am going to": the verb below them tells what somebody does.
+    while tokens.get(index := tokens.index_of(verb) + 1).tag == "TO":
+        governs = verb.lemma in words_of("governing") and tokens.get(index + 1).tag == "VB"
+        # "I've got to go" is a duty, but "I need to get to work" is not.
+        if not governs or verb.lower == "get":
+            break
+        verb = tokens[index + 1]
+    if verb.lemma in words_of("states") or verb.lower == "used":
+        raise RealisationError("kind-mismatch", f"'{verb.text}' is no action")
+    passive = verb.tag == "VBN" and tokens[group.chain[-2]].expanded in BE if len(group.chain) > 1 else False
+    if passive and verb is tokens[group.main]:
+        raise RealisationError("unclear-clause", "the clause is passive")
+    between = tokens[after_subject : tokens.index_of(verb)]
+    own = {id(tokens[index]) for index in source.subtree_indices(k)}
+    outer = [token for token in between if token.tag == "RB" and id(token) not in own and k]
+    verbal = (*VERBS, "AX", "MD", "TO")
+    strange = next((token for token in between if token.tag not in verbal and token not in outer), None)
+    if strange is not None:
+        raise RealisationError("unclear-clause", f"'{strange.text}' is between the subject and its verb")
+    source.cut(after_subject, tokens.index_of(verb))
+    # The lemma of a plain form may be wrong: "rent" is also a past form, of "rend".
+    plain = verb.lower if verb.tag in ("VB", "VBP") else verb.lemma
+    source.rewrite(verb, "be" if verb.is_be or verb.expanded in BE else plain, "VB")
+    verb.original_index = -1
+    return verb, person, past
+
+
+def _refuse_thing(group: VerbGroup) -> None:
+    """Refuse a subject that is not a person: "The days want to be longer".
+
+    Raises:
+        RealisationError: The subject is not a person, or says *we* (``kind-mismatch``).
+    """
+    subject = group.subject_tokens
+    head = subject[head_of(subject)]
+    person = person_of(subject) if head.tag in ("PRS", "PRO", "PN") else ""
+    named = all(token.tag == "NNP" for token in subject)
+    known = person in ("i", "you", "he", "she", "they") if person else named or _is_person(head)
+    if not known:
+        raise RealisationError("kind-mismatch", f"'{head.text}' does not want or plan anything")
+
+
+def _is_person(head: Token) -> bool:
+    singular = next(iter(readings(head.lower).get("NOUN", ())), head.lower)
+    return kind_of(singular) == "person" or singular in PEOPLE
+
+
+def _main(source: SentenceDraft) -> VerbGroup:
+    """Return the verb group of the main clause, which must begin with its subject.
+
+    Raises:
+        RealisationError: There is no such group (``unclear-clause``).
+    """
+    group = next((group for group in source.parse_verbs() if group.is_main), None)
+    if group is None or group.subject is None or group.inverted or group.kind != "finite":
+        raise RealisationError("unclear-clause", "the clause does not begin with its subject")
+    return group
+
+
+def drop_time(source: SentenceDraft, k: int) -> None:
+    """Leave out the time of an action: "I bought a car yesterday" -> "I bought a car".
+
+    Args:
+        source: The sentence, edited in place.
+        k: The index of the node of the time.
+
+    Raises:
+        RealisationError: Other words would change, too (``unclear-clause``).
+    """
+    before = Counter(token.lower for token in source.tokens)
+    drop(source, k)
+    after = Counter(token.lower for token in source.tokens)
+    # "I'm going to graduate this summer" would become "graduate something", and "I want to check out today"
+    # would lose its particle.
+    if after["something"] > before["something"] or any(
+        before[word] > after[word] for word in words_of("particles")
+    ):
+        raise RealisationError("unclear-clause", "the time can't be left out")
+
+
+def set_modality(source: SentenceDraft, concept: str, k: int, *, negated: bool, inverted: bool) -> None:
+    """Put a modality in place of the modality and tense of the main clause.
+
+    Args:
+        source: The sentence, edited in place.
+        concept: The new modality: ``want-01``, ``obligate-01`` or ``possible-01``.
+        k: The index of the node of the action.
+        negated: Whether the modality is negated. Only ``possible-01`` can be.
+        inverted: Whether the modal will be moved before the subject. It is then contracted: "why can't you".
+
+    Raises:
+        RealisationError: The clause has no place for a modality (``unclear-clause``), has this modality
+            already (``unchanged``), or no words express the modality (``unsupported-edit``).
+
+    Example:
+        "You want to buy a car." with ``obligate-01`` becomes "You have to buy a car."
+    """
+    verbs = {"want-01": "want", "obligate-01": "have"}
+    if concept not in (*verbs, "possible-01") or (negated and concept in verbs):
+        raise RealisationError("unsupported-edit", f"no words express the modality {concept}")
+    before = [token.lower for token in source.tokens]
+    group = _main(source)
+    progressive = source.tokens[group.main].tag == "VBG" and source.tokens.get(group.main + 1).tag != "TO"
+    verb, person, past = plain_predicate(source, k)
+    if concept == "want-01" and source.tokens.index_of(verb) not in source.indices(k):
+        raise RealisationError("unclear-clause", f"'{verb.text}' may not be what somebody wants")
+    # "I'm calling from the bank" tells what happens now. "I'm leaving tomorrow" is a plan, which can be
+    # impossible.
+    timed = any(token.lower in words_of("not-perfect") for token in source.tokens)
+    if progressive and concept == "possible-01" and verb.lower != "go" and not timed:
+        raise RealisationError("unclear-clause", "what happens now cannot be impossible")
+    at = source.tokens.index_of(verb)
+    if concept == "possible-01":
+        words = [Token("could" if past else "can", "MD")]
+        if negated and (source.contracts or inverted):
+            words = [Token("could" if past else "ca", "MD"), Token("n't", "NEG")]
+        elif negated:
+            words = [Token("could", "MD"), Token("not", "NEG")] if past else [Token("cannot", "MD")]
+    else:
+        # A wish is always present, because what was done is taken for a plan: "I bought it" -> "you want to
+        # buy it". A duty keeps its tense: "I wanted to go" -> "you had to go".
+        tag = "VBD" if past and concept == "obligate-01" else "VBP"
+        word = agree(verbs[concept], tag, person)
+        words = [
+            Token(word, "VBD" if tag == "VBD" else "VBZ" if word.endswith("s") else "VBP"),
+            Token("to", "TO"),
+        ]
+    source.insert(at, *words)
+    if [token.lower for token in source.tokens] == before:
+        raise RealisationError("unchanged", "the clause has this modality already")
+
+
+def set_done(source: SentenceDraft, k: int, *, inverted: bool) -> None:
+    """Say that something planned is done: "you want to buy a car" -> "you've already bought a car".
+
+    Args:
+        source: The sentence, edited in place.
+        k: The index of the node of the action.
+        inverted: Whether the auxiliary will be moved before the subject: "have you already bought a car".
+
+    Raises:
+        RealisationError: The clause has no place for the perfect, or contains a time or another word that
+            does not fit the perfect (``unclear-clause``).
+    """
+    unfit = next((token for token in source.tokens if token.lower in words_of("not-perfect")), None)
+    if unfit is not None:
+        raise RealisationError("unclear-clause", f"'{unfit.text}' does not fit something that is done")
+    verb, person, _ = plain_predicate(source, k)
+    if verb.is_be or verb.lower == "be":
+        raise RealisationError("unclear-clause", "a state is not done")
+    # "You've already gone try on the clothes" is not English.
+    if source.tokens.get(source.tokens.index_of(verb) + 1).tag in ("VB", "VBP", "CC"):
+        raise RealisationError("unclear-clause", f"a verb follows '{verb.text}'")
+    at = source.tokens.index_of(verb)
+    source.rewrite(verb, verb_form(verb.lower, "VBN"), "VBN")
+    has = agree("have", "VBP", person)
+    lone = at == 1 and source.tokens[0].tag in ("PRS", "PN") and has == "have"
+    if lone and source.contracts and not inverted:
+        has = "'ve"
+    source.insert(at, Token(has, "AX"), Token("already", "RB"))
