@@ -1,4 +1,4 @@
-"""The laws of edits: whatever an edit asks for, it is refused or leaves a graph that is well formed."""
+"""Tests that any edit is either refused or leaves a well-formed graph."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class TestAnyEdits:
 
     @settings(max_examples=500)
     @given(at=numbers, drafts=st.lists(edits, min_size=1, max_size=4))
-    def test_say_where_each_node_went(self, at: int, drafts: list[Draft]) -> None:
+    def test_map_old_positions_to_new_ones(self, at: int, drafts: list[Draft]) -> None:
         graph = GRAPHS[at % len(GRAPHS)]
         wanted, sources = edits_of(graph, drafts)
         try:
@@ -118,7 +118,7 @@ class TestOneEditAnywhere:
         assert triples(restored) == triples(graph)
 
     @anywhere
-    def test_a_drop_takes_only_what_nothing_else_mentions(self, at: int, k: int) -> None:
+    def test_a_drop_keeps_nodes_that_are_mentioned_elsewhere(self, at: int, k: int) -> None:
         graph = GRAPHS[at % len(GRAPHS)]
         node = graph.nodes[k % len(graph.nodes)]
         if node.parent is None:
@@ -150,7 +150,7 @@ class TestOneEditAnywhere:
         )
 
     @anywhere
-    def test_a_concept_that_is_set_keeps_everything_else(self, at: int, k: int) -> None:
+    def test_a_new_concept_changes_nothing_else(self, at: int, k: int) -> None:
         graph = GRAPHS[at % len(GRAPHS)]
         node = graph.nodes[k % len(graph.nodes)]
         if node.concept in (None, "name"):
@@ -164,7 +164,7 @@ class TestOneEditAnywhere:
         assert result.mentions == graph.mentions
 
     @anywhere
-    def test_a_wrap_loses_nothing(self, at: int, k: int) -> None:
+    def test_a_wrap_keeps_the_whole_graph(self, at: int, k: int) -> None:
         graph = GRAPHS[at % len(GRAPHS)]
         node = graph.nodes[k % len(graph.nodes)]
         if node.concept is None:
@@ -183,7 +183,7 @@ class TestOneEditAnywhere:
         assert sum((bare(graph) - bare(result)).values()) == len(top)
 
     @anywhere
-    def test_a_graft_has_variables_of_its_own(self, at: int, k: int) -> None:
+    def test_a_graft_has_new_variables(self, at: int, k: int) -> None:
         graph, source = GRAPHS[at % len(GRAPHS)], GRAPHS[(at + 1 + k) % len(GRAPHS)]
         node = source.nodes[k % len(source.nodes)]
         if graph is source or graph.top.concept == "name":
