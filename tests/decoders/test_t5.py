@@ -1,4 +1,4 @@
-"""The t5 decoder, with a tiny T5 that is trained here on bundled graphs."""
+"""Tests of the t5 decoder, with a tiny T5 that is trained here on bundled graphs."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def test_a_model_that_says_nothing_is_reported(tiny: TinyT5, utterances: list[Ed
 
 
 def limit_memory(decoder: T5Decoder, graphs: int) -> list[int]:
-    """Let the encoder run out of memory above a number of graphs; collects the batch sizes that it saw."""
+    """Make the encoder run out of memory above a number of graphs; return the list of batch sizes."""
     import torch
 
     seen: list[int] = []
@@ -245,7 +245,7 @@ def test_other_errors_are_not_swallowed():
 
 
 class NoLibrary:
-    """A translator of a GPU without CUDA libraries, as CTranslate2 gives one where these are missing."""
+    """A translator that fails as CTranslate2 does on a GPU without CUDA libraries."""
 
     def translate_batch(self, *_: object, **__: object) -> list[object]:
         raise RuntimeError("Library libcublas.so.12 is not found or cannot be loaded")

@@ -1,4 +1,4 @@
-"""Where the t5 decoder finds models, and what it says of those that are missing or broken."""
+"""Tests of how the t5 decoder finds models, and of missing and broken ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WARM = Sampling(temperature=1.5)
 
 
 def in_hub_cache(cache: Path, id: str, folder: Path) -> None:
-    """Lay a folder out as the hub's cache does after a download."""
+    """Copy a model folder into a hub cache, as a download does."""
     repository = cache / ("models--" + id.replace("/", "--"))
     shutil.copytree(folder, repository / "snapshots" / "0123abc")
     (repository / "refs").mkdir()

@@ -1,4 +1,4 @@
-"""Negatives from loaded dialogues: the same on every server and for every batch, well formed, resumable."""
+"""Tests of `DialogueGraph.negatives`: reproducible, well formed, stored and resumable negatives."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.servers import wipe, write_past_graphneg
 from tests.speller import Speller
 
 DIALOGUES = 12
-"""Of the bundled dialogues with graphs: enough for every transform, few enough to be made often."""
+"""Number of bundled dialogues in most tests: enough sites for every transform in little time."""
 
 DOUBT = """// doubt: Puts what is said in doubt.
 // category: C-cont
@@ -44,7 +44,7 @@ RETURN d.id AS dialogue,
 
 
 class Interrupted:
-    """Another decoder's answers, until the interrupt at a given number of calls."""
+    """Wrap a decoder and raise KeyboardInterrupt after `calls` batches."""
 
     def __init__(self, decoder: Decoder, calls: int) -> None:
         self.name = decoder.name
@@ -60,7 +60,7 @@ class Interrupted:
 
 @pytest.fixture(scope="module")
 def dialogues(store: Store) -> Generator[DialogueGraph]:
-    """The bundled corpus on each server."""
+    """Load the bundled corpus on each server."""
     wipe(store)
     graph = DialogueGraph(store)
     graph.load("everyday")
@@ -96,7 +96,7 @@ def amounts(dialogues: DialogueGraph) -> dict[str, int]:
 
 
 ORIGINAL: dict[tuple[str, str], list[str]] = {}
-"""The first output of each request, on whichever server came first."""
+"""Output of each recipe and decoder on the first server, which the other server must repeat."""
 
 
 class TestTheSameSeed:
@@ -120,14 +120,14 @@ class TestTheSameSeed:
         assert first and first == (tmp_path / "two.jsonl").read_bytes()
         assert first.decode().splitlines() == lines(made(dialogues, recipe="all"))
 
-    def test_gives_the_first_dialogues_the_same_negatives_whatever_the_limit(
+    def test_the_limit_does_not_change_the_negatives_of_the_first_dialogues(
         self, dialogues: DialogueGraph
     ) -> None:
         few, many = made(dialogues, limit=4), made(dialogues, limit=8)
         assert lines(few) == lines(many)[: len(few)]
 
-    def test_takes_no_dialogue_without_graphs_for_one_of_the_limit(self, dialogues: DialogueGraph) -> None:
-        """The first dialogues of the bundled corpus, its test split, have no graphs."""
+    def test_dialogues_without_graphs_do_not_count_for_the_limit(self, dialogues: DialogueGraph) -> None:
+        """The test split comes first in the bundled corpus, and its dialogues have no graphs."""
         few = dialogues.negatives("all", limit=3, decoder=Speller())
         assert len({one.dialogue for one in few}) == 3
         assert not few.summary.skipped
@@ -226,10 +226,10 @@ class TestNegatives:
 class TestWhatIsMissing:
     @pytest.mark.parametrize("recipe", ["all", "deam"])
     @pytest.mark.parametrize("per_dialogue", [1, 7])
-    def test_is_counted_by_negative_and_not_by_try(
+    def test_missing_negatives_are_counted_once_and_not_by_attempt(
         self, dialogues: DialogueGraph, recipe: str, per_dialogue: int
     ) -> None:
-        """Dialogues without graphs are among them, and refused edits, in whose place others were tried."""
+        """Dialogues without graphs are counted; a refused edit is not if another one replaced it."""
         negatives = dialogues.negatives(recipe, per_dialogue=per_dialogue)
         found = list(negatives)
         missing = negatives.summary.skipped
@@ -309,14 +309,14 @@ class TestResuming:
         assert part.read_bytes() == whole.read_bytes()
         assert resumed.summary.state() == negatives.summary.state()
 
-    @pytest.mark.parametrize("way", ["negatives", "generate"])
-    def test_after_a_load_it_begins_anew_and_has_nothing_twice_or_missing(
-        self, dialogues: DialogueGraph, tmp_path: Path, way: str
+    @pytest.mark.parametrize("method", ["negatives", "generate"])
+    def test_a_load_during_a_stopped_run_restarts_it(
+        self, dialogues: DialogueGraph, tmp_path: Path, method: str
     ) -> None:
-        """What is loaded in between stands before what is done, so that counting on would repeat and miss."""
+        """The added dialogues sort before the finished ones, so skipping the first N would be wrong."""
 
         def stream(progress: Progress | None = None) -> NegativeStream:
-            if way == "negatives":
+            if method == "negatives":
                 return dialogues.negatives("all", decoder=Speller(), batch=3, progress=progress)
             return dialogues.generate("turn-shuffle", batch=3, progress=progress)
 
@@ -346,10 +346,8 @@ class TestResuming:
         with pytest.raises(InputError, match="made with other settings or from other content"):
             stream().to_jsonl(out)
 
-    def test_goes_on_behind_the_last_dialogue_whatever_stands_before_it_by_now(
-        self, dialogues: DialogueGraph
-    ) -> None:
-        """A page that begins behind an id holds what it held, however many dialogues come before."""
+    def test_a_resumed_run_continues_after_the_last_dialogue_id(self, dialogues: DialogueGraph) -> None:
+        """A page starts after the id of the last dialogue and not after a number of dialogues."""
         ids = list(dialogue_ids(dialogues.store, Selection()))
         for limit in (None, 20):
             selection = Selection(limit=limit)
@@ -374,12 +372,12 @@ CHANGES = [
     ("(:Term)-[n:SHIFTS_TO]->(:Term)", "n.count"),
     ("(n:Frame)", "n.lemma"),
 ]
-"""What a run reads, and a property of it."""
+"""A pattern of the data that a run reads, and a property to change."""
 ENOUGH = "MATCH (a:Term) WITH a ORDER BY a.text LIMIT 3 MERGE (a)-[:SHIFTS_TO {count: 1}]->(a)"
 
 
 class TestTheContentOfAStore:
-    """Its digest: what a run of before and one of now are compared by."""
+    """The content digest, by which a resumed run notices that the store has changed."""
 
     def test_is_the_same_whatever_was_made_of_it(self, dialogues: DialogueGraph) -> None:
         before = content_digest(dialogues.store, Selection())
@@ -438,7 +436,7 @@ class TestTheContentOfAStore:
         assert content_digest(dialogues.store, Selection()) == before
 
 
-class TestTransformsOfOnesOwn:
+class TestUserTransforms:
     def test_are_files_in_a_folder(self, dialogues: DialogueGraph, tmp_path: Path) -> None:
         folder = transform_folder(tmp_path / "own", DOUBT.replace("CONCEPT", "possible-01"))
         found = made(dialogues, transforms=["doubt"], folders=[folder])
@@ -479,9 +477,7 @@ class TestTransformsOfOnesOwn:
         copied = made(dialogues, transforms=["polarity_flip"], folders=[folder])
         assert copied == made(dialogues, transforms=["polarity_flip"]) and copied
 
-    def test_that_bring_a_frame_which_does_not_exist_are_told(
-        self, dialogues: DialogueGraph, tmp_path: Path
-    ) -> None:
+    def test_unknown_frames_in_edits_are_noted(self, dialogues: DialogueGraph, tmp_path: Path) -> None:
         folder = transform_folder(tmp_path / "own", DOUBT.replace("CONCEPT", "mistrust-77"))
         stream = dialogues.negatives(transforms=["doubt"], folders=[folder], decoder=Speller())
         assert stream.notes == []
@@ -504,7 +500,7 @@ class TestTransformsOfOnesOwn:
             ("// doubt: Puts", "// Puts", "the first line must be '// doubt: what it does'"),
             ("$dialogues", "[]", r"does not read \$dialogues"),
             ("RETURN", "CREATE (:Term) RETURN", "writes nothing"),
-            # The text does not show this one. The server refuses it.
+            # The text check takes `as CREATE` for an alias, so only the server can refuse this write.
             (
                 "RETURN",
                 "WITH *, 1 AS as CREATE (:Term {text: 'hacked'}) RETURN",

@@ -1,4 +1,4 @@
-"""What is not edited: a dialogue of one turn, turns that are hardly English, and turns of a page."""
+"""Tests of what is never edited: dialogues of one turn, foreign turns and very long turns."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WORDLESS = {"asked#1"}
 
 @pytest.fixture(scope="module")
 def talks(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Generator[DialogueGraph]:
-    """Dialogues with a graph for each turn but one, on each server."""
+    """Load dialogues on each server. All turns have a graph except "Hm."."""
     wipe(store)
     graph = DialogueGraph(store)
     file = tmp_path_factory.mktemp("talks") / "talks.jsonl"
@@ -49,10 +49,7 @@ def talks(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Generator[D
 
 
 @pytest.mark.parametrize("target", ["response", "dialogue"])
-def test_each_negative_that_a_dialogue_lacks_is_counted_with_its_reason(
-    talks: DialogueGraph, tmp_path: Path, target: str
-) -> None:
-    """The transform would edit every graph that it is told of."""
+def test_missing_negatives_are_counted_by_reason(talks: DialogueGraph, tmp_path: Path, target: str) -> None:
     negatives = talks.negatives(
         transforms=["doubt"], folders=[transform_folder(tmp_path, DOUBT)], decoder=Speller(),
         per_dialogue=3, target=target,

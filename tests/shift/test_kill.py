@@ -40,9 +40,7 @@ def start_build(server: Server) -> subprocess.Popen[bytes]:
 
 
 def count_done(store: Store) -> int:
-    return store.read("MATCH (d:Dialogue) WHERE d.shifts IS NOT NULL RETURN count(d) AS done")[0][
-        "count_done"
-    ]
+    return store.read("MATCH (d:Dialogue) WHERE d.shifts IS NOT NULL RETURN count(d) AS done")[0]["done"]
 
 
 def kill_during_work(process: subprocess.Popen[bytes], store: Store, delay: float) -> None:

@@ -1,4 +1,4 @@
-"""Verbs follow their subjects, and pronouns change person together."""
+"""Tests of agreement: when "he sings" becomes "I sing", verbs and pronouns change with the subject."""
 
 from __future__ import annotations
 

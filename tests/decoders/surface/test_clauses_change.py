@@ -1,4 +1,4 @@
-"""Clauses are denied, affirmed, asked, ordered, dated, wrapped and dropped."""
+"""Tests of edits that change a clause: negation, question, order, time, a new predicate, deletion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The surface decoder: what each edit does to the words, and what it leaves alone."""
+"""Tests of the surface decoder: the text after each kind of edit."""
 
 from __future__ import annotations
 

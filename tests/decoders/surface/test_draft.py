@@ -1,4 +1,4 @@
-"""A draft writes its text back, and fits spaces, articles and capitals to what was edited."""
+"""Tests of `SentenceDraft`: unedited text, and spaces, articles and capitals after edits."""
 
 from __future__ import annotations
 

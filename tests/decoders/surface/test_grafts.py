@@ -1,4 +1,4 @@
-"""The words of one subtree in the place of another: forms, cases and articles fit."""
+"""Tests of grafts: a phrase replaces another one, with the right forms, cases and articles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words in the form that a sentence asks for."""
+"""Tests of the inflection of verbs, nouns, pronouns and adjectives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A clause is denied and affirmed: where *not* stands, and what else a negation changes."""
+"""Tests of adding and removing a negation: the position of "not", and words that change with it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_what_and_joins_to_a_denied_clause_stays_affirmed() -> None:
 
 
 def joined(verb: str, *operands: str, subject: str = "i", role: str = "ARG1") -> str:
-    """The graph of a clause whose object is joined by *and*."""
+    """Return the graph of a clause whose object is coordinated with "and"."""
     inner = " ".join(f":op{at} (o{at} / {one})" for at, one in enumerate(operands, 1))
     return f"(v / {verb} :ARG0 (s / {subject}) :{role} (a / and {inner}))"
 
@@ -83,7 +83,7 @@ def joined(verb: str, *operands: str, subject: str = "i", role: str = "ARG1") ->
         ("I like tea and coffee, but I hate milk.",
          "(c / contrast-01 :ARG1 (l / like-01 :ARG0 (i / i) :ARG1 (a / and :op1 (t / tea) :op2 (f / coffee)))"
          " :ARG2 (h / hate-01 :ARG0 i :ARG1 (m / milk)))", "I do not like tea or coffee, but I hate milk."),
-        # Objects that belong together.
+        # Objects that belong together ("salt and pepper") keep "and".
         ("I need salt and pepper.", joined("need-01", "salt", "pepper"), "I do not need salt and pepper."),
         ("He ate fish and chips.", joined("eat-01", "fish", "chip"), "He did not eat fish and chips."),
         ("I like both tea and coffee.", joined("like-01", "tea", "coffee"),
@@ -94,7 +94,7 @@ def joined(verb: str, *operands: str, subject: str = "i", role: str = "ARG1") ->
          "I did not mix the oil and the vinegar."),
         ("I tied the cup and the plate together.", joined("tie-01", "cup", "plate"),
          "I did not tie the cup and the plate together."),
-        # Subjects, modifiers and clauses.
+        # Subjects, modifiers and clauses keep "and".
         ("They and we like it.",
          "(l / like-01 :ARG0 (a / and :op1 (t / they) :op2 (w / we)) :ARG1 (e / it))",
          "They and we do not like it."),

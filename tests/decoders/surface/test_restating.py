@@ -1,4 +1,4 @@
-"""Sentences of an earlier turn in a reply: voices, frames, what is left out, and what is not repeated."""
+"""Tests of the operation `say` with a negation: "I like tea." is restated as "So you don't like tea?"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What English has no words for is refused, and what it says in its own way is said so."""
+"""Tests of edits that English can't express, which are refused, or expresses in another form."""
 
 from __future__ import annotations
 

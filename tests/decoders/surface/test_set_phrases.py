@@ -1,4 +1,4 @@
-"""Parsed sentences, denied, affirmed or said by the other speaker: case, modals, idioms, negative words."""
+"""Tests of negating parsed sentences and of swapping speakers: case, modals, idioms, negative words."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def parsed(text: str) -> AmrGraph:
 
 
 def decoded(text: str, graph: AmrGraph, edits: Sequence[dict[str, Any]]) -> str:
-    """The text under edits, or the code of the refusal."""
+    """Return the text after edits, or the code of the refusal."""
     fields = {"transform": "t", "category": "C-cont", "site": "s", "amr": "d#0"}
     made = tuple(Edit(**{**fields, **edit}) for edit in edits)
     answer = get_decoder("surface").decode([EditedUtterance("d#0", "A", text, graph, graph, made, {}, {})])[0]
@@ -37,7 +37,7 @@ def decoded(text: str, graph: AmrGraph, edits: Sequence[dict[str, Any]]) -> str:
 
 
 def swapped(text: str, only: str = "") -> str:
-    """The text said by the other speaker, or with one of the two pronouns changed alone."""
+    """Return the text as the other speaker says it, or with only the pronoun `only` changed."""
     graph = parsed(text)
     said = [node for node in graph.nodes if node.concept in ({only} if only else OTHER)]
     said = said or [node for node in graph.nodes if node.concept == "we"]
@@ -49,7 +49,7 @@ def swapped(text: str, only: str = "") -> str:
 
 
 def turned(text: str) -> str:
-    """The text with its first clause denied, or affirmed where it is denied."""
+    """Return the text with its first clause negated, or made affirmative if it is negative."""
     graph = parsed(text)
     for node, known in zip(graph.nodes, facts(graph, text), strict=True):
         if "negation_position" in known:

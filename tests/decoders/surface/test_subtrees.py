@@ -1,4 +1,4 @@
-"""Words of a subtree go with what led to them, and a new predicate stands above a sentence."""
+"""Tests of deleting the words of a subtree, and of adding a predicate above a sentence."""
 
 from __future__ import annotations
 

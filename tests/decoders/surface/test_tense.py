@@ -1,4 +1,4 @@
-"""A time word goes in, and the verb of its clause follows."""
+"""Tests of adding a time expression, which can change the tense of the verb."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Another verb takes the place of one only where it takes what follows."""
+"""Tests that a verb is replaced only by one that takes the same complements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One word for another, where the words around it allow it: lexical and the rules of refusals."""
+"""Tests of replacing a word, with changes to the words around it, and of refused replacements."""
 
 from __future__ import annotations
 
