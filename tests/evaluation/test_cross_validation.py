@@ -1,4 +1,4 @@
-"""Leaving one generator out: what is refused before anything is trained, and what counts as tested."""
+"""Tests of cross-validation by generator: input errors before training, and disjoint folds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rankers against correct and wrong responses: the figures by hand, files, models, wrong input."""
+"""Tests of the evaluation of rankers: hand-computed figures, files, models and wrong input."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class TestFigures:
             assert (one.accuracy, one.balanced_accuracy, one.auc) == (1, 1, 1)
             assert (one.recall_at_1, one.mrr, one.matched_accuracy) == (1, 1, 1)
 
-    def test_kinds_are_told_apart(self) -> None:
+    def test_figures_are_computed_for_each_kind(self) -> None:
         adversarial, random = rank([ONE], [[0.9, 0.4, 0.6, 0.2, 0.3]])
         assert (adversarial.kind, adversarial.negatives) == ("adversarial", 2)
         assert (adversarial.recall_at_1, adversarial.mrr) == (0.5, 0.75)
@@ -69,7 +69,7 @@ class TestFigures:
         ):
             rank([ONE], [[0.1] * 4])
 
-    def test_places_of_equals_stay_in_order(self) -> None:
+    def test_equal_scores_keep_their_order(self) -> None:
         assert argsort_descending([0.5, 0.7, 0.5]) == [1, 0, 2]
 
 
@@ -91,7 +91,7 @@ class TestFiles:
             ),
         ],
     )
-    def test_a_line_that_is_none_ends_it_with_its_place(
+    def test_an_invalid_line_is_refused_with_its_place(
         self, tmp_path: Path, bad: str, complaint: str
     ) -> None:
         (tmp_path / "dev.json").write_text(f"{GOOD}\n{bad}\n")
@@ -99,7 +99,7 @@ class TestFiles:
             read_choices([tmp_path / "dev.json"])
 
     def test_scores_come_in_the_order_of_the_responses(self, tmp_path: Path) -> None:
-        class Longest:
+        class LongestFirst:
             def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
                 return [len(text) / 100 for text in responses]
 
@@ -107,7 +107,9 @@ class TestFiles:
                 return argsort_descending(self.score([context] * len(candidates), candidates))
 
         (tmp_path / "dev.json").write_text(GOOD + "\n")
-        assert score_contexts(Longest(), read_choices([tmp_path / "dev.json"])) == [[0.04, 0.07, 0.1, 0.12]]
+        assert score_contexts(LongestFirst(), read_choices([tmp_path / "dev.json"])) == [
+            [0.04, 0.07, 0.1, 0.12]
+        ]
 
     def test_an_edited_context_is_what_a_ranker_reads(self) -> None:
         before = (Turn("A", "I like tea."),)
@@ -118,7 +120,7 @@ class TestFiles:
             original=Original(before, None),
         )
 
-        class Hating:
+        class HateRanker:
             def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
                 return [float("hate" in " ".join(turns)) for turns in contexts]
 
@@ -126,7 +128,7 @@ class TestFiles:
                 return argsort_descending(self.score([context] * len(candidates), candidates))
 
         choices = [labelled_context(group) for group in read_groups([[edited]])]
-        assert score_contexts(Hating(), choices) == [[0, 1]]
+        assert score_contexts(HateRanker(), choices) == [[0, 1]]
 
     def test_texts_to_hold_out_are_those_of_own_files_too(self, tmp_path: Path) -> None:
         (tmp_path / "dev.json").write_text(GOOD + "\n")

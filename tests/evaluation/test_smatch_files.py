@@ -1,4 +1,4 @@
-"""Smatch and its sub-scores: against the package's own program, by hand, and on wrong input."""
+"""Tests of Smatch and its sub-scores on files, compared with the package `smatch` and with hand counts."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class TestScores:
         assert list(f1) == list(MEASURES)
 
     def test_count_triples(self, f1: dict[str, float]) -> None:
-        """Gold has 11 and 6 triples, the predicted 10 and 6; one role, one sense and the negation differ."""
+        """Gold has 11 + 6 triples, predictions 10 + 6; role, sense and negation differ, so 14 match."""
         assert f1["Smatch"] == round(2 * 14 / (17 + 16), 4)
 
     def test_without_labels_leave_the_sense_and_the_negation(self, f1: dict[str, float]) -> None:
@@ -78,8 +78,8 @@ class TestScores:
         assert f1["concepts"] == round(6 / 7, 4)
         assert (f1["named entities"], f1["negation"]) == (1.0, 0.0)
 
-    def test_of_parts_match_parts(self, f1: dict[str, float]) -> None:
-        """Three nodes and two roles meet in the person; a sense and a role differ."""
+    def test_reentrancy_and_srl_are_matched_separately(self, f1: dict[str, float]) -> None:
+        """The re-entrant person has two parents (3 concepts, 2 roles); a sense and a role differ."""
         assert f1["reentrancy"] == round(4 / 5, 4)
         assert f1["SRL"] == round(2 * 7 / (9 + 9), 4)
 
@@ -125,7 +125,7 @@ class TestIntervals:
         found = measured([Tally(0, 0, 0), Tally(1, 1, 1)], 100, 0)
         assert (found.pairs, found.macro.f1, found.micro_interval) == (1, 1.0, (1.0, 1.0))
 
-    def test_of_nothing_are_nothing(self) -> None:
+    def test_no_pairs_have_empty_intervals(self) -> None:
         assert measured([], 100, 0).micro == score(Tally(0, 0, 0)) == (0.0, 0.0, 0.0)
 
 

@@ -1,4 +1,4 @@
-"""The graph in a browser: a topic and on from there, all topics, queries that only read."""
+"""Tests of the graph pages in a browser: a topic and its neighbours, all topics, and queries."""
 
 from __future__ import annotations
 
@@ -50,20 +50,20 @@ def page(visitor: Visit, served: Served) -> Page:
 
 
 def ask(page: Page, served: Served, **given: str) -> int:
-    """Ask the page of queries; returns the status."""
+    """Open the page of queries; return the HTTP status."""
     answer = page.goto(f"{served.origin}/graph/queries?{urlencode(given)}")
     assert answer is not None
     return answer.status
 
 
 def drawn_names(page: Page) -> set[str]:
-    """The topics of the drawing, when it has come to rest."""
+    """Wait until the layout has settled; return the drawn topics."""
     page.wait_for_selector("canvas[data-settled=true]")
     return set(page.evaluate("document.querySelector('canvas').drawing.graph.topics.map((t) => t.name)"))
 
 
 def place_of(page: Page, name: str) -> tuple[float, float]:
-    """Where a topic is on the page, in pixels."""
+    """Return the position of a topic on the page, in pixels."""
     x, y = page.evaluate(
         """(name) => {
           const canvas = document.querySelector("canvas"), { drawing } = canvas, { view, places } = drawing;
@@ -87,7 +87,7 @@ class TestTopic:
         page.locator(".perspective").get_by_role("link", name="cake", exact=True).press("Enter")
         expect(page.get_by_role("heading", level=1)).to_have_text("cake")
         assert page.url.endswith("topic=cake")
-        assert drawn_names(page) >= before | {"cream"}  # it grows: what was drawn stays
+        assert drawn_names(page) >= before | {"cream"}  # topics drawn before are kept
         page.go_back()
         expect(page.get_by_role("heading", level=1)).to_have_text("coffee")
 
@@ -108,7 +108,7 @@ class TestTopic:
         drawn_names(page)
         (x, y), (to_x, to_y) = place_of(page, "coffee"), place_of(page, "tea")
         page.evaluate("(pairs) => document.querySelector('canvas').drawing.pairs = new Set(pairs)", [])
-        page.mouse.click((x + to_x) / 2, (y + to_y) / 2)  # on the arrow, drawn straight now
+        page.mouse.click((x + to_x) / 2, (y + to_y) / 2)  # the middle of the arrow
         expect(page.locator("#behind")).to_contain_text("Tea for me, please.")
 
     def test_the_drawing_is_moved_and_zoomed_by_keyboard_and_wheel(self, page: Page, served: Served) -> None:
@@ -127,7 +127,7 @@ class TestTopic:
         page.mouse.wheel(0, -300)
         page.wait_for_function(f"{view}.scale > {start['scale']}")
 
-    def test_one_that_is_not_there_names_those_that_may_be_meant(self, page: Page, served: Served) -> None:
+    def test_an_unknown_topic_is_answered_with_similar_ones(self, page: Page, served: Served) -> None:
         answer = page.goto(f"{served.origin}/graph?topic=coffe")
         assert answer is not None and answer.status == 400
         expect(page.get_by_role("alert")).to_contain_text("did you mean coffee")
@@ -214,7 +214,7 @@ class TestQueries:
             ({"cypher": "RETURN $n", "parameters": "[1]"}, "a JSON object"),
         ],
     )
-    def test_what_is_wrong_is_told_beside_the_form(
+    def test_errors_are_shown_beside_the_form(
         self, page: Page, served: Served, store: Store, given: dict[str, str], said: str
     ) -> None:
         amount = store.read("MATCH (n) RETURN count(n) AS amount")[0]["amount"]
@@ -223,7 +223,7 @@ class TestQueries:
         expect(page.get_by_label("Read-only Cypher query")).to_have_value(given.get("cypher", ""))
         assert store.read("MATCH (n) RETURN count(n) AS amount")[0]["amount"] == amount
 
-    def test_a_query_that_takes_long_is_given_up_and_keeps_no_server_from_its_end(
+    def test_a_slow_query_is_stopped(
         self, visitor: Visit, served: Served, store: Store, tmp_path: Path
     ) -> None:
         numbers = "UNWIND range(1, 1500) AS"
@@ -300,7 +300,7 @@ class TestQueries:
         expect(page.locator("#result").get_by_role("status").first).to_have_text("the first 500 rows")
         expect(page.locator("#result tbody tr")).to_have_count(500)
 
-    def test_texts_are_texts(self, page: Page, served: Served) -> None:
+    def test_texts_are_escaped(self, page: Page, served: Served) -> None:
         query = f'RETURN "{HOSTILE}" AS text, {{a: "{HOSTILE}"}} AS `{HOSTILE}`'
         assert ask(page, served, cypher=query) == 200
         expect(page.get_by_role("cell", name=HOSTILE, exact=True)).to_be_visible()

@@ -1,4 +1,4 @@
-"""Negatives in a browser: the index beside the file, the table, a page for each, what thresholds keep."""
+"""Tests of the pages of negatives in a browser: index, table, single negatives and thresholds."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Visit = Callable[..., Page]
 
 
 def negatives() -> list[Negative]:
-    """Of four kinds in turn; one holds what a browser must not obey, one is right, one of a generator."""
+    """Return negatives of three transforms; 5 contains HTML, 7 is correct, and 8 is of a generator."""
     chance = random.Random(0)
     found: list[Negative] = []
     for n in range(SIZE):
@@ -164,7 +164,7 @@ class TestIndex:
 
     def test_knows_neighbours(self, index: NegativesIndex) -> None:
         amount, alike = index.same_edit(3, 2)
-        assert [one.n for one in alike] == [11, 15]  # not the right one, 7, nor the generated one, 8
+        assert [one.n for one in alike] == [11, 15]  # 7 is a correct response, 8 is of a generator
         assert amount == len(range(11, SIZE + 1, 4))
         assert [one.n for one in index.same_dialogue(4, 9)[1]] == [3]
 
@@ -185,7 +185,7 @@ class TestIndex:
         beside.write_bytes(b"no database" * 1000)
         assert open_index(path).total == 5
 
-    def test_of_a_broken_file_nothing_is_left(self, run: Run, tmp_path: Path) -> None:
+    def test_a_broken_file_leaves_no_index(self, run: Run, tmp_path: Path) -> None:
         path = tmp_path / "made.jsonl"
         write_jsonl(negatives()[:3], path)
         path.write_text(path.read_text() + '{"id": 1}\n')
@@ -196,7 +196,7 @@ class TestIndex:
         with pytest.raises(InputError, match="can't be read"):
             open_index(tmp_path / "missing.jsonl")
 
-    def test_a_graph_that_can_not_be_read_costs_its_drawing_alone(self, tmp_path: Path) -> None:
+    def test_an_unreadable_graph_is_not_drawn(self, tmp_path: Path) -> None:
         write_jsonl([replace(EXAMPLE, amr={"2": EditedPenman(None, "(a / ")})], tmp_path / "a.jsonl")
         assert open_index(tmp_path / "a.jsonl").at(1).scores == EXAMPLE.scores
 
@@ -210,7 +210,7 @@ def drawn(before: str, after: str) -> tuple[Drawing, Drawing]:
 
 
 class TestDrawing:
-    def test_what_an_edit_changed_is_told_from_what_it_left(self) -> None:
+    def test_changed_nodes_are_marked(self) -> None:
         before, after = drawn(BEFORE, AFTER)
         assert states(before) == {"drink-01": "kept", "we": "kept", "tea": "changed"}
         assert states(after) == {"drink-01": "kept", "-": "new", "we": "kept", "coffee": "changed"}
@@ -234,7 +234,7 @@ class TestDrawing:
         )
         assert states(before)["i"] == "gone" and states(after)["i"] == "new"
 
-    def test_what_is_mentioned_again_is_an_arrow_of_its_own(self) -> None:
+    def test_a_mention_is_drawn_as_an_arrow(self) -> None:
         graph = "(w / want-01 :ARG0 (b / boy) :ARG1 (g / go-02 :ARG0 b))"
         before, _ = drawn(graph, graph)
         assert [(edge.role, edge.state) for edge in before.edges if edge.head] == [("ARG0", "kept")]
@@ -285,7 +285,7 @@ class TestTable:
         page.get_by_role("link", name="All").press("Enter")
         expect(page.get_by_role("status").first).to_have_text("130 of 130 negatives, 1 to 50")
 
-    def test_a_wrong_address_is_told_in_a_line(self, page: Page, served: Served) -> None:
+    def test_a_wrong_address_is_refused_in_a_line(self, page: Page, served: Served) -> None:
         for path, status, said in (
             ("?least.context_overlap=high", 400, "least.context_overlap: 'high' is not a number"),
             ("/0/1000", 404, "there is no negative 1000"),
@@ -346,7 +346,7 @@ class TestThresholds:
 
 
 def written(path: Path, amount: int) -> Path:
-    """A file of so many, each with a score of its own."""
+    """Write a file of `amount` negatives with different scores."""
     found = negatives()
     texts = (replace(found[n % SIZE], id=f"many/test/{n}", scores={"answers": n}) for n in range(amount))
     write_jsonl(texts, path)
@@ -382,7 +382,7 @@ def test_an_index_takes_no_more_memory_for_four_times_as_many(tmp_path: Path) ->
 def test_a_store_shows_what_was_made_from_it(
     visitor: Visit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # A store of the test's own: a server that runs already would be looked for below the other cache folder.
+    # Make a new store, because the cache folder, where running servers are found, is changed.
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     store = tmp_path / "store"
     with DialogueGraph(open_store(store)) as graph:
@@ -406,7 +406,7 @@ class TestNegative:
         assert said == "1 AWe removed: drank added: did not drink the tea. "
         before, after = page.locator("figure.amr").all()
         assert before.locator("g.gone").count() == 0 and before.locator("g.changed").count() == 1
-        assert after.locator("g.new").count() == 2  # the node and its edge
+        assert after.locator("g.new").count() == 2  # the added node and its edge
         assert "drink-01 polarity -" in (after.get_by_role("img").get_attribute("aria-label") or "")
         expect(page.get_by_role("row", name="context_overlap")).to_contain_text("no-clash")
         expect(page.get_by_role("heading", name="With the same edit")).to_be_visible()
@@ -431,7 +431,7 @@ class TestNegative:
         expect(page.locator("li.response")).to_contain_text("instead of: I paint it.")
         assert page.locator("li.response ins").count() == 0
 
-    def test_texts_are_texts(self, page: Page, served: Served) -> None:
+    def test_texts_are_escaped(self, page: Page, served: Served) -> None:
         for path in (
             "/negatives/0/6",
             "/negatives",

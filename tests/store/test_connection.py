@@ -1,4 +1,4 @@
-"""A store on either server: reading, writing, refusing, and what is said when something is wrong."""
+"""Tests of a store on both servers: reading, writing, schema versions and errors of the connection."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Reopen = Callable[[], Store]
 
 @pytest.fixture
 def reopen(store: Store, request: pytest.FixtureRequest) -> Reopen:
-    """Opens the same store once more."""
+    """Return a function that opens the same store again."""
     if "neo4j" in request.node.callspec.params.values():
         return request.getfixturevalue("neo4j_instance").open
     return lambda: open_store(store.description.removeprefix("embedded store at "))
@@ -74,7 +74,7 @@ def test_a_stream_yields_every_row(store: Store) -> None:
     assert sum(row["n"] for row in rows) == 25_000 * 25_001 // 2 - 1
 
 
-def test_a_stream_may_be_left_early(store: Store) -> None:
+def test_a_stream_can_be_closed_early(store: Store) -> None:
     rows = store.stream("UNWIND range(1, 25000) AS n RETURN n")
     assert next(rows)["n"] == 1
     rows.close()  # type: ignore[attr-defined]
@@ -85,7 +85,7 @@ def test_writing_returns_what_the_work_returns(store: Store) -> None:
     assert store.write(lambda transaction: transaction.run("RETURN 7 AS n").single(strict=True)["n"]) == 7
 
 
-def test_work_that_another_transaction_got_in_the_way_of_is_done_again(empty: Store) -> None:
+def test_a_transaction_with_a_conflict_is_repeated(empty: Store) -> None:
     attempts = iter([False, False, True])
 
     def work(transaction: ManagedTransaction) -> None:
@@ -139,7 +139,7 @@ def test_a_users_query_comes_with_its_keys(store: Store) -> None:
     assert store.query_read("MATCH (n:Nothing) RETURN n.id AS id").records == []
 
 
-def test_a_query_that_is_not_cypher_is_one_clear_error(store: Store) -> None:
+def test_an_invalid_query_is_an_error(store: Store) -> None:
     with pytest.raises(StoreError, match=r"not valid Cypher for .*RETURN"):
         store.query_read("MATCH (n:Dialogue RETURN n")
     with pytest.raises(StoreError, match="name"):
@@ -280,7 +280,7 @@ def test_a_server_without_tls_is_one_clear_error(neo4j_instance: Neo4jServer, sc
 
 @pytest.fixture
 def silent_port() -> Generator[int]:
-    """A port that takes connections and never says a word."""
+    """Return a port that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield listener.getsockname()[1]
 
@@ -303,7 +303,7 @@ NO_ADDRESS = [
 
 
 @pytest.mark.parametrize("uri", NO_ADDRESS, ids=ascii)
-def test_an_address_that_is_none_is_one_clear_error(uri: str) -> None:
+def test_an_invalid_address_is_an_error(uri: str) -> None:
     with pytest.raises(StoreError, match="not a Neo4j address"):
         open_store(uri)
 
@@ -356,7 +356,7 @@ def test_a_parameter_that_can_not_be_sent_is_one_clear_error(store: Store, value
     assert store.read(query, value=(1 << 63) - 1)[0]["value"] == (1 << 63) - 1
 
 
-def test_what_is_nested_too_deeply_is_one_clear_error(store: Store) -> None:
+def test_a_too_deeply_nested_parameter_is_an_error(store: Store) -> None:
     nested: list[object] = []
     for _ in range(3000):
         nested = [nested]
@@ -378,7 +378,7 @@ def test_servers_that_are_too_old_are_refused(agent: str) -> None:
         server_version(agent, "bolt://host")
 
 
-# What is said where the driver fails
+# Messages for errors of the driver
 
 
 def told(error: Exception, if_silent: str = "start it", trouble: Diagnosis = no_trouble) -> str:
@@ -389,7 +389,7 @@ def told(error: Exception, if_silent: str = "start it", trouble: Diagnosis = no_
 
 
 def silence(*causes: Exception) -> ServiceUnavailable:
-    """A server that can't be reached, and why: each error led to the one before."""
+    """Return the error for an unreachable server, with a chain of causes."""
     outer: Exception = ServiceUnavailable("Couldn't connect")
     error = outer
     for cause in causes:
@@ -400,7 +400,7 @@ def silence(*causes: Exception) -> ServiceUnavailable:
 
 
 def answer(code: str) -> Neo4jError:
-    """What the driver makes of a server's refusal."""
+    """Return the error that the driver raises for a status code of the server."""
     return Neo4jError._hydrate_neo4j(code=f"Neo.{code}", message=" because ")
 
 
@@ -454,7 +454,7 @@ def test_a_server_without_tls_or_with_a_certificate_of_its_own_is_told_from_a_si
     assert "does not use TLS" in told(silence(ssl.SSLError("wrong version"), OSError("closed")))
 
 
-def test_of_what_a_server_says_of_itself_a_line_is_told() -> None:
+def test_only_a_line_of_a_server_message_is_shown() -> None:
     query = "".join(f"MATCH (n{line})\n" for line in range(28))
     failure = Neo4jError._hydrate_neo4j(code="Neo.DatabaseError.General.Unknown", message=f"Error: {query}")
     assert told(failure).count("\n") == 0 and "MATCH (n1)" not in told(failure)

@@ -1,4 +1,4 @@
-"""Dialogues and graphs as they are read from a store: in which order, how many, and what is kept."""
+"""Tests of reading dialogues and graphs from a store: order, pages and the graph cache."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class TestIds:
             (Selection(("none",)), 0),
         ],
     )
-    def test_as_many_are_counted_as_come(self, samples: Store, selection: Selection, amount: int) -> None:
+    def test_counts_equal_the_number_of_ids(self, samples: Store, selection: Selection, amount: int) -> None:
         assert count_dialogues(samples, selection) == amount == len(list(dialogue_ids(samples, selection)))
 
     def test_they_are_read_a_page_at_a_time(self, samples: Store) -> None:
@@ -129,7 +129,7 @@ class TestGraphs:
 
 
 class TestCache:
-    def test_what_was_read_is_read_once_and_let_go_where_there_is_no_room(
+    def test_cached_graphs_are_read_once_and_evicted_when_full(
         self, samples: Store, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         asked: list[list[str]] = []
@@ -140,12 +140,12 @@ class TestCache:
 
         monkeypatch.setattr(dialogues, "read_graphs", counted)
         boy, cat, dog = graph_ids(samples, ["one/train/2", "two/train/1", "two/train/3"])
-        cache = GraphCache(samples, kept=4)  # nodes: the boy's graph has 3, the cat's 1, the dog's 2
+        cache = GraphCache(samples, kept=4)  # 4 nodes: the graph of the boy has 3, of the cat 1, of the dog 2
         cache.get([boy, cat])
         cache.get([cat, boy])
         assert asked == [sorted([boy, cat])]
         cache.get([cat])
-        cache.get([dog])  # the boy's was used longest ago, and goes
+        cache.get([dog])  # evicts the graph of the boy, which was used longest ago
         cache.get([cat])
         cache.get([boy])
         assert asked[1:] == [[dog], [boy]]

@@ -1,4 +1,4 @@
-"""The embedded store's server: shared by its users, reached by nobody else, gone with the last of them."""
+"""Tests of the embedded server: shared by processes, closed to others, and ended after the last one."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ with open_store(sys.argv[1]) as store:
 
 
 class User:
-    """A process that uses a store: it writes the terms that it is told."""
+    """A process that opens a store and writes the terms that the test sends."""
 
     def __init__(self, directory: Path) -> None:
         self.process = subprocess.Popen(
@@ -86,7 +86,7 @@ def directory(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def user(directory: Path) -> Generator[Callable[[], User]]:
-    """Starts users of the directory; none outlives the test."""
+    """Return a function that starts processes on the store. They end with the test."""
     with ExitStack() as users:
 
         def start() -> User:
@@ -98,14 +98,14 @@ def user(directory: Path) -> Generator[Callable[[], User]]:
 
 
 def processes(directory: Path) -> tuple[psutil.Process, psutil.Process]:
-    """The supervisor and the Java of a running server."""
+    """Return the supervisor and the Java process of a running server."""
     endpoint = read_endpoint(directory)
     assert endpoint
     return psutil.Process(endpoint.supervisor), psutil.Process(endpoint.java)
 
 
 def run_of(directory: Path) -> Path:
-    """The run directory of a store that was opened, or is about to be; the lock file gives it its name."""
+    """Return the run directory of a store, whose name depends on the lock file of the store."""
     directory.mkdir(exist_ok=True)
     (directory / supervisor.LOCK).touch(0o600)
     run = run_directory(directory)
@@ -153,7 +153,7 @@ def test_two_processes_share_one_server_until_both_have_left(
 
 @pytest.fixture
 def shared(embedded: Store) -> Path:
-    """The directory of a store that is open."""
+    """Return the directory of an open store."""
     return Path(embedded.description.removeprefix("embedded store at "))
 
 
@@ -255,7 +255,7 @@ def test_opening_while_the_server_stops_waits_for_it(directory: Path, user: Call
 def test_opening_when_the_joined_server_is_killed_starts_the_next(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The server is killed when it was joined and has not answered yet."""
+    """The server is killed after a process has joined it and before it answers."""
     killed: list[psutil.Process] = []
 
     def ask_the_dying(driver: Driver, database: str | None) -> ResultSummary:
@@ -284,7 +284,7 @@ def test_a_directory_with_any_name_will_do(tmp_path: Path, monkeypatch: pytest.M
         assert terms(store) == {"Größe"}
 
 
-# What can't be opened
+# Directories and servers that can't be opened
 
 
 def test_a_file_is_no_store(tmp_path: Path) -> None:
@@ -361,7 +361,7 @@ def test_an_endpoint_of_another_protocol_whose_server_is_gone_is_no_hindrance(di
     left = {"protocol": 99, "graphneg": "99.0", "token": "t", "password": "p", "control_port": 1}
     left |= {"supervisor": 1, "java": 1}
     (run_of(directory) / supervisor.ENDPOINT).write_text(json.dumps(left))
-    with open(directory / supervisor.LOCK, "ab") as lock:  # held as by a server that starts
+    with open(directory / supervisor.LOCK, "ab") as lock:  # hold the lock, as a starting server does
         assert lock_exclusively(lock)
         later = threading.Timer(1.0, lock.close)
         later.start()
@@ -437,7 +437,7 @@ def test_a_heap_that_is_no_size_is_one_clear_error(tmp_path: Path, monkeypatch: 
         open_store(tmp_path / "s")
 
 
-# Where the kernel does not end children with their parent
+# Systems where the kernel does not end a server with its supervisor
 
 
 @pytest.mark.parametrize(("said", "outlives"), [(b"", False), (b"done", True)])
@@ -449,7 +449,7 @@ def test_the_watchdog_ends_a_server_whose_supervisor_was_killed(said: bytes, out
         server.kill()
 
 
-# What keeps it from its work
+# Concurrent writes and full disks
 
 
 def test_a_write_waits_for_its_turn_and_reading_does_not(embedded: Store, shared: Path) -> None:
@@ -493,7 +493,7 @@ def test_a_temporary_store_goes_with_its_server_however_its_user_ends(tmp_path: 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of another process")
-def test_a_full_disk_is_told_in_place_of_what_the_server_says(
+def test_a_full_disk_is_named_as_the_cause_of_a_failed_write(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A limit on the size of files stands for a disk without room."""
@@ -507,10 +507,10 @@ def test_a_full_disk_is_told_in_place_of_what_the_server_says(
                 store.query_write("UNWIND range(1, 9000) AS n CREATE (:Term {text: randomUUID(), n: n})")
 
 
-def test_a_full_disk_is_told_where_a_server_can_not_start(
+def test_a_full_disk_is_named_as_the_cause_of_a_failed_start(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A heap that is too small ends it, as what a full disk leaves no room for does."""
+    """A too small heap ends the server, as a full disk would."""
     monkeypatch.setenv("GRAPHNEG_JAVA_HEAP", "1k")
     with pytest.raises(StoreError, match=r"ended while it started; its log, .*server\.log, says: "):
         open_store(directory)
@@ -519,7 +519,7 @@ def test_a_full_disk_is_told_where_a_server_can_not_start(
         open_store(directory)
 
 
-def test_why_a_server_has_ended_is_told(directory: Path) -> None:
+def test_the_reason_for_the_end_of_a_server_is_reported(directory: Path) -> None:
     with open_store(directory) as store:
         server = processes(directory)
         server[1].kill()
@@ -533,7 +533,7 @@ def test_why_a_server_has_ended_is_told(directory: Path) -> None:
             store.read("RETURN 1")
 
 
-# Its log and its lock
+# Log and lock files
 
 
 STACK = """
@@ -581,8 +581,8 @@ def test_a_lock_is_held_by_one_file_until_that_is_closed(tmp_path: Path) -> None
         assert lock_exclusively(third)
 
 
-def test_a_store_is_data_and_no_code(tmp_path: Path) -> None:
-    """Plugins and configuration that lie in a store that somebody sent are not looked at."""
+def test_code_in_a_store_directory_is_not_run(tmp_path: Path) -> None:
+    """Plugins and configuration files in a store directory are ignored."""
     directory = tmp_path / "store"
     with open_store(directory):
         pass
@@ -600,7 +600,7 @@ def test_a_store_is_data_and_no_code(tmp_path: Path) -> None:
     assert "vil" not in log and "broken" not in log, log
 
 
-# Kept warm
+# Servers that are kept running (--keep-warm)
 
 
 def test_a_server_kept_warm_is_joined_by_the_next_and_ends_after_its_time(directory: Path) -> None:

@@ -1,4 +1,4 @@
-"""Each named query finds what it says, the same rows in the same order on both servers."""
+"""Tests of the named queries: the same rows in the same order on both servers."""
 
 from __future__ import annotations
 
@@ -240,7 +240,7 @@ class TestQueries:
         assert found(graph, name, parameters | {"limit": 2}) == most[:2]
 
     @pytest.mark.parametrize("name", QUERIES)
-    def test_none_seems_to_write(self, name: str) -> None:
+    def test_no_query_looks_like_a_write(self, name: str) -> None:
         assert write_clause(QUERIES[name].text) is None
 
     def test_an_empty_graph_has_no_hubs(self, graph: DialogueGraph) -> None:
@@ -248,11 +248,11 @@ class TestQueries:
 
 
 class TestTopics:
-    def test_one_that_is_not_in_the_graph_is_told_with_what_may_be_meant(self, graph: DialogueGraph) -> None:
+    def test_an_unknown_topic_is_answered_with_similar_ones(self, graph: DialogueGraph) -> None:
         with pytest.raises(InputError, match=r"'cofee' is not in the shift graph: did you mean coffee\?"):
             graph.explore("perspectives", focus="cofee")
 
-    def test_one_whose_form_is_in_no_letter_alike_is_told_by_its_lemma(self, graph: DialogueGraph) -> None:
+    def test_an_irregular_form_is_answered_with_its_lemma(self, graph: DialogueGraph) -> None:
         graph.cypher_write("CREATE (:Term {text: 'go'})-[:SHIFTS_TO {own: true}]->(:Term {text: 'way off'})")
         try:
             with pytest.raises(InputError, match=r"'went' is not in the shift graph: did you mean go"):
@@ -260,11 +260,11 @@ class TestTopics:
         finally:
             graph.cypher_write("MATCH (a)-[:SHIFTS_TO {own: true}]->(b) DETACH DELETE a, b")
 
-    def test_one_that_is_like_no_other_is_told_with_where_to_look(self, graph: DialogueGraph) -> None:
+    def test_a_topic_without_similar_ones_is_answered_with_advice(self, graph: DialogueGraph) -> None:
         with pytest.raises(InputError, match=r"'xylophone' is not in the shift graph: .*--named hubs"):
             graph.explore("paths", start="coffee", end="xylophone")
 
-    def test_a_frame_that_does_not_exist_is_told_with_those_of_its_word(self, graph: DialogueGraph) -> None:
+    def test_an_unknown_frame_is_answered_with_those_of_its_lemma(self, graph: DialogueGraph) -> None:
         for frame, meant in (
             ("eat-99", "did you mean eat-01"),
             ("eat", "eat-01"),
@@ -333,7 +333,7 @@ class TestFiles:
         with pytest.raises(InputError, match=r"'hub'; did you mean hubs\?"):
             named_query("hub")
 
-    def test_one_whose_form_is_in_no_letter_alike_is_told_by_its_lemma(self, graph: DialogueGraph) -> None:
+    def test_an_irregular_form_is_answered_with_its_lemma(self, graph: DialogueGraph) -> None:
         graph.cypher_write("CREATE (:Term {text: 'go'})-[:SHIFTS_TO {own: true}]->(:Term {text: 'way off'})")
         try:
             with pytest.raises(InputError, match=r"'went' is not in the shift graph: did you mean go"):

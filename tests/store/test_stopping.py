@@ -1,4 +1,4 @@
-"""Queries that are stopped on the server, and stores that are opened again after their server has ended."""
+"""Tests of stopping queries on the server, and of reopening a store after its server has ended."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ RUNNING = "SHOW TRANSACTIONS YIELD currentQuery WHERE currentQuery = $text RETUR
 
 @pytest.fixture
 def server(tmp_path: Path) -> Embedded:
-    """An embedded server of the test's own."""
+    """Return a new embedded server."""
     return Embedded(tmp_path / "store")
 
 
 @pytest.fixture
 def own(server: Embedded) -> Generator[Store]:
-    """The store of that server."""
+    """Open the store of the new server."""
     with server.open() as opened:
         yield opened
 
 
 def is_running(store: Store) -> bool:
-    """Whether the server still works at `LONG`."""
+    """Return whether the server is still running the query `LONG`."""
     return bool(store.read(RUNNING, text=LONG))
 
 
@@ -98,7 +98,7 @@ class TestStopping:
                 try:
                     unexpected.append(own.query_read(LONG, seconds=0.1 + 0.03 * number + 0.01 * turn))
                 except QueryStopped:
-                    # The connection of the stopped query must not be used for this one.
+                    # This query must not get the connection of the stopped one.
                     if own.query_read("RETURN 1 AS one", seconds=600).records[0]["one"] != 1:
                         unexpected.append("a wrong answer")
                 except StoreError as error:

@@ -1,4 +1,4 @@
-"""A store that somebody sent is data: it overwrites no file, holds nobody up and runs nothing."""
+"""Tests of untrusted store directories: opening one never overwrites files, hangs or runs code."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DATABASE = Path(supervisor.ENGINE, "databases", "neo4j")
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store as graphneg makes it, closed."""
+    """Return the directory of a valid, closed store."""
     directory = tmp_path_factory.mktemp("sound") / "store"
     with open_store(directory) as store:
         store.query_write("CREATE (:Term {text: 'tea'})")
@@ -41,13 +41,13 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def sent(sound: Path, tmp_path: Path) -> Path:
-    """A copy of the store, to be spoilt."""
+    """Return a copy of the store, which the test manipulates."""
     return shutil.copytree(sound, tmp_path / "sent")
 
 
 @pytest.fixture
 def precious(tmp_path: Path) -> Path:
-    """A file of the user's outside the store, which must stay as it is."""
+    """Return a file outside the store, which must not change."""
     file = tmp_path / "precious.txt"
     file.write_text("precious")
     return file
@@ -79,7 +79,7 @@ def fifo(path: Path, _: Path) -> None:
 
 def unix_socket(path: Path, _: Path) -> None:
     here = Path.cwd()
-    os.chdir(path.parent)  # the name of a socket has at most 108 bytes
+    os.chdir(path.parent)  # the path of a socket has at most 108 bytes
     try:
         with socket.socket(socket.AF_UNIX) as bound:
             bound.bind(path.name)
@@ -104,15 +104,15 @@ def of_another_user(path: Path, _: Path) -> None:
     os.chown(path, 12_345, 12_345)
 
 
-Spoil = Callable[[Path, Path], None]
-FILES: list[Spoil] = [
+Replacement = Callable[[Path, Path], None]
+FILES: list[Replacement] = [
     *(link, relative_link, dangling_link, link_to_a_folder, hard_link),
     *(fifo, unix_socket, device, of_another_user),
 ]
 
 
-def spoil(path: Path, how: Spoil, precious: Path) -> None:
-    """Put something else in a file's place."""
+def replace_file(path: Path, how: Replacement, precious: Path) -> None:
+    """Replace a file by a link, a pipe, a device or the like."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -121,7 +121,7 @@ def spoil(path: Path, how: Spoil, precious: Path) -> None:
 
 
 def refusal(directory: Path) -> str:
-    """The line that opening a store ends with, soon, and with no process left."""
+    """Return the one-line error of opening a store; assert that it comes soon and leaves no server."""
     began = time.monotonic()
     with pytest.raises(StoreError) as refused:
         open_store(directory)
@@ -145,21 +145,21 @@ class TestAFileInAStore:
     @pytest.mark.parametrize("name", [STORE_FILE, supervisor.LOCK])
     @pytest.mark.parametrize("how", [*FILES, folder], ids=lambda how: how.__name__)
     def test_that_graphneg_opens_is_refused_if_it_is_not_a_plain_one(
-        self, sent: Path, name: str, how: Spoil, precious: Path
+        self, sent: Path, name: str, how: Replacement, precious: Path
     ) -> None:
-        spoil(sent / name, how, precious)
+        replace_file(sent / name, how, precious)
         assert str(sent / name) in refusal(sent)
         assert precious.read_text() == "precious" and not precious.with_name("to be made").exists()
 
     def test_of_checksums_is_refused_if_it_is_a_folder(self, sent: Path, precious: Path) -> None:
-        spoil(sent / CHECKSUMS, folder, precious)
+        replace_file(sent / CHECKSUMS, folder, precious)
         assert f"{sent / CHECKSUMS} is a folder" in refusal(sent)
 
     @pytest.mark.parametrize("how", [*FILES, folder], ids=lambda how: how.__name__)
     def test_that_writers_lock_is_refused_if_it_is_not_a_plain_one(
-        self, sent: Path, how: Spoil, precious: Path
+        self, sent: Path, how: Replacement, precious: Path
     ) -> None:
-        spoil(sent / WRITERS, how, precious)
+        replace_file(sent / WRITERS, how, precious)
         with pytest.raises(StoreError, match=WRITERS), store_server.turn(sent):
             raise AssertionError
         assert precious.read_text() == "precious" and not precious.with_name("to be made").exists()
@@ -169,18 +169,18 @@ class TestAFileInAStore:
     )
     @pytest.mark.parametrize("how", FILES, ids=lambda how: how.__name__)
     def test_that_the_server_opens_is_refused_if_it_is_not_a_plain_one(
-        self, sent: Path, name: str, how: Spoil, precious: Path
+        self, sent: Path, name: str, how: Replacement, precious: Path
     ) -> None:
-        spoil(sent / DATABASE / name, how, precious)
+        replace_file(sent / DATABASE / name, how, precious)
         assert str(sent / DATABASE / name) in refusal(sent)
         assert precious.read_text() == "precious" and not precious.with_name("to be made").exists()
 
     @pytest.mark.parametrize("place", [DATABASE, DATABASE.parent, DATABASE.parent.parent])
     @pytest.mark.parametrize("how", FILES, ids=lambda how: how.__name__)
     def test_in_place_of_a_folder_is_refused(
-        self, sent: Path, place: Path, how: Spoil, precious: Path
+        self, sent: Path, place: Path, how: Replacement, precious: Path
     ) -> None:
-        spoil(sent / place, how, precious)
+        replace_file(sent / place, how, precious)
         assert str(sent / place) in refusal(sent)
 
     def test_with_a_name_of_several_lines_is_told_in_one(self, sent: Path, precious: Path) -> None:
@@ -313,7 +313,7 @@ class TestTheSchemaOfAStore:
         check_engine_files(tmp_path / "own")
 
 
-# A server that answers nothing
+# Servers that do not answer
 
 
 @pytest.mark.parametrize("which", [0, 1], ids=["supervisor", "java"])

@@ -1,4 +1,4 @@
-"""Contexts to learn from and to be tested on: how a file is split, and what a bank may not hold."""
+"""Tests of the split of contexts into training and test data, and of leakage between them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class TestSplit:
 
 
 class TestTexts:
-    def test_of_the_test_and_those_written_wrong_are_forbidden(self) -> None:
+    def test_texts_of_the_test_and_written_negatives_are_forbidden(self) -> None:
         data = Data((ONE,), (OTHER,))
         assert data.tested == ["Here."]
         assert data.adversarial_texts == LeakageFilter(data.adversarial_texts).forbidden
@@ -89,11 +89,11 @@ class TestLeakage:
     def kept(self, *records: Dialogue | Rejected, known: tuple[str, ...] = ()) -> list[object]:
         return list(LeakageFilter(Data((ONE,), (OTHER,)).forbidden, known).through(records))
 
-    def test_a_dialogue_ends_before_what_it_may_not_say(self) -> None:
+    def test_a_dialogue_is_cut_before_a_forbidden_text(self) -> None:
         [cut] = self.kept(dialogue("Hello?", "Hi.", " HERE. ", "Bye."))
         assert isinstance(cut, Dialogue) and [turn.text for turn in cut.utterances] == ["Hello?", "Hi."]
 
-    def test_one_turn_alone_says_nothing_unless_it_is_answered(self) -> None:
+    def test_a_single_turn_is_kept_only_with_an_answer(self) -> None:
         answer = Response(0, "Fine.", 1, "human")
         assert self.kept(dialogue("Hello?", "Here.")) == []
         assert len(self.kept(dialogue("Hello?", "Here.", responses=(answer,)))) == 1

@@ -1,4 +1,4 @@
-"""What negatives are like: figures that were counted by hand, cues that give negatives away, findings."""
+"""Tests of the report on negatives: hand-counted figures, cues, findings and models."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ THINGS = "cup door river shoe candle ladder window bottle spoon garden"
 
 
 def wrong(response: str, right: str | None = None, **values: object) -> Negative:
-    """A wrong response to `ASKED`, in place of a right one where that is known."""
+    """Return a wrong response to `ASKED`; `right` is the correct response that it replaces."""
     given: dict[str, object] = {
         "context": ASKED,
         "response": response,
@@ -52,8 +52,7 @@ def right(response: str, **values: object) -> Negative:
     return wrong(response, label=1, categories=(), recipe="", **values)
 
 
-def about(thing: object, number: int) -> dict[str, object]:
-    """A context of its own."""
+def context_about(thing: object, number: int) -> dict[str, object]:
     turn = Turn("A", f"Have you seen the {thing} of house {number}?")
     return {"id": f"own/all/{number}#1~{thing}", "context": (turn,)}
 
@@ -124,9 +123,9 @@ class TestFigures:
             right("It had fish."),
             wrong("Blue."),
             wrong(" blue. "),
-            wrong("Blue.", **about("cup", 1)),
+            wrong("Blue.", **context_about("cup", 1)),
             wrong("it had  fish."),
-            wrong("It had fish.", **about("cup", 1)),
+            wrong("It had fish.", **context_about("cup", 1)),
         )
         assert (
             line.figures.texts,
@@ -139,7 +138,7 @@ class TestFigures:
         records = [wrong(text, "Yes, it had fish.") for text in ("No.", "It did not.", "Fish?")]
         assert report_of(tmp_path, *records, right("yes, it had fish.")).reference["response"].texts == 1
 
-    def test_examples_show_what_was_said_in_truth(self, tmp_path: Path) -> None:
+    def test_examples_show_the_original(self, tmp_path: Path) -> None:
         [example] = line_of(tmp_path, wrong("Blue.", "Yes.")).examples
         assert (example.context, example.text, example.right) == (("Did you feed the cat?",), "Blue.", "Yes.")
 
@@ -185,7 +184,7 @@ class TestEditedDialogues:
         found = measured(self.edited(*after, edits=(edit,), categories=("C-ent", "C-speaker")))
         assert [one.categories for one in found.wrong] == [("C-ent",), ("C-ent", "C-speaker")]
 
-    def test_where_turns_were_only_taken_away_nothing_is_measured(self, tmp_path: Path) -> None:
+    def test_dialogues_with_only_deleted_turns_are_not_measured(self, tmp_path: Path) -> None:
         shorter = self.edited("Is it far?", "Good, I am tired.")
         report = report_of(tmp_path, shorter, self.edited("Is it far?", "No.", "Good, I am tired."))
         assert (report.negatives, report.unsaid) == (2, 1)
@@ -199,7 +198,9 @@ class TestFindings:
 
     def test_longer_negatives_are_suspicious(self, tmp_path: Path) -> None:
         records = [
-            wrong(f"I put the {thing} and the {thing} here {k}", f"The {thing} {k}.", **about(thing, k))
+            wrong(
+                f"I put the {thing} and the {thing} here {k}", f"The {thing} {k}.", **context_about(thing, k)
+            )
             for k in range(4)
             for thing in THINGS.split()
         ]
@@ -215,8 +216,8 @@ class TestFindings:
             for k in range(4)
             for thing in THINGS.split()
             for record in (
-                wrong(f"The {thing} hums.", **about(thing, k)),
-                right(f"The {thing} {'sings' if k % 2 else 'rings'}.", **about(thing, k)),
+                wrong(f"The {thing} hums.", **context_about(thing, k)),
+                right(f"The {thing} {'sings' if k % 2 else 'rings'}.", **context_about(thing, k)),
             )
         ]
         report = report_of(tmp_path, *records)
@@ -229,7 +230,7 @@ class TestFindings:
             wrong(
                 f"The {things[(at + k + 1) % 10]} of {things[at]}.",
                 f"The {things[(at + k + 5) % 10]} of {things[at]}.",
-                **about(k, at),
+                **context_about(k, at),
             )
             for k in range(4)
             for at in range(10)
@@ -243,7 +244,9 @@ class TestFindings:
 
     def test_without_right_responses_there_is_nothing_to_compare_with(self, tmp_path: Path) -> None:
         records = [
-            wrong(f"The {thing} {k}.", **about(thing, k)) for k in range(2) for thing in THINGS.split()
+            wrong(f"The {thing} {k}.", **context_about(thing, k))
+            for k in range(2)
+            for thing in THINGS.split()
         ]
         report = report_of(tmp_path, *records)
         assert not report.reference and not report.lines[0].cue_auc
@@ -251,9 +254,7 @@ class TestFindings:
 
 
 class TestModels:
-    class Judge:
-        """Takes for right what speaks of fish."""
-
+    class FishJudge:
         def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
             assert all(contexts)
             return [0.5 if "fish" in text else 0.49 for text in responses]
@@ -261,8 +262,8 @@ class TestModels:
         def rank(self, context: Sequence[str], candidates: Sequence[str]) -> list[int]:
             return list(range(len(candidates)))
 
-    class Letters:
-        """As many nats a token as the text has letters; none for a text without words."""
+    class LengthLosses:
+        """Return a tenth of the number of letters as the loss, and infinity for a text without words."""
 
         def score(self, texts: Sequence[str]) -> list[float]:
             return [len(text) / 10 if text.strip(".") else math.inf for text in texts]
@@ -272,7 +273,7 @@ class TestModels:
 
         records = [wrong("No fish.", "It had fish."), wrong("Blue.", "It had fish."), wrong("...", "No.")]
         write_jsonl(records, tmp_path / "own.jsonl")
-        models = Models(get_embedder("glove-50d"), self.Letters(), self.Judge())  # type: ignore[arg-type]
+        models = Models(get_embedder("glove-50d"), self.LengthLosses(), self.FishJudge())  # type: ignore[arg-type]
         report = measure([tmp_path / "own.jsonl"], models=models)
         [line] = report.lines
         assert line.figures.judged_right == pytest.approx(1 / 3)
@@ -299,7 +300,7 @@ class TestSampling:
 
     def test_figures_that_are_counted_do_not_depend_on_the_sample(self, tmp_path: Path) -> None:
         records = [
-            wrong(f"The {thing} {k}.", "Yes.", **about(thing, k))
+            wrong(f"The {thing} {k}.", "Yes.", **context_about(thing, k))
             for k in range(5)
             for thing in THINGS.split()
         ]
@@ -325,7 +326,7 @@ class TestAreas:
         assert sum(value <= median for value in values) * 2 >= len(values)
         assert sum(value >= median for value in values) * 2 >= len(values)
 
-    def test_words_of_too_few_texts_tell_nothing(self) -> None:
+    def test_words_of_too_few_texts_are_no_cue(self) -> None:
         few = [Text("own/1", "response", (), (), "Hm.")] * (FEWEST - 1)
         assert words_cue_auc(few, few * 2) is None
 
@@ -336,7 +337,7 @@ class TestWrongInput:
         with pytest.raises(InputError, match=r"own\.jsonl, line 2: the label of .* is 3, but must be 1"):
             measure([tmp_path / "own.jsonl"])
 
-    def test_a_file_without_negatives_is_told(self, tmp_path: Path) -> None:
+    def test_a_file_without_negatives_is_refused(self, tmp_path: Path) -> None:
         write_jsonl([right("Yes.")], tmp_path / "own.jsonl")
         with pytest.raises(InputError, match=r"own\.jsonl: none of the 1 records is a negative"):
             measure([tmp_path / "own.jsonl"])

@@ -1,4 +1,4 @@
-"""What is measured of a record, and counts that do not depend on the order of records."""
+"""Tests of the measurements of a record, and of counts that do not depend on the order of records."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def records() -> list[Negative]:
 
 
 class TestRecords:
-    def test_a_right_one_brings_its_response_after_its_context(self) -> None:
+    def test_a_correct_record_gives_its_context_and_response(self) -> None:
         found = measured(replace(OWN, label=1))
         [text] = found.right
         assert (text.text, text.place, found.wrong) == (OWN.response, text.context, ())
@@ -77,5 +77,5 @@ class TestHistograms:
         spread = Histogram(values, 0.25).spread()
         assert spread is not None and spread.mean == pytest.approx(sum(values) / len(values))
 
-    def test_of_nothing_there_is_no_spread(self) -> None:
+    def test_an_empty_histogram_has_no_spread(self) -> None:
         assert Histogram().spread() is None
