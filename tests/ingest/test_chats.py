@@ -1,4 +1,4 @@
-"""Transcripts and exported chats: who said what when, what is left out, where dialogues end."""
+"""Tests of the loaders of transcripts, WhatsApp, Slack and Discord."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Said = list[list[tuple[str, str]]]
 
 
 def read(loader: str, path: Path, **options: Any) -> tuple[list[Dialogue], list[Rejected], list[str]]:
-    """Return the dialogues, the refusals and the notices of a load."""
+    """Return the dialogues, refused items and notices of a load."""
     told = LoadOptions(**options)
     records = list(get_loader(loader).read([path], told))
     dialogues = [one for one in records if isinstance(one, Dialogue)]
@@ -215,7 +215,7 @@ class TestWhatsApp:
             ("Bo: \u200ePOLL:\n\u200eWhere?\n\u200eOPTION: Rome (2 votes)", "", "poll"),
         ],
     )
-    def test_a_mark_of_ios_anywhere_in_a_line_shows_what_nobody_wrote(
+    def test_lines_with_a_system_mark_of_ios_are_left_out(
         self, file: Callable[[str], Path], line: str, kept: str, told: str
     ) -> None:
         path = file(f"[13/1/24, 21:04:11] Ann: Hi.\n[13/1/24, 21:05:00] {line}\n")
@@ -239,7 +239,7 @@ class TestWhatsApp:
             ("Bo: POLL:\nWhere?\nOPTION: Rome (2 votes)\nOPTION: Oslo (1 vote)", "poll"),
         ],
     )
-    def test_what_nobody_wrote_is_left_out_without_a_mark(
+    def test_system_messages_without_a_mark_are_left_out(
         self, file: Callable[[str], Path], line: str, told: str
     ) -> None:
         path = file(f"13/1/24, 21:04 - Ann: Hi.\n13/1/24, 21:05 - {line}\n")
@@ -313,7 +313,7 @@ class TestGaps:
         assert names == ["chat/all/2023-12-31T1000", "chat/all/2024-01-01T1000", "chat/all/2023-12-31T1000-2"]
 
     @pytest.mark.parametrize("gap", [0.0, -1.0, float("nan")])
-    def test_a_gap_that_is_none_is_refused(self, gap: float) -> None:
+    def test_an_invalid_gap_is_refused(self, gap: float) -> None:
         with pytest.raises(InputError, match="must be above 0 hours"):
             LoadOptions(gap=gap)
 
@@ -428,15 +428,13 @@ class TestSlack:
             ("[7]", "the message is not a JSON object"),
         ],
     )
-    def test_a_day_that_is_damaged_is_told_with_its_line(
-        self, workspace: Path, content: str, told: str
-    ) -> None:
+    def test_a_damaged_day_is_reported_with_its_line(self, workspace: Path, content: str, told: str) -> None:
         (workspace / "general" / "2024-05-19.json").write_text(content)
         dialogues, refused, _ = read("slack", workspace)
         assert len(dialogues) == 2 and "2024-05-19.json:1" in refused[0].place
         assert re.search(told, refused[0].reason)
 
-    def test_what_is_no_export_is_refused(self, workspace: Path, tmp_path: Path) -> None:
+    def test_other_folders_are_refused(self, workspace: Path, tmp_path: Path) -> None:
         (tmp_path / "none").mkdir()
         for path, told in (
             (tmp_path / "none", "contains no Slack channel"),
@@ -477,7 +475,7 @@ class TestDiscord:
         assert dialogue.id == "help/all/2024-05-17T0800" and not refused
         assert notices == ["1 system line left out", "1 media placeholder left out", "1 bot message left out"]
 
-    def test_two_people_of_one_nickname_are_told_apart(self, file: Callable[..., Path]) -> None:
+    def test_two_people_with_the_same_nickname_are_distinguished(self, file: Callable[..., Path]) -> None:
         authors = [{"id": id, "name": f"sam{id}", "nickname": "Sam"} for id in ("1", "2", "1")]
         given = [discord(at, "Hi.", "x") | {"author": author} for at, author in enumerate(authors)]
         dialogues, _, _ = read("discord", file(self.export(*given), "help.json"))
@@ -500,7 +498,7 @@ REVERSED = "1 file read in reverse order, because the newest messages come first
 
 
 class TestNewestFirst:
-    """A file that lists the newest messages first gives the dialogues of the same file in the usual order."""
+    """A file with the newest messages first gives the same dialogues as one in the usual order."""
 
     def test_whatsapp(self, file: Callable[[str], Path]) -> None:
         lines = [f"{day}/4/24, 10:0{minute} - {who}: {day} {minute}\n" for day in (1, 3, 13)
@@ -569,7 +567,7 @@ class TestNewestFirst:
         (b'{"messages": [', "is not a file for the loader"),
     ],
 )
-def test_a_wrong_file_is_one_clear_line(loader: str, tmp_path: Path, content: bytes, told: str) -> None:
+def test_a_wrong_file_is_one_line_of_error(loader: str, tmp_path: Path, content: bytes, told: str) -> None:
     path = tmp_path / "given.txt"
     path.write_bytes(content)
     with pytest.raises(InputError, match=told) as raised:

@@ -1,4 +1,4 @@
-"""Dialogues of one's own: whatever file they come in and whatever its keys are, the same comes out."""
+"""Tests of the loader of dialogue files: equal dialogues in any file format and with any known keys."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def load(*given: Any, **options: Any) -> tuple[list[Record], LoadOptions]:
 
 
 def said(*given: Any, **options: Any) -> dict[str, list[tuple[str, str]]]:
-    """What is said in each dialogue, by the end of its id; nothing may be refused."""
+    """Return speakers and texts by the last part of the dialogue id; assert that nothing is refused."""
     records, _ = load(*given, **options)
     assert [one for one in records if isinstance(one, Rejected)] == []
     return {
@@ -65,7 +65,7 @@ def refused(records: list[Record]) -> list[str]:
 
 
 def table(separator: str = ",", quoting: Any = csv.QUOTE_MINIMAL, **columns: str) -> str:
-    """The rows as a table, with other names for its columns."""
+    """Return `ROWS` as a table; `columns` renames its columns."""
     text = io.StringIO()
     writer = csv.writer(text, delimiter=separator, quoting=quoting)
     writer.writerow([columns.get(name, name) for name in ROWS[0]])
@@ -155,9 +155,7 @@ def test_turns_count_from_nought_or_one_and_stand_in_any_order(tmp_path: Path, b
         ),
     ],
 )
-def test_turns_that_are_missing_or_no_numbers_are_refused(
-    tmp_path: Path, turns: list[str], reason: str
-) -> None:
+def test_missing_or_invalid_turn_numbers_are_refused(tmp_path: Path, turns: list[str], reason: str) -> None:
     rows = "".join(f"a,{turn},x\n" for turn in turns) + "b,0,y\n"
     file = written(tmp_path / "t.csv", f"dialogue,turn,text\n{rows}")
     records, _ = load(file)
@@ -191,7 +189,7 @@ class TestNames:
         fields = {"dialogue": "name", "turns": "log", "text": "said", "speaker": "who"}
         assert said(written(tmp_path / "t.jsonl", lines(values)), map=fields) == CHATS
 
-    def test_what_names_were_read_as_is_told(self, tmp_path: Path):
+    def test_recognised_columns_are_reported(self, tmp_path: Path):
         rows = written(tmp_path / "t.csv", table(dialogue="conv_id", text="utterance"))
         assert load(rows)[1].notices.lines() == [f"{rows}: read as dialogue=conv_id, text=utterance"]
         values = written(tmp_path / "t.jsonl", lines(MESSAGES))
@@ -213,13 +211,11 @@ class TestNames:
             ),
         ],
     )
-    def test_a_field_or_a_name_that_there_is_not_is_an_error(
-        self, tmp_path: Path, given: dict[str, str], reason: str
-    ):
+    def test_unknown_fields_and_columns_are_refused(self, tmp_path: Path, given: dict[str, str], reason: str):
         with pytest.raises(InputError, match=reason):
             load(written(tmp_path / "t.csv", table()), map=given)
 
-    def test_keys_that_say_nothing_are_listed(self, tmp_path: Path):
+    def test_unknown_keys_are_listed(self, tmp_path: Path):
         good = {"id": "a", "turns": ["Hi."]}
         odd = [
             {"id": "b", "history": ["Hi."]},
@@ -266,7 +262,7 @@ class TestNames:
 
 
 class TestTables:
-    """Parquet files, saved data sets, and objects of Python."""
+    """Parquet and Arrow files, saved data sets, lists, data frames and iterables."""
 
     @pytest.mark.parametrize("rows", [ROWS, MESSAGES, SHARED], ids=["rows", "messages", "conversations"])
     def test_parquet_arrow_and_saved_data_sets_are_read(self, tmp_path: Path, rows: list[dict[str, Any]]):
@@ -291,7 +287,7 @@ class TestTables:
         arrow = pa.Table.from_pylist(rows).to_pandas()
         assert said(arrow) == said({"test": arrow}) == CHATS
 
-    def test_numbers_and_what_is_missing_are_read_as_tables_have_them(self):
+    def test_numbers_and_missing_values_of_tables_are_read(self):
         frame = pd.DataFrame(
             {"dialogue": [1.0, 1.0], "turn": [1.0, 2.0], "text": ["Hi.", "Ho."], "speaker": [0, 1]}
         )
@@ -303,7 +299,7 @@ class TestTables:
             ("1", {"mood": "glad", "at": "2026-01-02T00:00:00"}),
         ]
 
-    def test_what_the_first_row_lacks_others_may_have(self, tmp_path: Path):
+    def test_columns_may_be_missing_in_the_first_row(self, tmp_path: Path):
         rows = [{"dialogue": "a", "text": "Hi.", "speaker": None}, {"dialogue": "a", "text": "Ho."}]
         rows[1]["speaker"] = "Bo"
         pq.write_table(pa.Table.from_pylist(rows), tmp_path / "t.parquet")
@@ -340,7 +336,7 @@ class TestTables:
         with pytest.raises(InputError, match=r"state.json: not written by save_to_disk"):
             load(tmp_path)
 
-    def test_a_value_that_json_does_not_have_costs_its_row(self):
+    def test_a_value_outside_json_refuses_its_row(self):
         rows = [{"id": "a", "turns": ["Hi."]}, {"id": "b", "turns": ["Ho."], "x": {1, 2}}]
         records, _ = load(rows)
         assert [one.id for one in records if isinstance(one, Dialogue)] == ["dialogues/all/a"]
@@ -350,7 +346,7 @@ class TestTables:
 
 
 class TestEncodings:
-    def test_the_encoding_that_was_guessed_is_told_and_the_one_that_is_given_is_taken(self, tmp_path: Path):
+    def test_a_guessed_encoding_is_reported_and_a_given_one_used(self, tmp_path: Path):
         file = written(tmp_path / "t.csv", table().encode("cp1252"))
         told = load(file)[1].notices.lines()
         assert told == [f"{file}: not UTF-8, read as cp1252; if that is wrong, set --encoding"]
@@ -366,7 +362,7 @@ class TestEncodings:
         assert said(file) == {"a": [("A", text)]}
 
     @pytest.mark.parametrize("name", ["no-such-codec", "base64"])
-    def test_what_is_no_codec_is_an_error(self, tmp_path: Path, name: str):
+    def test_an_unknown_encoding_is_refused(self, tmp_path: Path, name: str):
         with pytest.raises(InputError, match=f"--encoding {name}: not a text encoding"):
             load(written(tmp_path / "t.csv", table()), encoding=name)
 
@@ -386,7 +382,7 @@ class TestSafety:
                 list(get_loader(loader).read([tmp_path / name], LoadOptions()))
 
     @pytest.mark.parametrize("packed", ["gz", "zst"])
-    def test_a_line_that_grows_without_end_costs_itself_and_little_memory(self, tmp_path: Path, packed: str):
+    def test_an_endless_line_is_refused_in_little_memory(self, tmp_path: Path, packed: str):
         good = b'{"id": "%d", "turns": ["Hi."]}\n'
         path = tmp_path / f"t.jsonl.{packed}"
         with pa.CompressedOutputStream(str(path), {"gz": "gzip", "zst": "zstd"}[packed]) as out:
@@ -404,7 +400,7 @@ class TestSafety:
         assert peak < 40_000_000
 
 
-def test_they_come_back_from_a_store_with_what_is_to_say_of_them(store: Store, tmp_path: Path) -> None:
+def test_loaded_dialogues_are_exported_with_their_attributes(store: Store, tmp_path: Path) -> None:
     wipe(store)
     graph = DialogueGraph(store)
     file = written(tmp_path / "own.csv", table(";", text="utterance").encode("cp1252"))

@@ -1,4 +1,4 @@
-"""Files as people have them: what is not a message is left out and counted, and hints work when followed."""
+"""Tests of files as users have them: notes, HTML, garbled text and unknown shapes, with advice."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from tests.loader_samples import written
 CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 
 
-def told(*given: Any, **options: Any) -> list[str]:
-    """What is said of a load, without the lines that name the columns."""
+def notices_of(*given: Any, **options: Any) -> list[str]:
+    """Return the notices of a load, without those that name the columns."""
     return [line for line in load(*given, **options)[1].notices.lines() if ": read as " not in line]
 
 
@@ -44,7 +44,7 @@ class TestAMessageWithoutATextKey:
         talk = [{"role": "u", "content": "Hi."}, message, {"role": "a", "content": "Hello."}]
         file = written(tmp_path / "t.jsonl", json.dumps({"messages": talk}))
         assert said(file) == {"0": [("u", "Hi."), ("a", "Hello.")]}
-        assert told(file) == [notice]
+        assert notices_of(file) == [notice]
 
     def test_does_not_keep_the_others_from_being_ordered_by_time(self, tmp_path: Path) -> None:
         talk = [
@@ -65,7 +65,7 @@ class TestAMessageWithoutATextKey:
         rows = [{"ticket_id": 1, "text": "Hi."}, {"ticket_id": 1, "status": "closed"}]
         file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
         assert texts(file) == {"1": ["Hi."]}
-        assert "1 turn left out as without text" in told(file)
+        assert "1 turn left out as without text" in notices_of(file)
 
     def test_does_not_name_the_columns_of_the_conversation(self, tmp_path: Path) -> None:
         talk = [{"actor": "Ann", "action": "create", "text": ""}, {"from": "Bo", "text": "Hi."}]
@@ -101,7 +101,7 @@ class TestInternalNotes:
         rows = f"ticket_id;text;{column}\n1;Hi.;{public}\n1;Do not refund.;{note}\n1;Hello.;{public}\n"
         file = written(tmp_path / "t.csv", rows)
         assert texts(file) == {"1": ["Hi.", "Hello."]}
-        assert told(file)[1:] == ["1 internal note left out"]
+        assert notices_of(file)[1:] == ["1 internal note left out"]
 
     @pytest.mark.parametrize(
         ("column", "cells"),
@@ -123,7 +123,7 @@ class TestInternalNotes:
         file = written(tmp_path / "t.csv", "ticket_id;text;Intern\n1;Hi.;\n1;Do not refund.;stufe 2\n")
         assert texts(file) == {"1": ["Hi.", "Do not refund."]}
         hint = "its values are unknown: --map 'internal=Intern' leaves these turns out"
-        assert f"the column 'Intern' may mark internal notes, but {hint}" in told(file)
+        assert f"the column 'Intern' may mark internal notes, but {hint}" in notices_of(file)
         assert texts(file, map={"internal": "Intern"}) == {"1": ["Hi."]}
 
 
@@ -133,15 +133,16 @@ class TestRowsThatNameAParent:
     def test_are_grouped_by_it_if_no_parent_is_a_row(self, tmp_path: Path) -> None:
         file = written(tmp_path / "cases.csv", self.CASES)
         assert texts(file) == {"c1": ["Hi.", "Hello."], "c2": ["Is it open?", "Yes."]}
-        assert told(file)[0].endswith(
+        assert notices_of(file)[0].endswith(
             "'ParentId' never names a row of the file, so rows with the same 'ParentId' form a dialogue"
         )
 
     def test_are_counted_if_some_parents_are_missing(self, tmp_path: Path) -> None:
         file = written(tmp_path / "t.csv", "id,parent_id,text\n1,,Hi.\n2,1,Hello.\n3,9,Yes.\n")
         assert texts(file) == {"1": ["Hi.", "Hello."], "3": ["Yes."]}
-        assert "1 message that begins a dialogue, because the message that it answers is missing" in told(
-            file
+        assert (
+            "1 message that begins a dialogue, because the message that it answers is missing"
+            in notices_of(file)
         )
 
 
@@ -153,7 +154,7 @@ class TestAColumnOfUnixTimes:
         rows = "".join(f"1,{time * unit},20,{text}\n" for time, text in self.ROWS)
         file = written(tmp_path / "t.csv", f"threadid,moment,likes,message\n{rows}")
         notice = "these look like times: moment; name the right one with --map time=NAME"
-        assert any(line.endswith(notice) for line in told(file))
+        assert any(line.endswith(notice) for line in notices_of(file))
         assert texts(file, map={"time": "moment"}) == {"1": ["Hi.", "Is it open?", "Yes."]}
 
     def test_orders_the_rows_of_a_forum_by_dateline(self, tmp_path: Path) -> None:
@@ -162,7 +163,7 @@ class TestAColumnOfUnixTimes:
         )
         file = written(tmp_path / "t.csv", f"postid,threadid,parentid,dateline,pagetext\n{rows}")
         assert texts(file) == {"1": ["Hi.", "Is it open?", "Yes."]}
-        assert not any("missing" in line for line in told(file))
+        assert not any("missing" in line for line in notices_of(file))
 
 
 class TestMessagesOfHelpDesks:
@@ -190,7 +191,7 @@ class TestMessagesOfHelpDesks:
     ) -> None:
         file = written(tmp_path / "t.jsonl", json.dumps({"id": 7} | ticket))
         assert said(file) == {"7": [("Ann Lee", "Hi."), ("Kim", "Hello.")]}
-        assert sorted(told(file)) == [
+        assert sorted(notices_of(file)) == [
             "1 draft left out",
             "1 internal note left out",
             "1 service message left out",
@@ -204,7 +205,7 @@ class TestMessagesOfHelpDesks:
         ]
         file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
         assert said(file) == {"9": [("Ann", "Hi.")]}
-        assert told(file) == ["1 internal note left out"]
+        assert notices_of(file) == ["1 internal note left out"]
 
     @pytest.mark.parametrize(
         ("person", "name"),
@@ -240,7 +241,7 @@ class TestAMessageThatIsMarkedAs:
         rows = f"topic_id,speaker,text,{columns}\n1,Ann,Hi.,{cells[0]}\n1,Bo,Ho.,{cells[1]}\n"
         file = written(tmp_path / "t.csv", rows)
         assert texts(file) == {"1": ["Hi."]}
-        assert told(file) == [notice]
+        assert notices_of(file) == [notice]
 
     @pytest.mark.parametrize(
         ("column", "cell"), [("deleted_at", "null"), ("post_type", "4"), ("state", "OH")]
@@ -261,12 +262,12 @@ class TestTextsInHtml:
             tmp_path, "<p>It&#39;s <b>late</b>.</p><p>Where is it?</p>", '<div dir="ltr">Here.</div>'
         )
         assert texts(file) == {"0": ["It's late.\nWhere is it?", "Here."]}
-        assert told(file) == ["2 texts converted from HTML"]
+        assert notices_of(file) == ["2 texts converted from HTML"]
 
     def test_keep_them_otherwise_and_the_report_says_how_to_remove_them(self, tmp_path: Path) -> None:
         file = self.talk(tmp_path, "How do I write a paragraph?", "<p>Like this.</p>")
         assert texts(file)["0"][1] == "<p>Like this.</p>"
-        assert told(file) == ["1 text with HTML tags kept: --clean removes them"]
+        assert notices_of(file) == ["1 text with HTML tags kept: --clean removes them"]
         assert texts(file, clean=True)["0"][1] == "Like this."
 
 
@@ -303,8 +304,8 @@ class TestTelegram:
         )
         turns = [("Ann", "Look at x.org's page"), ("Bo", "Storm\n\nStay at home.")]
         assert said(file) == ({"5": turns, "6": turns} if is_account else {"5": turns})
-        assert f"{1 + is_account} service message{'s' * is_account} left out" in told(file)
-        assert f"{1 + is_account} media placeholder{'s' * is_account} left out" in told(file)
+        assert f"{1 + is_account} service message{'s' * is_account} left out" in notices_of(file)
+        assert f"{1 + is_account} media placeholder{'s' * is_account} left out" in notices_of(file)
 
 
 class TestTextsOfModels:
@@ -330,7 +331,7 @@ class TestTextsOfModels:
         talk = [{"from": "human", "value": "Hi."}, {"from": "gpt", "value": text}]
         file = written(tmp_path / "t.json", json.dumps([{"conversations": talk}]))
         assert texts(file) == {"0": ["Hi.", kept] if kept else ["Hi."]}
-        assert told(file) == ([notice] if notice else [])
+        assert notices_of(file) == ([notice] if notice else [])
 
 
 class TestATranscriptInOneCell:
@@ -383,7 +384,9 @@ class TestATranscriptInOneCell:
     def test_without_names_is_reported(self, tmp_path: Path) -> None:
         rows = "".join(f'{at},"Hi.\nHello."\n' for at in range(3))
         notice = "all 3 dialogues have one turn of several lines; if their texts are whole transcripts, write"
-        assert any(notice in line for line in told(written(tmp_path / "t.csv", f"call_id,text\n{rows}")))
+        assert any(
+            notice in line for line in notices_of(written(tmp_path / "t.csv", f"call_id,text\n{rows}"))
+        )
 
 
 class TestUnknownShapes:
@@ -416,7 +419,7 @@ class TestUnknownShapes:
         talk = [{"sender": "A", "text": "This block is not supported.\nHi.", "content": parts}]
         file = written(tmp_path / "t.json", json.dumps([{"id": 1, "chat_messages": talk}]))
         assert texts(file) == {"1": ["Hi."]}
-        assert told(file) == ["1 thought left out"]
+        assert notices_of(file) == ["1 thought left out"]
 
     def test_whose_texts_are_under_two_keys_are_reported(self, tmp_path: Path) -> None:
         talk = [
@@ -425,7 +428,7 @@ class TestUnknownShapes:
             {"role": "slot", "value": "48213"},
         ]
         file = written(tmp_path / "t.json", json.dumps([{"id": 1, "messages": talk}]))
-        assert told(file) == [
+        assert notices_of(file) == [
             "1 turn with the text in 'value', not in 'text': --map text=text leaves them out"
         ]
         assert texts(file, map={"text": "text"}) == {"1": ["Hi.", "Ho."]}
@@ -436,7 +439,7 @@ class TestRowsOfOverlappingExports:
         rows = "1,10,Ann,Hi.\n1,11,Bo,Hi.\n1,10,Ann,Hi.\n1,12,Ann,Hi.\n"
         file = written(tmp_path / "t.csv", f"ticket_id,comment_id,speaker,text\n{rows}")
         assert said(file) == {"1": [("Ann", "Hi."), ("Bo", "Hi."), ("Ann", "Hi.")]}
-        assert told(file) == ["1 row left out, as another row has the same id and content"]
+        assert notices_of(file) == ["1 row left out, as another row has the same id and content"]
 
     def test_are_kept_if_the_id_is_that_of_a_person(self, tmp_path: Path) -> None:
         rows = "1,u1,Ok.\n1,u1,Ok.\n1,u1,Bye.\n"
@@ -458,7 +461,7 @@ class TestFacebook:
     def test_texts_whose_letters_are_garbled_are_repaired_and_counted(self, tmp_path: Path) -> None:
         file = self.chat(tmp_path, "gr\u00c3\u00bc\u00c3\u009fe \u00f0\u009f\u0098\u0080", "Hi.")
         assert said(file) == {"0": [("Müller", "Hi."), ("Müller", "grüße 😀")]}
-        assert "4 texts with garbled letters repaired" in told(file)
+        assert "4 texts with garbled letters repaired" in notices_of(file)
 
     def test_texts_are_kept_if_one_of_them_is_right(self, tmp_path: Path) -> None:
         file = self.chat(tmp_path, "gr\u00c3\u00bcn", "grün")
@@ -472,7 +475,7 @@ class TestFacebook:
         ]
         file = self.chat(tmp_path, *lines)
         assert texts(file) == {"0": ["He sent a photo."]}
-        assert {"1 media placeholder left out", "1 reaction left out"} <= set(told(file))
+        assert {"1 media placeholder left out", "1 reaction left out"} <= set(notices_of(file))
 
 
 def test_a_spreadsheet_is_refused_with_what_to_do(tmp_path: Path) -> None:
@@ -491,16 +494,16 @@ class TestRowsWithTwoMessages:
             load(written(tmp_path / "t.csv", self.ROWS))
 
     def test_are_reported_if_the_user_names_one_of_them(self, tmp_path: Path) -> None:
-        lines = told(written(tmp_path / "t.csv", self.ROWS), map={"text": "user_message"})
+        lines = notices_of(written(tmp_path / "t.csv", self.ROWS), map={"text": "user_message"})
         assert any("'bot_response' looks like the other message of each row" in line for line in lines)
 
     def test_are_not_rows_with_a_text_and_a_user(self, tmp_path: Path) -> None:
         rows = "session_id,user,text,response\n1,Ann,Hi.,1\n1,Bo,Ho.,2\n"
-        assert told(written(tmp_path / "t.csv", rows)) == []
+        assert notices_of(written(tmp_path / "t.csv", rows)) == []
 
 
 def transcript(path: Path) -> tuple[list[list[tuple[str, str]]], list[str]]:
-    """The dialogues of a transcript, and what is refused."""
+    """Return the dialogues and the refused items of a transcript."""
     records = list(get_loader("transcript").read([path], LoadOptions()))
     talks = [[(one.speaker, one.text) for one in r.utterances] for r in records if isinstance(r, Dialogue)]
     return talks, refused(records)

@@ -1,4 +1,4 @@
-"""Loaders of pools: sentences of text, of PropBank and WordNet, and what a store keeps of them."""
+"""Tests of the loaders of sentences: text files, PropBank and WordNet."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ class TestText:
         path.write_text("It rained.\n", encoding="utf-8")
         assert load("text", path, corpus="diary") == [Sentence("diary/1.0", "It rained.", "diary")]
 
-    def test_refuses_what_is_no_sentence_and_no_text(self, tmp_path: Path) -> None:
+    def test_invalid_sentences_and_bytes_are_refused(self, tmp_path: Path) -> None:
         path = tmp_path / "notes.txt"
         path.write_bytes(b"It rained.\n" + b"long " * 500 + b"\n\xff\xfe bytes\n")
         refused = [one for one in load("text", path) if isinstance(one, Rejected)]
         assert [one.place.rpartition(":")[2] for one in refused] == ["2", "3"]
 
-    def test_of_another_kind_is_one_clear_error(self, synsets: Path) -> None:
+    def test_another_file_type_is_refused(self, synsets: Path) -> None:
         with pytest.raises(InputError, match="looks like a file for the loader 'wordnet'"):
             load("text", synsets)
 
@@ -115,7 +115,7 @@ class TestPropBank:
         assert isinstance(refused, Rejected) and "entity" in refused.reason
 
 
-class TestWhatIsKnownOfASentence:
+class TestSentenceFacts:
     @pytest.mark.parametrize(
         ("text", "row"),
         [
@@ -132,11 +132,11 @@ class TestWhatIsKnownOfASentence:
             ("Mr. Ode took the bus.", {"plain": True, "terms": ["ode", "take", "bus"]}),
         ],
     )
-    def test_is_what_forms_tell(self, text: str, row: dict[str, object]) -> None:
+    def test_facts_of_a_sentence_follow_its_forms(self, text: str, row: dict[str, object]) -> None:
         found = sentence_row(Sentence("own/1", text, "own"))
         assert {name: found[name] for name in row} == row
 
-    def test_is_the_same_where_clitics_stand_apart(self) -> None:
+    def test_facts_do_not_depend_on_spaced_clitics(self) -> None:
         assert content_lemmas("I don ’ t like Ann ' s hats.") == content_lemmas("I don’t like Ann's hats.")
         assert detokenize("He ca n't go , can he ?") == "He can't go, can he?"
 

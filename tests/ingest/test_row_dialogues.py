@@ -1,4 +1,4 @@
-"""Rows of dialogues in any order: no dialogue is cut, none has another speaker or id than its file says."""
+"""Tests of tables with one message per row in any order: grouping, order, speakers and ids."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from tests.loader_samples import written
 
 
 def texts(*given: Any, **options: Any) -> dict[str, str]:
-    """What is said in each dialogue, by the end of its id: ``Ann: Hi. / Bo: Ho.``."""
+    """Return each dialogue as ``Ann: Hi. / Bo: Ho.``, by the last part of its id."""
     found = said(*given, **options)
     return {id: " / ".join(f"{speaker}: {text}" for speaker, text in turns) for id, turns in found.items()}
 
 
 def notices(*given: Any, **options: Any) -> list[str]:
-    """What is said of a load, without the names of files."""
+    """Return the notices of a load, without file names."""
     return [line.rpartition(".csv: ")[2] for line in load(*given, **options)[1].notices.lines()]
 
 
 class TestExports:
-    """Files in the shapes that other programs write."""
+    """Exports of ConvoKit, Reddit, Twitter, help desks and forums."""
 
     def test_of_convokit_are_grouped_and_ordered_by_time(self, tmp_path: Path) -> None:
         rows = [
@@ -185,7 +185,7 @@ class TestOrder:
             ("a,A,1,,x\nb,B,9,,y\na,A,1,1,z\na,A,2,1,z\n", "dialogue 'a': two rows have the id '1': "),
         ],
     )
-    def test_that_cannot_be_costs_the_dialogue(self, tmp_path: Path, rows: str, reason: str) -> None:
+    def test_a_contradictory_order_refuses_the_dialogue(self, tmp_path: Path, rows: str, reason: str) -> None:
         records, _ = load(written(tmp_path / "t.csv", "dialogue,speaker,id,reply_to,text\n" + rows))
         assert [one.id for one in records if isinstance(one, Dialogue)] == ["t/all/b"]
         assert reason in refused(records)[0]
@@ -328,8 +328,8 @@ class TestSpeakers:
         text = "dialogue,author_type,author_name,text\n1,agent,Sue,Hi.\n1,agent,Tom,Ho.\n"
         assert texts(written(tmp_path / "t.csv", text))["1"] == "Sue: Hi. / Tom: Ho."
 
-    def test_no_name_stands_for_two_fields(self) -> None:
-        # A dialogue's id, or the list of its turns; a text, or the list of the turns.
+    def test_each_column_name_means_one_field(self) -> None:
+        # "conversation" can be the id of a dialogue or its turns, and "message" a text or the turns.
         shared = {"dialogue", "dialog", "conversation", "transcript"}
         names = [name for field in NAMES for name in NAMES[field] if name not in shared]
         assert len(names) == len(set(names)) and list(plain_names(names)) == names
@@ -382,7 +382,7 @@ class TestIds:
         assert list(texts(iter(values) if once else values)) == ["unnamed-0", "unnamed-1", "1", "0"]
         assert list(texts([{"turns": ["Hi."]}, {"turns": ["Ho."]}])) == ["0", "1"]
 
-    def test_that_rows_write_differently_cost_the_dialogue(self) -> None:
+    def test_ids_in_different_spellings_refuse_the_dialogue(self) -> None:
         rows = [{"dialogue": id, "text": "Hi."} for id in (7, 8, 7.0)]
         records, _ = load(rows)
         assert [one.id for one in records if isinstance(one, Dialogue)] == ["dialogues/all/8"]
@@ -442,7 +442,7 @@ def test_threads_begin_where_replies_lead(above: list[int]) -> None:
         ("Jan 1, 1970 10:10 PM", 79_800),
     ],
 )
-def test_times_are_read_where_they_are_plain(text: Any, seconds: float | None) -> None:
+def test_plain_times_are_read(text: Any, seconds: float | None) -> None:
     assert parse_time(text) == seconds
 
 

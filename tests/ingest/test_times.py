@@ -1,4 +1,4 @@
-"""Times of messages: how they are read, and what happens where a date can be read in two ways."""
+"""Tests of the times of messages: formats, the order of rows, and ambiguous dates such as 3/4/24."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CONTRADICTORY = (
 
 
 def table(folder: Path, *times: str) -> Path:
-    """A table of one dialogue for each tuple of times; the texts are the numbers of the rows."""
+    """Write a table of one dialogue with these times; the text of each row is its number."""
     rows = [f'1,A,"{time}",{number}\n' for number, time in enumerate(times)]
     return written(folder / "t.csv", "dialogue,speaker,time,text\n" + "".join(rows))
 
@@ -68,9 +68,7 @@ def notices(file: Path, **options: Any) -> list[str]:
         ("Part 1234 abc", None, None),
     ],
 )
-def test_a_time_is_read_as_its_writer_meant_it(
-    text: Any, order: DateOrder | None, seconds: float | None
-) -> None:
+def test_the_seconds_of_a_time(text: Any, order: DateOrder | None, seconds: float | None) -> None:
     assert parse_time(text, order) == seconds
 
 

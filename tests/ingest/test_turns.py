@@ -1,4 +1,4 @@
-"""Odd turns of files: what is left out, what is mended, what is kept, and how each is counted."""
+"""Tests of odd turns: empty ones, placeholders, attachments, system messages and garbled text."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def said(record: Record) -> list[str]:
     return [f"{one.speaker}: {one.text}" for one in record.utterances]
 
 
-def by(*turns: str) -> dict[str, Any]:
-    """Turns written ``speaker: text``."""
+def turns_by_speaker(*turns: str) -> dict[str, Any]:
+    """Return the turns of texts such as ``Ann: Hi.``."""
     pairs = [turn.partition(": ") for turn in turns]
     return {"turns": [{"speaker": speaker, "text": text} for speaker, _, text in pairs]}
 
 
 class TestAnEmptyTurn:
-    def test_costs_itself_and_not_its_dialogue(self, tmp_path: Path) -> None:
+    def test_an_empty_turn_is_left_out_of_its_dialogue(self, tmp_path: Path) -> None:
         [talk], notices = read_lines(tmp_path, {"turns": ["Hi.", " ", "Hello.", ""]})
         assert said(talk) == ["A: Hi.", "B: Hello."]
         assert notices == ["2 empty turns left out"]
@@ -72,7 +72,7 @@ class TestAPlaceholder:
     def test_of_a_deleted_message_is_no_turn_and_no_response(self, tmp_path: Path, text: str) -> None:
         answers = [{"turn": 0, "text": text, "label": 1}, {"turn": 2, "text": "Yes.", "label": 1}]
         [talk], notices = read_lines(
-            tmp_path, by("Ann: Hi.", f"Bo: {text}", "Cy: Ho.") | {"responses": answers}
+            tmp_path, turns_by_speaker("Ann: Hi.", f"Bo: {text}", "Cy: Ho.") | {"responses": answers}
         )
         assert isinstance(talk, Dialogue) and said(talk) == ["Ann: Hi.", "Cy: Ho."]
         assert [(one.turn, one.text) for one in talk.responses] == [(1, "Yes.")]
@@ -80,23 +80,23 @@ class TestAPlaceholder:
 
     def test_is_the_whole_text(self, tmp_path: Path) -> None:
         turns = ["Ann: It says [deleted].", "Bo: [removed] it?", "Ann: [deleted scene]"]
-        [talk], notices = read_lines(tmp_path, by(*turns))
+        [talk], notices = read_lines(tmp_path, turns_by_speaker(*turns))
         assert said(talk) == turns and notices == []
 
     def test_for_a_speaker_is_kept_and_counted(self, tmp_path: Path) -> None:
-        [talk], notices = read_lines(tmp_path, by("Ann: Hi.", "[deleted]: Ho."))
+        [talk], notices = read_lines(tmp_path, turns_by_speaker("Ann: Hi.", "[deleted]: Ho."))
         assert said(talk) == ["Ann: Hi.", "[deleted]: Ho."]
         assert notices == ["1 turn of deleted accounts kept, all with the same name"]
 
     @pytest.mark.parametrize("text", ["<image>\nA swan?", "A swan?\n<image>", "<image>\n<video>\nA swan?"])
     def test_of_an_image_is_cut_off(self, tmp_path: Path, text: str) -> None:
-        [talk], notices = read_lines(tmp_path, by(f"Ann: {text}"))
+        [talk], notices = read_lines(tmp_path, turns_by_speaker(f"Ann: {text}"))
         assert said(talk) == ["Ann: A swan?"]
         assert notices == [f"{text.count('<')} media placeholder{'s' * (text.count('<') > 1)} left out"]
 
     def test_is_not_a_tag_of_html(self, tmp_path: Path) -> None:
         turns = ["Ann: <video>\n</video>", "Bo: I see <image> there."]
-        [talk], notices = read_lines(tmp_path, by(*turns))
+        [talk], notices = read_lines(tmp_path, turns_by_speaker(*turns))
         assert said(talk) == turns and notices == []
 
 
@@ -137,12 +137,12 @@ class TestPartsOfAMessage:
         ],
     )
     def test_that_cite_sources_are_removed_and_counted(self, tmp_path: Path, text: str, shown: str) -> None:
-        [kept], notices = read_lines(tmp_path, by(f"Ann: {text}"))
+        [kept], notices = read_lines(tmp_path, turns_by_speaker(f"Ann: {text}"))
         assert said(kept) == [f"Ann: {shown}"] and notices == ["1 citation mark removed"]
 
     def test_that_cite_sources_are_not_notes_in_brackets(self, tmp_path: Path) -> None:
         turns = ["Ann: He was born in 1910 † 1980 【really】."]
-        [kept], notices = read_lines(tmp_path, by(*turns))
+        [kept], notices = read_lines(tmp_path, turns_by_speaker(*turns))
         assert said(kept) == turns and notices == []
 
     def test_are_counted_beside_a_text(self, tmp_path: Path) -> None:
@@ -154,14 +154,18 @@ class TestPartsOfAMessage:
 class TestAMessageOfNoSpeaker:
     @pytest.mark.parametrize("name", ["system", "System", "developer"])
     def test_is_kept_out_of_the_turns(self, tmp_path: Path, name: str) -> None:
-        talk = by(f"{name}: Be kind.", "user: Hi.", "assistant: Hello.", f"{name}: Be short.", "user: Bye.")
+        talk = turns_by_speaker(
+            f"{name}: Be kind.", "user: Hi.", "assistant: Hello.", f"{name}: Be short.", "user: Bye."
+        )
         [read], notices = read_lines(tmp_path, talk)
         assert said(read) == ["user: Hi.", "assistant: Hello.", "user: Bye."]
         assert isinstance(read, Dialogue) and read.attributes["system"] == "Be kind.\nBe short."
         assert notices == ["2 system messages kept out of the turns"]
 
     def test_is_what_a_tool_gives_as_well(self, tmp_path: Path) -> None:
-        [talk], notices = read_lines(tmp_path, by("user: Rain?", "tool: {}", "assistant: No rain."))
+        [talk], notices = read_lines(
+            tmp_path, turns_by_speaker("user: Rain?", "tool: {}", "assistant: No rain.")
+        )
         assert said(talk) == ["user: Rain?", "assistant: No rain."]
         assert notices == ["1 tool message kept out of the turns"]
 
@@ -174,16 +178,16 @@ class TestAMessageOfNoSpeaker:
             (["system: Be kind."], []),
         ],
     )
-    def test_is_told_from_a_system_that_talks(
+    def test_a_speaker_called_system_can_be_a_participant(
         self, tmp_path: Path, turns: Sequence[str], left: Sequence[str] | None
     ) -> None:
-        [talk], _ = read_lines(tmp_path, by(*turns))
+        [talk], _ = read_lines(tmp_path, turns_by_speaker(*turns))
         assert (
             isinstance(talk, Rejected) if left == [] else said(talk) == list(turns if left is None else left)
         )
 
 
-class TestASpoiltText:
+class TestAGarbledText:
     TURNS = (
         "It ’ s late . :)",
         "Salt &amp; pepper",
@@ -196,7 +200,7 @@ class TestASpoiltText:
         assert [turn[3:] for turn in said(talk)] == list(self.TURNS)
         assert notices == [f"3 texts {SPOILT}: --clean repairs them"]
 
-    def test_is_mended_on_request(self, tmp_path: Path) -> None:
+    def test_garbled_text_is_repaired_on_request(self, tmp_path: Path) -> None:
         entry = {"turns": self.TURNS, "responses": [{"turn": 0, "text": "Is n't it ?", "label": 1}]}
         [talk], notices = read_lines(tmp_path, entry, clean=True)
         assert [turn[3:] for turn in said(talk)] == [
@@ -235,7 +239,7 @@ class TestASpoiltText:
             ("Is n't it ``a , b`` ?", "Isn't it ``a , b``?"),
         ],
     )
-    def test_keeps_its_code_when_it_is_mended(self, tmp_path: Path, text: str, mended: str) -> None:
+    def test_code_is_kept_when_text_is_repaired(self, tmp_path: Path, text: str, mended: str) -> None:
         [talk], _ = read_lines(tmp_path, {"turns": [text]}, clean=True)
         assert said(talk) == [f"A: {mended}"]
         assert detokenize(mended) == mended

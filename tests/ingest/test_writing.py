@@ -1,4 +1,4 @@
-"""Records become rows and batches: nothing twice, nothing over another's content, refusals with places."""
+"""Tests of writing records to a store: batches, repeated loads, and refusals with their place."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class TestInTheStore:
         assert again.present == {"dialogues": 3, "graphs": 6, "sentences": 1}
         assert +again.written == {"dialogues": 1, "utterances": 1, "responses": 1}
 
-    def test_other_content_under_an_id_is_refused_and_what_is_there_stays(self, embedded: Store) -> None:
+    def test_other_content_with_an_existing_id_is_refused(self, embedded: Store) -> None:
         write(embedded, [dialogue("a", "Hi.", amr=GRAPH), dialogue("b", "Ho.", amr=GRAPH)])
         changed = [dialogue("a", "Hi!", amr=GRAPH), dialogue("b", "Ho.", amr="(s / sing-01)")]
         report = write(embedded, [*changed, Sentence("p/1", "One.", "p")])
@@ -128,7 +128,7 @@ class TestInTheStore:
             ("(w / \u00e9{long})", "the concept '\u00e9aaa"),
         ],
     )
-    def test_a_graph_with_a_name_too_long_for_an_index_is_refused_at_its_line_and_the_rest_is_there(
+    def test_a_graph_with_a_too_long_name_is_refused_at_its_line(
         self, embedded: Store, graph: str, reason: str
     ) -> None:
         texts = [
@@ -155,7 +155,7 @@ class TestInTheStore:
         [(place, told)] = refusals(report)
         assert place == "g.amr:4" and told.endswith("the graph has 5,001 nodes; the maximum is 5,000")
 
-    def test_whatever_else_is_indexed_is_refused_by_itself_if_it_is_too_long(self, embedded: Store) -> None:
+    def test_too_long_indexed_values_are_refused(self, embedded: Store) -> None:
         long = "a" * 300_000
         turns = (Utterance(0, "A", "Hi."),)
         records = [
@@ -239,7 +239,7 @@ class TestRows:
         assert edges == [(1, 0, "ARG0", True, None), (1, 0, "ARG4", False, True)]
         assert [(row["text"], row["nodes"]) for row in rows.lexeme_rows()] == [("boy", [0]), ("go", [1])]
 
-    def test_what_the_lexicon_knows_stands_on_terms_frames_and_opposites(self) -> None:
+    def test_terms_frames_and_antonyms_have_facts_of_the_lexicon(self) -> None:
         known = {
             "form": "phrase",
             "classes": sorted(english().classes_of("no-one")),
@@ -290,7 +290,7 @@ class TestRows:
         ("text", "reason"),
         [("x" * 2_001, "longer than 2,000 characters"), ("a \ud800", "surrogate pair, U+D800")],
     )
-    def test_what_is_no_sentence_is_refused(self, text: str, reason: str) -> None:
+    def test_an_invalid_sentence_is_refused(self, text: str, reason: str) -> None:
         refused = sentence("p/1", text, "p", "f:1")
         assert isinstance(refused, Rejected) and reason in refused.reason and refused.place == "f:1"
 
