@@ -53,12 +53,12 @@ def test_a_guarded_decoder_is_guarded_once() -> None:
 @pytest.mark.parametrize(
     ("answer", "code"), [("they  SING.", "unchanged"), (" ", "empty"), ("They sing!", None), ("Sing.", None)]
 )
-def test_the_original_and_nothing_are_no_answers(answer: str, code: str | None) -> None:
+def test_the_original_and_empty_texts_are_refused(answer: str, code: str | None) -> None:
     checked = refuse_original(SAID.text, Decoded(answer))
     assert checked.text == (answer if code is None else None)
     assert (checked.reason or "").partition(":")[0] == (code or "")
 
 
-def test_a_refusal_stays_as_it_is() -> None:
+def test_a_refusal_is_passed_on() -> None:
     refusal = Decoded(None, "no-form: there is no word")
     assert refuse_original("They sing.", refusal) is refusal

@@ -131,7 +131,7 @@ def test_the_original_text_is_never_given(tiny: TinyT5, search: dict):
         assert sum((answer.reason or "").startswith("unchanged: ") for answer in answers) >= 12
 
 
-def test_another_letter_case_or_full_stop_is_no_change(tiny: TinyT5, utterances: list[EditedUtterance]):
+def test_a_change_of_case_or_full_stop_is_unchanged(tiny: TinyT5, utterances: list[EditedUtterance]):
     decoder = T5Decoder(tiny.hugging_face, num_beams=1)
     said = [answer.text or "" for answer in decoder.decode(utterances)]
     originals = [
@@ -195,7 +195,7 @@ def limit_memory(decoder: T5Decoder, graphs: int) -> list[int]:
 
 
 @pytest.mark.parametrize("sampling", [None, Sampling(temperature=0.5)])
-def test_a_batch_that_is_out_of_memory_is_halved_and_the_run_goes_on(
+def test_a_batch_that_is_out_of_memory_is_halved(
     tiny: TinyT5,
     utterances: list[EditedUtterance],
     sampling: Sampling | None,

@@ -158,7 +158,7 @@ def test_only_an_it_that_refers_to_something_changes(text: str, expected: str) -
         ("The full one would kill me.", "kill-01", "The full one would not kill me."),
     ],
 )
-def test_what_a_negation_would_leave_half_said_is_refused(text: str, at: str, expected: str) -> None:
+def test_incomplete_negations_are_refused(text: str, at: str, expected: str) -> None:
     assert edited(text, {"op": "add", "role": "polarity", "value": "-"}, at=at) == expected
 
 
