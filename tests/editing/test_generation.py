@@ -99,11 +99,11 @@ ORIGINAL: dict[tuple[str, str], list[str]] = {}
 """Output of each recipe and decoder on the first server, which the other server must repeat."""
 
 
-class TestTheSameSeed:
+class TestReproducibility:
     @pytest.mark.parametrize("recipe", ["deam", "all"])
     @pytest.mark.parametrize("decoder", ["surface", "speller"])
     @pytest.mark.parametrize("batch", [1, 7, 200])
-    def test_gives_the_same_bytes_for_every_batch_on_every_server(
+    def test_output_is_the_same_for_every_batch_and_server(
         self, dialogues: DialogueGraph, recipe: str, decoder: str, batch: int
     ) -> None:
         chosen = Speller() if decoder == "speller" else decoder
@@ -111,7 +111,7 @@ class TestTheSameSeed:
         assert len(found) > DIALOGUES / 2
         assert found == ORIGINAL.setdefault((recipe, decoder), found)
 
-    def test_gives_the_same_file(self, dialogues: DialogueGraph, tmp_path: Path) -> None:
+    def test_files_do_not_depend_on_the_batch(self, dialogues: DialogueGraph, tmp_path: Path) -> None:
         for name, batch in (("one", 3), ("two", 50)):
             dialogues.negatives(
                 "all", limit=DIALOGUES, splits=["train"], decoder=Speller(), batch=batch
@@ -132,7 +132,7 @@ class TestTheSameSeed:
         assert len({one.dialogue for one in few}) == 3
         assert not few.summary.skipped
 
-    def test_is_not_the_same_as_another_seed(self, dialogues: DialogueGraph) -> None:
+    def test_another_seed_gives_other_negatives(self, dialogues: DialogueGraph) -> None:
         one, other = made(dialogues, recipe="deam"), made(dialogues, recipe="deam", seed=1)
         assert not {n.id for n in one} & {n.id for n in other}
         assert {str(n.edits) for n in one} != {str(n.edits) for n in other}
@@ -143,9 +143,7 @@ class TestNegatives:
     def negatives(self, request: pytest.FixtureRequest, dialogues: DialogueGraph) -> list[Negative]:
         return list(dialogues.negatives(request.param, per_dialogue=4))
 
-    def test_have_ids_of_their_own_and_no_more_than_asked_of_each_dialogue(
-        self, negatives: list[Negative]
-    ) -> None:
+    def test_ids_are_unique_and_the_number_per_dialogue_is_limited(self, negatives: list[Negative]) -> None:
         assert negatives
         assert len({one.id for one in negatives}) == len(negatives)
         by_dialogue: dict[str, int] = {}
@@ -153,7 +151,7 @@ class TestNegatives:
             by_dialogue[one.dialogue] = by_dialogue.get(one.dialogue, 0) + 1
         assert max(by_dialogue.values()) <= 4
 
-    def test_never_repeat_the_original_or_each_other(self, negatives: list[Negative]) -> None:
+    def test_negatives_differ_from_the_original_and_each_other(self, negatives: list[Negative]) -> None:
         seen: set[tuple[str, ...]] = set()
         for one in negatives:
             said = tuple(turn.text for turn in one.context)
@@ -169,7 +167,7 @@ class TestNegatives:
             assert key not in seen
             seen.add(key)
 
-    def test_have_graphs_that_are_well_formed_and_changed(self, negatives: list[Negative]) -> None:
+    def test_edited_graphs_are_well_formed(self, negatives: list[Negative]) -> None:
         for one in negatives:
             assert one.amr
             for graphs in one.amr.values():
@@ -177,14 +175,14 @@ class TestNegatives:
                 assert check(after) == []
                 assert format_graph(after) == graphs.after != graphs.before
 
-    def test_name_what_was_edited(self, negatives: list[Negative]) -> None:
+    def test_edits_name_the_edited_turns(self, negatives: list[Negative]) -> None:
         for one in negatives:
             assert {str(edit.turn) for edit in one.edits} == set(one.amr)
             assert set(one.categories) == {edit.category for edit in one.edits}
             assert all(edit.before or edit.after for edit in one.edits)
             assert all(edit.before != edit.after for edit in one.edits)
 
-    def test_with_the_response_as_target_leave_the_context_alone(self, dialogues: DialogueGraph) -> None:
+    def test_the_target_response_leaves_the_context_unchanged(self, dialogues: DialogueGraph) -> None:
         found = made(dialogues, recipe="deam", target="response", per_dialogue=3)
         assert found
         for one in found:
@@ -192,7 +190,7 @@ class TestNegatives:
             assert set(one.amr) == {str(one.turn)}
             assert one.response != one.original.response
 
-    def test_with_the_dialogue_as_target_edit_any_turn(self, dialogues: DialogueGraph) -> None:
+    def test_the_target_dialogue_edits_any_turn(self, dialogues: DialogueGraph) -> None:
         turns = {
             int(turn)
             for one in made(dialogues, recipe="all", target="dialogue", limit=50)
@@ -200,30 +198,30 @@ class TestNegatives:
         }
         assert len(turns) > 3
 
-    def test_that_are_asked_for_once_come_once(self, dialogues: DialogueGraph) -> None:
+    def test_dialogues_with_negatives_do_not_depend_on_per_dialogue(self, dialogues: DialogueGraph) -> None:
         assert {one.dialogue: 1 for one in made(dialogues, recipe="all")} == {
             one.dialogue: 1 for one in made(dialogues, recipe="all", per_dialogue=3)
         }
 
-    def test_of_transforms_by_name_use_these_alone(self, dialogues: DialogueGraph) -> None:
+    def test_only_the_named_transforms_are_used(self, dialogues: DialogueGraph) -> None:
         found = made(dialogues, transforms=["self_contradiction", "person_swap"], per_dialogue=3, limit=50)
         assert {edit.transform for one in found for edit in one.edits} == {
             "self_contradiction",
             "person_swap",
         }
 
-    def test_of_a_dialogue_are_not_wrong_twice_by_the_same_words(self, dialogues: DialogueGraph) -> None:
+    def test_negatives_of_a_dialogue_add_different_words(self, dialogues: DialogueGraph) -> None:
         found = made(dialogues, transforms=["self_contradiction"], target="response", per_dialogue=4)
         new = [{*sentences(one.response)} - {*sentences(one.original.response)} for one in found]
         wrong = [(one.dialogue, *sorted(texts)) for one, texts in zip(found, new, strict=True)]
         assert len(wrong) == len({*wrong}) > len({one.dialogue for one in found})
 
-    def test_of_split_or_corpus_are_of_these_alone(self, dialogues: DialogueGraph) -> None:
+    def test_split_and_corpus_limit_the_dialogues(self, dialogues: DialogueGraph) -> None:
         assert made(dialogues, corpora=["everyday"], splits=["train"])
         assert made(dialogues, corpora=["other"]) == []
 
 
-class TestWhatIsMissing:
+class TestMissingNegatives:
     @pytest.mark.parametrize("recipe", ["all", "deam"])
     @pytest.mark.parametrize("per_dialogue", [1, 7])
     def test_missing_negatives_are_counted_once_and_not_by_attempt(
@@ -238,14 +236,14 @@ class TestWhatIsMissing:
         assert per_dialogue == 1 or set(missing) > {"no-graph"}
 
 
-class TestTheStore:
-    def test_holds_nothing_new_after_the_same_run(self, dialogues: DialogueGraph) -> None:
+class TestStore:
+    def test_a_repeated_run_adds_nothing_to_the_store(self, dialogues: DialogueGraph) -> None:
         first = lines(made(dialogues, recipe="deam", seed=3))
         once = amounts(dialogues)
         assert lines(made(dialogues, recipe="deam", seed=3, batch=5)) == first
         assert amounts(dialogues) == once
 
-    def test_holds_every_edit_of_every_variant(self, dialogues: DialogueGraph) -> None:
+    def test_the_store_has_every_edit_of_every_variant(self, dialogues: DialogueGraph) -> None:
         made(dialogues, recipe="deam", seed=4)
         rows = dialogues.cypher(
             "MATCH (v:Variant {seed: 4}) OPTIONAL MATCH (v)-[s:APPLIED]->(e:Edit)-[:AT]->(n:AmrNode) "
@@ -253,24 +251,24 @@ class TestTheStore:
         )
         assert len(rows) and all(row["steps"] == list(range(len(row["steps"]))) for row in rows)
 
-    def test_explains_each_negative_as_it_was_made(self, dialogues: DialogueGraph) -> None:
+    def test_explain_gives_each_negative_as_it_was_made(self, dialogues: DialogueGraph) -> None:
         for one in dialogues.negatives("deam", splits=["train"], limit=3, per_dialogue=2):
             explained = dialogues.explain(one.id)
             assert negative_to_json(explained.negative) == negative_to_json(one)
             assert explained.refused == {}
 
-    def test_gives_all_that_was_made_once_more(self, dialogues: DialogueGraph) -> None:
+    def test_stored_negatives_can_be_read_again(self, dialogues: DialogueGraph) -> None:
         new = {one.id: one for one in dialogues.negatives("deam", splits=["train"], limit=5, seed=8)}
         kept = [one for one in dialogues.stored_negatives() if one.seed == 8]
         assert new and [one for one in kept if one.id in new] == [
             new[id] for id in sorted(new, key=natural_order)
         ]
 
-    def test_knows_no_negative_that_it_did_not_make(self, dialogues: DialogueGraph) -> None:
+    def test_explain_refuses_unknown_ids(self, dialogues: DialogueGraph) -> None:
         with pytest.raises(InputError, match="no negative with this id"):
             dialogues.explain("everyday/train/1#1~deam.999.0")
 
-    def test_shows_edited_graphs_as_graphs_of_their_own(self, dialogues: DialogueGraph) -> None:
+    def test_materialize_adds_edited_graphs(self, dialogues: DialogueGraph) -> None:
         [one, *_] = made(dialogues, recipe="all", seed=5)
         before = amounts(dialogues)["AmrNode"]
         assert dialogues.materialize([one.id]) == len(one.amr)
@@ -287,7 +285,7 @@ class TestTheStore:
 class TestResuming:
     @pytest.mark.parametrize("calls", [0, 1, 3])
     @pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
-    def test_a_run_that_was_interrupted_ends_with_the_same_bytes(
+    def test_a_resumed_run_gives_the_same_bytes(
         self, dialogues: DialogueGraph, tmp_path: Path, calls: int, suffix: str
     ) -> None:
         options: dict[str, Any] = {
@@ -376,10 +374,10 @@ CHANGES = [
 ENOUGH = "MATCH (a:Term) WITH a ORDER BY a.text LIMIT 3 MERGE (a)-[:SHIFTS_TO {count: 1}]->(a)"
 
 
-class TestTheContentOfAStore:
+class TestContentDigest:
     """The content digest, by which a resumed run notices that the store has changed."""
 
-    def test_is_the_same_whatever_was_made_of_it(self, dialogues: DialogueGraph) -> None:
+    def test_generation_does_not_change_the_digest(self, dialogues: DialogueGraph) -> None:
         before = content_digest(dialogues.store, Selection())
         made(dialogues, recipe="all", seed=99)
         for generator in ("turn-shuffle", "overlap"):
@@ -397,7 +395,7 @@ class TestTheContentOfAStore:
             "MATCH (a:Term) WITH a LIMIT 1 CREATE (a)-[:SHIFTS_TO {count: 1}]->(n:Term {text: 'added'})",
         ],
     )
-    def test_is_another_where_others_added_something(self, dialogues: DialogueGraph, added: str) -> None:
+    def test_added_data_change_the_digest(self, dialogues: DialogueGraph, added: str) -> None:
         selection = Selection(corpora=("everyday",), limit=5)
         before = content_digest(dialogues.store, selection)
         write_past_graphneg(dialogues.store, added)
@@ -407,7 +405,7 @@ class TestTheContentOfAStore:
         assert content_digest(dialogues.store, selection) == before
 
     @pytest.mark.parametrize(("there", "property"), CHANGES)
-    def test_is_another_where_others_changed_something(
+    def test_changed_data_change_the_digest(
         self, dialogues: DialogueGraph, there: str, property: str
     ) -> None:
         write_past_graphneg(dialogues.store, ENOUGH)
@@ -420,7 +418,7 @@ class TestTheContentOfAStore:
         assert content_digest(dialogues.store, Selection()) == before
 
     @pytest.mark.parametrize(("there", "property"), [*CHANGES, ("(n:AmrNode {position: 0})", "n.repeatable")])
-    def test_is_another_after_a_write_through_graphneg(
+    def test_writes_through_graphneg_change_the_digest(
         self, dialogues: DialogueGraph, there: str, property: str
     ) -> None:
         write_past_graphneg(dialogues.store, ENOUGH)
@@ -429,7 +427,7 @@ class TestTheContentOfAStore:
         dialogues.cypher_write(change)
         assert texts_digest(dialogues.store, Selection(limit=1)) != before
 
-    def test_is_the_same_after_a_load_that_brings_nothing_new(self, dialogues: DialogueGraph) -> None:
+    def test_a_load_without_new_data_keeps_the_digest(self, dialogues: DialogueGraph) -> None:
         before = content_digest(dialogues.store, Selection())
         assert not dialogues.load("everyday").written.total()
         dialogues.cypher_write("MATCH (n:Dialogue {id: 'none'}) SET n.split = 'none'")
@@ -437,7 +435,7 @@ class TestTheContentOfAStore:
 
 
 class TestUserTransforms:
-    def test_are_files_in_a_folder(self, dialogues: DialogueGraph, tmp_path: Path) -> None:
+    def test_transforms_of_a_folder_are_used(self, dialogues: DialogueGraph, tmp_path: Path) -> None:
         folder = transform_folder(tmp_path / "own", DOUBT.replace("CONCEPT", "possible-01"))
         found = made(dialogues, transforms=["doubt"], folders=[folder])
         assert len(found) >= DIALOGUES / 2
@@ -446,7 +444,7 @@ class TestUserTransforms:
             assert one.response.startswith("possible-01 ")
             assert one.categories == ("C-cont",)
 
-    def test_that_changed_make_negatives_of_other_ids_and_the_old_ones_stay(
+    def test_a_changed_transform_makes_negatives_with_new_ids(
         self, dialogues: DialogueGraph, tmp_path: Path
     ) -> None:
         denied = "{amr: t.amr, position: -1, op: 'add', role: 'polarity', value: '-', site: t.amr + '.0'}"
@@ -461,16 +459,14 @@ class TestUserTransforms:
         assert dialogues.explain(before[0].id, Speller()).negative == before[0]
         assert dialogues.explain(after[0].id, Speller()).negative == after[0]
 
-    def test_of_an_id_that_has_other_edits_by_now_the_newer_ones_are_kept(
-        self, dialogues: DialogueGraph
-    ) -> None:
+    def test_newer_edits_replace_those_of_the_same_id(self, dialogues: DialogueGraph) -> None:
         made(dialogues, transforms=["polarity_flip"], sites=1)
         once = amounts(dialogues)["Variant"]
         newer = made(dialogues, transforms=["polarity_flip"], sites=9)
         assert amounts(dialogues)["Variant"] == once
         assert all(dialogues.explain(one.id, Speller()).negative == one for one in newer)
 
-    def test_that_are_copies_of_shipped_ones_make_the_same_negatives(
+    def test_a_copy_of_a_shipped_transform_makes_the_same_negatives(
         self, dialogues: DialogueGraph, tmp_path: Path
     ) -> None:
         folder = transform_folder(tmp_path / "own", load_transforms()["polarity_flip"].query, "polarity_flip")
@@ -534,7 +530,7 @@ class TestUserTransforms:
             ),
         ],
     )
-    def test_that_are_wrong_are_clear_errors(
+    def test_invalid_transforms_are_refused(
         self, dialogues: DialogueGraph, tmp_path: Path, old: str, new: str, reason: str
     ) -> None:
         query = DOUBT.replace("CONCEPT", "possible-01")
@@ -543,9 +539,7 @@ class TestUserTransforms:
         with pytest.raises(TransformError, match=reason):
             made(dialogues, transforms=["doubt"], folders=[folder])
 
-    def test_that_break_a_graph_are_counted_and_give_nothing(
-        self, dialogues: DialogueGraph, tmp_path: Path
-    ) -> None:
+    def test_edits_that_break_a_graph_are_counted(self, dialogues: DialogueGraph, tmp_path: Path) -> None:
         folder = transform_folder(tmp_path / "own", DOUBT.replace("CONCEPT", "two words"))
         negatives = dialogues.negatives(
             transforms=["doubt"], folders=[folder], splits=["train"], decoder=Speller()
@@ -553,11 +547,11 @@ class TestUserTransforms:
         assert list(negatives) == []
         assert any(reason.startswith("ill-formed") for reason in negatives.summary.skipped)
 
-    def test_need_a_folder_that_holds_some(self, dialogues: DialogueGraph, tmp_path: Path) -> None:
+    def test_a_folder_without_transforms_is_refused(self, dialogues: DialogueGraph, tmp_path: Path) -> None:
         with pytest.raises(TransformError, match=r"no folder with \.cypher files"):
             made(dialogues, folders=[tmp_path])
 
-    def test_that_nobody_wrote_are_named(self, dialogues: DialogueGraph) -> None:
+    def test_an_unknown_transform_is_named(self, dialogues: DialogueGraph) -> None:
         with pytest.raises(InputError, match="no transform named 'doubt'; choose one of antonym_claim, "):
             made(dialogues, transforms=["doubt"])
 
@@ -567,17 +561,13 @@ class TestUserTransforms:
     [({"recipe": "none"}, "no recipe named 'none'"), ({"target": "context"}, "target 'context'"),
      ({"per_dialogue": 0}, "negatives per dialogue"), ({"batch": 0}, "the batch size must be at least 1")],
 )  # fmt: skip
-def test_a_request_that_makes_no_sense_is_an_error(
-    dialogues: DialogueGraph, options: dict[str, Any], reason: str
-) -> None:
+def test_invalid_options_are_refused(dialogues: DialogueGraph, options: dict[str, Any], reason: str) -> None:
     with pytest.raises(InputError, match=reason):
         made(dialogues, **options)
 
 
-class TestOriginals:
-    def test_are_read_again_where_the_store_holds_another_graph_by_now(
-        self, dialogues: DialogueGraph
-    ) -> None:
+class TestGraphCache:
+    def test_cached_graphs_are_read_again_for_another_digest(self, dialogues: DialogueGraph) -> None:
         [row] = dialogues.store.read(
             "MATCH (a:Amr)-[:TOP]->(n:AmrNode) RETURN a.id AS id, n.concept AS top ORDER BY id LIMIT 1"
         )

@@ -169,7 +169,7 @@ def all_dialogues(store: Store) -> list[StoredDialogue]:
 
 
 class TestDonors:
-    def test_are_graphs_of_other_dialogues_of_the_corpus_and_split(self, everyday: Store) -> None:
+    def test_donors_are_graphs_of_other_dialogues_of_the_split(self, everyday: Store) -> None:
         donors = Donors(everyday)
         for one in all_dialogues(everyday):
             offered = donors.of(one)
@@ -178,7 +178,7 @@ class TestDonors:
             assert all(amr.startswith(f"everyday/{one.split}/") for amr in offered)
             assert not set(offered) & set(one.graphs)
 
-    def test_dialogues_with_nouns_in_common_have_some(self, everyday: Store) -> None:
+    def test_dialogues_with_common_nouns_have_donors(self, everyday: Store) -> None:
         donors = Donors(everyday)
         assert sum(bool(donors.of(one)) for one in all_dialogues(everyday)) > 3
 
@@ -198,21 +198,21 @@ class TestDonors:
         asked = {one.id: second.of(one) for one in reversed(dialogues)}
         assert [first.of(one) for one in dialogues] == [asked[one.id] for one in dialogues]
 
-    def test_differ_from_dialogue_to_dialogue(self, everyday: Store) -> None:
+    def test_donors_depend_on_the_dialogue(self, everyday: Store) -> None:
         donors = Donors(everyday)
         assert len({tuple(donors.of(one)) for one in all_dialogues(everyday)}) > 3
 
     def test_an_unknown_dialogue_has_no_donors(self, everyday: Store) -> None:
         assert Donors(everyday).of(StoredDialogue("own/test/1", "own", "test", ())) == []
 
-    def test_are_offered_only_to_a_transform_that_needs_them(self, everyday: Store) -> None:
+    def test_donors_are_passed_only_to_transforms_that_need_them(self, everyday: Store) -> None:
         query = "UNWIND $dialogues AS d UNWIND d.donors AS amr RETURN d.id AS dialogue, collect(amr) AS edits"
         plain = Transform("t", "", "C-cont", "", (), None, "", query, "t.cypher")
         assert propose(everyday, plain, all_dialogues(everyday)) == {}
 
 
 class TestTopicalStatement:
-    def test_is_another_dialogues_statement_with_nouns_of_this_context(self, everyday: Store) -> None:
+    def test_a_statement_of_another_dialogue_gets_nouns_of_the_context(self, everyday: Store) -> None:
         dialogues = all_dialogues(everyday)
         graphs = GraphCache(everyday).get([amr for one in dialogues for amr in one.graphs])
         proposals = propose(everyday, TRANSFORMS["topical_statement"], dialogues)
@@ -232,7 +232,7 @@ class TestTopicalStatement:
                 assert {edit.concept for edit in sets} <= said & words
                 assert content_lemmas(" ".join(words & said))
 
-    def test_is_in_the_donors_words_and_can_be_explained(self, everyday: Store) -> None:
+    def test_topical_statements_can_be_explained(self, everyday: Store) -> None:
         graph = DialogueGraph(everyday)
         made = list(graph.negatives(transforms=["topical_statement"], per_dialogue=2, corpora=["everyday"]))
         assert len(made) > 3

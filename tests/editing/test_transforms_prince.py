@@ -62,7 +62,7 @@ def everything(store: Store) -> list[StoredDialogue]:
     return read_dialogues(store, list(dialogue_ids(store, Selection(corpora=("prince",)))))
 
 
-def faults(name: str, store: Store, dialogues: Sequence[StoredDialogue], kept: GraphCache) -> list[str]:
+def defects_of(name: str, store: Store, dialogues: Sequence[StoredDialogue], kept: GraphCache) -> list[str]:
     """Return new defects of, and missing changes in, the graphs that a transform makes."""
     found: list[str] = []
     for proposals in propose(store, TRANSFORMS[name], dialogues).values():
@@ -79,12 +79,12 @@ def faults(name: str, store: Store, dialogues: Sequence[StoredDialogue], kept: G
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_site_gives_a_well_formed_graph_that_differs(prince: Store, name: str) -> None:
-    assert faults(name, prince, everything(prince), GraphCache(prince)) == []
+    assert defects_of(name, prince, everything(prince), GraphCache(prince)) == []
 
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_any_graphs_make_a_dialogue(prince: Store, data: st.DataObject) -> None:
+def test_edits_of_any_sequence_of_graphs_are_well_formed(prince: Store, data: st.DataObject) -> None:
     known = everything(prince)
     turns = [turn for one in known[:40] for turn in one.turns]
     several = st.lists(st.sampled_from(turns), min_size=1, max_size=6, unique_by=lambda turn: turn.graph_id)
@@ -93,7 +93,7 @@ def test_any_graphs_make_a_dialogue(prince: Store, data: st.DataObject) -> None:
     said = tuple(StoredTurn(n, speakers[n], turn.text, turn.graph_id) for n, turn in enumerate(drawn))
     mixed = StoredDialogue("mixed", "own", "test", said)
     kept = GraphCache(prince)
-    assert [fault for name in NAMES for fault in faults(name, prince, [mixed], kept)] == []
+    assert [defect for name in NAMES for defect in defects_of(name, prince, [mixed], kept)] == []
 
 
 RARE = {"asked_claim", "quantity_claim", "thing_claim", "time_claim"}

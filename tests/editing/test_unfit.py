@@ -71,14 +71,14 @@ def test_no_recipe_makes_a_negative_without_a_context(talks: DialogueGraph) -> N
         assert all(one.context for one in talks.negatives(recipe, per_dialogue=3))
 
 
-def test_nothing_is_copied_from_what_is_not_edited(talks: DialogueGraph) -> None:
+def test_sentences_are_not_copied_from_unfit_turns(talks: DialogueGraph) -> None:
     offered = {row["amr"].partition("@")[0] for row in Donors(talks.store).offers("talks", "all")}
     assert offered <= {
         f"talks/all/{id}" for id in ("asked#0", "alone#0", "half#0", "half#2", "page#0", "page#2", "book#0")
     }
 
 
-def test_graphs_of_foreign_texts_are_marked_by_whichever_parser(talks: DialogueGraph, tmp_path: Path) -> None:
+def test_graphs_of_foreign_texts_are_marked_for_any_parser(talks: DialogueGraph, tmp_path: Path) -> None:
     file = tmp_path / "parsed.jsonl"
     file.write_text(json.dumps({"id": "x", "turns": TALKS["half"], "responses": [
         {"turn": 2, "text": "Das glaube ich dir nicht.", "label": 1},

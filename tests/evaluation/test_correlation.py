@@ -100,7 +100,7 @@ class TestFiles:
 
 
 class TestCoefficients:
-    def test_scores_in_the_order_of_the_ratings_agree_wholly(self) -> None:
+    def test_scores_in_the_order_of_the_ratings_have_correlation_1(self) -> None:
         [one] = correlate([1, 2, 4, 8], rated(1, 2, 3, 4), resamples=50)
         assert one.spearman.value == one.kendall.value == pytest.approx(1)
         assert 0.9 < one.pearson.value < 1 and one.spearman.low <= 1 <= one.spearman.high
@@ -114,7 +114,7 @@ class TestCoefficients:
         assert one.spearman.value == pytest.approx(stats.spearmanr(scores, people).statistic)
         assert one.kendall.value == pytest.approx(stats.kendalltau(scores, people).statistic)
 
-    def test_scores_that_never_vary_agree_with_nothing(self) -> None:
+    def test_constant_scores_have_no_correlation(self) -> None:
         [one] = correlate([1, 1, 1, 1], rated(1, 2, 3, 4), resamples=10)
         assert (one.pearson.value, one.kendall.value, one.kendall.p) == (0, 0, 1)
 
@@ -157,7 +157,7 @@ class TestCounts:
         found = length_baselines([response, replace(response, response=None)])
         assert found == {"word count": [3, 4], "turn count": [3, 2]}
 
-    def test_stand_beside_every_scorer(self, tmp_path: Path, run: Run) -> None:
+    def test_counts_are_listed_beside_every_scorer(self, tmp_path: Path, run: Run) -> None:
         values = [{"context": f"User: {'so ' * i}\nSystem: Oh.", "fits": i} for i in range(1, 6)]
         (tmp_path / "a.txt").write_text("3\n1\n2\n5\n4\n")
         command = ("evaluate", "correlation", written(tmp_path, values), "--scores", tmp_path / "a.txt")
@@ -231,7 +231,7 @@ class TestFaults:
 
 
 class TestTexts:
-    def test_all_that_is_said_in_rated_dialogues_comes_in_order(self, tmp_path: Path) -> None:
+    def test_texts_of_rated_dialogues_are_in_order(self, tmp_path: Path) -> None:
         path = written(tmp_path, [{"context": DIALOGUE, "response": "Bye: now.", "annotations": {"fits": 1}}])
         [rating] = read_ratings([path])
         assert rating.all_turns[-1] == Turn("System", "Bye: now.")

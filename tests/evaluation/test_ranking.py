@@ -111,7 +111,7 @@ class TestFiles:
             [0.04, 0.07, 0.1, 0.12]
         ]
 
-    def test_an_edited_context_is_what_a_ranker_reads(self) -> None:
+    def test_a_ranker_reads_the_edited_context(self) -> None:
         before = (Turn("A", "I like tea."),)
         edited = replace(
             EXAMPLE,
@@ -183,7 +183,7 @@ class TestCommand:
         kinds = [json.loads(one)["kind"] for one in ended.out.splitlines()]
         assert kinds == ["adversarial", "random", "deam", "polarity_flip", "C-cont"]
 
-    def test_files_without_a_wrong_response_are_one_clear_line(self, tmp_path: Path, run: Run) -> None:
+    def test_files_without_a_wrong_response_are_refused(self, tmp_path: Path, run: Run) -> None:
         positives = written([right(0, "Yes.")], tmp_path / "positives.jsonl")
         ended = run("evaluate", "ranker", positives, "--scores", positives)
         assert ended.status == 2 and "there is no context with a wrong response" in ended.err
@@ -197,9 +197,7 @@ class TestCommand:
             ("1\n", "expected 4 scores, one for each item in order, but found 1"),
         ],
     )
-    def test_wrong_scores_are_one_clear_line(
-        self, tmp_path: Path, run: Run, scores: str, complaint: str
-    ) -> None:
+    def test_wrong_scores_are_refused(self, tmp_path: Path, run: Run, scores: str, complaint: str) -> None:
         (tmp_path / "dev.json").write_text(GOOD + "\n")
         (tmp_path / "scores.txt").write_text(scores)
         ended = run(
@@ -235,7 +233,7 @@ class TestCrossEncoder:
         text = ranker.tokenizer.decode(tokens)
         assert len(tokens) == 24 and text.endswith("when [SEP] at six [SEP]")
 
-    def test_sentence_transformers_reads_what_is_saved(self, folder: Path, tmp_path: Path) -> None:
+    def test_a_saved_ranker_is_read_by_sentence_transformers(self, folder: Path, tmp_path: Path) -> None:
         from graphneg.rankers.cross_encoder import CrossEncoder
 
         sentence_transformers = pytest.importorskip("sentence_transformers")
@@ -257,7 +255,7 @@ class TestCrossEncoder:
         theirs.save_pretrained(str(tmp_path / "trained"))
         assert CrossEncoder.from_pretrained(tmp_path / "trained").first == "response"
 
-    def test_a_model_for_another_task_is_one_clear_line(self, tmp_path: Path) -> None:
+    def test_a_model_for_another_task_is_refused(self, tmp_path: Path) -> None:
         pytest.importorskip("torch")
         from graphneg.rankers.cross_encoder import CrossEncoder
 

@@ -161,7 +161,7 @@ class TestTheCommand:
         command = [Path(sys.executable).with_name("graphneg"), "evaluate", "smatch", *arguments]
         return subprocess.run([*map(str, command)], capture_output=True, text=True)
 
-    def test_prints_a_table_and_what_can_not_be_read(self, tmp_path: Path) -> None:
+    def test_the_command_prints_a_table_and_unreadable_graphs(self, tmp_path: Path) -> None:
         done = self.program(*files(tmp_path, GOLD, PREDICTED.replace('"Anna"))', '"Anna")')))
         assert done.returncode == 0
         assert "Smatch" in done.stdout and "reentrancy" in done.stdout
@@ -175,7 +175,7 @@ class TestTheCommand:
         assert found["measures"]["Smatch"]["micro"].keys() == {"precision", "recall", "f1", "interval"}
         assert (found["pairs"], found["resamples"]) == (2, 10)
 
-    def test_ends_with_one_line_where_files_do_not_fit(self, tmp_path: Path) -> None:
+    def test_files_of_different_length_are_one_line_of_error(self, tmp_path: Path) -> None:
         done = self.program(*files(tmp_path, GOLD, "(a / and)\n"))
         assert done.returncode == 2
         assert done.stderr.startswith("error: ") and len(done.stderr.splitlines()) == 1

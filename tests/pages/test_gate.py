@@ -258,7 +258,7 @@ class TestBeyondThisMachine:
         assert Answer(public_server, "/login", Host=f"192.0.2.7:{port}").status == 200
 
     @pytest.mark.parametrize("password", ["", "short"])
-    def test_it_is_required(self, password: str) -> None:
+    def test_a_password_is_required(self, password: str) -> None:
         check_access("localhost", password)
         with pytest.raises(InputError, match=r"--host 0\.0\.0\.0: .* password of at least 8 characters"):
             check_access("0.0.0.0", password)
@@ -269,7 +269,7 @@ class TestBeyondThisMachine:
 
 
 class TestGuesses:
-    def test_each_address_has_a_limit_of_its_own(self) -> None:
+    def test_each_address_has_a_limit(self) -> None:
         now = 0.0
         guesses = PasswordLimiter(lambda: now)
         allowed = [guesses.seconds_to_wait("192.0.2.1") == 0 for _ in range(20)]
@@ -279,7 +279,7 @@ class TestGuesses:
         now += 1 / OF_ONE.per_second
         assert [guesses.seconds_to_wait("192.0.2.1") == 0 for _ in range(2)] == [True, False]
 
-    def test_all_addresses_together_have_one(self) -> None:
+    def test_all_addresses_together_have_a_limit(self) -> None:
         now = 0.0
         guesses = PasswordLimiter(lambda: now)
         allowed = sum(guesses.seconds_to_wait(f"192.0.2.{n}") == 0 for n in range(200))
@@ -293,7 +293,7 @@ class TestGuesses:
         assert sum(allowed) == OF_ONE.burst
         assert guesses.seconds_to_wait("2001:db8:0:1::1") == 0
 
-    def test_it_remembers_no_more_addresses_than_it_should(self) -> None:
+    def test_the_number_of_remembered_addresses_is_limited(self) -> None:
         guesses = PasswordLimiter(lambda: 0.0)
         for n in range(MOST_ADDRESSES + 50):
             guesses.seconds_to_wait(f"10.{n >> 16}.{n >> 8 & 255}.{n & 255}")

@@ -77,7 +77,7 @@ def place_of(page: Page, name: str) -> tuple[float, float]:
 
 
 class TestTopic:
-    def test_is_reached_by_keyboard_and_leads_on(self, page: Page, served: Served) -> None:
+    def test_topics_are_reached_by_keyboard(self, page: Page, served: Served) -> None:
         expect(page.get_by_role("row", name="coffee")).to_be_visible()
         page.get_by_label("topic").fill("coffee")
         page.get_by_label("topic").press("Enter")
@@ -91,7 +91,7 @@ class TestTopic:
         page.go_back()
         expect(page.get_by_role("heading", level=1)).to_have_text("coffee")
 
-    def test_a_click_in_the_drawing_goes_on(self, page: Page, served: Served) -> None:
+    def test_a_click_on_a_topic_opens_it(self, page: Page, served: Served) -> None:
         page.goto(f"{served.origin}/graph?topic=coffee")
         drawn_names(page)
         page.mouse.click(*place_of(page, "cake"))

@@ -111,14 +111,14 @@ class TestIndex:
             {"context_overlap": 0.2, "selectional_fit": 1.0},
         ],
     )
-    def test_counts_what_select_keeps(
+    def test_counts_of_a_threshold_equal_those_of_select(
         self, path: Path, index: NegativesIndex, least: dict[str, float]
     ) -> None:
         kept = list(SelectedNegatives(path, SelectionCriteria(min_scores=least)))
         assert index.kept(least, {}) == (len(kept), SIZE - 1)
         assert 0 < len(kept) < SIZE - 1
 
-    def test_says_how_a_score_is_spread(self, index: NegativesIndex) -> None:
+    def test_the_index_has_the_distribution_of_a_score(self, index: NegativesIndex) -> None:
         spread = next(one for one in index.spreads() if one.score == "answers")
         values = [one.scores["answers"] for one in negatives() if "answers" in one.scores and one.label == 0]
         assert spread.amount == len(values) and spread.wrong == SIZE - 1
@@ -146,7 +146,7 @@ class TestIndex:
             (Filter(ranges={"answers": (0.1, 0.2)}), lambda one: 0.1 <= one.scores.get("answers", 0) <= 0.2),
         ],
     )
-    def test_finds_what_reading_all_finds(
+    def test_the_index_finds_the_same_as_reading_the_file(
         self, path: Path, index: NegativesIndex, asked: Filter, holds: Callable[[Negative], bool]
     ) -> None:
         wanted = [one.id for one in read_negatives(path) if holds(one)]
@@ -155,25 +155,25 @@ class TestIndex:
         assert [one.negative.id for part in found for one in part] == wanted
 
     @pytest.mark.parametrize("descending", [False, True])
-    def test_sorts_by_a_score_those_without_it_last(self, index: NegativesIndex, descending: bool) -> None:
+    def test_negatives_without_a_score_are_sorted_last(self, index: NegativesIndex, descending: bool) -> None:
         found = index.page(Filter(), 0, SIZE, "answers", descending=descending)
         values = [one.negative.scores.get("answers") for one in found]
         with_it = [value for value in values if value is not None]
         assert with_it == sorted(with_it, reverse=descending)
         assert values == [*with_it, *[None] * (SIZE - len(with_it))]
 
-    def test_knows_neighbours(self, index: NegativesIndex) -> None:
+    def test_the_index_has_the_neighbours_of_a_negative(self, index: NegativesIndex) -> None:
         amount, alike = index.same_edit(3, 2)
         assert [one.n for one in alike] == [11, 15]  # 7 is a correct response, 8 is of a generator
         assert amount == len(range(11, SIZE + 1, 4))
         assert [one.n for one in index.same_dialogue(4, 9)[1]] == [3]
 
-    def test_a_parquet_file_has_the_same(self, index: NegativesIndex, tmp_path: Path) -> None:
+    def test_a_parquet_file_has_an_equal_index(self, index: NegativesIndex, tmp_path: Path) -> None:
         write_parquet(negatives(), tmp_path / "made.parquet")
         other = open_index(tmp_path / "made.parquet")
         assert other.page(Filter(), 0, SIZE) == index.page(Filter(), 0, SIZE)
 
-    def test_is_made_once_and_anew_where_the_file_or_the_index_has_changed(self, tmp_path: Path) -> None:
+    def test_the_index_is_rebuilt_when_the_file_changes(self, tmp_path: Path) -> None:
         path, beside = tmp_path / "made.jsonl", tmp_path / ".made.jsonl.index.sqlite"
         write_jsonl(negatives()[:3], path)
         first = open_index(path)
@@ -240,7 +240,7 @@ class TestDrawing:
         assert [(edge.role, edge.state) for edge in before.edges if edge.head] == [("ARG0", "kept")]
         assert before.described == "want-01 ARG0 boy; want-01 ARG1 go-02; go-02 ARG0 boy"
 
-    def test_boxes_leave_each_other_room(self) -> None:
+    def test_boxes_do_not_overlap(self) -> None:
         text = (
             "(a / and "
             + " ".join(f":op{n} (x{n} / a-concept-{'long-' * n}01 :ARG0 (y{n} / i))" for n in range(1, 9))
@@ -310,7 +310,7 @@ class TestTable:
 
 
 class TestThresholds:
-    def test_the_slider_says_what_select_keeps_and_prints_its_command(
+    def test_the_slider_shows_counts_and_the_command_of_select(
         self, page: Page, path: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         page.get_by_text("What a threshold would keep").press("Enter")
@@ -354,7 +354,7 @@ def written(path: Path, amount: int) -> Path:
 
 
 @pytest.mark.long
-def test_of_a_hundred_thousand_each_is_found(visitor: Visit, tmp_path: Path) -> None:
+def test_each_of_100000_negatives_is_found(visitor: Visit, tmp_path: Path) -> None:
     many = 100_000
     path = written(tmp_path / "many.jsonl", many)
     with serving(tmp_path, path) as other:
@@ -379,7 +379,7 @@ def test_an_index_takes_no_more_memory_for_four_times_as_many(tmp_path: Path) ->
     assert peaks[1] < 1.2 * peaks[0]
 
 
-def test_a_store_shows_what_was_made_from_it(
+def test_the_negatives_of_a_store_are_shown(
     visitor: Visit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Make a new store, because the cache folder, where running servers are found, is changed.

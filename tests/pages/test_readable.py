@@ -53,8 +53,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Generator[Served]:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-class TestByDayAndByNight:
-    def test_texts_stand_out(self, visitor: Visit, served: Served, scheme: Scheme) -> None:
+class TestColourSchemes:
+    def test_texts_have_enough_contrast(self, visitor: Visit, served: Served, scheme: Scheme) -> None:
         page = visitor(served)
         page.emulate_media(color_scheme=scheme)
         # Two annotators disagree, so that the page of disagreements is not empty.

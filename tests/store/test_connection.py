@@ -62,7 +62,7 @@ def terms(store: Store) -> list[str]:
     return [row["text"] for row in store.read("MATCH (t:Term) RETURN t.text AS text ORDER BY text")]
 
 
-def test_what_is_written_is_read_back(empty: Store) -> None:
+def test_written_rows_can_be_read(empty: Store) -> None:
     empty.write(add_terms("tea", "coffee"))
     assert terms(empty) == ["coffee", "tea"]
     assert empty.read("MATCH (t:Term {text: $text}) RETURN t.text", text="tea")[0][0] == "tea"
@@ -81,7 +81,7 @@ def test_a_stream_can_be_closed_early(store: Store) -> None:
     assert store.read("RETURN 1 AS one")[0]["one"] == 1
 
 
-def test_writing_returns_what_the_work_returns(store: Store) -> None:
+def test_write_returns_the_result_of_the_function(store: Store) -> None:
     assert store.write(lambda transaction: transaction.run("RETURN 7 AS n").single(strict=True)["n"]) == 7
 
 
@@ -97,7 +97,7 @@ def test_a_transaction_with_a_conflict_is_repeated(empty: Store) -> None:
     assert terms(empty) == ["once"]
 
 
-def test_work_that_raises_writes_nothing(empty: Store) -> None:
+def test_a_failed_transaction_writes_nothing(empty: Store) -> None:
     def work(transaction: ManagedTransaction) -> None:
         add_terms("lost")(transaction)
         raise LookupError("a reason of the caller's")
@@ -107,7 +107,7 @@ def test_work_that_raises_writes_nothing(empty: Store) -> None:
     assert terms(empty) == []
 
 
-def test_one_key_is_one_vertex(empty: Store) -> None:
+def test_a_key_is_stored_once(empty: Store) -> None:
     with pytest.raises(StoreError):
         empty.query_write("CREATE (:Term {text: 'tea'}) CREATE (:Term {text: 'tea'})")
     assert terms(empty) == []
@@ -257,12 +257,12 @@ def test_the_environment_names_the_server(
         assert neo4j_instance.uri in store.description
 
 
-def test_a_wrong_password_is_one_clear_error(neo4j_instance: Neo4jServer) -> None:
+def test_a_wrong_password_is_an_error(neo4j_instance: Neo4jServer) -> None:
     with pytest.raises(StoreError, match=r"refuses these credentials.*NEO4J_PASSWORD"):
         open_store(neo4j_instance.uri, username=neo4j_instance.username, password="wrong")
 
 
-def test_an_unknown_database_is_one_clear_error(neo4j_instance: Neo4jServer) -> None:
+def test_an_unknown_database_is_an_error(neo4j_instance: Neo4jServer) -> None:
     with pytest.raises(StoreError, match=r"no such database.*nowhere.*NEO4J_DATABASE"):
         open_store(
             neo4j_instance.uri,
@@ -273,7 +273,7 @@ def test_an_unknown_database_is_one_clear_error(neo4j_instance: Neo4jServer) -> 
 
 
 @pytest.mark.parametrize("scheme", ["bolt+s", "neo4j+ssc"])
-def test_a_server_without_tls_is_one_clear_error(neo4j_instance: Neo4jServer, scheme: str) -> None:
+def test_a_server_without_tls_is_an_error(neo4j_instance: Neo4jServer, scheme: str) -> None:
     with pytest.raises(StoreError, match="does not use TLS"):
         open_store(f"{scheme}://{neo4j_instance.uri.partition('://')[2]}", password="unused")
 
@@ -285,13 +285,13 @@ def silent_port() -> Generator[int]:
         yield listener.getsockname()[1]
 
 
-def test_a_silent_server_is_given_up_in_seconds(silent_port: int) -> None:
+def test_a_silent_server_times_out_in_seconds(silent_port: int) -> None:
     with pytest.raises(StoreError, match=r"does not answer.*Bolt port"):
         open_store(f"bolt://127.0.0.1:{silent_port}")
 
 
 @pytest.mark.parametrize("scheme", ["bolt", "neo4j"])
-def test_a_server_that_is_not_there_is_one_clear_error(scheme: str) -> None:
+def test_an_unreachable_server_is_an_error(scheme: str) -> None:
     with pytest.raises(StoreError, match=r"does not answer.*refused.*Bolt port"):
         open_store(f"{scheme}://127.0.0.1:1")
 
@@ -344,7 +344,7 @@ def test_a_directory_that_is_called_like_an_address_is_one(tmp_path: Path) -> No
     [1 << 63, "a\ud800", {"a": [{"\udfff": 1}]}, [1, object()]],
     ids=["long", "text", "key", "object"],
 )
-def test_a_parameter_that_can_not_be_sent_is_one_clear_error(store: Store, value: object) -> None:
+def test_an_unsupported_parameter_is_an_error(store: Store, value: object) -> None:
     query = "RETURN $value AS value"
     for ask in (store.query_read, store.query_write):
         with pytest.raises(StoreError, match="can't be sent"):
@@ -434,20 +434,20 @@ def test_what_a_server_or_the_driver_says_is_one_sentence(error: Exception, sent
     assert sentence in said and "Neo4j at home" in said and "\n" not in said
 
 
-def test_a_silent_server_is_told_with_the_origin_and_what_to_do() -> None:
+def test_the_error_of_a_silent_server_has_its_address_and_advice() -> None:
     refused = ConnectionRefusedError(111, "Connection refused")
     said = told(silence(OSError("a router"), refused))
     assert said == "Neo4j at home does not answer ([Errno 111] Connection refused): start it"
 
 
-def test_a_silent_cluster_is_told_with_the_origin_at_an_address_of_it() -> None:
+def test_the_error_of_a_silent_cluster_has_the_address_of_a_member() -> None:
     refused = ConnectionRefusedError(111, "Connection refused")
     assert "([Errno 111] Connection refused)" in told(
         silence(ExceptionGroup("all failed", [silence(refused)]))
     )
 
 
-def test_a_server_without_tls_or_with_a_certificate_of_its_own_is_told_from_a_silent_one() -> None:
+def test_tls_errors_differ_from_those_of_a_silent_server() -> None:
     untrusted = ssl.SSLCertVerificationError("self-signed")
     untrusted.verify_message = "self-signed certificate"
     assert "is not trusted (self-signed certificate)" in told(silence(untrusted))
@@ -462,13 +462,13 @@ def test_only_a_line_of_a_server_message_is_shown() -> None:
     assert len(told(failure)) < 500
 
 
-def test_what_can_be_seen_of_a_server_is_told_in_place_of_what_it_says_but_for_faults_of_the_query() -> None:
+def test_the_state_of_a_server_explains_its_errors_except_query_errors() -> None:
     for error in (silence(OSError("closed")), answer("ClientError.Transaction.TransactionNotFound")):
         assert told(error, trouble=lambda: "its disk is full") == "Neo4j at home: its disk is full"
     for code in ("Statement.SyntaxError", "Schema.ConstraintValidationFailed", "Security.Forbidden"):
         assert "because" in told(answer(f"ClientError.{code}"), trouble=lambda: "its disk is full")
 
 
-def test_other_errors_pass() -> None:
+def test_other_errors_are_not_changed() -> None:
     with pytest.raises(LookupError), translate_driver_errors("Neo4j at home"):
         raise LookupError

@@ -58,7 +58,7 @@ def graph_ids(store: Store, ids: Sequence[str]) -> list[str]:
 
 
 class TestIds:
-    def test_they_come_in_natural_order_whatever_the_pages(
+    def test_ids_are_in_natural_order_for_any_page_size(
         self, samples: Store, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         whole = list(dialogue_ids(samples, ALL))
@@ -109,18 +109,18 @@ class TestDialogues:
 
 
 class TestGraphs:
-    def test_a_whole_graph_is_what_was_loaded(self, samples: Store) -> None:
+    def test_a_whole_graph_equals_the_loaded_one(self, samples: Store) -> None:
         [id] = graph_ids(samples, ["one/train/2"])
         [graph] = read_whole_graphs(samples, [id])
         assert graph == parse_graph(AMR, id)
         assert format_graph(graph) == format_graph(parse_graph(AMR))
 
-    def test_without_its_comment_lines_it_is_the_same_otherwise(self, samples: Store) -> None:
+    def test_a_graph_can_be_read_without_its_comment_lines(self, samples: Store) -> None:
         ids = graph_ids(samples, ["one/train/2", "two/train/1"])
         found = {graph.id: graph for graph in read_graphs(samples, ids)}
         assert found == {graph.id: replace(graph, metadata=()) for graph in read_whole_graphs(samples, ids)}
 
-    def test_many_are_read_part_by_part(self, samples: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_many_graphs_are_read_in_batches(self, samples: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         ids = graph_ids(samples, [one.id for one in SAMPLES])
         whole = {graph.id: graph for graph in read_graphs(samples, ids)}
         monkeypatch.setattr(dialogues, "PART", 1)
@@ -157,6 +157,6 @@ class TestCache:
         assert cache.get([id], {id: "as it was"})[id] is before
         assert cache.get([id], {id: "changed"})[id] is not before
 
-    def test_one_that_is_not_there_is_named(self, samples: Store) -> None:
+    def test_a_missing_graph_is_named(self, samples: Store) -> None:
         with pytest.raises(StoreError, match="graph nowhere is not in the store"):
             GraphCache(samples).get(["nowhere"])

@@ -157,7 +157,7 @@ def shared(embedded: Store) -> Path:
     return Path(embedded.description.removeprefix("embedded store at "))
 
 
-def test_only_this_user_on_this_machine_can_reach_it(embedded: Store, shared: Path) -> None:
+def test_only_this_user_on_this_machine_can_connect(embedded: Store, shared: Path) -> None:
     embedded.query_write("MERGE (:Term {text: 'tea'})")
     run, secrets = run_of(shared), read_endpoint(shared)
     assert secrets
@@ -196,7 +196,7 @@ def test_a_killed_user_leaves_no_server_and_all_it_wrote(directory: Path, user: 
 
 
 @pytest.mark.parametrize("victim", [0, 1], ids=["supervisor", "java"])
-def test_a_killed_server_is_said_and_loses_nothing(directory: Path, victim: int) -> None:
+def test_a_killed_server_is_reported_and_loses_no_writes(directory: Path, victim: int) -> None:
     with open_store(directory) as store:
         for n in range(5):
             store.query_write("CREATE (:Term {text: $text})", {"text": f"t{n}"})
@@ -212,7 +212,7 @@ def test_a_killed_server_is_said_and_loses_nothing(directory: Path, victim: int)
             assert terms(again) == {f"t{n}" for n in range(5)}
 
 
-def test_a_keeper_that_is_asked_to_end_ends_in_order(directory: Path) -> None:
+def test_a_supervisor_that_gets_sigterm_stops_its_server(directory: Path) -> None:
     with open_store(directory):
         server = processes(directory)
         server[0].terminate()
@@ -287,14 +287,14 @@ def test_a_directory_with_any_name_will_do(tmp_path: Path, monkeypatch: pytest.M
 # Directories and servers that can't be opened
 
 
-def test_a_file_is_no_store(tmp_path: Path) -> None:
+def test_a_file_is_refused_as_a_store(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("x")
     with pytest.raises(StoreError, match=r"is a file.*new or empty"):
         open_store(file)
 
 
-def test_a_directory_of_other_things_is_no_store_and_stays_as_it_is(tmp_path: Path) -> None:
+def test_a_directory_with_other_files_is_refused_and_unchanged(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("x")
     with pytest.raises(StoreError, match=r"contains thesis\.tex and no store\.json"):
         open_store(tmp_path)
@@ -306,12 +306,12 @@ def test_a_directory_of_other_things_is_no_store_and_stays_as_it_is(tmp_path: Pa
     ["/proc/graphneg", "/tmp/" + "x" * 300, "/tmp/a\0b", "/tmp/${user.home}", "~no such user/s"],
     ids=ascii,
 )
-def test_a_place_that_cannot_be_written_is_one_clear_error(place: str) -> None:
+def test_a_directory_that_can_not_be_written_is_an_error(place: str) -> None:
     with pytest.raises(StoreError, match=r"can't use .* as a store|in the home directory of a user who"):
         open_store(place)
 
 
-def test_a_full_disk_is_one_clear_error(tmp_path: Path) -> None:
+def test_a_full_disk_is_an_error(tmp_path: Path) -> None:
     """A limit on the size of files stands for a disk without room."""
     script = (
         "import resource, signal, sys; from graphneg.store import open_store\n"
@@ -334,13 +334,13 @@ def test_a_full_disk_is_one_clear_error(tmp_path: Path) -> None:
         ('{"format": 1, "engine": "other", "engine_version": "1.0"}', 'written by "other"'),
     ],
 )
-def test_a_store_of_another_kind_is_one_clear_error(tmp_path: Path, mark: str, message: str) -> None:
+def test_a_store_of_another_format_is_an_error(tmp_path: Path, mark: str, message: str) -> None:
     (tmp_path / STORE_FILE).write_text(mark)
     with pytest.raises(StoreError, match=message):
         open_store(tmp_path)
 
 
-def test_a_directory_in_use_by_another_protocol_is_one_clear_error(embedded: Store, shared: Path) -> None:
+def test_a_server_of_another_protocol_is_an_error(embedded: Store, shared: Path) -> None:
     endpoint = run_of(shared) / supervisor.ENDPOINT
     ours = endpoint.read_text()
     endpoint.write_text(json.dumps({**json.loads(ours), "protocol": 99, "graphneg": "99.0"}))
@@ -352,12 +352,12 @@ def test_a_directory_in_use_by_another_protocol_is_one_clear_error(embedded: Sto
 
 
 @pytest.mark.parametrize("left", ["", "[]", '{"control_port": 1}'])
-def test_an_endpoint_that_can_not_be_read_is_none(tmp_path: Path, left: str) -> None:
+def test_an_unreadable_endpoint_is_ignored(tmp_path: Path, left: str) -> None:
     (run_of(tmp_path) / supervisor.ENDPOINT).write_text(left)
     assert read_endpoint(tmp_path) is None
 
 
-def test_an_endpoint_of_another_protocol_whose_server_is_gone_is_no_hindrance(directory: Path) -> None:
+def test_a_stale_endpoint_of_another_protocol_is_ignored(directory: Path) -> None:
     left = {"protocol": 99, "graphneg": "99.0", "token": "t", "password": "p", "control_port": 1}
     left |= {"supervisor": 1, "java": 1}
     (run_of(directory) / supervisor.ENDPOINT).write_text(json.dumps(left))
@@ -369,7 +369,7 @@ def test_an_endpoint_of_another_protocol_whose_server_is_gone_is_no_hindrance(di
         later.join()
 
 
-def test_a_stranger_on_the_control_port_is_no_hindrance(directory: Path) -> None:
+def test_another_program_on_the_control_port_is_ignored(directory: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as stranger:
         left = {"protocol": supervisor.PROTOCOL, "graphneg": "0", "token": "t", "password": "p"}
         left |= {"supervisor": 1, "java": 1, "control_port": stranger.getsockname()[1]}
@@ -378,13 +378,13 @@ def test_a_stranger_on_the_control_port_is_no_hindrance(directory: Path) -> None
             assert terms(store) == set()
 
 
-def test_a_missing_wheel_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_wheel_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "arcadedb_embedded", None)
     with pytest.raises(StoreError, match="pip install arcadedb-embedded"):
         open_store(tmp_path / "s")
 
 
-def test_a_missing_java_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_java_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRAPHNEG_JAVA", "/nowhere/java")
     with pytest.raises(StoreError, match="GRAPHNEG_JAVA=/nowhere/java"):
         open_store(tmp_path / "s")
@@ -398,7 +398,7 @@ JAVAS = {
 
 
 @pytest.mark.parametrize("program", JAVAS)
-def test_a_program_that_is_no_java_is_one_clear_error(
+def test_a_program_other_than_java_is_an_error(
     program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     java = tmp_path / "java"
@@ -423,15 +423,13 @@ def test_a_java_that_never_answers_is_named(tmp_path: Path, monkeypatch: pytest.
         open_store(tmp_path / "s")
 
 
-def test_a_java_that_does_not_start_shows_its_last_words(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_java_that_does_not_start_shows_its_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRAPHNEG_JAVA_HEAP", "1k")
     with pytest.raises(StoreError, match=r"(?s)ended while it started.*[Hh]eap"):
         open_store(tmp_path / "s")
 
 
-def test_a_heap_that_is_no_size_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_heap_size_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRAPHNEG_JAVA_HEAP", "lots")
     with pytest.raises(StoreError, match="GRAPHNEG_JAVA_HEAP=lots"):
         open_store(tmp_path / "s")
@@ -468,7 +466,7 @@ def test_a_write_waits_for_its_turn_and_reading_does_not(embedded: Store, shared
     writer.join()
 
 
-def test_a_temporary_store_goes_with_its_server_however_its_user_ends(tmp_path: Path) -> None:
+def test_a_temporary_store_is_deleted_with_its_server(tmp_path: Path) -> None:
     program = (
         "import sys; from graphneg.store.opening import open_temporary\n"
         "with open_temporary() as store: print(store.description, flush=True); sys.stdin.read()\n"
@@ -564,7 +562,7 @@ Caused by: java.lang.IllegalArgumentException: Variable length quantity is too l
         ("", "nothing"),
     ],
 )
-def test_a_log_is_told_by_the_line_of_its_last_error(tmp_path: Path, log: str, reason: str) -> None:
+def test_the_last_error_of_the_log_is_reported(tmp_path: Path, log: str, reason: str) -> None:
     path = tmp_path / supervisor.LOG
     assert log_reason(path) == log_reason(None) == "it left no log"
     path.write_text(log)
@@ -617,7 +615,9 @@ def test_a_server_kept_warm_is_joined_by_the_next_and_ends_after_its_time(direct
         assert terms(store) == {"tea"}
 
 
-def test_who_leaves_last_says_whether_a_server_is_kept(directory: Path, user: Callable[[], User]) -> None:
+def test_the_last_process_decides_whether_the_server_is_kept(
+    directory: Path, user: Callable[[], User]
+) -> None:
     open_store(directory, keep_warm=60).close()
     server = processes(directory)
     open_store(directory).close()
@@ -654,7 +654,7 @@ def test_a_warm_server_ends_with_its_directory_and_leaves_the_next_of_that_name_
         assert (run_of(directory) / supervisor.ROOT).exists()
 
 
-def test_a_copy_of_a_store_that_is_warm_is_a_store_of_its_own(directory: Path, tmp_path: Path) -> None:
+def test_a_copy_of_an_open_store_is_another_store(directory: Path, tmp_path: Path) -> None:
     with open_store(directory, keep_warm=60) as store:
         store.query_write("CREATE (:Term {text: 'tea'})")
     shutil.copytree(directory, tmp_path / "copy", copy_function=shutil.copyfile)
@@ -666,7 +666,7 @@ def test_a_copy_of_a_store_that_is_warm_is_a_store_of_its_own(directory: Path, t
         assert terms(store) == {"tea"}
 
 
-def test_a_warm_server_gives_way_to_one_with_another_heap_and_one_in_use_does_not(
+def test_an_idle_server_is_replaced_for_another_heap_size(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     open_store(directory, keep_warm=60).close()

@@ -220,7 +220,7 @@ class TestQueries:
         assert found(graph, name, parameters) == rows
 
     @pytest.mark.parametrize(("name", "parameters", "rows"), NARROWED)
-    def test_parameters_narrow_what_is_found(
+    def test_parameters_filter_the_rows(
         self, graph: DialogueGraph, name: str, parameters: dict[str, Any], rows: Rows
     ) -> None:
         assert found(graph, name, parameters) == rows
@@ -292,18 +292,18 @@ class TestTopics:
                 "MATCH (t:Term) WHERE t.text IN ['pay', 'paid holiday', 'plaid'] DETACH DELETE t"
             )
 
-    def test_a_word_without_shifts_is_none(self, graph: DialogueGraph) -> None:
+    def test_a_word_without_shifts_is_no_topic(self, graph: DialogueGraph) -> None:
         graph.cypher_write("MERGE (:Term {text: 'coffees'})")
         with pytest.raises(InputError, match=r"'coffees' is not in the shift graph: did you mean coffee"):
             graph.explore("topic", focus="coffees")
 
 
 class TestParameters:
-    def test_one_that_is_missing_is_named(self) -> None:
+    def test_a_missing_parameter_is_named(self) -> None:
         with pytest.raises(InputError, match="origins needs the parameter 'perspective': topic"):
             named_query("origins").values({})
 
-    def test_one_that_a_query_does_not_take_is_named(self) -> None:
+    def test_an_unknown_parameter_is_named(self) -> None:
         with pytest.raises(InputError, match="hubs has no parameter 'size'; available: limit"):
             named_query("hubs").values({"size": 1})
 
@@ -320,16 +320,16 @@ class TestParameters:
         with pytest.raises(InputError, match=f"^{re.escape(complaint)}$"):
             named_query("perspectives").values({"focus": value})
 
-    def test_what_is_not_given_has_its_default(self) -> None:
+    def test_missing_parameters_have_their_default(self) -> None:
         values = named_query("behind").values({"focus": "a", "perspective": "b"})
         assert values == {"focus": "a", "perspective": "b", "corpus": None, "limit": 20}
 
 
 class TestFiles:
-    def test_dashes_stand_for_underscores(self) -> None:
+    def test_dashes_are_read_as_underscores(self) -> None:
         assert named_query("dead-ends") is named_query("dead_ends")
 
-    def test_an_unknown_name_is_told_with_what_may_be_meant(self) -> None:
+    def test_an_unknown_name_is_answered_with_similar_ones(self) -> None:
         with pytest.raises(InputError, match=r"'hub'; did you mean hubs\?"):
             named_query("hub")
 
@@ -341,7 +341,7 @@ class TestFiles:
         finally:
             graph.cypher_write("MATCH (a)-[:SHIFTS_TO {own: true}]->(b) DETACH DELETE a, b")
 
-    def test_one_that_is_like_no_other_is_told_with_all(self) -> None:
+    def test_a_name_without_similar_ones_is_answered_with_all(self) -> None:
         with pytest.raises(InputError, match="'xyz'; available: behind, clauses, contested, "):
             named_query("xyz")
 
@@ -361,7 +361,7 @@ class TestFiles:
         with pytest.raises(InputError, match=message):
             parse_query("mine", text)
 
-    def test_a_line_of_a_header_may_go_on(self) -> None:
+    def test_a_line_of_a_header_may_be_continued(self) -> None:
         query = parse_query("mine", "// mine: What\n//   it is.\n// Columns: one,\n//          two\nRETURN 1")
         assert (query.summary, query.columns) == ("What it is.", "one, two")
 

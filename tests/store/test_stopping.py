@@ -66,7 +66,7 @@ class TestStopping:
         with pytest.raises(QueryStopped, match="cancelled"):
             store.query_read(LONG, cancellation=cancellation)
 
-    def test_the_next_query_of_the_connection_is_not_hit(self, store: Store) -> None:
+    def test_the_next_query_of_the_connection_is_not_stopped(self, store: Store) -> None:
         for _ in range(20):
             cancellation = Cancellation()
             store.query_read("RETURN 1", seconds=60, cancellation=cancellation)
@@ -136,7 +136,7 @@ def test_ctrl_c_stops_the_query_of_a_command(own: Store, server: Embedded) -> No
 
 
 class TestReopening:
-    def test_an_expression_that_does_not_stop_costs_the_only_user_its_server(self, own: Store) -> None:
+    def test_a_runaway_expression_ends_the_server_of_its_only_user(self, own: Store) -> None:
         with pytest.raises(QueryStopped, match="no answer in 1 s"):
             own.query_read(ONE_EXPRESSION, seconds=1)
         until = time.monotonic() + 120
@@ -144,7 +144,7 @@ class TestReopening:
             time.sleep(0.1)
         assert own.has_ended
 
-    def test_it_costs_no_other_user_the_server(self, own: Store, server: Embedded) -> None:
+    def test_a_runaway_expression_does_not_end_a_shared_server(self, own: Store, server: Embedded) -> None:
         with server.open() as other:
             own._end_runaway()  # pyright: ignore[reportPrivateUsage]
             assert other.read("RETURN 1 AS one")[0]["one"] == 1

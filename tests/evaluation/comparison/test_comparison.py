@@ -335,7 +335,9 @@ class TestComparing:
 
 
 class TestCommand:
-    def test_prints_a_table_and_goes_on(self, folder: Path, run: CommandLine, tmp_path: Path) -> None:
+    def test_the_command_prints_a_table_and_can_be_resumed(
+        self, folder: Path, run: CommandLine, tmp_path: Path
+    ) -> None:
         words = [
             "evaluate",
             "sources",
@@ -364,7 +366,7 @@ class TestCommand:
             (["--source", "random", "--kind", "oracle"], "oracle"),
         ],
     )
-    def test_ends_with_2_where_it_is_used_wrongly(
+    def test_wrong_usage_ends_with_2(
         self, folder: Path, run: CommandLine, tmp_path: Path, words: list[Any], complaint: str
     ) -> None:
         ended = run(

@@ -51,7 +51,7 @@ class TestSplit:
         assert sorted(map(int, names)) == list(range(20))
         assert len(data.train) == int(share * 20)
 
-    def test_a_larger_share_keeps_what_a_smaller_one_learns_from(self, file: Path) -> None:
+    def test_a_larger_training_share_contains_the_smaller_one(self, file: Path) -> None:
         small, large = (read_data(file, split=share).train for share in (0.3, 0.6))
         assert large[: len(small)] == small
 
@@ -74,12 +74,12 @@ class TestTexts:
 
 
 class TestDialogues:
-    def test_generators_get_one_of_each_context_with_the_other_responses(self) -> None:
+    def test_generators_get_a_dialogue_for_each_context(self) -> None:
         [whole] = context_dialogues([ONE])
         assert [turn.text for turn in whole.utterances] == ["Shall we?", "When?", "Now."]
         assert [(answer.turn, answer.text) for answer in whole.responses] == [(1, "At six.")]
 
-    def test_recipes_get_one_of_each_right_response(self) -> None:
+    def test_recipes_get_a_dialogue_for_each_correct_response(self) -> None:
         first, second = response_dialogues([ONE])
         assert (first.id, second.id) == ("own/train/1", "own/train/1/1")
         assert [second.utterances[-1].text, second.responses] == ["At six.", ()]

@@ -37,7 +37,7 @@ class TestBudgets:
     def test_ask_a_source_for_others_in_each_epoch(self) -> None:
         assert Budget(source=3, epochs=4).negatives_per_context == 12
 
-    def test_name_what_people_wrote_as_the_data_do(self) -> None:
+    def test_human_negatives_have_the_name_of_the_data(self) -> None:
         assert set(Budget().mix(source_of("human")).negatives) == {"random", "adversarial"}
         assert set(Budget().mix(source_of("bm25")).negatives) == {"random", "bm25"}
 
@@ -61,11 +61,11 @@ class TestPlans:
 
 
 class TestGroups:
-    def test_of_chance_have_right_responses_alone(self) -> None:
+    def test_random_groups_have_correct_responses_only(self) -> None:
         [group] = existing_groups([CONTEXT], source_of("random")) or []
         assert [answer.text for answer in group.positives] == ["I like it."] and not group.negatives
 
-    def test_of_people_have_what_they_wrote_to_be_wrong(self) -> None:
+    def test_groups_of_people_have_their_adversarial_responses(self) -> None:
         [group] = existing_groups([CONTEXT], source_of("human")) or []
         assert [(answer.text, answer.source) for answer in group.negatives] == [("Fish.", "adversarial")]
 

@@ -100,7 +100,7 @@ class TestCommand:
         assert "Examples of overlap (C-follow)" in ended.out and "Examples of deam\n" not in ended.out
         assert re.search(r"\d+ negatives of \d+ records", ended.err)
 
-    def test_figures_can_be_had_as_json(self, run: Run, tmp_path: Path) -> None:
+    def test_figures_can_be_printed_as_json(self, run: Run, tmp_path: Path) -> None:
         write_jsonl(some(3), tmp_path / "own.jsonl")
         ended = run("evaluate", "negatives", tmp_path / "own.jsonl", "--json", "--examples", "1")
         found = json.loads(ended.out)
@@ -109,7 +109,7 @@ class TestCommand:
         assert line["figures"]["words"] == {"mean": 4, "lower": 4, "median": 4, "upper": 4}
         assert len(line["examples"]) == 1 and found["findings"]
 
-    def test_a_page_is_written_and_replaced_only_when_told_to(self, run: Run, tmp_path: Path) -> None:
+    def test_a_page_is_replaced_only_with_overwrite(self, run: Run, tmp_path: Path) -> None:
         write_jsonl(some(3), tmp_path / "own.jsonl")
         out = tmp_path / "report.html"
         out.write_text("mine")
@@ -172,12 +172,14 @@ class TestWrongInput:
     @pytest.mark.parametrize(
         ("out", "complaint"), [("report.pdf", "use .html"), ("none/report.html", "does not exist")]
     )
-    def test_a_page_goes_where_it_can(self, run: Run, tmp_path: Path, out: str, complaint: str) -> None:
+    def test_an_invalid_destination_of_the_page_is_refused(
+        self, run: Run, tmp_path: Path, out: str, complaint: str
+    ) -> None:
         write_jsonl([EXAMPLE], tmp_path / "own.jsonl")
         assert complaint in self.refused(run, tmp_path / "own.jsonl", "-o", tmp_path / out)
 
     @pytest.mark.parametrize("option", ["--lm", "--judge", "--embedder"])
-    def test_a_model_that_is_not_there_is_one_line(self, run: Run, tmp_path: Path, option: str) -> None:
+    def test_a_missing_model_is_one_line_of_error(self, run: Run, tmp_path: Path, option: str) -> None:
         write_jsonl([EXAMPLE], tmp_path / "own.jsonl")
         complaint = self.refused(run, tmp_path / "own.jsonl", option, tmp_path / "nowhere", "--offline")
         assert "nowhere" in complaint

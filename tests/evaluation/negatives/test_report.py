@@ -117,7 +117,7 @@ class TestFigures:
             ("unnamed", 1),
         ]
 
-    def test_repeats_are_told_from_right_responses(self, tmp_path: Path) -> None:
+    def test_repeats_and_correct_responses_are_counted(self, tmp_path: Path) -> None:
         line = line_of(
             tmp_path,
             right("It had fish."),
@@ -134,7 +134,7 @@ class TestFigures:
             line.equal_to_right,
         ) == (5, 1, 5, 1)
 
-    def test_an_original_counts_once_as_a_right_response(self, tmp_path: Path) -> None:
+    def test_an_original_counts_once_as_a_correct_response(self, tmp_path: Path) -> None:
         records = [wrong(text, "Yes, it had fish.") for text in ("No.", "It did not.", "Fish?")]
         assert report_of(tmp_path, *records, right("yes, it had fish.")).reference["response"].texts == 1
 
@@ -165,7 +165,7 @@ class TestEditedDialogues:
             **values,
         )
 
-    def test_the_edited_turns_are_measured_each_with_what_was_said(self) -> None:
+    def test_each_edited_turn_is_compared_with_its_original(self) -> None:
         found = measured(self.edited("Is it far?", "No, it is far.", "Good, you are tired."))
         assert [(one.text, one.right, one.context) for one in found.wrong] == [
             ("No, it is far.", "No, it is near.", ("Is it far?",)),
@@ -174,7 +174,7 @@ class TestEditedDialogues:
         assert found.wrong[1].place == self.TURNS[:2]
         assert [one.text for one in found.right] == ["No, it is near.", "Good, I am tired."]
 
-    def test_a_turn_that_was_put_in_is_measured_alone(self) -> None:
+    def test_an_inserted_turn_has_no_original(self) -> None:
         [text] = measured(self.edited("Is it far?", "Blue.", "No, it is near.", "Good, I am tired.")).wrong
         assert (text.text, text.right, text.context) == ("Blue.", None, ("Is it far?",))
 
@@ -192,7 +192,7 @@ class TestEditedDialogues:
 
 
 class TestFindings:
-    def test_negatives_that_are_right_responses_are_wrong(self, tmp_path: Path) -> None:
+    def test_negatives_equal_to_correct_responses_are_a_fault(self, tmp_path: Path) -> None:
         report = report_of(tmp_path, right("Yes."), wrong("yes."))
         assert "1 of 1 are correct responses of their own contexts" in sentences(report.findings, "wrong")
 
@@ -224,7 +224,7 @@ class TestFindings:
         assert report.lines[0].cue_auc["words"] == 1 and report.lines[0].cue_auc["length"] == 0.5
         assert '("hums")' in sentences(report.findings, "suspicious")
 
-    def test_negatives_drawn_as_right_responses_are_good(self, tmp_path: Path) -> None:
+    def test_negatives_like_correct_responses_are_good(self, tmp_path: Path) -> None:
         things = THINGS.split()
         records = [
             wrong(
@@ -242,7 +242,7 @@ class TestFindings:
         assert [one.level for one in report.findings] == ["note"]
         assert set(report.lines[0].cue_auc.values()) == {None}
 
-    def test_without_right_responses_there_is_nothing_to_compare_with(self, tmp_path: Path) -> None:
+    def test_missing_correct_responses_are_reported(self, tmp_path: Path) -> None:
         records = [
             wrong(f"The {thing} {k}.", **context_about(thing, k))
             for k in range(2)

@@ -32,11 +32,11 @@ class TestRecords:
         [text] = found.right
         assert (text.text, text.place, found.wrong) == (OWN.response, text.context, ())
 
-    def test_a_wrong_one_without_an_original_has_no_right_text(self) -> None:
+    def test_a_wrong_record_without_an_original_has_no_correct_text(self) -> None:
         found = measured(replace(OWN, original=Original(None, None)))
         assert found.right == () and found.wrong[0].right is None
 
-    def test_the_place_is_the_context_as_it_was(self) -> None:
+    def test_the_context_is_the_original_one(self) -> None:
         edited = (replace(EXAMPLE.context[0], text="Do you hate it?"), EXAMPLE.context[1])
         original = Original(EXAMPLE.context, None)
         [text] = measured(replace(OWN, context=edited, original=original)).wrong
@@ -73,7 +73,7 @@ class TestHistograms:
         assert Histogram(values).quantile(part) == pytest.approx(expected)
 
     @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
-    def test_the_mean_is_exact_whatever_the_step(self, values: list[float]) -> None:
+    def test_the_mean_is_exact_for_any_step(self, values: list[float]) -> None:
         spread = Histogram(values, 0.25).spread()
         assert spread is not None and spread.mean == pytest.approx(sum(values) / len(values))
 

@@ -53,7 +53,7 @@ class TestDrawing:
         drawn = draw([str(tmp_path / "hard.jsonl")], each=5)
         assert drawn.too_few == {"hard": 3} and drawn.left_out == 2
 
-    def test_sources_need_names_of_their_own(self, sources: tuple[list[str], Path]) -> None:
+    def test_sources_need_different_names(self, sources: tuple[list[str], Path]) -> None:
         files, _ = sources
         with pytest.raises(
             InputError, match="there is already a source named hard; choose another name with NAME="

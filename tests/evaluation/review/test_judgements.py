@@ -19,12 +19,12 @@ class TestJudgements:
     def path(self, tmp_path: Path) -> Path:
         return tmp_path / "j.sqlite"
 
-    def test_each_annotator_has_an_order_of_their_own(self) -> None:
+    def test_each_annotator_has_another_order(self) -> None:
         set = small_set(items=30)
         assert set.order("ann") == set.order("ann") != set.order("ben")
         assert sorted(set.order("ann")) == list(range(1, 31))
 
-    def test_a_session_goes_on_where_it_was(self, path: Path) -> None:
+    def test_a_session_can_be_continued(self, path: Path) -> None:
         with Judgements.create(path, small_set()) as judged:
             order = judged.set.order("ann")
             assert judged.next_row("ann") == order[0] == judged.next_row("ann")

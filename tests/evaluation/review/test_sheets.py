@@ -160,7 +160,7 @@ class TestTheCommand:
         assert run("annotate", "a.jsonl").status == 2
         assert run("annotate", "a.jsonl", "--read", "sheet.csv").status == 2
 
-    def test_reads_several_sheets_and_what_the_browser_kept(
+    def test_the_command_reads_sheets_and_files_of_judgements(
         self, tmp_path: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         run = command_line(capfd)
