@@ -138,7 +138,7 @@ class TestContexts:
         assert choices.negatives["random"] == ("The bus is blue.",)
         assert graph.load("dailydialog_pp", out, name="again").written["dialogues"] == 1
 
-    def test_the_command_counts_what_it_leaves_out(
+    def test_the_command_counts_omitted_contexts(
         self, graph: DialogueGraph, tmp_path: Path, run: Run
     ) -> None:
         edited = replace(wrong_response("Here."), original=Original((), None))

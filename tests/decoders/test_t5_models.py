@@ -73,7 +73,7 @@ def test_a_tokenizer_that_amrlib_left_on_the_hub_is_named(
     assert T5Decoder(folder, tokenizer=tiny.hugging_face, offline=True).decode([]) == []
 
 
-def test_a_missing_folder_names_where_models_are(tmp_path: Path):
+def test_the_error_for_a_missing_folder_explains_where_models_are(tmp_path: Path):
     with pytest.raises(DecoderError) as caught:
         T5Decoder(tmp_path / "model_generate_t5")
     message = str(caught.value)
@@ -83,7 +83,7 @@ def test_a_missing_folder_names_where_models_are(tmp_path: Path):
     assert "\n" not in message
 
 
-def test_without_a_model_it_says_where_models_are():
+def test_the_error_without_a_model_explains_where_models_are():
     with pytest.raises(DecoderError, match="needs a model: a folder or a hub id"):
         T5Decoder()
 
@@ -153,7 +153,7 @@ def test_a_converted_folder_is_used_as_it_is(tiny: TinyT5, utterances: list[Edit
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_a_device_that_is_not_there_is_an_error_of_one_line(tiny: TinyT5, backend: str):
+def test_a_missing_device_gives_a_one_line_error(tiny: TinyT5, backend: str):
     import torch
 
     pytest.importorskip(backend)

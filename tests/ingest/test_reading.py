@@ -90,7 +90,7 @@ def test_an_array_inside_the_object_is_streamed_with_its_key_and_lines(file: Pat
         ("12", ["1 neither a JSON array nor a JSON object; the rest of the file is not read"]),
     ],
 )
-def test_a_fault_refuses_its_item_or_the_rest_of_the_file(
+def test_an_error_refuses_its_item_or_the_rest_of_the_file(
     file: Path, document: str, reasons: list[str]
 ) -> None:
     assert refusals(items(written(file, document))) == reasons
@@ -98,7 +98,7 @@ def test_a_fault_refuses_its_item_or_the_rest_of_the_file(
 
 @settings(max_examples=40)
 @given(texts=LINES)
-def test_lines_have_their_numbers_and_places(file: Path, texts: list[str]) -> None:
+def test_lines_have_numbers_and_locations(file: Path, texts: list[str]) -> None:
     data = gzip.compress("\r\n".join([*texts, "last"]).encode())
     found = list(reading.text_lines(written(file, data), NoProgress()))
     assert [one.text for one in found if isinstance(one, reading.Line)] == [
@@ -125,7 +125,7 @@ def test_an_invalid_gzip_file_is_refused_with_its_line(file: Path) -> None:
     assert "the gzip stream is damaged from here on" in refusals(found)[-1]
 
 
-def test_groups_end_where_the_next_one_begins_and_faults_spoil_their_own(file: Path) -> None:
+def test_a_group_ends_at_the_next_and_an_error_refuses_only_its_own_group(file: Path) -> None:
     def parts() -> Iterator[Item | Rejected]:
         yield Rejected("f:1", "before any group")
         for number, text in enumerate("abxcd", 2):
@@ -158,11 +158,11 @@ def test_groups_end_where_the_next_one_begins_and_faults_spoil_their_own(file: P
         ("train.test.tsv", "dialogues", "test"),
     ],
 )
-def test_a_files_name_says_corpus_and_split(name: str, corpus: str, split: str) -> None:
+def test_corpus_and_split_are_read_from_a_file_name(name: str, corpus: str, split: str) -> None:
     assert (reading.corpus_of(Path(name)), reading.split_of(Path(name))) == (corpus, split)
 
 
-def test_a_directory_stands_for_its_files_and_needs_some(tmp_path: Path) -> None:
+def test_a_directory_gives_its_files_and_must_not_be_empty(tmp_path: Path) -> None:
     for name in ("b.xml", "a.xml", "c.txt"):
         written(tmp_path / name, "x")
     assert [one.name for one in reading.files_within(tmp_path, "*.xml", "frames")] == ["a.xml", "b.xml"]

@@ -67,7 +67,7 @@ class TestInTheStore:
         wipe(embedded)
 
     @pytest.mark.parametrize("most", [1, 5, 5_000])
-    def test_batches_of_any_size_write_the_same(
+    def test_the_size_of_batches_does_not_change_the_store(
         self, embedded: Store, most: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(batches, "MAX_ROWS", most)
@@ -90,7 +90,7 @@ class TestInTheStore:
         [refused] = refusals(write(embedded, [Sentence("p/1", "Two.", "p")]))
         assert refused == ("p/1", "the store has a sentence with this id but another text")
 
-    def test_what_is_too_large_or_malformed_is_refused_at_its_place(
+    def test_too_large_and_malformed_records_are_refused_at_their_line(
         self, embedded: Store, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(writing, "MAX_DIALOGUE_BYTES", 2_000)
@@ -176,7 +176,7 @@ class TestInTheStore:
         assert [place for place, _ in refusals(report)][:3] == ["f:1", "f:2", "f:3"]
         assert all("bytes; the maximum is 500" in reason for _, reason in refusals(report))
 
-    def test_an_item_that_the_server_fails_at_is_found_and_the_rest_of_its_batch_is_written(
+    def test_an_item_that_fails_on_the_server_is_found_and_the_rest_of_its_batch_is_written(
         self, embedded: Store, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(writing, "graph_fault", lambda _: None)
@@ -195,7 +195,7 @@ class TestInTheStore:
         ]
         assert all("rejected by the server: " in reason for _, reason in refusals(report))
 
-    def test_a_server_that_fails_at_everything_ends_the_load(
+    def test_a_server_that_always_fails_ends_the_load(
         self, embedded: Store, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(writing, "MOST_REFUSED", 2)
@@ -225,7 +225,7 @@ class TestRows:
         assert row["attributes"] == '{"Odd name": 1, "deep": {"k": null}, "id": "mine", "none": []}'
 
     @given(st.lists(st.integers(0, 10**12), max_size=6))
-    def test_ids_sort_as_their_numbers_do(self, numbers: list[int]) -> None:
+    def test_ids_sort_in_the_order_of_their_numbers(self, numbers: list[int]) -> None:
         ids = [f"c/ü/{number}" for number in numbers]
         assert sorted(ids, key=natural_order) == [f"c/ü/{number}" for number in sorted(numbers)]
         assert all(natural_order(id).isascii() for id in ids)
@@ -275,7 +275,7 @@ class TestRows:
             ["time", "monday", "sunday"],
         ]
 
-    def test_sentences_score_what_they_mention_and_count_who_says_it(self) -> None:
+    def test_sentences_have_scores_of_their_terms_and_counts_of_their_speakers(self) -> None:
         said = sentence_row(Sentence("u/1", "The boat sank.", "u", "u/d"))
         read = sentence_row(Sentence("p/1", "The boat!", "p"))
         assert [
