@@ -31,7 +31,7 @@ from tests.edit_samples import (
 class TestAnyEdits:
     @settings(max_examples=1500)
     @given(at=numbers, drafts=st.lists(edits, min_size=1, max_size=5))
-    def test_are_refused_or_leave_a_well_formed_graph(self, at: int, drafts: list[Draft]) -> None:
+    def test_any_edits_are_refused_or_leave_a_well_formed_graph(self, at: int, drafts: list[Draft]) -> None:
         graph = GRAPHS[at % len(GRAPHS)]
         before = format_graph(graph)
         wanted, sources = edits_of(graph, drafts)
@@ -52,7 +52,7 @@ class TestAnyEdits:
 
     @settings(max_examples=500)
     @given(at=numbers, drafts=st.lists(edits, min_size=1, max_size=4))
-    def test_map_old_positions_to_new_ones(self, at: int, drafts: list[Draft]) -> None:
+    def test_edits_map_old_positions_to_new_ones(self, at: int, drafts: list[Draft]) -> None:
         graph = GRAPHS[at % len(GRAPHS)]
         wanted, sources = edits_of(graph, drafts)
         try:
@@ -70,7 +70,7 @@ class TestAnyEdits:
         graph = parse_graph("# ::id 1\n(a / a :op2 (b / b))", AMR)
         assert apply_edits(graph, [], {}) is graph
 
-    def test_apply_in_their_order(self) -> None:
+    def test_edits_apply_in_their_order(self) -> None:
         text = "(w / want-01 :ARG0 (b / boy))"
         assert text_after(
             text, edit("add", 1, role="mod", concept="old"), edit("set", 1, concept="girl")
@@ -78,7 +78,7 @@ class TestAnyEdits:
         with pytest.raises(TransformError, match=r"there is no node 1"):
             text_after(text, edit("drop", 1), edit("set", 1, concept="girl"))
 
-    def test_of_a_graph_with_a_defect_are_refused(self) -> None:
+    def test_edits_of_a_graph_with_a_defect_are_refused(self) -> None:
         with pytest.raises(TransformError, match=r"^double-polarity: "):
             text_after(
                 "(w / want-01 :ARG0 (b / boy :polarity - :polarity -))", edit("set", 0, concept="go-02")

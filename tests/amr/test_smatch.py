@@ -48,7 +48,7 @@ class TestParts:
         assert len(bare.relations) == 4 and {role for role, *_ in bare.relations} == {"role"}
         assert ("TOP", "w", "want-01") in bare.attributes
 
-    def test_without_senses_concepts_lose_their_numbers_alone(self) -> None:
+    def test_without_senses_concepts_lose_only_their_numbers(self) -> None:
         assert without_senses(WANTS).concepts == {"w": "want", "c": "cat", "e": "eat", "n": "name"}
 
     def test_reentrancies_are_nodes_with_two_parents(self) -> None:

@@ -55,7 +55,7 @@ class TestHeldOut:
         assert "" not in HeldOut()
         assert HeldOut(["a"]).digest() != HeldOut(["b"]).digest() != HeldOut().digest()
 
-    def test_without_returns_a_group_without_held_out_texts(self) -> None:
+    def test_held_out_texts_are_removed_from_a_group(self) -> None:
         group = Group("a#1", ("Hi.",), [Answer("Yes.", REFERENCE)], [Answer("No.", "x"), Answer("Now.", "x")])
         left = HeldOut(["YES.", "now."]).without(group)
         assert (left.positives, left.negatives) == ([], [Answer("No.", "x")])

@@ -132,9 +132,7 @@ class TestChatGPT:
         assert list(said(written(tmp_path / "chats.jsonl", lines(both)))) == ["g1", "g2"]
         assert list(said(both)) == ["g1", "g2"]
 
-    def test_a_file_without_the_name_of_its_loader_is_answered_with_the_one_that_fits(
-        self, tmp_path: Path
-    ) -> None:
+    def test_another_loader_names_the_loader_that_fits_a_file(self, tmp_path: Path) -> None:
         chats = written(tmp_path / "conversations.json", json.dumps([chat()], indent=1))
         talk = written(tmp_path / "talk.txt", "03/04/2026, 21:04 - Ann: Hi.\n")
         other = written(tmp_path / "other.txt", "Ann: Hi.\n")
@@ -266,7 +264,7 @@ class TestInternalNotes:
             ("visibility", "public", "internal"),
         ],
     )
-    def test_in_tables_are_left_out_and_counted(
+    def test_internal_notes_in_tables_are_omitted_and_counted(
         self, tmp_path: Path, column: str, shown: str, note: str
     ) -> None:
         rows = f"7,Ann,{shown},Hi.\n7,Sue,{note},She is rude.\n7,Bo,{shown},Ho.\n"
@@ -288,7 +286,7 @@ class TestInternalNotes:
             ("Public", "", False),
         ],
     )
-    def test_with_unknown_values_are_left_out_and_named(
+    def test_internal_notes_with_unknown_values_are_omitted_and_named(
         self, tmp_path: Path, column: str, value: str, known: bool
     ) -> None:
         shown = {"is_internal": "no", "Public": "yes"}.get(column, "public reply")
@@ -302,12 +300,12 @@ class TestInternalNotes:
             ["1 internal note left out", *([] if known else [f"{named}use --map internal= to keep it"])]
         )
 
-    def test_are_found_in_every_column_that_marks_them(self, tmp_path: Path) -> None:
+    def test_internal_notes_are_found_in_every_column_that_marks_them(self, tmp_path: Path) -> None:
         rows = "7,Ann,no,public,Hi.\n7,Sue,no,internal,Rude.\n7,Sue,yes,public,Psst.\n"
         file = written(tmp_path / "t.csv", f"ticket_id,author,private,visibility,body\n{rows}")
         assert said(file) == {"7": [("Ann", "Hi.")]}
 
-    def test_are_not_seen_in_a_column_of_other_kinds(self, tmp_path: Path) -> None:
+    def test_a_column_of_other_kinds_does_not_mark_internal_notes(self, tmp_path: Path) -> None:
         table = "ticket_id,author,type,body\n7,Ann,reply,Hi.\n7,Sue,rumour,Hm.\n7,Bo,{},Ho.\n"
         for kind, turns in (("gossip", 3), ("private note", 1)):
             file = written(tmp_path / f"{kind}.csv", table.format(kind))
@@ -315,7 +313,7 @@ class TestInternalNotes:
             for given in (file, [talk], iter([talk])):
                 assert len(said(given)["7"]) == turns
 
-    def test_of_zendesk_are_left_out_of_tickets(self, tmp_path: Path) -> None:
+    def test_internal_notes_of_zendesk_are_omitted_from_tickets(self, tmp_path: Path) -> None:
         comments = [
             {"id": 3, "author_id": "bo", "public": True, "body": "Ho.", "created_at": "2026-11-26T10:03:00Z"},
             {
@@ -342,7 +340,7 @@ class TestInternalNotes:
                 "1 internal note left out",
             ]
 
-    def test_of_intercom_are_left_out_of_conversations(self, tmp_path: Path) -> None:
+    def test_internal_notes_of_intercom_are_omitted_from_conversations(self, tmp_path: Path) -> None:
         parts = [
             {
                 "part_type": "comment",
@@ -371,7 +369,9 @@ class TestInternalNotes:
             "data:row 2 item 1: 'conversation_parts' contains no list of parts"
         ]
 
-    def test_of_freshdesk_are_left_out_and_the_description_is_the_first_turn(self, tmp_path: Path) -> None:
+    def test_internal_notes_of_freshdesk_are_omitted_and_the_description_is_the_first_turn(
+        self, tmp_path: Path
+    ) -> None:
         answers = [
             {
                 "body": "<b>Ho.</b>",
@@ -394,7 +394,7 @@ class TestInternalNotes:
         assert said(file) == {"4": [("3", "Hi."), ("5", "Ho.")]}
         assert notices_of(file) == ["1 internal note left out"]
 
-    def test_leave_responses_and_turn_numbers_as_they_are(self) -> None:
+    def test_omitted_notes_do_not_change_responses_and_turn_numbers(self) -> None:
         rows = [
             {"dialogue": 1, "turn": turn, "speaker": "A", "text": text, "private": text == "Psst."}
             for turn, text in enumerate(["Hi.", "Psst.", "Ho."])
@@ -431,7 +431,7 @@ class TestFirstMessages:
             (7, "It leaks.", "It leaks."),
         ],
     )
-    def test_of_intercom_contain_the_subject_unless_a_message_does(
+    def test_the_first_message_of_intercom_contains_the_subject_unless_a_message_does(
         self, subject: Any, body: Any, first: str
     ) -> None:
         talk = intercom(subject, body, "Is it the lid?")
@@ -453,7 +453,7 @@ class TestFirstMessages:
             ("It leaks.", "<p>Since May.</p>", "It leaks.\nSince May."),
         ],
     )
-    def test_of_freshdesk_are_read_from_html_if_the_plain_text_lacks_something(
+    def test_the_first_message_of_freshdesk_is_read_from_html_if_the_plain_text_is_incomplete(
         self, text: str | None, page: str, first: str
     ) -> None:
         answers = [{"body_text": "Which lid?", "user_id": 5}]
@@ -462,7 +462,7 @@ class TestFirstMessages:
         assert said([ticket]) == {"4": [("3", first), ("5", "Which lid?")]}
         assert notices_of([ticket]) == ["1 description converted from HTML to text"]
 
-    def test_are_no_descriptions_of_whole_dialogues(self) -> None:
+    def test_descriptions_of_whole_dialogues_are_not_first_messages(self) -> None:
         turns = [{"from": "human", "value": "Hi."}, {"from": "gpt", "value": "Ho."}]
         row = {"id": 1, "description": "Two greetings.", "conversations": turns}
         assert said([row]) == {"1": [("human", "Hi."), ("gpt", "Ho.")]}

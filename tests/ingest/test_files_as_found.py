@@ -38,7 +38,7 @@ class TestAMessageWithoutATextKey:
             ({"role": "a", "status": "closed"}, "1 turn left out as without text"),
         ],
     )
-    def test_is_left_out_and_counted_by_its_kind(
+    def test_a_message_without_a_text_key_is_omitted_and_counted_by_kind(
         self, tmp_path: Path, message: dict[str, Any], notice: str
     ) -> None:
         talk = [{"role": "u", "content": "Hi."}, message, {"role": "a", "content": "Hello."}]
@@ -46,7 +46,7 @@ class TestAMessageWithoutATextKey:
         assert said(file) == {"0": [("u", "Hi."), ("a", "Hello.")]}
         assert notices_of(file) == [notice]
 
-    def test_does_not_keep_the_others_from_being_ordered_by_time(self, tmp_path: Path) -> None:
+    def test_the_other_messages_are_still_ordered_by_time(self, tmp_path: Path) -> None:
         talk = [
             {"role": "u", "date": "2024-01-01 10:02", "content": "Ho."},
             {"role": "u", "status": "x"},
@@ -55,19 +55,19 @@ class TestAMessageWithoutATextKey:
         file = written(tmp_path / "t.json", json.dumps([{"id": 1, "messages": talk}]))
         assert texts(file) == {"1": ["Hi.", "Ho."]}
 
-    def test_refuses_the_conversation_if_no_message_has_one(self, tmp_path: Path) -> None:
+    def test_a_conversation_without_any_text_key_is_refused(self, tmp_path: Path) -> None:
         talks = [[{"role": "u", "content": "Hi."}], [{"role": "u", "remark": "Hi."}]]
         file = written(tmp_path / "t.jsonl", "\n".join(json.dumps({"messages": one}) for one in talks))
         [line] = refused(load(file)[0])
         assert line.endswith("messages[0] lacks 'text'; it has 'remark': name the text with --map text=NAME")
 
-    def test_is_left_out_of_the_rows_of_a_dialogue(self, tmp_path: Path) -> None:
+    def test_a_row_without_a_text_key_is_omitted_from_its_dialogue(self, tmp_path: Path) -> None:
         rows = [{"ticket_id": 1, "text": "Hi."}, {"ticket_id": 1, "status": "closed"}]
         file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
         assert texts(file) == {"1": ["Hi."]}
         assert "1 turn left out as without text" in notices_of(file)
 
-    def test_does_not_name_the_columns_of_the_conversation(self, tmp_path: Path) -> None:
+    def test_a_message_without_a_text_key_does_not_determine_the_columns(self, tmp_path: Path) -> None:
         talk = [{"actor": "Ann", "action": "create", "text": ""}, {"from": "Bo", "text": "Hi."}]
         file = written(tmp_path / "t.jsonl", json.dumps({"messages": talk}))
         assert load(file)[1].notices.lines()[0].endswith("read as turns=messages, speaker=from")
@@ -95,7 +95,7 @@ class TestInternalNotes:
             ("IsPublic", "0", "1"),
         ],
     )
-    def test_are_found_by_columns_in_the_languages_of_help_desks(
+    def test_internal_notes_are_found_by_columns_in_many_languages(
         self, tmp_path: Path, column: str, note: str, public: str
     ) -> None:
         rows = f"ticket_id;text;{column}\n1;Hi.;{public}\n1;Do not refund.;{note}\n1;Hello.;{public}\n"
@@ -112,14 +112,14 @@ class TestInternalNotes:
             ("Staff", ["yes", "no", "yes"]),
         ],
     )
-    def test_are_not_found_in_columns_that_mean_something_else(
+    def test_internal_notes_are_not_found_in_unrelated_columns(
         self, tmp_path: Path, column: str, cells: list[str]
     ) -> None:
         rows = "".join(f"1;Text {at}.;{cell}\n" for at, cell in enumerate(cells))
         file = written(tmp_path / "t.csv", f"ticket_id;text;{column}\n{rows}")
         assert texts(file) == {"1": ["Text 0.", "Text 1.", "Text 2."]}
 
-    def test_may_be_marked_by_a_column_with_unknown_values_which_is_named(self, tmp_path: Path) -> None:
+    def test_a_column_that_may_mark_internal_notes_is_named(self, tmp_path: Path) -> None:
         file = written(tmp_path / "t.csv", "ticket_id;text;Intern\n1;Hi.;\n1;Do not refund.;stufe 2\n")
         assert texts(file) == {"1": ["Hi.", "Do not refund."]}
         hint = "its values are unknown: --map 'internal=Intern' leaves these turns out"
@@ -130,14 +130,14 @@ class TestInternalNotes:
 class TestRowsThatNameAParent:
     CASES = "Id,ParentId,CommentBody\n11,c1,Hi.\n12,c2,Is it open?\n13,c1,Hello.\n14,c2,Yes.\n"
 
-    def test_are_grouped_by_it_if_no_parent_is_a_row(self, tmp_path: Path) -> None:
+    def test_rows_are_grouped_by_their_parent_if_no_parent_is_a_row(self, tmp_path: Path) -> None:
         file = written(tmp_path / "cases.csv", self.CASES)
         assert texts(file) == {"c1": ["Hi.", "Hello."], "c2": ["Is it open?", "Yes."]}
         assert notices_of(file)[0].endswith(
             "'ParentId' never names a row of the file, so rows with the same 'ParentId' form a dialogue"
         )
 
-    def test_are_counted_if_some_parents_are_missing(self, tmp_path: Path) -> None:
+    def test_rows_with_missing_parents_are_counted(self, tmp_path: Path) -> None:
         file = written(tmp_path / "t.csv", "id,parent_id,text\n1,,Hi.\n2,1,Hello.\n3,9,Yes.\n")
         assert texts(file) == {"1": ["Hi.", "Hello."], "3": ["Yes."]}
         assert (
@@ -150,14 +150,14 @@ class TestAColumnOfUnixTimes:
     ROWS: ClassVar = [(1700000300, "Yes."), (1700000200, "Is it open?"), (1700000100, "Hi.")]
 
     @pytest.mark.parametrize("unit", [1, 1000])
-    def test_is_named_if_its_name_is_not_known(self, tmp_path: Path, unit: int) -> None:
+    def test_a_column_of_unix_times_with_an_unknown_name_is_reported(self, tmp_path: Path, unit: int) -> None:
         rows = "".join(f"1,{time * unit},20,{text}\n" for time, text in self.ROWS)
         file = written(tmp_path / "t.csv", f"threadid,moment,likes,message\n{rows}")
         notice = "these look like times: moment; name the right one with --map time=NAME"
         assert any(line.endswith(notice) for line in notices_of(file))
         assert texts(file, map={"time": "moment"}) == {"1": ["Hi.", "Is it open?", "Yes."]}
 
-    def test_orders_the_rows_of_a_forum_by_dateline(self, tmp_path: Path) -> None:
+    def test_rows_of_a_forum_are_ordered_by_dateline(self, tmp_path: Path) -> None:
         rows = "".join(
             f"{9 - at},1,{7 * (at < 2)},{time},{text}\n" for at, (time, text) in enumerate(self.ROWS)
         )
@@ -186,7 +186,7 @@ class TestMessagesOfHelpDesks:
     ]
 
     @pytest.mark.parametrize("ticket", [{"threads": THREADS}, {"_embedded": {"threads": THREADS}}])
-    def test_of_help_scout_are_public_unless_they_are_notes_or_drafts(
+    def test_messages_of_help_scout_are_public_unless_they_are_notes_or_drafts(
         self, tmp_path: Path, ticket: dict[str, Any]
     ) -> None:
         file = written(tmp_path / "t.jsonl", json.dumps({"id": 7} | ticket))
@@ -197,7 +197,7 @@ class TestMessagesOfHelpDesks:
             "1 service message left out",
         ]
 
-    def test_of_hubspot_are_no_comments(self, tmp_path: Path) -> None:
+    def test_comments_of_hubspot_are_omitted(self, tmp_path: Path) -> None:
         sender = [{"actorId": "V-1", "name": "Ann"}]
         rows = [
             {"conversationsThreadId": "9", "type": "MESSAGE", "text": "Hi.", "senders": sender},
@@ -215,7 +215,7 @@ class TestMessagesOfHelpDesks:
             ({"firstName": "Ann", "lastName": "Lee", "role": "agent"}, "Ann Lee"),
         ],
     )
-    def test_name_people_by_login_or_by_first_and_last_name(
+    def test_people_are_named_by_login_or_by_first_and_last_name(
         self, tmp_path: Path, person: dict[str, Any], name: str
     ) -> None:
         file = written(tmp_path / "t.jsonl", json.dumps({"messages": [{"user": person, "body": "Hi."}]}))
@@ -235,7 +235,7 @@ class TestAMessageThatIsMarkedAs:
             ("post_number,post_type", ["1,1", "2,4"], "1 internal note left out"),
         ],
     )
-    def test_no_part_of_the_conversation_is_left_out_and_counted(
+    def test_a_message_marked_as_no_part_of_the_conversation_is_omitted_and_counted(
         self, tmp_path: Path, columns: str, cells: list[str], notice: str
     ) -> None:
         rows = f"topic_id,speaker,text,{columns}\n1,Ann,Hi.,{cells[0]}\n1,Bo,Ho.,{cells[1]}\n"
@@ -246,7 +246,7 @@ class TestAMessageThatIsMarkedAs:
     @pytest.mark.parametrize(
         ("column", "cell"), [("deleted_at", "null"), ("post_type", "4"), ("state", "OH")]
     )
-    def test_something_else_is_kept(self, tmp_path: Path, column: str, cell: str) -> None:
+    def test_a_message_with_another_mark_is_kept(self, tmp_path: Path, column: str, cell: str) -> None:
         file = written(tmp_path / "t.csv", f"topic_id,speaker,text,{column}\n1,Ann,Hi.,{cell}\n")
         assert texts(file) == {"1": ["Hi."]}
 
@@ -257,14 +257,14 @@ class TestTextsInHtml:
             folder / "t.jsonl", json.dumps({"messages": [{"user": "Ann", "body": one} for one in bodies]})
         )
 
-    def test_lose_their_tags_if_all_texts_of_the_dialogue_have_them(self, tmp_path: Path) -> None:
+    def test_tags_are_removed_if_all_texts_of_the_dialogue_have_them(self, tmp_path: Path) -> None:
         file = self.talk(
             tmp_path, "<p>It&#39;s <b>late</b>.</p><p>Where is it?</p>", '<div dir="ltr">Here.</div>'
         )
         assert texts(file) == {"0": ["It's late.\nWhere is it?", "Here."]}
         assert notices_of(file) == ["2 texts converted from HTML"]
 
-    def test_keep_them_otherwise_and_the_report_says_how_to_remove_them(self, tmp_path: Path) -> None:
+    def test_other_tags_are_kept_and_the_report_explains_how_to_remove_them(self, tmp_path: Path) -> None:
         file = self.talk(tmp_path, "How do I write a paragraph?", "<p>Like this.</p>")
         assert texts(file)["0"][1] == "<p>Like this.</p>"
         assert notices_of(file) == ["1 text with HTML tags kept: --clean removes them"]
@@ -325,7 +325,7 @@ class TestTextsOfModels:
             ("R1 writes <think>, then </think>.", "R1 writes <think>, then </think>.", None),
         ],
     )
-    def test_lose_thoughts_and_tool_calls(
+    def test_thoughts_and_tool_calls_are_removed_from_texts_of_models(
         self, tmp_path: Path, text: str, kept: str | None, notice: str | None
     ) -> None:
         talk = [{"from": "human", "value": "Hi."}, {"from": "gpt", "value": text}]
@@ -352,7 +352,7 @@ class TestATranscriptInOneCell:
             (("id", "talk"), {"turns": "talk"}),
         ],
     )
-    def test_is_split_into_its_turns(
+    def test_a_transcript_in_one_cell_is_split_into_its_turns(
         self, tmp_path: Path, keys: tuple[str, str], named: dict[str, str]
     ) -> None:
         rows = [dict(zip(keys, (f"c{at}", self.TALK), strict=True)) for at in range(3)]
@@ -361,7 +361,7 @@ class TestATranscriptInOneCell:
         notice = f"{keys[1]!r} contains whole transcripts, whose lines are read as turns"
         assert any(line.endswith(notice) for line in load(file, map=named)[1].notices.lines())
 
-    def test_has_names_in_number_signs_in_some_corpora(self, tmp_path: Path) -> None:
+    def test_names_between_number_signs_are_read(self, tmp_path: Path) -> None:
         talk = "#Person1#: Hello.\n#Person2#: Hi.\n#Person1#: Is it late?"
         rows = [{"id": at, "dialogue": talk} for at in (1, 2)]
         file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
@@ -375,13 +375,13 @@ class TestATranscriptInOneCell:
             [{"ticket_id": 1, "text": "Name: Ann\nOrder: 7"}, {"ticket_id": 2, "text": "Name: Bo\nOrder: 8"}],
         ],
     )
-    def test_is_one_turn_if_other_rows_show_that_it_is_a_message(
+    def test_a_cell_is_one_turn_if_other_rows_show_that_it_is_a_message(
         self, tmp_path: Path, rows: list[dict[str, Any]]
     ) -> None:
         file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
         assert sum(map(len, said(file).values())) == 2
 
-    def test_without_names_is_reported(self, tmp_path: Path) -> None:
+    def test_cells_that_may_be_transcripts_without_names_are_reported(self, tmp_path: Path) -> None:
         rows = "".join(f'{at},"Hi.\nHello."\n' for at in range(3))
         notice = "all 3 dialogues have one turn of several lines; if their texts are whole transcripts, write"
         assert any(
@@ -390,23 +390,23 @@ class TestATranscriptInOneCell:
 
 
 class TestUnknownShapes:
-    def test_of_turns_are_named_with_the_option_that_reads_them(self, tmp_path: Path) -> None:
+    def test_an_unknown_key_of_turns_is_named_with_the_option_that_reads_it(self, tmp_path: Path) -> None:
         file = written(tmp_path / "t.json", json.dumps([{"id": 1, "events": [{"user": "A", "text": "Hi."}]}]))
         with pytest.raises(InputError, match=r"name it with --map turns=events$"):
             load(file)
         assert texts(file, map={"turns": "events"}) == {"1": ["Hi."]}
 
     @pytest.mark.parametrize("key", ["chat_messages", "contents", "MessageList", "Transcript", "messages"])
-    def test_of_lists_are_known_by_their_names(self, tmp_path: Path, key: str) -> None:
+    def test_lists_of_turns_are_recognised_by_many_names(self, tmp_path: Path, key: str) -> None:
         file = written(tmp_path / "t.json", json.dumps([{"id": 1, key: [{"role": "A", "Content": "Hi."}]}]))
         assert said(file) == {"1": [("A", "Hi.")]}
 
-    def test_of_an_envelope_are_its_list(self, tmp_path: Path) -> None:
+    def test_the_list_inside_an_envelope_is_read(self, tmp_path: Path) -> None:
         rows = [{"ticket_id": 1, "body": {"contentType": "text", "content": "Hi."}}]
         file = written(tmp_path / "t.json", json.dumps({"@odata.count": 1, "value": rows}))
         assert texts(file) == {"1": ["Hi."]}
 
-    def test_of_a_text_are_refused_with_what_to_do(self, tmp_path: Path) -> None:
+    def test_a_text_of_unknown_shape_is_refused_with_its_keys(self, tmp_path: Path) -> None:
         talk = [{"sender": "A", "content": {"msgtype": "m.text", "body": "Hi."}}]
         file = written(tmp_path / "t.json", json.dumps([{"id": 1, "messages": talk}]))
         with pytest.raises(
@@ -414,14 +414,14 @@ class TestUnknownShapes:
         ):
             load(file)
 
-    def test_with_a_text_and_its_parts_are_read_from_the_parts(self, tmp_path: Path) -> None:
+    def test_a_message_with_a_text_and_its_parts_is_read_from_the_parts(self, tmp_path: Path) -> None:
         parts = [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "Hi."}]
         talk = [{"sender": "A", "text": "This block is not supported.\nHi.", "content": parts}]
         file = written(tmp_path / "t.json", json.dumps([{"id": 1, "chat_messages": talk}]))
         assert texts(file) == {"1": ["Hi."]}
         assert notices_of(file) == ["1 thought left out"]
 
-    def test_whose_texts_are_under_two_keys_are_reported(self, tmp_path: Path) -> None:
+    def test_messages_with_texts_under_two_keys_are_reported(self, tmp_path: Path) -> None:
         talk = [
             {"role": "A", "text": "Hi."},
             {"role": "B", "text": "Ho."},
@@ -435,13 +435,13 @@ class TestUnknownShapes:
 
 
 class TestRowsOfOverlappingExports:
-    def test_are_left_out_if_they_repeat_a_row_and_its_id(self, tmp_path: Path) -> None:
+    def test_rows_that_repeat_a_row_and_its_id_are_omitted(self, tmp_path: Path) -> None:
         rows = "1,10,Ann,Hi.\n1,11,Bo,Hi.\n1,10,Ann,Hi.\n1,12,Ann,Hi.\n"
         file = written(tmp_path / "t.csv", f"ticket_id,comment_id,speaker,text\n{rows}")
         assert said(file) == {"1": [("Ann", "Hi."), ("Bo", "Hi."), ("Ann", "Hi.")]}
         assert notices_of(file) == ["1 row left out, as another row has the same id and content"]
 
-    def test_are_kept_if_the_id_is_that_of_a_person(self, tmp_path: Path) -> None:
+    def test_rows_that_repeat_the_id_of_a_person_are_kept(self, tmp_path: Path) -> None:
         rows = "1,u1,Ok.\n1,u1,Ok.\n1,u1,Bye.\n"
         file = written(tmp_path / "t.csv", f"ticket_id,uid,text\n{rows}")
         assert texts(file) == {"1": ["Ok.", "Ok.", "Bye."]}
@@ -467,7 +467,7 @@ class TestFacebook:
         file = self.chat(tmp_path, "gr\u00c3\u00bcn", "grün")
         assert texts(file) == {"0": ["grün", "gr\u00c3\u00bcn"]}
 
-    def test_lines_that_nobody_wrote_are_left_out_and_counted(self, tmp_path: Path) -> None:
+    def test_automatic_lines_are_omitted_and_counted(self, tmp_path: Path) -> None:
         lines = [
             "M\u00c3\u00bcller sent an attachment.",
             "Reacted \u00e2\u009d\u00a4 to your message ",
@@ -478,7 +478,7 @@ class TestFacebook:
         assert {"1 media placeholder left out", "1 reaction left out"} <= set(notices_of(file))
 
 
-def test_a_spreadsheet_is_refused_with_what_to_do(tmp_path: Path) -> None:
+def test_a_spreadsheet_is_refused_with_advice(tmp_path: Path) -> None:
     file = written(tmp_path / "tickets.xlsx", b"PK\x03\x04" + b"x" * 100)
     with pytest.raises(InputError, match=r"looks like a spreadsheet: save it as CSV"):
         load(file)
@@ -487,17 +487,17 @@ def test_a_spreadsheet_is_refused_with_what_to_do(tmp_path: Path) -> None:
 class TestRowsWithTwoMessages:
     ROWS = "session_id,user_message,bot_response\n1,Hi.,Hello.\n1,Is it late?,No.\n"
 
-    def test_are_refused_with_what_to_do(self, tmp_path: Path) -> None:
+    def test_rows_with_two_messages_are_refused_with_advice(self, tmp_path: Path) -> None:
         with pytest.raises(
             InputError, match="'user_message' and 'bot_response' look like two messages in one row"
         ):
             load(written(tmp_path / "t.csv", self.ROWS))
 
-    def test_are_reported_if_the_user_names_one_of_them(self, tmp_path: Path) -> None:
+    def test_the_other_message_is_reported_if_the_user_names_one(self, tmp_path: Path) -> None:
         lines = notices_of(written(tmp_path / "t.csv", self.ROWS), map={"text": "user_message"})
         assert any("'bot_response' looks like the other message of each row" in line for line in lines)
 
-    def test_are_not_rows_with_a_text_and_a_user(self, tmp_path: Path) -> None:
+    def test_rows_with_a_text_and_a_user_do_not_have_two_messages(self, tmp_path: Path) -> None:
         rows = "session_id,user,text,response\n1,Ann,Hi.,1\n1,Bo,Ho.,2\n"
         assert notices_of(written(tmp_path / "t.csv", rows)) == []
 
@@ -534,22 +534,22 @@ Bo: Yes.
 """
 
     @pytest.mark.parametrize("text", [VTT, SRT, VTT.replace("\n", "\r\n"), "\ufeff" + SRT])
-    def test_with_names_are_one_dialogue(self, tmp_path: Path, text: str) -> None:
+    def test_subtitles_with_names_are_one_dialogue(self, tmp_path: Path, text: str) -> None:
         talks, _ = transcript(written(tmp_path / "call.vtt", text))
         assert talks == [[("Ann Lee", "Is the rye bread fresh?"), ("Bo", "Yes.")]]
 
-    def test_are_known_by_their_beginning(self, tmp_path: Path) -> None:
+    def test_subtitles_are_recognised_by_their_first_lines(self, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="looks like a file for the loader 'transcript'"):
             load(written(tmp_path / "call.srt", self.SRT))
 
 
 class TestAHeaderAboveATranscript:
-    def test_is_refused_and_the_turns_are_read(self, tmp_path: Path) -> None:
+    def test_a_header_is_refused_and_the_turns_are_read(self, tmp_path: Path) -> None:
         text = "Call ID: 7\nDate: 2025-11-03\nAgent: Kim\n\n[00:05] Ann: Hi.\n[00:07] Kim: Hello.\n"
         talks, lines = transcript(written(tmp_path / "call.txt", text))
         assert talks == [[("Ann", "Hi."), ("Kim", "Hello.")]]
         assert len(lines) == 1 and "its lines look like a header and not like turns" in lines[0]
 
-    def test_is_none_if_its_names_speak_again(self, tmp_path: Path) -> None:
+    def test_names_that_speak_again_are_not_a_header(self, tmp_path: Path) -> None:
         talks, _ = transcript(written(tmp_path / "call.txt", "Time: I heal.\nAnn: Do you?\nTime: Always.\n"))
         assert len(talks) == 1

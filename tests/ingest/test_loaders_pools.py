@@ -48,7 +48,7 @@ def synsets(tmp_path: Path) -> Path:
 
 
 class TestText:
-    def test_gives_the_sentences_of_each_line(self, tmp_path: Path) -> None:
+    def test_a_text_gives_the_sentences_of_each_line(self, tmp_path: Path) -> None:
         path = tmp_path / "notes.txt"
         path.write_text("It rained. Dr. Hill stayed in.\n\nNobody came.\n", encoding="utf-8")
         assert load("text", path) == [
@@ -57,7 +57,7 @@ class TestText:
             Sentence("notes/3.0", "Nobody came.", "notes"),
         ]
 
-    def test_takes_another_name(self, tmp_path: Path) -> None:
+    def test_a_text_can_have_another_name(self, tmp_path: Path) -> None:
         path = tmp_path / "notes.txt"
         path.write_text("It rained.\n", encoding="utf-8")
         assert load("text", path, corpus="diary") == [Sentence("diary/1.0", "It rained.", "diary")]
@@ -74,25 +74,25 @@ class TestText:
 
 
 class TestWordNet:
-    def test_gives_the_examples_of_glosses(self, synsets: Path) -> None:
+    def test_wordnet_gives_the_examples_of_glosses(self, synsets: Path) -> None:
         assert load("wordnet", synsets.parent) == [
             Sentence("wordnet/data.noun/02084071.0", "The dog slept in the barn all day.", "wordnet"),
             Sentence("wordnet/data.noun/02084071.1", "A big dog.", "wordnet"),
             Sentence("wordnet/data.noun/00001740.0", "I can breathe better up here.", "wordnet"),
         ]
 
-    def test_refuses_a_line_that_is_no_synset(self, synsets: Path) -> None:
+    def test_a_line_that_is_not_a_synset_is_refused(self, synsets: Path) -> None:
         synsets.write_text(SYNSETS + "not a synset\n", encoding="utf-8")
         *_, last = load("wordnet", synsets)
         assert isinstance(last, Rejected) and last.place.endswith("data.noun:4")
 
-    def test_needs_data_files_in_a_directory(self, tmp_path: Path) -> None:
+    def test_wordnet_needs_data_files_in_a_directory(self, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="no data files of WordNet"):
             load("wordnet", tmp_path)
 
 
 class TestPropBank:
-    def test_puts_the_tokens_of_examples_together(self, tmp_path: Path) -> None:
+    def test_tokens_of_propbank_examples_are_joined(self, tmp_path: Path) -> None:
         path = tmp_path / "sip.xml"
         path.write_text(FRAMES, encoding="utf-8")
         [one] = load("propbank_examples", path)
@@ -100,14 +100,14 @@ class TestPropBank:
             "propbank_examples/sip.0", "She didn't sip her well-earned tea, did she?", "propbank_examples"
         )
 
-    def test_refuses_a_broken_file_with_its_line(self, tmp_path: Path) -> None:
+    def test_a_broken_file_is_refused_with_its_line(self, tmp_path: Path) -> None:
         (tmp_path / "sip.xml").write_text(FRAMES, encoding="utf-8")
         (tmp_path / "sup.xml").write_text(FRAMES.replace("</roles>", ""), encoding="utf-8")
         records = load("propbank_examples", tmp_path)
         [refused] = [one for one in records if isinstance(one, Rejected)]
         assert "sup.xml:6" in refused.place and len(texts(records)) == 1
 
-    def test_expands_no_entity(self, tmp_path: Path) -> None:
+    def test_entities_of_xml_are_not_expanded(self, tmp_path: Path) -> None:
         path = tmp_path / "sip.xml"
         entity = '<!DOCTYPE frameset [<!ENTITY e "boom">]>'
         path.write_text(FRAMES.replace("<frameset>", f"{entity}<frameset>"), encoding="utf-8")
@@ -140,7 +140,7 @@ class TestSentenceFacts:
         assert content_lemmas("I don ’ t like Ann ' s hats.") == content_lemmas("I don’t like Ann's hats.")
         assert detokenize("He ca n't go , can he ?") == "He can't go, can he?"
 
-    def test_is_found_in_each_of_several(self) -> None:
+    def test_several_sentences_are_split_and_their_mood_is_found(self) -> None:
         assert list(sentences("Is it 8 a.m. already? No.")) == ["Is it 8 a.m. already?", "No."]
         assert mood_of("He asked why?”") == "question"
 

@@ -132,11 +132,13 @@ class TestASheet:
             ("row,answer\n1,a\0b\n", "s.csv:2: a NUL character"),
         ],
     )
-    def test_that_is_broken_is_one_error_with_its_line(self, tmp_path: Path, text: str, reason: str) -> None:
+    def test_a_broken_sheet_gives_one_error_with_its_line(
+        self, tmp_path: Path, text: str, reason: str
+    ) -> None:
         with pytest.raises(InputError, match=reason):
             list(read_sheet(written(tmp_path / "s.csv", text), ("row", "answer"), "see there"))
 
-    def test_gives_its_rows_with_the_lines_that_they_begin_on(self, tmp_path: Path) -> None:
+    def test_rows_have_the_lines_that_they_begin_on(self, tmp_path: Path) -> None:
         file = written(tmp_path / "s.csv", 'row,answer\r\n1,"a\r\nb"\r\n2,c\r\n')
         assert list(read_sheet(file, ("row", "answer"), "")) == [
             (f"{file}:2", {"row": "1", "answer": "a\nb"}),

@@ -97,7 +97,7 @@ class TestTopic:
         page.mouse.click(*place_of(page, "cake"))
         expect(page.get_by_role("heading", level=1)).to_have_text("cake")
 
-    def test_shows_the_utterances_behind_a_shift(self, page: Page, served: Served) -> None:
+    def test_the_utterances_of_a_shift_are_shown(self, page: Page, served: Served) -> None:
         page.goto(f"{served.origin}/graph?topic=coffee")
         page.locator(".perspective").get_by_role("link", name=re.compile("pairs: coffee to cake")).press(
             "Enter"
@@ -133,7 +133,7 @@ class TestTopic:
         expect(page.get_by_role("alert")).to_contain_text("did you mean coffee")
 
     @pytest.mark.parametrize("width", [400, 1600])
-    def test_fits(self, visitor: Visit, served: Served, width: int) -> None:
+    def test_every_view_fits_the_width(self, visitor: Visit, served: Served, width: int) -> None:
         page = visitor(served, width)
         for path in (
             "",
@@ -149,7 +149,7 @@ class TestTopic:
 
 
 class TestAll:
-    def test_draws_every_topic(self, page: Page, served: Served, store: Store) -> None:
+    def test_the_whole_graph_has_every_topic(self, page: Page, served: Served, store: Store) -> None:
         page.goto(f"{served.origin}/graph/all")
         rows = store.read("MATCH (t:Term) WHERE EXISTS { (t)-[:SHIFTS_TO]-(:Term) } RETURN t.text AS text")
         topics = {row["text"] for row in rows}
@@ -158,7 +158,7 @@ class TestAll:
         page.mouse.click(*place_of(page, "coffee"))
         page.wait_for_url("**/graph?topic=coffee")
 
-    def test_draws_a_topic_that_a_command_adds_meanwhile(
+    def test_the_whole_graph_has_a_topic_that_a_command_adds_meanwhile(
         self, page: Page, served: Served, store: Store
     ) -> None:
         def topics() -> set[str]:
@@ -178,7 +178,7 @@ class TestAll:
             change("MATCH (t:Term {text: 'new topic'}) DETACH DELETE t")
         assert topics() == before
 
-    def test_of_more_than_are_asked_for_the_commonest_are_taken(self) -> None:
+    def test_the_most_frequent_topics_are_drawn_if_there_are_too_many(self) -> None:
         edges = [(f"t{a}", f"t{b}", a * b) for a in range(1, 40) for b in range(1, 40)]
         drawn = commonest_drawn(edges, 10)
         assert [topic["name"] for topic in drawn["topics"]] == [f"t{n}" for n in range(39, 29, -1)]
@@ -295,7 +295,7 @@ class TestQueries:
         page.mouse.click(*place_of(page, "coffee"))
         expect(page.locator("#behind")).to_contain_text('"text": "coffee"')
 
-    def test_of_many_rows_the_first_are_read(self, page: Page, served: Served) -> None:
+    def test_only_the_first_rows_of_a_result_are_shown(self, page: Page, served: Served) -> None:
         assert ask(page, served, cypher="UNWIND range(1, 100000) AS n RETURN n") == 200
         expect(page.locator("#result").get_by_role("status").first).to_have_text("the first 500 rows")
         expect(page.locator("#result tbody tr")).to_have_count(500)

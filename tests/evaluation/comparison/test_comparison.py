@@ -85,7 +85,7 @@ def plan(folder: Path, *sources: str, **changes: Any) -> ComparisonPlan:
 
 
 class TestData:
-    def test_one_file_is_split_by_hash_of_its_contexts_names(self, data: Data) -> None:
+    def test_one_file_is_split_by_the_hash_of_context_names(self, data: Data) -> None:
         order = sorted(range(12), key=lambda at: number(7, str(at)))
         assert [one.id for one in data.train] == [f"dailydialog_pp/train/{at}" for at in order[:6]]
         assert [one.id for one in data.test] == [f"dailydialog_pp/test/{at}" for at in order[6:]]
@@ -98,7 +98,7 @@ class TestData:
             ({ADVERSARIAL: [], RANDOM: []}, "has no wrong response"),
         ],
     )
-    def test_a_context_that_cannot_be_used_ends_it_with_its_place(
+    def test_an_unusable_context_is_refused_with_its_location(
         self, tmp_path: Path, changed: dict[str, Any], complaint: str
     ) -> None:
         bad = written(tmp_path / "bad.json", [{**CONTEXTS[3], **changed}])
@@ -106,7 +106,7 @@ class TestData:
         with pytest.raises(InputError, match=complaint):
             read_data(good, bad)
 
-    def test_no_context_is_both_learned_from_and_tested_on(self, tmp_path: Path) -> None:
+    def test_no_context_is_used_in_both_training_and_test(self, tmp_path: Path) -> None:
         one, other = (written(tmp_path / name, CONTEXTS[:2]) for name in ("one.json", "other.json"))
         with pytest.raises(InputError, match="is the same as training context"):
             read_data(one, other)
@@ -124,7 +124,7 @@ class TestSources:
             ("topical_statement", "recipe"),
         ],
     )
-    def test_have_names(self, text: str, kind: str) -> None:
+    def test_sources_have_names(self, text: str, kind: str) -> None:
         assert source_of(text).kind == kind
 
     @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ class TestSources:
         with pytest.raises(InputError, match=complaint):
             source_of(text)
 
-    def test_all_take_the_same_number_of_pairs(self) -> None:
+    def test_all_sources_take_the_same_number_of_pairs(self) -> None:
         mixes = [Budget().mix(source_of(name)) for name in ("random", "human", "bm25")]
         assert {sum(mix.negatives.values()) for mix in mixes} == {5}
 
@@ -166,7 +166,7 @@ class TestBanks:
         assert [one.text for one in others if isinstance(one, Sentence)] == ["Ducks fly."]
         assert sieve.left_out == {"turns": 1, "sentences": 2}
 
-    def test_are_read_by_the_loader_of_their_name(self, tmp_path: Path) -> None:
+    def test_banks_are_read_by_the_loader_of_their_name(self, tmp_path: Path) -> None:
         path = tmp_path / "more.txt"
         path.write_text("Ducks fly.\n")
         bank = bank_of(f"text={path}")
@@ -196,7 +196,7 @@ def scored_choices(draw: st.DrawFn) -> tuple[list[LabelledContext], list[list[fl
 class TestFigures:
     @given(scored_choices())
     @settings(max_examples=60)
-    def test_over_all_contexts_are_those_of_the_evaluation(
+    def test_figures_over_all_contexts_equal_those_of_the_evaluation(
         self, given_: tuple[list[LabelledContext], list[list[float]]]
     ) -> None:
         choices, scores = given_
@@ -208,7 +208,7 @@ class TestFigures:
             {RECALL: told.recall_at_1, BALANCED: told.balanced_accuracy, AUC: told.auc}
         )
 
-    def test_have_intervals_around_them(self) -> None:
+    def test_figures_have_intervals(self) -> None:
         choices = [LabelledContext(str(at), ("Hm?",), ("yes",), {"kind": ("no",)}) for at in range(40)]
         scores = [[0.9, 0.1] if at % 4 else [0.1, 0.9] for at in range(40)]
         figure = Bootstrap(40).measured(RECALL, {0: tallies(choices, scores, "kind")}).figure()
@@ -245,14 +245,14 @@ def done(folder: Path, data: Data) -> FinishedComparison:
 
 
 class TestComparing:
-    def test_gives_a_row_for_each_source(self, done: FinishedComparison) -> None:
+    def test_a_comparison_gives_a_row_for_each_source(self, done: FinishedComparison) -> None:
         assert [row.source for row in done.found.rows] == [*SOURCES]
         assert {*done.found.rows[0].figures} == {"adversarial", "random"}
         sources = [{*run.pairs} - {"reference"} for run in done.told]
         assert sources[:2] == [{"random"}, {"random", "adversarial"}]
         assert sources[2:] == [{"random", name} for name in SOURCES[2:]]
 
-    def test_edits_each_right_response_and_makes_none_of_another(
+    def test_edited_negatives_are_made_of_correct_responses(
         self, data: Data, done: FinishedComparison
     ) -> None:
         right = {one.turns: set(one.positives) for one in data.train}
@@ -265,13 +265,17 @@ class TestComparing:
         missing = sum(len(right[turns] - found) for turns, found in edited.items())
         assert 0 < done.found.rows[3].shortfall <= missing
 
-    def test_keeps_each_result_and_no_model(self, folder: Path, data: Data, done: FinishedComparison) -> None:
+    def test_a_comparison_keeps_each_result_and_no_model(
+        self, folder: Path, data: Data, done: FinishedComparison
+    ) -> None:
         told: list[RankerRun] = []
         again = compare(data, plan(folder, *SOURCES), done.out, open_graph=graphneg.open, on_run=told.append)
         assert again == done.found and not told
         assert not any((done.out / "models").iterdir())
 
-    def test_adds_seeds(self, folder: Path, data: Data, done: FinishedComparison) -> None:
+    def test_a_comparison_can_be_extended_by_seeds(
+        self, folder: Path, data: Data, done: FinishedComparison
+    ) -> None:
         told: list[RankerRun] = []
         found = compare(data, plan(folder, "human", seeds=[0, 1]), done.out, on_run=told.append)
         assert [(run.source, run.seed) for run in told] == [("human", 1)]
@@ -295,7 +299,7 @@ class TestComparing:
         compare(data, plan(folder, f"mine={file}"), tmp_path / "other", on_run=told.append)
         assert told[0].pairs["mine"] == done.told[3].pairs["person_swap"] > 0
 
-    def test_refuses_a_folder_of_another_comparison(
+    def test_a_folder_of_another_comparison_is_refused(
         self, folder: Path, data: Data, done: FinishedComparison, tmp_path: Path
     ) -> None:
         other = plan(folder, "random", budget=Budget(epochs=1, source=1))
@@ -313,7 +317,7 @@ class TestComparing:
         with pytest.raises(InputError, match="did not write the file"):
             compare(data, other, tmp_path / "mine", overwrite=True)
 
-    def test_names_a_result_that_can_not_be_read(
+    def test_an_unreadable_result_is_named(
         self, folder: Path, data: Data, done: FinishedComparison, tmp_path: Path
     ) -> None:
         out = tmp_path / "out"

@@ -30,11 +30,11 @@ RECORD = msgspec.structs.replace(EXAMPLE, target="response")
 
 
 class TestBudgets:
-    def test_are_of_one_response_of_each_at_least(self) -> None:
+    def test_a_budget_needs_one_response_of_each_kind(self) -> None:
         with pytest.raises(InputError, match="at least one correct, one random and one wrong response"):
             Budget(source=0)
 
-    def test_ask_a_source_for_others_in_each_epoch(self) -> None:
+    def test_a_budget_has_new_negatives_of_a_source_for_each_epoch(self) -> None:
         assert Budget(source=3, epochs=4).negatives_per_context == 12
 
     def test_human_negatives_have_the_name_of_the_data(self) -> None:

@@ -47,7 +47,7 @@ class TestRecords:
 class TestCounts:
     @settings(max_examples=20)
     @given(st.permutations(records()))
-    def test_do_not_depend_on_the_order(self, some: list[Negative]) -> None:
+    def test_counts_do_not_depend_on_the_order(self, some: list[Negative]) -> None:
         there, back = (NegativeStatistics(order, 3, 0) for order in (records(), some))
         assert list(there.wrong) == list(back.wrong)
         assert (there.repeated, there.records, there.negatives) == (back.repeated, 18, 17)

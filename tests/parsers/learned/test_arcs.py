@@ -35,7 +35,9 @@ ARCS = st.builds(
 
 class TestDecoding:
     @given(st.lists(ARCS, max_size=30), st.frozensets(st.integers(0, 5), max_size=2))
-    def test_takes_no_incompatible_arcs(self, arcs: list[ScoredArc], constants: frozenset[int]) -> None:
+    def test_decoding_takes_no_incompatible_arcs(
+        self, arcs: list[ScoredArc], constants: frozenset[int]
+    ) -> None:
         taken, given_up = decode(range(6), arcs, constants, 0.0, -4.0)
         assert all(count == 1 for count in Counter(frozenset((a.head, a.dep)) for a in taken).values())
         once = Counter((arc.head, arc.role) for arc in taken if arc.role != "mod")
@@ -44,12 +46,12 @@ class TestDecoding:
         assert all(count == 1 for count in over.values())
         assert not {end for arc in taken for end in (arc.head, arc.dep)} & set(given_up)
 
-    def test_connects_parts_by_their_best_arc(self) -> None:
+    def test_decoding_connects_parts_by_their_best_arc(self) -> None:
         arcs = [ScoredArc(-3.0, 0, 1, "ARG0"), ScoredArc(-3.5, 1, 0, "mod"), ScoredArc(-8.0, 2, 0, "time")]
         taken, given_up = decode([0, 1, 2], arcs, frozenset(), 0.0, -4.0)
         assert [arc.role for arc in taken] == ["ARG0"] and given_up == [2]
 
-    def test_does_not_depend_on_the_order_of_arcs(self) -> None:
+    def test_decoding_does_not_depend_on_the_order_of_arcs(self) -> None:
         arcs = [ScoredArc(1.0, 0, 1, "ARG0"), ScoredArc(2.0, 0, 2, "ARG0"), ScoredArc(1.0, 1, 2, "mod")]
         assert decode(range(3), arcs, frozenset(), 0.0, -4.0) == decode(
             range(3), arcs[::-1], frozenset(), 0.0, -4.0
