@@ -24,7 +24,7 @@ from graphneg.records.resumable import ResumableWriter, part_note
 from graphneg.records.runs import noted_facts
 from graphneg.snapshots import Snapshot
 from tests.negative_samples import some
-from tests.records.test_shards import parts
+from tests.records.test_shards import write_shards
 from tests.unfinished import part_of
 
 Read = Callable[[Path], object]
@@ -72,7 +72,7 @@ def write_file(kind: str, folder: Path) -> tuple[Path, Read]:
         (write_jsonl if file.suffix == ".jsonl" else write_parquet)(some(3), file)
         return file, lambda path: [is_negatives_file(path), list(read_negatives(path))]
     if kind == "shard":
-        [file] = parts(folder, [f"c/test/{n}" for n in range(6)], 1)
+        [file] = write_shards(folder, [f"c/test/{n}" for n in range(6)], 1)
         merge([file], folder / "whole.jsonl")
         whole = (folder / "whole.jsonl").read_bytes()
 

@@ -19,7 +19,7 @@ from graphneg.paths import expand_home, resolved
 from graphneg.records.files import write_jsonl
 from tests.cli_runs import command_line
 from tests.negative_samples import EXAMPLE
-from tests.nn.test_embedding import Recorder
+from tests.nn.test_embedding import RecordingEmbedder
 
 NOBODY = "~no-such-user/file"
 IN_PATHLIB = {"resolve", "expanduser", "home"}
@@ -36,7 +36,7 @@ def loop(tmp_path: Path) -> Path:
 
 USES: dict[str, Callable[[], object]] = {
     "a cache of answers": lambda: ServerSettings(cache=Path(NOBODY)).answers,
-    "a cache of vectors": lambda: CachedEmbedder(Recorder(), cache=NOBODY),
+    "a cache of vectors": lambda: CachedEmbedder(RecordingEmbedder(), cache=NOBODY),
     "a model": lambda: locate(NOBODY, offline=True),
     "an embedder": lambda: is_static(NOBODY),
     "word vectors": lambda: StaticVectors(NOBODY),

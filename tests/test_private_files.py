@@ -20,7 +20,7 @@ from graphneg.pages.index import open_index
 from graphneg.private_files import UnsafeFileError, cache_folder, own_folder, private_opener, untrusted_opener
 from graphneg.records.files import write_jsonl
 from tests.negative_samples import EXAMPLE
-from tests.nn.test_embedding import Recorder
+from tests.nn.test_embedding import RecordingEmbedder
 from tests.review_samples import small_set
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="modes of POSIX")
@@ -49,7 +49,7 @@ class TestAFileOfWhatPeopleWrote:
         with pytest.raises(InputError, match="is a link to a file that does not exist"):
             AnswerCache(link)
         with pytest.raises(InputError, match="is a link to a file that does not exist"):
-            CachedEmbedder(Recorder(), cache=link)
+            CachedEmbedder(RecordingEmbedder(), cache=link)
         assert [one.name for one in tmp_path.iterdir()] == ["link.db"]
 
     def test_is_private_if_it_holds_judgements(self, tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ class TestAFileOfWhatPeopleWrote:
         answers.close()
 
     def test_is_private_if_it_holds_vectors(self, tmp_path: Path) -> None:
-        CachedEmbedder(Recorder(), cache=tmp_path / "vectors.db").embed(["a"])
+        CachedEmbedder(RecordingEmbedder(), cache=tmp_path / "vectors.db").embed(["a"])
         assert modes(tmp_path) == {"vectors.db": 0o600}
 
     def test_is_private_if_it_indexes_a_file_that_all_may_read(self, tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ class TestAFileOfWhatPeopleWrote:
         with pytest.raises(InputError, match=r"file\.db: can't be opened"):
             Judgements.create(missing, small_set())
         with pytest.raises(InputError, match=r"can't be used as a cache of vectors"):
-            CachedEmbedder(Recorder(), cache=missing)
+            CachedEmbedder(RecordingEmbedder(), cache=missing)
 
 
 class TestAFolderOfTheUsersAlone:

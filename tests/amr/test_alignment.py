@@ -1,4 +1,4 @@
-"""Which words the nodes of a graph stand for."""
+"""Tests of the alignment of graph nodes to words: `buy-01` to "bought" in "She bought three mice"."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from graphneg.english.tokens import tokenize
 from graphneg.errors import DecoderError
 
 
-def words_of(text: str, penman: str, aligner: str = "rules") -> dict[str, str]:
-    """Label to words; of several nodes with one label the last."""
+def words_by_label(text: str, penman: str, aligner: str = "rules") -> dict[str, str]:
     graph = parse_graph(penman)
     tokens = [token.text for token in tokenize(text)]
     spans = get_aligner(aligner)(graph, tokens)
@@ -37,7 +36,7 @@ def test_raw_and_tokenised_text_give_the_same_tokens(raw: str, tokenised: str) -
 
 
 @given(st.text(max_size=80))
-def test_tokens_know_where_they_stood_and_leave_out_only_white_space(text: str) -> None:
+def test_tokens_keep_their_offsets_and_omit_only_white_space(text: str) -> None:
     tokens = tokenize(text)
     assert all(text[token.start : token.end] == token.text for token in tokens)
     assert "".join(token.text for token in tokens) == "".join(text.split()) or any(
@@ -46,46 +45,46 @@ def test_tokens_know_where_they_stood_and_leave_out_only_white_space(text: str) 
 
 
 def test_inflected_verbs_and_nouns_align_by_lemma() -> None:
-    found = words_of("She bought three mice", "(b / buy-01 :ARG0 (s / she) :ARG1 (m / mouse :quant 3))")
+    found = words_by_label("She bought three mice", "(b / buy-01 :ARG0 (s / she) :ARG1 (m / mouse :quant 3))")
     assert found == {"buy-01": "bought", "she": "She", "mouse": "mice", "3": "three"}
 
 
 def test_negation_aligns_with_its_contracted_word() -> None:
-    found = words_of("He won't wait.", "(w / wait-01 :polarity - :ARG1 (h / he))")
+    found = words_by_label("He won't wait.", "(w / wait-01 :polarity - :ARG1 (h / he))")
     assert found["-"] == "n't"
 
 
-def test_a_negative_prefix_serves_the_adjective_and_its_polarity() -> None:
-    found = words_of("It was unfair.", "(f / fair-01 :polarity - :ARG1 (i / it))")
+def test_adjective_and_polarity_both_align_to_a_word_with_a_negative_prefix() -> None:
+    found = words_by_label("It was unfair.", "(f / fair-01 :polarity - :ARG1 (i / it))")
     assert found["fair-01"] == found["-"] == "unfair"
 
 
 def test_modals_align_with_their_frames() -> None:
     text, penman = "We must hurry", "(o / obligate-01 :ARG2 (h / hurry-01 :ARG0 (w / we)))"
-    assert words_of(text, penman)["obligate-01"] == "must"
+    assert words_by_label(text, penman)["obligate-01"] == "must"
 
 
-def test_agent_nouns_serve_the_person_and_the_frame() -> None:
-    found = words_of("The teacher left.", "(l / leave-11 :ARG0 (p / person :ARG0-of (t / teach-01)))")
+def test_person_and_frame_both_align_to_an_agent_noun() -> None:
+    found = words_by_label("The teacher left.", "(l / leave-11 :ARG0 (p / person :ARG0-of (t / teach-01)))")
     assert found["person"] == found["teach-01"] == "teacher"
 
 
 def test_nominalised_verbs_align_by_derivation() -> None:
     penman = "(s / surprise-01 :ARG0 (d / decide-01 :ARG0 (h / he)) :ARG1 (w / we))"
-    assert words_of("His decision surprised us.", penman)["decide-01"] == "decision"
+    assert words_by_label("His decision surprised us.", penman)["decide-01"] == "decision"
 
 
-def test_names_align_as_a_whole_and_serve_their_entity() -> None:
+def test_name_and_entity_both_align_to_all_words_of_a_name() -> None:
     penman = '(c / city :name (n / name :op1 "New" :op2 "York"))'
-    found = words_of("New York", penman)
+    found = words_by_label("New York", penman)
     assert found["city"] == found["name"] == "New York"
 
 
 def test_numbers_in_words_align_with_their_value() -> None:
-    assert words_of("twenty-one days", "(d / day :quant 21)")["21"] == "twenty-one"
+    assert words_by_label("twenty-one days", "(d / day :quant 21)")["21"] == "twenty-one"
 
 
-def test_of_two_like_words_the_one_near_the_neighbours_is_chosen() -> None:
+def test_a_node_aligns_to_the_equal_word_that_is_nearer_to_its_neighbours() -> None:
     graph = parse_graph(
         "(a / and :op1 (r / red :domain (c / car :poss (i / i))) :op2 (f / fast :domain (c2 / car)))"
     )
@@ -95,7 +94,7 @@ def test_of_two_like_words_the_one_near_the_neighbours_is_chosen() -> None:
     assert cars == [(1, 2), (6, 7)]
 
 
-def test_alignment_marks_of_the_graph_stand() -> None:
+def test_alignments_stated_in_the_graph_are_kept() -> None:
     graph = parse_graph("(l / like-01~e.1 :ARG0 (i / i~e.0))")
     if not graph.spans:
         pytest.skip("the codec keeps alignment marks out of spans")
@@ -103,7 +102,7 @@ def test_alignment_marks_of_the_graph_stand() -> None:
 
 
 @given(st.lists(st.text(min_size=1, max_size=8), max_size=30))
-def test_a_graph_and_a_foreign_text_never_fail_to_align(tokens: list[str]) -> None:
+def test_alignment_never_fails_for_an_unrelated_text(tokens: list[str]) -> None:
     graph = parse_graph(
         '(w / want-01 :ARG0 (p / person :name (n / name :op1 "Jo")) :ARG1 (d / dog :quant 2))'
     )
@@ -111,19 +110,19 @@ def test_a_graph_and_a_foreign_text_never_fail_to_align(tokens: list[str]) -> No
     assert all(0 <= start < end <= len(tokens) for start, end in spans.values())
 
 
-def test_an_unknown_aligner_is_refused_by_name() -> None:
+def test_an_unknown_aligner_name_is_refused_with_the_known_ones() -> None:
     with pytest.raises(DecoderError, match="rules, rbw"):
         get_aligner("magic")
 
 
 @pytest.mark.skipif(importlib.util.find_spec("amrlib") is None, reason="amrlib is not installed")
-def test_amrlibs_aligner_can_be_asked_for() -> None:
-    found = words_of("She bought a car", "(b / buy-01 :ARG0 (s / she) :ARG1 (c / car))", "rbw")
+def test_the_aligner_of_amrlib_can_be_selected() -> None:
+    found = words_by_label("She bought a car", "(b / buy-01 :ARG0 (s / she) :ARG1 (c / car))", "rbw")
     assert found["buy-01"] == "bought"
 
 
 @pytest.mark.skipif(importlib.util.find_spec("spacy") is None, reason="spaCy is not installed")
-def test_words_are_looked_up_without_spacy_and_lemminflect_stays_whole_for_others() -> None:
+def test_inflections_need_no_spacy_and_the_lemminflect_extension_of_spacy_still_works() -> None:
     code = (
         "import sys; from graphneg.english.words import inflections, readings\n"
         "print(inflections('see', 'VERB')['VBD'], readings('mice')['NOUN'], 'spacy' in sys.modules)\n"

@@ -1,4 +1,4 @@
-"""What a dialogue says again, and who said it before."""
+"""Tests of repeated statements: which clauses of a turn were stated before, and by which speaker."""
 
 from __future__ import annotations
 
@@ -11,65 +11,65 @@ TEA = "(l / like-01 :ARG0 (i / i) :ARG1 (t / tea))"
 YES = "(y / yes)"
 
 
-def said_again(*penmans: str) -> dict[int, list[str]]:
-    """The echoes of the last turn of a dialogue of two speakers."""
+def repeated_by(*penmans: str) -> dict[int, list[str]]:
+    """Return who stated the clauses of the last turn before, by node; A and B take turns."""
     said = [analysed(parse_graph(penman), "", english()).statements for penman in penmans]
     return repetitions([("AB"[turn % 2], says) for turn, says in enumerate(said)])[-1]
 
 
-def test_a_speaker_says_the_same_again() -> None:
-    assert said_again(TEA, YES, TEA)[0] == ["own"]
+def test_a_speaker_repeats_an_own_statement() -> None:
+    assert repeated_by(TEA, YES, TEA)[0] == ["own"]
 
 
-def test_you_is_who_said_i() -> None:
-    assert said_again(TEA, "(l / like-01 :ARG0 (y / you) :ARG1 (t / tea))")[0] == ["other"]
-    assert 0 not in said_again(TEA, TEA)
+def test_you_refers_to_the_other_speaker_who_said_i() -> None:
+    assert repeated_by(TEA, "(l / like-01 :ARG0 (y / you) :ARG1 (t / tea))")[0] == ["other"]
+    assert 0 not in repeated_by(TEA, TEA)
 
 
-def test_a_question_asks_what_is_answered() -> None:
+def test_an_answer_repeats_the_statement_of_its_question() -> None:
     asked = "(l / like-01 :polarity (a / amr-unknown) :ARG0 (y / you) :ARG1 (t / tea))"
-    assert said_again(asked, TEA)[0] == ["asked"]
+    assert repeated_by(asked, TEA)[0] == ["asked"]
 
 
-def test_what_is_said_of_something_else_is_no_echo() -> None:
-    assert 0 not in said_again(TEA, YES, "(l / like-01 :ARG0 (i / i) :ARG1 (m / milk))")
+def test_a_statement_about_another_thing_is_no_repetition() -> None:
+    assert 0 not in repeated_by(TEA, YES, "(l / like-01 :ARG0 (i / i) :ARG1 (m / milk))")
 
 
-def test_what_says_more_than_before_is_no_echo() -> None:
-    assert 0 not in said_again(
+def test_a_statement_with_an_additional_argument_is_no_repetition() -> None:
+    assert 0 not in repeated_by(
         "(w / work-01 :ARG0 (i / i))", YES, "(w / work-01 :ARG0 (i / i) :ARG1 (b / bank))"
     )
-    assert said_again("(w / work-01 :ARG0 (i / i) :ARG1 (b / bank))", YES, "(w / work-01 :ARG0 (i / i))")
+    assert repeated_by("(w / work-01 :ARG0 (i / i) :ARG1 (b / bank))", YES, "(w / work-01 :ARG0 (i / i))")
 
 
-def test_what_was_denied_is_no_echo_of_what_is_so() -> None:
+def test_a_statement_does_not_repeat_its_denial() -> None:
     denied = "(l / like-01 :polarity - :ARG0 (i / i) :ARG1 (t / tea))"
-    assert 0 not in said_again(denied, YES, TEA)
-    assert said_again(denied, YES, denied)[0] == ["own"]
+    assert 0 not in repeated_by(denied, YES, TEA)
+    assert repeated_by(denied, YES, denied)[0] == ["own"]
 
 
-def test_two_sentences_of_a_turn_say_the_same() -> None:
+def test_a_sentence_can_repeat_another_one_of_its_turn() -> None:
     both = f"(m / multi-sentence :snt1 {TEA} :snt2 (l2 / like-01 :ARG0 i :ARG1 (t2 / tea)))"
-    assert [by for by in said_again(both).values() if by == ["turn"]] == [["turn"], ["turn"]]
+    assert [by for by in repeated_by(both).values() if by == ["turn"]] == [["turn"], ["turn"]]
 
 
-def test_it_may_be_what_was_spoken_of() -> None:
+def test_it_can_refer_to_a_noun_of_an_earlier_turn() -> None:
     named, pointed = "(c / car)", "(i2 / it)"
     bought = "(b / buy-01 :ARG0 (i / i) :ARG1 {})".format
-    assert said_again(bought(named), YES, bought(pointed))[0] == ["own"]
+    assert repeated_by(bought(named), YES, bought(pointed))[0] == ["own"]
 
 
-def test_nouns_names_and_times_are_said_again() -> None:
+def test_nouns_names_and_times_are_found_again() -> None:
     anna = '(p / person :name (n / name :op1 "Anna"))'
     date = "(d / date-entity :weekday (m / monday))"
     first = f"(v / visit-01 :ARG0 (i / i) :ARG1 {anna} :time {date})"
     again = f"(c / come-01 :ARG1 {anna} :ARG4 (c2 / city) :time {date})"
-    found = said_again(first, again)
+    found = repeated_by(first, again)
     known = {k: parse_graph(again).nodes[k].label for k in found}
     assert {"name", "monday"} <= set(known.values()) and "city" not in known.values()
 
 
-def test_a_modifier_is_said_again_of_the_same_thing() -> None:
+def test_a_modifier_is_repeated_only_of_the_same_noun() -> None:
     red = "(b / buy-01 :ARG0 (i / i) :ARG1 (h / hat :mod (r / red)))"
-    assert said_again(red, "(s / sell-01 :ARG1 (h / hat :mod (r / red)))")[2] == ["other"]
-    assert said_again(red, "(s / sell-01 :ARG1 (c / coat :mod (r / red)))") == {}
+    assert repeated_by(red, "(s / sell-01 :ARG1 (h / hat :mod (r / red)))")[2] == ["other"]
+    assert repeated_by(red, "(s / sell-01 :ARG1 (c / coat :mod (r / red)))") == {}

@@ -1,4 +1,4 @@
-"""Facts about the nodes of a graph: each follows from the graph, the lexicon and the text."""
+"""Tests of `facts`: clause types, negation, tense and nouns of a graph, from graph, lexicon and text."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ def facts_of(penman: str, text: str = "") -> list[Facts]:
         ("(b / beautiful :domain (i / it) :mode expressive)", "exclamation"),
     ],
 )
-def test_a_clause_is_what_its_speaker_does_with_it(penman: str, clause: str) -> None:
+def test_the_type_of_a_clause(penman: str, clause: str) -> None:
     assert facts_of(penman)[0]["clause_type"] == clause
 
 
-def test_clauses_are_found_through_what_joins_them() -> None:
+def test_clauses_below_conjunctions_and_multi_sentence_are_found() -> None:
     sentence = "(a / and :op1 (s / sing-01 :ARG0 (i / i)) :op2 (d / dance-01))"
     found = facts_of(f"(m / multi-sentence :snt1 {sentence})")
     assert [one.get("clause_type") for one in found] == [None, None, "statement", None, "statement"]
@@ -78,11 +78,13 @@ WAITING = "(w / wait-01 :ARG1 (m / man :mod (o / old)) :ARG2 (b / bus))"
         ("(d / do-02 :ARG0 (n / neighbor :mod (o / old) :poss (y / you)))", False),
     ],
 )
-def test_what_joins_something_said_before_is_not_portable(penman: str, portable: bool) -> None:
+def test_a_clause_that_refers_to_an_earlier_statement_is_not_context_free(
+    penman: str, portable: bool
+) -> None:
     assert facts_of(penman)[0].get("context_free", False) == portable
 
 
-def test_what_is_reported_heads_a_clause_and_is_no_main_one() -> None:
+def test_a_reported_clause_is_no_main_clause() -> None:
     found = facts_of("(s / say-01 :ARG0 (h / he) :ARG1 (l / leave-11 :ARG0 h))")
     assert (
         found[0].get("main_clause")
@@ -101,12 +103,12 @@ def test_what_is_reported_heads_a_clause_and_is_no_main_one() -> None:
         ("(l / like-01 :ARG0 (i / i))", None, None),
     ],
 )
-def test_a_clause_is_denied_in_any_words(penman: str, negated: bool | None, denied_by: int | None) -> None:
+def test_negated_clauses_are_found(penman: str, negated: bool | None, denied_by: int | None) -> None:
     head = facts_of(penman)[0]
     assert (head.get("negated"), head.get("negation_position")) == (negated, denied_by)
 
 
-def test_tense_is_the_texts_and_a_date_stands_in_the_clause() -> None:
+def test_tense_comes_from_the_text_and_a_date_from_the_graph() -> None:
     head = facts_of("(w / walk-01 :ARG0 (i / i))", "I walked.")[0]
     assert head["tense"] == "past" and head["undated_event"] and "time_bound" not in head
     dated = facts_of("(w / walk-01 :ARG0 (i / i) :time (y / yesterday))", "I'll walk.")
@@ -118,12 +120,12 @@ def test_tense_is_the_texts_and_a_date_stands_in_the_clause() -> None:
     ("quantity", "temporal"),
     [("temporal-quantity :quant 2 :unit (w", True), ("monetary-quantity :quant 2 :unit (d", None)],
 )
-def test_only_the_unit_of_a_time_is_temporal(quantity: str, temporal: bool | None) -> None:
+def test_only_units_of_temporal_quantities_are_temporal(quantity: str, temporal: bool | None) -> None:
     facts = facts_of(f"(c / cost-01 :ARG1 (i / it) :ARG2 (q / {quantity} / thing)))")
     assert facts[-1].get("temporal") == temporal
 
 
-def test_nouns_know_what_may_take_their_place() -> None:
+def test_nouns_have_an_argument_type_and_a_phrase() -> None:
     found = facts_of("(b / buy-01 :ARG0 (i / i) :ARG1 (h / hat :mod (r / red)))")
     assert (found[2]["coarse_kind"], found[2]["argument_type"], found[2]["phrase"]) == (
         "thing",
@@ -134,7 +136,7 @@ def test_nouns_know_what_may_take_their_place() -> None:
     assert facts_of("(p / play-01 :ARG1 (g / guitar))")[1]["argument_type"].endswith(" play-01")
 
 
-def test_a_users_words_are_in_the_facts() -> None:
+def test_a_lexicon_of_the_user_changes_the_facts() -> None:
     graph = parse_graph("(a / ack-01 :ARG0 (i / i))")
     own = english().extended([LexiconEntry("class", ("formula", "ack-01"))])
     assert facts(graph)[0]["clause_type"] == "statement"
@@ -142,7 +144,7 @@ def test_a_users_words_are_in_the_facts() -> None:
 
 
 @given(st.sampled_from(natural()))
-def test_facts_stand_on_their_nodes_and_survive_writing_and_reading(graph: AmrGraph) -> None:
+def test_facts_are_the_same_after_a_graph_is_written_and_read(graph: AmrGraph) -> None:
     found = facts(graph)
     assert facts(parse_graph(format_graph(graph))) == found
     assert len(found) == len(graph.nodes)
@@ -165,7 +167,7 @@ def test_the_discourse_layer_reads_the_same_from_its_own_facts(graph: AmrGraph) 
     assert read[0].clauses == read[1].clauses and read[0].mentions == read[1].mentions
 
 
-# The version
+# FACTS_VERSION
 
 RECORDED = (
     "8c7ddab72e8ab8e70f18867eb4018474",

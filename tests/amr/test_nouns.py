@@ -1,4 +1,4 @@
-"""Nouns that could be exchanged: what may stand in their place, what they are said of, what they name."""
+"""Tests of the facts by which nouns, names, numbers and pronouns are substituted, and of the tense."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def fact(penman: str, k: int, name: str) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("penman", "k", "slot"),
+    ("penman", "k", "argument_type"),
     [
         ("(b / buy-01 :ARG0 (s / she) :ARG1 (c / car :quant 2))", 2, "thing"),
         ("(w / want-01 :ARG0 (y / you) :ARG1 (g / go-02 :ARG0 y))", 2, "deed"),
@@ -29,8 +29,10 @@ def fact(penman: str, k: int, name: str) -> Any:
         ("(p / person :ARG0-of (l / light-01 :ARG1 (l2 / lamp)))", 2, None),
     ],
 )
-def test_what_may_stand_in_the_place_of_an_argument(penman: str, k: int, slot: str | None) -> None:
-    assert fact(penman, k, "argument_type") == slot
+def test_the_argument_type_says_which_nouns_can_replace_an_argument(
+    penman: str, k: int, argument_type: str | None
+) -> None:
+    assert fact(penman, k, "argument_type") == argument_type
 
 
 @pytest.mark.parametrize(
@@ -43,7 +45,7 @@ def test_what_may_stand_in_the_place_of_an_argument(penman: str, k: int, slot: s
         ("(a / arrive-01 :time (t / tomorrow))", 1, None),
     ],
 )
-def test_a_noun_of_another_dialogue_may_take_a_plain_nouns_place(
+def test_only_plain_nouns_can_be_replaced_by_nouns_of_other_dialogues(
     penman: str, k: int, kind: str | None
 ) -> None:
     assert fact(penman, k, "substitutable_kind") == kind
@@ -64,7 +66,7 @@ def test_a_noun_of_another_dialogue_may_take_a_plain_nouns_place(
         ("(c / city :name (n / name :op1 \"Rome\"))", 0, None),
     ],
 )  # fmt: skip
-def test_a_word_asserts_something_unless_it_is_denied_asked_or_a_part(
+def test_a_word_can_have_an_antonym_unless_it_is_negated_or_in_a_question(
     penman: str, k: int, word: str | None
 ) -> None:
     assert fact(penman, k, "opposable_as") == word
@@ -87,25 +89,25 @@ def test_a_word_asserts_something_unless_it_is_denied_asked_or_a_part(
         ("(c / car :li 2)", 1, None, None),
     ],
 )
-def test_names_and_numbers_that_others_could_take_the_place_of(
+def test_names_and_numbers_have_the_type_of_their_substitutes(
     penman: str, k: int, names: str | None, name: str | None
 ) -> None:
     assert (fact(penman, k, "entity_type"), fact(penman, k, "entity_text")) == (names, name)
 
 
-def test_i_acts_or_is_something_or_is_spoken_of_but_not_in_thanks() -> None:
+def test_i_is_an_actor_or_has_another_role_but_none_in_thanks() -> None:
     assert fact("(g / go-02 :ARG0 (i / i))", 1, "person_role") == "actor"
     assert fact("(c / car :poss (i / i))", 1, "person_role") == "other"
     assert fact("(t / thank-01 :ARG0 (i / i) :ARG1 (y / you))", 1, "person_role") is None
 
 
-def test_a_pronoun_is_said_in_each_sentence_that_mentions_it() -> None:
+def test_a_pronoun_lists_the_sentences_that_mention_it() -> None:
     graph = "(m / multi-sentence :snt1 (l / leave-11 :ARG0 (i / i)) :snt2 (p / pack-01 :ARG0 i))"
     assert fact(graph, 2, "pronoun_sentences") == [1, 3]
     assert fact("(p / pack-01 :ARG0 (i / i) :ARG1 (b / bag :poss i))", 1, "pronoun_sentences") == [0]
 
 
-def test_an_it_that_rains_names_nothing() -> None:
+def test_it_is_an_expletive_with_verbs_of_weather() -> None:
     assert fact("(r / rain-01 :ARG0 (i / it))", 1, "expletive") is True
     assert fact("(b / break-01 :ARG1 (i / it))", 1, "expletive") is None
 
@@ -122,9 +124,7 @@ def test_an_it_that_rains_names_nothing() -> None:
         ("(g / get-05 :ARG1 (i / it) :ARG2 (r / red-02))", 1, None),
     ],
 )
-def test_an_it_that_tells_the_time_or_announces_a_clause_names_nothing(
-    graph: str, at: int, empty: bool | None
-) -> None:
+def test_it_is_an_expletive_with_times_and_delayed_subjects(graph: str, at: int, empty: bool | None) -> None:
     assert fact(graph, at, "expletive") is empty
 
 
@@ -141,5 +141,5 @@ def test_an_it_that_tells_the_time_or_announces_a_clause_names_nothing(
         ("A red bed.", "present"),
     ],
 )
-def test_the_tense_of_a_text_is_told_by_its_forms(text: str, tense: str) -> None:
+def test_the_tense_of_a_text_follows_its_verb_forms(text: str, tense: str) -> None:
     assert tense_of(text, english()) == tense

@@ -1,4 +1,4 @@
-"""The laws of edits: whatever an edit asks for, it is refused or leaves a graph that is well formed."""
+"""Tests that any edit is either refused or leaves a well-formed graph."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.edit_samples import (
 class TestAnyEdits:
     @settings(max_examples=1500)
     @given(at=numbers, drafts=st.lists(edits, min_size=1, max_size=5))
-    def test_are_refused_or_leave_a_well_formed_graph(self, at: int, drafts: list[Draft]) -> None:
+    def test_any_edits_are_refused_or_leave_a_well_formed_graph(self, at: int, drafts: list[Draft]) -> None:
         graph = GRAPHS[at % len(GRAPHS)]
         before = format_graph(graph)
         wanted, sources = edits_of(graph, drafts)
@@ -52,7 +52,7 @@ class TestAnyEdits:
 
     @settings(max_examples=500)
     @given(at=numbers, drafts=st.lists(edits, min_size=1, max_size=4))
-    def test_say_where_each_node_went(self, at: int, drafts: list[Draft]) -> None:
+    def test_edits_map_old_positions_to_new_ones(self, at: int, drafts: list[Draft]) -> None:
         graph = GRAPHS[at % len(GRAPHS)]
         wanted, sources = edits_of(graph, drafts)
         try:
@@ -70,7 +70,7 @@ class TestAnyEdits:
         graph = parse_graph("# ::id 1\n(a / a :op2 (b / b))", AMR)
         assert apply_edits(graph, [], {}) is graph
 
-    def test_apply_in_their_order(self) -> None:
+    def test_edits_apply_in_their_order(self) -> None:
         text = "(w / want-01 :ARG0 (b / boy))"
         assert text_after(
             text, edit("add", 1, role="mod", concept="old"), edit("set", 1, concept="girl")
@@ -78,7 +78,7 @@ class TestAnyEdits:
         with pytest.raises(TransformError, match=r"there is no node 1"):
             text_after(text, edit("drop", 1), edit("set", 1, concept="girl"))
 
-    def test_of_a_graph_with_a_defect_are_refused(self) -> None:
+    def test_edits_of_a_graph_with_a_defect_are_refused(self) -> None:
         with pytest.raises(TransformError, match=r"^double-polarity: "):
             text_after(
                 "(w / want-01 :ARG0 (b / boy :polarity - :polarity -))", edit("set", 0, concept="go-02")
@@ -118,7 +118,7 @@ class TestOneEditAnywhere:
         assert triples(restored) == triples(graph)
 
     @anywhere
-    def test_a_drop_takes_only_what_nothing_else_mentions(self, at: int, k: int) -> None:
+    def test_a_drop_keeps_nodes_that_are_mentioned_elsewhere(self, at: int, k: int) -> None:
         graph = GRAPHS[at % len(GRAPHS)]
         node = graph.nodes[k % len(graph.nodes)]
         if node.parent is None:
@@ -150,7 +150,7 @@ class TestOneEditAnywhere:
         )
 
     @anywhere
-    def test_a_concept_that_is_set_keeps_everything_else(self, at: int, k: int) -> None:
+    def test_a_new_concept_changes_nothing_else(self, at: int, k: int) -> None:
         graph = GRAPHS[at % len(GRAPHS)]
         node = graph.nodes[k % len(graph.nodes)]
         if node.concept in (None, "name"):
@@ -164,7 +164,7 @@ class TestOneEditAnywhere:
         assert result.mentions == graph.mentions
 
     @anywhere
-    def test_a_wrap_loses_nothing(self, at: int, k: int) -> None:
+    def test_a_wrap_keeps_the_whole_graph(self, at: int, k: int) -> None:
         graph = GRAPHS[at % len(GRAPHS)]
         node = graph.nodes[k % len(graph.nodes)]
         if node.concept is None:
@@ -183,7 +183,7 @@ class TestOneEditAnywhere:
         assert sum((bare(graph) - bare(result)).values()) == len(top)
 
     @anywhere
-    def test_a_graft_has_variables_of_its_own(self, at: int, k: int) -> None:
+    def test_a_graft_has_new_variables(self, at: int, k: int) -> None:
         graph, source = GRAPHS[at % len(GRAPHS)], GRAPHS[(at + 1 + k) % len(GRAPHS)]
         node = source.nodes[k % len(source.nodes)]
         if graph is source or graph.top.concept == "name":

@@ -1,4 +1,4 @@
-"""The PENMAN codec: what is read is written back exactly, and what is malformed is refused with its place."""
+"""Tests of the PENMAN codec: graphs are written as they were read, malformed ones refused by line."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def graphs_of(text: str) -> Iterator[str]:
 
 
 def assert_sound(graph: AmrGraph) -> None:
-    """What the model promises: nodes numbered in written order, subtrees as ranges, places all taken once."""
+    """Assert that nodes are numbered in written order, subtrees are ranges, and branches have no gaps."""
     places: dict[int, list[int]] = {}
     for at, node in enumerate(graph.nodes):
         assert node.position == at
@@ -126,7 +126,7 @@ class TestRoundTrips:
     @pytest.mark.parametrize("name", ROUND_TRIPS)
     def test_the_penman_package_reads_the_same_from_both(self, name: str) -> None:
         text = ROUND_TRIPS[name]
-        for character in "\u2028\x85\x0b\x1c":  # which the package takes for line endings
+        for character in "\u2028\x85\x0b\x1c":  # the penman package splits lines at these
             text = text.replace(character, "_")
         assert penman.parse(format_graph(parse_graph(text))).node == penman.parse(text).node
 
@@ -148,12 +148,12 @@ class TestRoundTrips:
             count += 1
         assert count == (SHARED / corpus).read_text(encoding="utf-8").count("\n(")
 
-    def test_lines_may_end_as_on_windows_or_old_macs(self) -> None:
+    def test_line_ends_of_windows_and_old_macs_are_read(self) -> None:
         text = "# ::id 1\n(w / want-01\n   :ARG0 (b / boy)\n   :polarity -)"
         for ending in ("\r\n", "\r"):
             assert format_graph(parse_graph(text.replace("\n", ending))) == text
 
-    def test_tabs_blank_lines_and_no_spaces_make_no_difference(self) -> None:
+    def test_white_space_between_tokens_makes_no_difference(self) -> None:
         tidy = parse_graph('(w / want-01 :ARG0 (b / boy) :op1 "a" :mod -)')
         assert parse_graph('(w/want-01:ARG0(b/boy):op1"a":mod -)') == tidy
         assert parse_graph('\n\n\t(w\n/\n\nwant-01\n\n:ARG0\t(b / boy)\v\f:op1 "a"\n:mod - \n)\n\n') == tidy
@@ -162,7 +162,7 @@ class TestRoundTrips:
         text = "".join(f"(x{n} / x :y " for n in range(MAX_DEPTH - 1)) + "(z / z)" + ")" * (MAX_DEPTH - 1)
         assert parse_graph(format_graph(parse_graph(text))) == parse_graph(text)
 
-    def test_a_broad_graph_takes_time_in_proportion(self) -> None:
+    def test_a_broad_graph_is_read_in_linear_time(self) -> None:
         def seconds(branches: int) -> float:
             text = "(a / and " + " ".join(f":op{n} (x{n} / x :mod a)" for n in range(1, branches + 1)) + ")"
             began = time.process_time()
@@ -170,7 +170,7 @@ class TestRoundTrips:
             assert (len(graph.nodes), len(graph.mentions)) == (branches + 1, branches)
             return time.process_time() - began
 
-        # Eight times as many branches take about eight times as long; quadratic time would be 64 times.
+        # 8 times the branches take about 8 times as long in linear time, and 64 times in quadratic time.
         assert min(seconds(20_000) for _ in range(3)) < 24 * min(seconds(2_500) for _ in range(3))
 
     letters = st.characters(exclude_categories=["Cs"], exclude_characters=' \t\r\n\v\f"()/:~#\\')
@@ -223,11 +223,11 @@ class TestRefusals:
         assert column is None or error.column == column
         assert str(error) == f"line {error.line}, column {error.column}: {error.message} [{code}]"
 
-    def test_lines_count_from_where_the_graph_stands_in_its_file(self) -> None:
+    def test_line_numbers_count_from_the_start_of_the_file(self) -> None:
         with pytest.raises(PenmanError, match=r"^line 42, column 4: "):
             parse_graph("# ::id 1\n(c / chapter\n   :mod )", first_line=40)
 
-    def test_a_line_ending_within_a_line_counts_as_one_everywhere(self) -> None:
+    def test_a_carriage_return_is_a_line_end_in_error_positions(self) -> None:
         with pytest.raises(PenmanError) as caught:
             parse_graph("# one\u2028line\r\n(c / chapter\r   :mod )")
         assert (caught.value.line, caught.value.column) == (3, 4)
@@ -248,7 +248,7 @@ class TestBlocks:
         assert line == 3
         assert parse_graph(block) == parse_graph("(a / a :mod (b / b))")
 
-    def test_a_graph_that_never_closes_costs_only_itself(self) -> None:
+    def test_an_unclosed_graph_does_not_affect_the_next_one(self) -> None:
         text = "# ::id 1\n(a / a\n   :mod (b / b)\n\n# ::id 2\n(c / c)\n(d / d\n(e / e)"
         blocks = list(iter_blocks(text))
         assert [line for line, _ in blocks] == [1, 5, 7, 8]
@@ -261,20 +261,20 @@ class TestBlocks:
                 codes.append(error.code)
         assert codes == ["unclosed", "", "unclosed", ""]
 
-    def test_brackets_in_strings_close_nothing(self) -> None:
+    def test_brackets_in_strings_are_ignored(self) -> None:
         text = '(n / name :op1 ")" :op2 "(" :op3 "\\")")\n(b / b)'
         assert [line for line, _ in iter_blocks(text)] == [1, 2]
 
-    def test_comments_apart_from_any_graph_are_left_out_unless_a_graph_is_missing(self) -> None:
+    def test_comments_without_a_graph_are_skipped_unless_they_announce_one(self) -> None:
         text = "# AMR release; (generated today)\n\n# ::id 1\n(a / a)\n\n# ::id 2\n# ::snt lost\n\n"
         text += "# ::id 3\n(b / b)\n# end"
         assert [line for line, _ in iter_blocks(text)] == [3, 6, 9]
 
-    def test_lines_may_come_one_by_one_with_any_ending(self) -> None:
+    def test_lines_can_be_passed_one_by_one_with_any_ending(self) -> None:
         lines = ["# ::id 1\r\n", "(a / a\r\n", "   :mod 1)\r\n", "\r\n", "(b / b)"]
         assert list(iter_blocks(iter(lines))) == [(1, "# ::id 1\n(a / a\n   :mod 1)"), (5, "(b / b)")]
 
-    def test_no_character_is_lost_on_the_way(self) -> None:
+    def test_no_character_is_lost(self) -> None:
         text = '# ::snt one\u2028two\x85three\n(a / a\n   :op1 "b\u2028c")'
         assert [block for _, block in iter_blocks(text)] == [text]
 
@@ -306,5 +306,5 @@ class TestParts:
         [("ARG0", False), ("ARG0-of", True), ("consist-of", False), ("consist-of-of", True),
          ("prep-out-of", False), ("prep-on-behalf-of", False), ("part-of", True), ("of", False)],
     )  # fmt: skip
-    def test_inverse_roles_are_told_from_roles_that_end_alike(self, role: str, inverted: bool) -> None:
+    def test_inverse_roles_differ_from_roles_that_end_in_of(self, role: str, inverted: bool) -> None:
         assert is_inverted(role) is inverted

@@ -1,4 +1,4 @@
-"""Graphs through a store: loaded from a file and exported again, they are what they were."""
+"""Tests that graphs are exported from a store exactly as they were loaded."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SICK = [name for name in CORPORA if name.startswith("sick")]
 
 @pytest.fixture
 def dialogues(store: Store) -> Generator[DialogueGraph]:
-    """An empty dialogue graph on each server, emptied again behind the test."""
+    """Return an empty dialogue graph on each server, and empty it after the test."""
     logging.getLogger("penman").setLevel(logging.ERROR)
     wipe(store)
     yield DialogueGraph(store)
@@ -43,7 +43,7 @@ def exported(dialogues: DialogueGraph, out: Path, corpora: Sequence[str] = ()) -
 
 
 def assert_same(before: str, after: str) -> None:
-    """The same tree, comment lines, and text once white space is normalised."""
+    """Assert that tree, comment lines and, up to white space, the text are equal."""
     was, now = penman.parse(before), penman.parse(after)
     assert (now.node, now.metadata) == (was.node, was.metadata)
     assert penman.format(now) == penman.format(was)
@@ -55,7 +55,7 @@ def assert_same(before: str, after: str) -> None:
     "corpora",
     [
         pytest.param(LITTLE_PRINCE, id="the little prince"),
-        pytest.param(SICK, id="sick", marks=pytest.mark.long),  # Some 10,000 graphs.
+        pytest.param(SICK, id="sick", marks=pytest.mark.long),  # 10,000 graphs
     ],
 )
 def test_a_corpus_is_exported_as_it_was_loaded(
@@ -101,7 +101,7 @@ def test_graphs_of_any_characters_are_exported_as_they_were_loaded(
         assert found[text] == graph
 
 
-def test_a_malformed_graph_costs_only_itself(dialogues: DialogueGraph, tmp_path: Path) -> None:
+def test_a_malformed_graph_does_not_affect_others(dialogues: DialogueGraph, tmp_path: Path) -> None:
     file = tmp_path / "mixed.amr"
     good = [f"# ::id {n}\n(b{n} / boy\n    :quant {n})" for n in range(3)]
     bad = ["# ::id x\n(c / cat :mod (c / cute))", "# ::id y\n(c / cat\n   :mod )"]
@@ -122,7 +122,7 @@ def test_a_malformed_graph_costs_only_itself(dialogues: DialogueGraph, tmp_path:
         parse_graph(bad[0])
 
 
-def test_a_malformed_graph_inside_a_dialogue_is_named_by_its_line(
+def test_a_malformed_graph_inside_a_dialogue_is_refused_with_its_line(
     dialogues: DialogueGraph, tmp_path: Path
 ) -> None:
     turns = ['{"text": "Hi."}', '{"text": "Oh.", "amr": "(o / oh :mod )"}']
@@ -142,7 +142,7 @@ def test_loading_again_changes_nothing(dialogues: DialogueGraph, tmp_path: Path)
     assert report.present["graphs"] == len(once[0])
 
 
-def test_what_is_there_in_part_is_completed(dialogues: DialogueGraph, tmp_path: Path) -> None:
+def test_a_partly_loaded_file_is_completed(dialogues: DialogueGraph, tmp_path: Path) -> None:
     file = tmp_path / "own.jsonl"
     said = {"a": "(o / oh)", "b": "(h / hi)", "c": "(y / yes)", "d": "(n / no)"}
     before = {"a": "(o / oh)", "b": "(h / hello)", "c": None}
@@ -164,14 +164,12 @@ def test_what_is_there_in_part_is_completed(dialogues: DialogueGraph, tmp_path: 
 
 
 def write_turns(file: Path, turns: Mapping[str, tuple[str, str | None]]) -> None:
-    """Dialogues of one turn each."""
+    """Write dialogues of one turn each; `turns` has the text and the graph by dialogue id."""
     lines = [{"id": id, "turns": [{"text": text, "amr": amr}]} for id, (text, amr) in turns.items()]
     file.write_text("\n".join(map(json.dumps, lines)))
 
 
-def test_the_same_file_loaded_three_times_at_once_is_there_once(
-    dialogues: DialogueGraph, tmp_path: Path
-) -> None:
+def test_three_concurrent_loads_of_a_file_store_it_once(dialogues: DialogueGraph, tmp_path: Path) -> None:
     file = write_jsonl(bundled().several(20, "copy"), tmp_path / "dialogues.jsonl")
     start = threading.Barrier(3)
 

@@ -1,4 +1,4 @@
-"""The sub-scores' parts of graphs, tallies and their scores; the package itself where it is installed."""
+"""Tests of Smatch and its sub-scores, compared with the package `smatch` if it is installed."""
 
 from __future__ import annotations
 
@@ -48,19 +48,19 @@ class TestParts:
         assert len(bare.relations) == 4 and {role for role, *_ in bare.relations} == {"role"}
         assert ("TOP", "w", "want-01") in bare.attributes
 
-    def test_without_senses_concepts_lose_their_numbers_alone(self) -> None:
+    def test_without_senses_concepts_lose_only_their_numbers(self) -> None:
         assert without_senses(WANTS).concepts == {"w": "want", "c": "cat", "e": "eat", "n": "name"}
 
-    def test_a_reentrancy_is_a_node_with_two_parents(self) -> None:
+    def test_reentrancies_are_nodes_with_two_parents(self) -> None:
         part = reentrancies(WANTS)
         assert set(part.relations) == {("ARG0", "w", "c"), ("ARG0", "e", "c")}
         assert set(part.concepts) == {"w", "e", "c"} and part.attributes == ()
 
-    def test_arguments_bring_both_of_their_ends(self) -> None:
+    def test_semantic_roles_include_both_concepts(self) -> None:
         assert set(arguments(WANTS).concepts) == {"w", "c", "e"}
         assert reentrancies(arguments(Triples())).size == 0
 
-    def test_names_and_polarities_are_told_by_the_concepts_that_have_them(self) -> None:
+    def test_names_and_polarities_are_compared_with_their_concepts(self) -> None:
         assert (named(WANTS), negated(WANTS)) == ({"cat"}, {"eat-01"})
         asked = WANTS._replace(attributes=(), relations=(("polarity", "w", "c"),))
         assert negated(asked) == {"want-01"}
@@ -73,7 +73,7 @@ class TestScores:
         assert min(found[:2]) - 1e-9 <= found.f1 <= max(found[:2]) + 1e-9
 
     @given(tallies)
-    def test_precision_one_way_is_recall_the_other(self, tally: Tally) -> None:
+    def test_swapping_the_graphs_swaps_precision_and_recall(self, tally: Tally) -> None:
         back = score(Tally(tally.matched, tally.gold, tally.predicted))
         assert (back.recall, back.precision, back.f1) == score(tally)
 
@@ -95,12 +95,12 @@ class TestMatching:
     def package(self) -> None:
         pytest.importorskip("smatch", reason="Smatch needs the evaluation extra")
 
-    def test_a_missing_prediction_finds_nothing(self) -> None:
+    def test_a_missing_prediction_matches_nothing(self) -> None:
         [found] = matcher(0)([GraphPair(7, None, "(c / cat)")])
         assert found.number == 7 and found.tallies is not None and not found.unread
         assert found.tallies["Smatch"] == Tally(0, 0, 2)
 
-    def test_a_modifier_is_no_second_parent(self) -> None:
+    def test_a_modifier_is_no_reentrancy(self) -> None:
         graph = "(g / go-02 :ARG0 (c / cat :mod (b / black)))"
         [found] = matcher(0)([GraphPair(0, graph, graph)])
         assert found.tallies is not None
@@ -125,7 +125,7 @@ class TestMatching:
         assert score(same).f1 == 1.0
         assert score(there).f1 < 1.0 and score(there).f1 == score(back).f1
 
-    def test_a_triple_that_is_stated_twice_counts_once(self) -> None:
+    def test_a_repeated_triple_counts_once(self) -> None:
         assert tally("(e / eat-01 :quant 3 :quant 3)", "(e / eat-01 :quant 3)") == Tally(3, 3, 3)
 
     @given(st.data())
@@ -137,7 +137,7 @@ class TestMatching:
         import smatch
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(smatch, "iteration_num", 60)  # enough starts to find the best match of five nodes
+            patch.setattr(smatch, "iteration_num", 60)  # enough restarts to find the best match of five nodes
             matched = package_matches(ours, theirs)
             assert tally(ours, theirs).matched == matched, (ours, theirs)
 
@@ -148,9 +148,9 @@ VALUES = ("-", "3", "expressive", '"Tom"', "imperative")
 
 @st.composite
 def small_graphs(draw: st.DrawFn) -> str:
-    """Graphs of up to five nodes with constants, inverted roles, re-entrancies and roles that stand twice.
+    """Draw graphs of up to five nodes with constants, inverted roles, re-entrancies and repeated roles.
 
-    Every triple is stated once: the package counts one that is stated twice four times.
+    No triple occurs twice in a graph, because the package would count two equal triples as four matches.
     """
     size = draw(st.integers(1, 5))
     ups = [draw(st.integers(0, max(0, k - 1))) for k in range(size)]
@@ -184,7 +184,7 @@ def tally(predicted: str, gold: str) -> Tally:
 
 
 def package_triples(line: str) -> Triples:
-    """The triples as the package's own reader finds them; it loses constants of a role called mod."""
+    """Return the triples that the package reads. It loses constants of `:mod`, so rename the role."""
     import amr
 
     kept = re.sub(r":mod (?=[^(v])", ":kept ", line)
@@ -193,12 +193,12 @@ def package_triples(line: str) -> Triples:
 
 
 def quoted(value: str) -> str:
-    """A string as it is written: the package marks one by an underscore at its end."""
+    """Return a string constant in quotation marks. The package marks it with a final underscore: `Ann_`."""
     return f'"{value[:-1]}"' if value.endswith("_") else value
 
 
 def package_matches(predicted: str, gold: str) -> int:
-    """The best match of the package's own program."""
+    """Return the number of triples that the package matches."""
     import amr
     import smatch
 

@@ -1,4 +1,4 @@
-"""Defects of AMR graphs: one example of each code, and graphs of people that have none."""
+"""Tests of the defects that `check` finds in AMR graphs: one example of each code."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ def test_each_code_has_a_graph_that_shows_it_alone(code: str) -> None:
 
 
 @pytest.mark.parametrize("text", SOUND)
-def test_what_the_guidelines_allow_is_no_defect(text: str) -> None:
+def test_graphs_that_follow_the_guidelines_have_no_defect(text: str) -> None:
     assert check(parse_graph(text)) == []
 
 
-def test_defects_come_in_the_order_of_nodes_each_with_its_node() -> None:
+def test_defects_are_listed_in_the_order_of_their_nodes() -> None:
     graph = parse_graph("(a / and :op3 (w / want-01 :polarity - :polarity - :ARG1 w) :op3 (n / name))")
     assert [(defect.position, defect.code) for defect in check(graph)] == [
         (0, "op-order"), (1, "double-polarity"), (1, "self-mention"), (4, "name-without-op"),
     ]  # fmt: skip
 
 
-def test_a_message_names_what_is_wrong() -> None:
+def test_a_message_names_the_node_and_its_role() -> None:
     assert check(parse_graph("(m / multi-sentence :snt2 (a / a))")) == [
         Defect("snt-order", 0, "multi-sentence has :snt2")
     ]
@@ -96,7 +96,7 @@ class TestFiles:
         ("content", "reason"), [(b"", "no PENMAN graph"), (b"# only notes\n", "no PENMAN graph"),
                                 (b"(c / caf\xe9)", "not UTF-8 at byte 8")],
     )  # fmt: skip
-    def test_what_is_no_such_file_is_an_error(self, content: bytes, reason: str, tmp_path: Path) -> None:
+    def test_a_file_that_is_not_penman_is_an_error(self, content: bytes, reason: str, tmp_path: Path) -> None:
         file = tmp_path / "graphs.amr"
         file.write_bytes(content)
         with pytest.raises(InputError, match=reason):

@@ -1,1 +1,1 @@
-"""The command line: what its options are, what it prints, and how it ends."""
+"""Tests of graphneg.cli: options, output and exit statuses of the commands."""

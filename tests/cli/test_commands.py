@@ -1,4 +1,4 @@
-"""How functions become commands: objects of options, flags and files, values by name, the help."""
+"""Tests of `command`, which makes a command of a function: options, flags, files and the help."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ seen: list[object] = []
 
 @dataclass(frozen=True)
 class Tea:
-    """What is in the cup."""
+    """Options of `brew` and `serve`."""
 
-    kind: Annotated[str, Option(help="Of which leaves.")] = "green"
-    sugar: Annotated[int, Option(min=0, help="So many lumps.")] = 0
+    kind: Annotated[str, Option(help="Kind of tea.")] = "green"
+    sugar: Annotated[int, Option(min=0, help="Lumps of sugar.")] = 0
 
 
 @command("cook brew --kind black")
-def brew(cups: Annotated[int, Option(help="So many cups.")] = 1, *, tea: Tea) -> None:
+def brew(cups: Annotated[int, Option(help="Number of cups.")] = 1, *, tea: Tea) -> None:
     """Make tea.
 
     The water
@@ -50,11 +50,11 @@ def brew(cups: Annotated[int, Option(help="So many cups.")] = 1, *, tea: Tea) ->
 @command("cook serve --no-milk")
 def serve(
     *,
-    cold: bool = option(False, "Without heating."),
-    recipe_file: Path | None = option(None, "How it is made."),
-    photo: list[Path] | None = option(None, "What it looks like.", "PHOTO"),
-    strength: Annotated[int, shared("So strong.", min=1)] = 2,
-    guest: str = argument("nobody", "Who drinks.", "GUEST"),
+    cold: bool = option(False, "Serve it cold."),
+    recipe_file: Path | None = option(None, "File with the recipe."),
+    photo: list[Path] | None = option(None, "Pictures of the tea.", "PHOTO"),
+    strength: Annotated[int, shared("Strength of the tea.", min=1)] = 2,
+    guest: str = argument("nobody", "Name of the guest.", "GUEST"),
     tea: Tea = Tea("black", 1),
 ) -> None:
     """Bring tea."""
@@ -86,26 +86,26 @@ def run(*arguments: str) -> Result:
 
 
 class TestObjectsOfOptions:
-    def test_stand_as_an_option_for_each_field(self) -> None:
+    def test_each_field_becomes_an_option(self) -> None:
         assert [*signature(brew.run).parameters] == ["cups", "kind", "sugar"]
 
-    def test_reach_the_command_as_an_object(self) -> None:
+    def test_the_command_receives_the_object(self) -> None:
         run("brew", "--cups", "2", "--sugar", "3")
         assert seen == [(2, Tea("green", 3))]
 
-    def test_keep_the_order_in_which_they_stand(self) -> None:
+    def test_options_keep_the_order_of_the_parameters(self) -> None:
         def mixed(first: int = 0, *, where: StoreOptions, last: int = 1) -> None: ...
 
         names = [*signature(with_expanded_options(mixed)).parameters]
         assert names == ["first", "store", "username", "password", "database", "keep_warm", "last"]
 
-    def test_bounds_of_a_field_hold(self) -> None:
+    def test_bounds_of_a_field_are_checked(self) -> None:
         run("brew", "--sugar", "-1")
         assert seen == []
 
 
 class TestSingleOptions:
-    def test_reach_the_command_by_their_names(self) -> None:
+    def test_the_command_receives_options_by_name(self) -> None:
         given = (
             "--cold",
             "--recipe-file",
@@ -120,25 +120,25 @@ class TestSingleOptions:
         run("serve", "Ada", *given)
         assert seen == [(True, Path("r.txt"), [Path("1.png"), Path("2.png")], 3, "Ada", Tea("black", 1))]
 
-    def test_are_left_at_their_defaults(self) -> None:
+    def test_missing_options_have_their_defaults(self) -> None:
         run("serve")
         assert seen == [(False, None, None, 2, "nobody", Tea("black", 1))]
 
-    def test_that_are_flags_have_no_opposite(self) -> None:
+    def test_flags_have_no_negated_form(self) -> None:
         assert run("serve", "--no-cold").exit_code == 2
 
-    def test_name_a_file_where_nothing_else_is_said(self) -> None:
+    def test_the_value_of_a_path_is_called_file_by_default(self) -> None:
         told = run("serve", "--help").output
         assert "--recipe-file FILE" in " ".join(told.split())
         assert "--photo PHOTO" in " ".join(told.split())
 
-    def test_keep_their_bounds_where_they_are_shared(self) -> None:
+    def test_bounds_of_shared_options_are_checked(self) -> None:
         assert run("serve", "--strength", "0").exit_code == 2
         assert seen == []
 
-    def test_that_are_required_are_asked_for(self) -> None:
+    def test_a_missing_required_option_is_an_error(self) -> None:
         @command()
-        def pour(*, cup: str = option(..., "Into which.")) -> None:
+        def pour(*, cup: str = option(..., "Cup to fill.")) -> None:
             """Pour."""
 
         app = group("pour", "Pour.", (pour, brew))
@@ -146,11 +146,11 @@ class TestSingleOptions:
 
 
 class TestCommands:
-    def test_help_is_the_docstring_a_paragraph_a_line(self) -> None:
+    def test_the_help_is_the_docstring_with_one_line_for_each_paragraph(self) -> None:
         assert brew.help == "Make tea.\n\nThe water is hot."
         assert "cook brew --kind black" in brew.examples
 
-    def test_help_ends_at_a_form_feed(self) -> None:
+    def test_the_help_ends_at_a_form_feed(self) -> None:
         @command()
         def pour() -> None:
             """Pour.
@@ -164,17 +164,17 @@ class TestCommands:
 
         assert pour.help == "Pour.\n\nInto a cup."
 
-    def test_data_that_a_job_cannot_use_are_wrong_usage(self) -> None:
+    def test_unusable_input_of_a_training_ends_with_2(self) -> None:
         for dropped, status in ((spill, 2), (drop, 1)):
             with pytest.raises(InputError) as raised:
                 dropped.run()
             assert raised.value.status == status
 
-    def test_that_are_stopped_before_they_say_what_they_keep_kept_nothing(self) -> None:
+    def test_ctrl_c_in_a_command_ends_with_130(self) -> None:
         stopped = run("wait")
         assert (stopped.exit_code, stopped.stderr) == (130, "stopped: nothing was changed\n")
 
-    def test_stand_in_the_help_of_their_group_with_its_examples(self) -> None:
+    def test_the_help_of_a_group_lists_its_commands_and_examples(self) -> None:
         told = run("--help").output
         assert "Cook." in told and "$ cook brew" in told
         assert [line.split()[1] for line in told.splitlines() if line.startswith("│ ")][-5:] == [
@@ -184,7 +184,7 @@ class TestCommands:
 
 class TestValuesByName:
     @pytest.mark.parametrize("given", ["most", "=3"])
-    def test_what_has_no_name_is_refused(self, given: str) -> None:
+    def test_a_value_without_a_name_is_refused(self, given: str) -> None:
         with pytest.raises(BadParameter, match="NAME=VALUE"):
             named_values([given], "--option")
 
@@ -193,5 +193,5 @@ class TestValuesByName:
         with pytest.raises(BadParameter, match="must be a whole number of at least 1"):
             named_amounts([given], "--mix")
 
-    def test_what_is_not_given_is_left_out(self) -> None:
+    def test_without_none_omits_missing_values(self) -> None:
         assert without_none(a=None, b=0) == {"b": 0}

@@ -1,4 +1,4 @@
-"""``graphneg doctor``: what it finds, what it calls missing, and what it keeps to itself."""
+"""Tests of ``graphneg doctor``: its report, missing requirements, and secrets that it must not print."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ from tests.cli_runs import Run
 ROOT = Path(__file__).parents[2]
 
 
-def test_tells_versions_extras_models_java_and_the_store_and_leaves_them_alone(
-    run: Run, everyday: Path
-) -> None:
+def test_reports_versions_extras_models_java_and_the_store(run: Run, everyday: Path) -> None:
     ended = run("doctor", "--json", "--store", everyday)
     assert ended.status == 0, ended.out
     found = json.loads(ended.out)
@@ -32,13 +30,13 @@ def test_tells_versions_extras_models_java_and_the_store_and_leaves_them_alone(
     assert found["Store"]["written by"].startswith("arcadedb 2")
 
 
-def test_as_text_has_a_line_for_each(run: Run, everyday: Path) -> None:
+def test_the_text_report_has_a_heading_for_each_section(run: Run, everyday: Path) -> None:
     lines = run("doctor", "--store", everyday).out.splitlines()
     assert lines[0] == "System" and lines[1].split() == ["graphneg", graphneg.__version__]
     assert all(line.startswith("  ") or line[0].isupper() for line in lines)
 
 
-def test_keeps_secrets_addresses_and_the_home_to_itself(
+def test_prints_no_password_address_or_home_directory(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -55,19 +53,19 @@ def test_keeps_secrets_addresses_and_the_home_to_itself(
     assert not (tmp_path / "none").exists()
 
 
-def test_what_graphneg_can_not_do_without_is_a_fault(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_java_is_a_fault(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRAPHNEG_JAVA", "/nowhere/java")
     ended = run("doctor")
     assert ended.status == 1
     assert f"{FAULT}GRAPHNEG_JAVA=/nowhere/java" in ended.out
 
 
-def test_a_package_lacks_nothing_where_it_is_as_is_required() -> None:
+def test_missing_and_outdated_packages_are_named() -> None:
     assert what_it_lacks(Requirement("rich>=13")) == ""
     assert what_it_lacks(Requirement("no-such-package>=1")) == "no-such-package"
     assert what_it_lacks(Requirement("rich>=999")).startswith("rich>=999 (1")
 
 
-def test_each_extra_that_is_not_for_developers_is_said_what_for() -> None:
+def test_every_extra_for_users_has_a_description() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert set(EXTRAS) == set(project["optional-dependencies"]) - {"dev", "docs", "notebooks"}

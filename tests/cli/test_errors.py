@@ -1,4 +1,4 @@
-"""What the command line says where its user is wrong: one line that tells what to do, and status 1."""
+"""Tests of wrong usage: the command prints one line with advice and ends with status 1 or 2."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.negative_samples import EXAMPLE
         (["-o", "out.jsonl", "--decoder", "t5"], "the t5 decoder needs a model"),
     ],
 )
-def test_a_wrong_choice_of_negatives(
+def test_wrong_options_of_negatives_are_one_line_of_error(
     run: Run,
     everyday: Path,
     arguments: list[str],
@@ -49,31 +49,27 @@ def test_a_wrong_choice_of_negatives(
 @pytest.mark.parametrize(
     "command", [["info"], ["negatives", "-o", "out.jsonl"], ["export", "out.jsonl"], ["cypher", "RETURN 1"]]
 )
-def test_a_store_that_is_not_there_is_not_made_by_looking_into_it(
-    run: Run, command: list[str], tmp_path: Path
-) -> None:
+def test_reading_a_missing_store_does_not_create_it(run: Run, command: list[str], tmp_path: Path) -> None:
     ended = run(*command, "--store", tmp_path / "none")
     assert ended.status == 1
     assert "there is no store at" in ended.err and "create it with graphneg load CORPUS" in ended.err
     assert not (tmp_path / "none").exists()
 
 
-def test_an_export_of_nothing_is_told(run: Run, everyday: Path, tmp_path: Path) -> None:
+def test_an_export_without_dialogues_is_refused(run: Run, everyday: Path, tmp_path: Path) -> None:
     ended = run("export", tmp_path / "out.jsonl", "--corpus", "none", "--store", everyday)
     assert ended.status == 1
     assert "no dialogues of none" in ended.err
     assert not (tmp_path / "out.jsonl").exists()
 
 
-def test_a_query_in_a_file_that_is_not_there(run: Run, everyday: Path) -> None:
+def test_a_missing_query_file_is_reported(run: Run, everyday: Path) -> None:
     ended = run("cypher", "none.cypher", "--store", everyday)
     assert ended.status == 1
     assert ended.err == "error: none.cypher: can't be read: No such file or directory\n"
 
 
-def test_lines_that_can_not_be_read_are_told_with_what_is_wrong(
-    run: Run, everyday: Path, tmp_path: Path
-) -> None:
+def test_unreadable_lines_are_reported_with_the_reason(run: Run, everyday: Path, tmp_path: Path) -> None:
     path = tmp_path / "own.jsonl"
     path.write_text('{"id": "a", "turns": ["Hello.\n{"id": "b"}\n{"id": "c", "turns": "x"}\n')
     table = tmp_path / "own.csv"
@@ -88,7 +84,7 @@ def test_lines_that_can_not_be_read_are_told_with_what_is_wrong(
     ]
 
 
-def test_what_columns_are_called_is_said_or_told(run: Run, tmp_path: Path) -> None:
+def test_missing_columns_are_reported_and_can_be_mapped(run: Run, tmp_path: Path) -> None:
     store, table = tmp_path / "store", tmp_path / "own.csv"
     table.write_bytes("booking;Utterance\n1;It’s late.\n".encode("cp1252"))
     lacking = run("load", "dialogues", table, "--store", store)
@@ -105,7 +101,7 @@ def test_what_columns_are_called_is_said_or_told(run: Run, tmp_path: Path) -> No
     }
 
 
-def test_a_choice_without_dialogues_is_told_before_anything_is_done(everyday: Path) -> None:
+def test_an_empty_selection_is_refused_before_the_store_is_opened(everyday: Path) -> None:
     where = StoreOptions(str(everyday))
     for chosen in (CorpusOptions(["none"]), DialogueOptions(["everyday"], ["none"], 3)):
         with pytest.raises(InputError, match=r"no dialogues of .*none are in the"), where.opened(chosen):
@@ -171,7 +167,7 @@ def test_a_choice_without_dialogues_is_told_before_anything_is_done(everyday: Pa
         ),
     ],
 )
-def test_wrong_usage_ends_with_2_and_does_nothing(
+def test_wrong_usage_ends_with_2_and_writes_nothing(
     run: Run,
     everyday: Path,
     arguments: list[str],
@@ -187,7 +183,7 @@ def test_wrong_usage_ends_with_2_and_does_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_models_and_files_of_a_selection_are_looked_at_first(
+def test_select_checks_files_and_thresholds_before_it_loads_a_model(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "300")
@@ -212,20 +208,20 @@ WRITERS = [
     ["export", "out.graphml"],
     ["shift", "substitutes", "-o", "out.jsonl"],
 ]
-"""Commands that write a file, which one that is run again knows."""
+"""Commands that write a file and recognise it when they are run again."""
 
 
-class TestAFileThatIsThere:
+class TestExistingOutput:
     @pytest.fixture(scope="class")
     def shifted(self, everyday: Path) -> Path:
-        """A store with a shift graph."""
+        """Return a store with a shift graph."""
         with DialogueGraph(open_store(everyday)) as graph:
             graph.shift()
         return everyday
 
     @pytest.fixture
     def here(self, shifted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-        """A working directory with a file of negatives, where that store is the default."""
+        """Change to a directory with a file of negatives and a link to the store at the default path."""
         monkeypatch.chdir(tmp_path)
         monkeypatch.setenv("COLUMNS", "300")
         (tmp_path / "graphneg-store").symlink_to(shifted)
@@ -233,7 +229,7 @@ class TestAFileThatIsThere:
         return tmp_path
 
     @pytest.mark.parametrize("command", WRITERS, ids=" ".join)
-    def test_is_written_once_and_replaced_where_that_is_said(
+    def test_a_complete_output_is_kept_and_another_file_replaced_only_with_overwrite(
         self, run: Run, here: Path, command: list[str]
     ) -> None:
         [out] = (here / name for name in command if name.startswith("out."))
@@ -257,7 +253,7 @@ class TestAFileThatIsThere:
         assert "is already complete, with" in run(*command).err
 
     @pytest.mark.parametrize("command", WRITERS, ids=" ".join)
-    def test_of_other_settings_is_refused(self, run: Run, here: Path, command: list[str]) -> None:
+    def test_an_output_of_other_settings_is_refused(self, run: Run, here: Path, command: list[str]) -> None:
         assert run(*command).status == 0
         other = ["--per-context", "2"] if command[0] == "select" else ["--split", "train"]
         refused = run(*command, *other)
@@ -268,21 +264,23 @@ class TestAFileThatIsThere:
         "command",
         [["shift", "export", "-o", "own.jsonl"], ["parse", "--text", "some.jsonl", "-o", "own.amr"]],
     )
-    def test_is_not_replaced_by_what_keeps_no_note(self, run: Run, here: Path, command: list[str]) -> None:
+    def test_commands_without_a_run_note_never_replace_a_file(
+        self, run: Run, here: Path, command: list[str]
+    ) -> None:
         own = here / command[-1]
         own.write_text("what somebody wrote")
         refused = run(*command)
         assert (refused.status, own.read_text()) == (2, "what somebody wrote")
         assert f"{own.name}: the file already exists; name another file" in refused.err
 
-    def test_has_no_room_and_that_is_told(self, run: Run, here: Path) -> None:
+    def test_a_full_disk_is_reported(self, run: Run, here: Path) -> None:
         with no_room_for_more_than(9_000):
             ended = run("export", "out.jsonl")
         assert (ended.status, ended.err.count("\n")) == (1, 1)
         assert "out.jsonl: can't be written: File too large; nothing was changed; make room" in ended.err
         assert not list(here.glob("*out*"))
 
-    def test_of_what_was_refused_has_no_room_and_that_is_told(self, run: Run, here: Path) -> None:
+    def test_a_full_disk_is_reported_for_the_file_of_refused_items(self, run: Run, here: Path) -> None:
         (here / "bad.jsonl").write_text('{"id": "a", "turns": ["Hello.", "Hi."]}\n' + "{\n" * 300)
         with no_room_for_more_than(2_000):
             ended = run("load", "dialogues", "bad.jsonl", "--rejected", "rejected.txt")

@@ -1,4 +1,4 @@
-"""Ctrl-C before and inside commands: one line and status 130."""
+"""Tests of Ctrl-C before and inside commands: they print one line and end with status 130."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A command that is killed while it writes a file: run again, it writes what it would have written."""
+"""Tests that a command killed while it writes a file produces the whole file when run again."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def start(*arguments: str | Path) -> subprocess.Popen[bytes]:
 
 
 def kill_while_writing(folder: Path, *arguments: str | Path) -> None:
-    """Kill a command as soon as it has a new file with an unfinished output, or has finished."""
+    """Start a command and kill it when its first new file appears, unless it has already ended."""
     known = set(folder.iterdir())
     process = start(*arguments)
     deadline = time.monotonic() + SECONDS
@@ -58,7 +58,7 @@ def test_an_export_is_complete_after_it_was_killed(tmp_path: Path, everyday: Pat
     whole, folder = tmp_path / f"whole{Path(name).suffix}", tmp_path / "out"
     folder.mkdir()
     out = folder / name
-    # The server stays up, because the fixture uses the same store.
+    # The server of the store is still running, because the fixture has it open.
     with open_store(everyday):
         assert start("export", whole, "--store", everyday).wait(SECONDS) == 0
         for _ in range(KILLS):

@@ -1,4 +1,4 @@
-"""Options that commands share: what objects of them hand on."""
+"""Tests of shared groups of options: stores, selections of dialogues, training."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ class TestStores:
         monkeypatch.delenv("NEO4J_URI", raising=False)
         monkeypatch.chdir(tmp_path)
 
-    def test_are_named_by_the_option_then_the_environment_then_the_folder(
+    def test_the_store_comes_from_the_option_the_environment_or_the_default_folder(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         assert StoreOptions().name == "./graphneg-store"
         monkeypatch.setenv("NEO4J_URI", "bolt://far:7687")
         assert (StoreOptions().name, StoreOptions("here").name) == ("bolt://far:7687", "here")
 
-    def test_of_a_server_are_taken_to_exist(self, tmp_path: Path) -> None:
+    def test_a_server_is_assumed_to_exist(self, tmp_path: Path) -> None:
         assert StoreOptions("neo4j://nowhere").exists
         assert StoreOptions(str(tmp_path)).exists
         assert not StoreOptions("none").exists
 
-    def test_that_do_not_exist_are_not_made_by_opening(self, tmp_path: Path) -> None:
+    def test_opening_a_missing_store_does_not_create_it(self, tmp_path: Path) -> None:
         with (
             pytest.raises(InputError, match="there is no store at none: create it with graphneg load"),
             StoreOptions("none").opened(),
@@ -47,19 +47,19 @@ class TestStores:
 
 
 class TestSharedOptions:
-    def test_a_choice_of_dialogues_is_a_selection(self) -> None:
+    def test_dialogue_options_become_a_selection(self) -> None:
         chosen = DialogueOptions(["a"], None, 3)
         assert chosen.selection == Selection(("a",), (), 3)
         assert chosen.as_arguments == {"corpora": ("a",), "splits": (), "limit": 3}
         assert CorpusOptions(None, ["test"]).as_arguments == {"corpora": (), "splits": ("test",)}
 
-    def test_named_options_of_a_training_go_before_its_own(self) -> None:
+    def test_named_options_override_the_defaults_of_a_training(self) -> None:
         given = ["learning_rate=0.5", "bf16=true"]
         expected = {"learning_rate": 0.5, "bf16": True, "per_device_train_batch_size": 8}
         assert LanguageModelTraining(option=given).arguments.items() >= expected.items()
         assert EncoderTraining(freeze=["embeddings"]).model["frozen"] == ["embeddings"]
 
-    def test_an_option_that_can_not_be_read_is_told_when_it_is_given(self) -> None:
+    def test_an_invalid_training_option_is_refused_at_once(self) -> None:
         for lessons in (LanguageModelTraining, EncoderTraining):
             with pytest.raises(BadParameter, match="expected NAME=VALUE"):
                 lessons(option=["bf16"])

@@ -1,4 +1,4 @@
-"""``graphneg parse``, as its users meet it: a store, a file, wrong input, and how it ends."""
+"""Tests of ``graphneg parse`` on a store and on files, with valid and wrong input."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WRONG_TEXTS = {
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a parser of one's own, as an installed package brings it."""
+    """Install a package that registers the parser `toy`; return its folder."""
     folder = tmp_path_factory.mktemp("installed")
     install(folder)
     return folder
@@ -43,7 +43,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def run(installed: Path, tmp_path: Path) -> Run:
-    """Runs the program in an empty folder."""
+    """Return a function that runs ``graphneg`` in an empty folder."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("NEO4J")}
     environment["PYTHONPATH"] = os.pathsep.join([str(installed), str(ROOT)])
 
@@ -59,7 +59,7 @@ def run(installed: Path, tmp_path: Path) -> Run:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    """A store of three plain utterances."""
+    """Return a store of three utterances without graphs."""
     file = tmp_path / "d.jsonl"
     turns = [{"text": "I like tea."}, {"text": "There is nothing."}, {"text": "Then I don't want any."}]
     file.write_text(json.dumps({"id": "a", "split": "all", "turns": turns}))
@@ -69,7 +69,7 @@ def store(tmp_path: Path) -> Path:
 
 
 def read(text: str) -> list[tuple[str, str]]:
-    """The text and the top of each graph; all must be well formed."""
+    """Return the text and the top label of each graph; assert that all graphs are well formed."""
     found: list[tuple[str, str]] = []
     for line, block in iter_blocks(text):
         graph = parse_graph(block, first_line=line)
@@ -79,7 +79,7 @@ def read(text: str) -> list[tuple[str, str]]:
 
 
 class TestAStore:
-    def test_of_plain_dialogues_gives_negatives_then(self, run: Run, store: Path, tmp_path: Path) -> None:
+    def test_parsed_dialogues_give_negatives(self, run: Run, store: Path, tmp_path: Path) -> None:
         before = run("--store", store, "negatives", "-o", tmp_path / "none.jsonl")
         assert "run graphneg parse" in before.stderr
         done = run("--store", store, "parse")
@@ -89,7 +89,7 @@ class TestAStore:
         [negative] = map(json.loads, (tmp_path / "out.jsonl").read_text().splitlines())
         assert negative["edits"]
 
-    def test_is_told_of_warnings_by_kind(self, run: Run, store: Path) -> None:
+    def test_warnings_are_counted_by_code(self, run: Run, store: Path) -> None:
         done = run("--store", store, "parse", "--parser", "toy")
         assert done.returncode == 0
         assert "no-graph: 1, d/all/a#1 first: there is nothing" in done.stderr
@@ -109,7 +109,7 @@ class TestAStore:
             (["--device", "cpu"], "'device'"),
         ],
     )
-    def test_is_unchanged_where_the_parser_can_not_be_had(
+    def test_an_unavailable_parser_ends_with_2_and_creates_no_store(
         self, run: Run, tmp_path: Path, arguments: list[str], message: str
     ) -> None:
         done = run("--store", "fresh", "parse", *arguments)
@@ -118,18 +118,18 @@ class TestAStore:
         assert len(done.stderr.strip().splitlines()) == 1
         assert not (tmp_path / "fresh").exists()
 
-    def test_without_dialogues_says_so(self, run: Run, store: Path) -> None:
+    def test_a_selection_without_dialogues_is_refused(self, run: Run, store: Path) -> None:
         done = run("--store", store, "parse", "--parser", "toy", "--corpus", "other")
         assert done.returncode == 1
         assert "no dialogues of other" in done.stderr
 
-    def test_goes_with_no_text_option(self, run: Run) -> None:
+    def test_invalid_combinations_with_text_are_refused(self, run: Run) -> None:
         assert run("parse", "--text", "-").returncode == 2
         assert run("parse", "--text", "-", "-o", "-", "--again").returncode == 2
 
 
 class TestAFile:
-    def test_of_one_utterance_a_line_becomes_a_penman_file(self, run: Run, tmp_path: Path) -> None:
+    def test_each_line_of_a_file_becomes_a_graph(self, run: Run, tmp_path: Path) -> None:
         (tmp_path / "in.txt").write_bytes(b"\xef\xbb\xbfI like tea.\r\nThere is nothing.\nThank you.\n")
         done = run("parse", "--parser", "toy", "--text", "in.txt", "-o", "out.amr")
         assert done.returncode == 0, done.stderr
@@ -142,12 +142,12 @@ class TestAFile:
         assert "2 graphs of 3 texts" in done.stderr
         assert [file.name for file in tmp_path.iterdir() if "tmp" in file.name] == []
 
-    def test_may_be_standard_input_and_output(self, run: Run) -> None:
+    def test_standard_input_and_output_can_be_used(self, run: Run) -> None:
         done = run("parse", "--text", "-", "-o", "-", given=b"I like tea.\nNo, I don't.")
         assert done.returncode == 0, done.stderr
         assert [text for text, _ in read(done.stdout)] == ["I like tea.", "No, I don't."]
 
-    def test_of_anything_becomes_graphs_and_counted_warnings(self, run: Run) -> None:
+    def test_odd_texts_become_graphs_and_counted_warnings(self, run: Run) -> None:
         lines = b"\n".join(WRONG_TEXTS.values())
         done = run("parse", "--text", "-", "-o", "-", given=lines)
         assert done.returncode == 0, done.stderr
@@ -163,7 +163,7 @@ class TestAFile:
             (["--text", "in.txt", "-o", "none/out.amr"], "none/out.amr: can't be written: No such file"),
         ],
     )
-    def test_that_is_missing_is_one_line(
+    def test_a_missing_file_is_one_line_of_error(
         self, run: Run, tmp_path: Path, arguments: list[str], message: str
     ) -> None:
         (tmp_path / "in.txt").write_text("Yes.")
@@ -171,7 +171,7 @@ class TestAFile:
         assert done.returncode == 1
         assert message in done.stderr and len(done.stderr.strip().splitlines()) == 1
 
-    def test_that_is_stopped_leaves_no_output(self, installed: Path, tmp_path: Path) -> None:
+    def test_a_stopped_run_leaves_no_output(self, installed: Path, tmp_path: Path) -> None:
         environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(installed), str(ROOT)])}
         command = [Path(sys.executable).with_name("graphneg"), "parse", "--parser", "toy", "--text", "-"]
         process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Tables and JSON on standard output, as they are printed into a pipe."""
+"""Tests of the tables and JSON lines that commands print on standard output."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from graphneg.cli.tables import figures_table, plain_table, shortage_table, show
 
 
 def printed(table: Table, width: int = 60) -> list[str]:
-    """The lines of a table without the spaces around them."""
+    """Return the printed lines of a table, stripped."""
     console = Console(file=StringIO(), width=width)
     console.print(table)
     assert isinstance(console.file, StringIO)
     return [line.strip() for line in console.file.getvalue().splitlines() if line.strip()]
 
 
-def test_a_plain_table_has_its_title_at_the_left_and_one_rule() -> None:
+def test_a_plain_table_has_a_title_on_the_left_and_one_rule() -> None:
     title, header, rule, row = printed(
         plain_table("edit", "text", rows=[("polarity_flip", "I don't.")], title="Edits")
     )
@@ -34,7 +34,7 @@ def test_a_plain_table_has_its_title_at_the_left_and_one_rule() -> None:
     assert set(rule) == {"─"}
 
 
-def test_figures_stay_whole_and_at_the_right_where_names_are_folded() -> None:
+def test_long_names_are_wrapped_and_numbers_are_not() -> None:
     names = ["a-very-long-name-of-some-corpus", "short"]
     rows = [(name, f"{figure:,}") for name, figure in zip(names, (1, 1234567), strict=True)]
     lines = printed(figures_table("corpus", "dialogues", rows=rows), width=24)
@@ -43,7 +43,7 @@ def test_figures_stay_whole_and_at_the_right_where_names_are_folded() -> None:
     assert "".join(line.split()[0] for line in lines[2:-1]) == names[0]
 
 
-def test_values_are_json_lines_or_a_table_in_their_place(capsys: pytest.CaptureFixture[str]) -> None:
+def test_values_are_printed_as_json_lines_or_as_tables(capsys: pytest.CaptureFixture[str]) -> None:
     read: list[int] = []
 
     def values() -> Iterator[dict[str, Any]]:
@@ -58,7 +58,7 @@ def test_values_are_json_lines_or_a_table_in_their_place(capsys: pytest.CaptureF
     assert read == [1, 2]
 
 
-def test_a_category_repeats_no_figure_of_its_source() -> None:
+def test_the_row_of_a_category_omits_the_figures_of_its_source() -> None:
     spread = SimpleNamespace(minimum=0.1, median=0.25, maximum=0.9)
     figures = {"contexts": 1200, "short": 3, "wanted": 2400, "got": 2397}
     source: Any = SimpleNamespace(name="edits", category="", similarity=spread, **figures)

@@ -1,4 +1,4 @@
-"""What is loaded, exported for others: contexts in the shape of DailyDialog++, and who speaks a response."""
+"""Tests of exports in the format of DailyDialog++, and of the speakers of exported responses."""
 
 from __future__ import annotations
 
@@ -52,9 +52,7 @@ SHOP = [
 ]
 
 
-class Blue(Generator):
-    """Says that the sky is blue."""
-
+class BlueSkyGenerator(Generator):
     name = "blue"
 
     def generate(
@@ -73,40 +71,42 @@ def graph(embedded: Store, tmp_path_factory: pytest.TempPathFactory) -> Dialogue
     return graph
 
 
-def wrong(text: str, at: str = "shop/train/1#2", source: str = "edits", label: int = 0) -> Negative:
+def wrong_response(text: str, at: str = "shop/train/1#2", source: str = "edits", label: int = 0) -> Negative:
     dialogue, _, turn = at.partition("#")
     context = (Turn("Ann", "Is it open?"),)
     own = {"context": context, "original": Original(None, None), "label": label}
     return replace(EXAMPLE, dialogue=dialogue, turn=int(turn), response=text, recipe=source, **own)
 
 
-def lines(path: Path) -> list[dict[str, object]]:
+def read_lines(path: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 class TestSpeakers:
-    def test_of_what_is_exported_are_those_who_reply_or_would(
-        self, graph: DialogueGraph, tmp_path: Path
-    ) -> None:
+    def test_responses_of_an_export_have_the_next_speaker(self, graph: DialogueGraph, tmp_path: Path) -> None:
         graph.export(tmp_path / "shop.jsonl")
         said = {one.response: one.speaker for one in read_jsonl(tmp_path / "shop.jsonl")}
         assert said["And on Sunday?"] == said["Good, I'll hurry."] == said["The bus is blue."] == "Ann"
         assert said["No, we rest then."] == "Bo" and said["Thanks."] == "Cy"
 
-    def test_of_generated_responses_are_those_who_reply(self, graph: DialogueGraph) -> None:
-        made = graph.generate(Blue(), places="every", corpora=["shop"])
+    def test_generated_responses_have_the_next_speaker(self, graph: DialogueGraph) -> None:
+        made = graph.generate(BlueSkyGenerator(), places="every", corpora=["shop"])
         assert [(one.turn, one.speaker) for one in made] == [(1, "Di"), (2, "Cy"), (3, "Ann"), (4, "Bo")]
 
 
 class TestContexts:
-    def test_end_where_responses_and_negatives_answer(self, graph: DialogueGraph, tmp_path: Path) -> None:
-        made = graph.generate(Blue())
+    def test_contexts_end_where_a_response_or_negative_follows(
+        self, graph: DialogueGraph, tmp_path: Path
+    ) -> None:
+        made = graph.generate(BlueSkyGenerator())
         made.to_jsonl(tmp_path / "blue.jsonl")
-        more = written([wrong("Two plums."), wrong("Yes, till six.", label=1)], tmp_path / "more.jsonl")
+        more = written(
+            [wrong_response("Two plums."), wrong_response("Yes, till six.", label=1)], tmp_path / "more.jsonl"
+        )
         out = tmp_path / "contexts.json"
         files = [tmp_path / "blue.jsonl", more]
         assert graph.export(out, format="dailydialog_pp", negatives=files, splits=["train"]) == 3
-        assert lines(out) == [
+        assert read_lines(out) == [
             {
                 "id": "shop/train/1#2",
                 "context": ["Is it open?", "I need pears."],
@@ -130,7 +130,7 @@ class TestContexts:
             },
         ]
 
-    def test_are_read_back_and_loaded(self, graph: DialogueGraph, tmp_path: Path) -> None:
+    def test_exported_contexts_can_be_loaded(self, graph: DialogueGraph, tmp_path: Path) -> None:
         out = tmp_path / "contexts.json"
         graph.export(out, format="dailydialog_pp")
         [choices] = read_choices([out])
@@ -138,11 +138,11 @@ class TestContexts:
         assert choices.negatives["random"] == ("The bus is blue.",)
         assert graph.load("dailydialog_pp", out, name="again").written["dialogues"] == 1
 
-    def test_the_command_tells_what_it_leaves_out(
+    def test_the_command_counts_omitted_contexts(
         self, graph: DialogueGraph, tmp_path: Path, run: Run
     ) -> None:
-        edited = replace(wrong("Here."), original=Original((), None))
-        records = [wrong("No.", "shop/none/1#2"), edited, wrong("No.", "shop/test/2#0")]
+        edited = replace(wrong_response("Here."), original=Original((), None))
+        records = [wrong_response("No.", "shop/none/1#2"), edited, wrong_response("No.", "shop/test/2#0")]
         negatives = written(records, tmp_path / "more.jsonl")
         store = ("--store", str(graph.store.description).removeprefix("embedded store at "))
         out = tmp_path / "contexts.jsonl"
@@ -153,16 +153,18 @@ class TestContexts:
         assert "left out: 2 contexts without a correct or a wrong response" in ended.err
         assert "left out: 1 negatives of edited dialogues" in ended.err
         assert "left out: 1 negatives of dialogues that are not exported" in ended.err
-        written([wrong("Other."), *records], negatives)
+        written([wrong_response("Other."), *records], negatives)
         assert run(*command, *store).status == 2
-        assert run(*command, *store, "--overwrite").status == 0 and len(lines(out)) == 2
+        assert run(*command, *store, "--overwrite").status == 0 and len(read_lines(out)) == 2
 
-    def test_of_which_none_is_complete_are_no_file(self, graph: DialogueGraph, tmp_path: Path) -> None:
+    def test_no_file_is_written_without_a_complete_context(
+        self, graph: DialogueGraph, tmp_path: Path
+    ) -> None:
         with pytest.raises(InputError, match="no context has both correct and wrong responses"):
             graph.export(tmp_path / "out.json", format="dailydialog_pp", splits=["test"])
         assert not list(tmp_path.iterdir())
 
-    def test_of_another_suffix_or_format_are_refused(self, graph: DialogueGraph, tmp_path: Path) -> None:
+    def test_another_suffix_or_format_is_refused(self, graph: DialogueGraph, tmp_path: Path) -> None:
         with pytest.raises(InputError, match=r"\.json or \.jsonl|\.json, \.jsonl"):
             graph.export(tmp_path / "out.parquet", format="dailydialog_pp")
         with pytest.raises(InputError, match="unknown format 'ubuntu'; choose dailydialog_pp"):

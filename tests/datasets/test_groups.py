@@ -1,4 +1,4 @@
-"""Groups: what negatives say of their contexts, and which texts are held out."""
+"""Tests of groups (a context with its correct and wrong responses) and of held-out texts."""
 
 from __future__ import annotations
 
@@ -72,7 +72,9 @@ TEXTS = st.lists(st.text(min_size=1, max_size=8).filter(str.strip))
 
 class TestHeldOut:
     @given(TEXTS, TEXTS)
-    def test_it_holds_what_was_given_however_it_came(self, first: list[str], second: list[str]) -> None:
+    def test_held_out_texts_do_not_depend_on_the_order_of_additions(
+        self, first: list[str], second: list[str]
+    ) -> None:
         together = HeldOut([*second, *first])
         later = HeldOut(first)
         assert all(text in later for text in first)
@@ -81,17 +83,17 @@ class TestHeldOut:
         assert later.digest() == together.digest()
 
     @given(TEXTS, st.integers(0, 99))
-    def test_other_texts_are_not_in_it(self, texts: list[str], at: int) -> None:
+    def test_other_texts_are_not_held_out(self, texts: list[str], at: int) -> None:
         assert f"nobody said {at}" not in HeldOut(texts)
 
-    def test_case_and_white_space_do_not_count(self) -> None:
+    def test_case_and_white_space_are_ignored(self) -> None:
         assert " I  WILL. " in HeldOut(["i will."])
 
-    def test_nothing_is_in_none_and_digests_tell_texts_apart(self) -> None:
+    def test_digests_of_different_texts_differ(self) -> None:
         assert "" not in HeldOut()
         assert HeldOut(["a"]).digest() != HeldOut(["b"]).digest() != HeldOut().digest()
 
-    def test_a_group_loses_what_is_held_out_and_stays_as_it_was(self) -> None:
+    def test_held_out_texts_are_removed_from_a_group(self) -> None:
         group = Group("a#1", ("Hi.",), [Answer("Yes.", REFERENCE)], [Answer("No.", "x"), Answer("Now.", "x")])
         left = HeldOut(["YES.", "now."]).without(group)
         assert (left.positives, left.negatives) == ([], [Answer("No.", "x")])
@@ -99,39 +101,39 @@ class TestHeldOut:
 
 
 class TestEntries:
-    def test_a_right_response_is_of_its_recipe_or_the_reference(self) -> None:
+    def test_the_source_of_a_correct_response_is_its_recipe_or_the_reference(self) -> None:
         assert entry_from_record(right(0, "Yes."), "here").source == REFERENCE
         assert (
             entry_from_record(replace(right(0, "Yes."), recipe="paraphrase"), "here").source == "paraphrase"
         )
 
-    def test_the_transforms_are_those_of_the_edits_and_a_generator_is_none(self) -> None:
+    def test_transforms_come_from_edits_and_not_from_a_generator(self) -> None:
         assert entry_from_record(EXAMPLE, "here").transforms == ("polarity_flip",)
         generated = replace(EXAMPLE, recipe="polarity_flip", amr={})
         assert entry_from_record(generated, "here").transforms == ()
 
-    def test_an_edited_context_brings_its_own_response_as_the_right_one(self) -> None:
+    def test_the_response_is_correct_after_the_unedited_context(self) -> None:
         before = (Turn("A", "I like tea."),)
         record = replace(wrong(0, "Me too."), original=Original(before, None))
         entry = entry_from_record(record, "here")
         assert (entry.context, entry.right) == (("I like tea.",), "Me too.")
         assert entry.edited_context == tuple(turn.text for turn in record.context)
 
-    def test_a_wrong_response_alone_brings_none(self) -> None:
+    def test_a_wrong_response_without_an_original_has_no_correct_one(self) -> None:
         assert entry_from_record(wrong(0, "No."), "here").right is None
 
     @pytest.mark.parametrize("label", [-1, 2])
-    def test_a_label_that_is_none_is_named(self, label: int) -> None:
+    def test_an_invalid_label_is_refused(self, label: int) -> None:
         with pytest.raises(InputError, match=f"here: the label is {label}, but must be 1"):
             entry_from_record(replace(EXAMPLE, label=label), "here")
 
-    def test_files_and_negatives_give_the_same(self, tmp_path: Path) -> None:
+    def test_files_and_objects_give_the_same_entries(self, tmp_path: Path) -> None:
         path = written(some(3), tmp_path / "some.jsonl")
         assert list(entries_of(path)) == list(entries_of(str(path))) == list(entries_of(some(3)))
 
 
 class TestGroups:
-    def test_an_answer_counts_once(self) -> None:
+    def test_equal_answers_are_kept_once(self) -> None:
         group = Group("a#1", ("Hi.",))
         entry = Entry("a#1", "train", ("Hi.",), ("Hi.",), "No.", 0, "edits", ("C-cont",), (), "Yes.")
         for _ in range(2):
@@ -139,7 +141,7 @@ class TestGroups:
         assert group.positives == [Answer("Yes.", REFERENCE)]
         assert group.negatives == [Answer("No.", "edits", "C-cont")]
 
-    def test_an_answer_has_the_names_of_all_its_records_and_its_first_category(self) -> None:
+    def test_an_answer_keeps_categories_and_transforms_of_all_its_records(self) -> None:
         edits = [
             replace(EXAMPLE.edits[0], transform=name) for name in ("antonym_substitution", "entity_swap")
         ]
@@ -152,20 +154,20 @@ class TestGroups:
         assert (answer.category, answer.categories) == ("C-ent", ("C-ent", "C-cont"))
         assert answer.transforms == ("antonym_substitution", "entity_swap")
 
-    def test_the_same_text_of_another_source_is_another_answer(self) -> None:
+    def test_equal_texts_of_two_sources_are_two_answers(self) -> None:
         [group] = read_groups([[right(0, "Yes."), wrong(0, "No.", "edits"), wrong(0, "No.", "overlap")]])
         assert [answer.source for answer in group.negatives] == ["edits", "overlap"]
 
-    def test_groups_come_as_they_come_up_first_and_over_all_sources(self) -> None:
+    def test_groups_are_in_the_order_of_their_first_record(self) -> None:
         sources = [[wrong(5, "No."), right(1, "Yes.")], [right(5, "It is.")]]
         assert [group.id for group in read_groups(sources)] == ["own/train/5#2", "own/train/1#2"]
 
-    def test_a_wrong_response_that_is_right_in_other_writing_is_left_out(self) -> None:
+    def test_a_wrong_response_equal_to_a_correct_one_up_to_spacing_is_left_out(self) -> None:
         records = [right(0, "I don't know, sir."), wrong(0, "I do n't know , sir ."), wrong(0, "No.")]
         groups, left_out = read_usable_groups([records])
         assert ([answer.text for answer in groups[0].negatives], left_out) == (["No."], 1)
 
-    def test_the_right_response_stays_wrong_after_an_edited_context(self) -> None:
+    def test_a_correct_response_is_wrong_only_after_an_edited_context(self) -> None:
         before = right(0, "").context
         edited = (Turn("A", "Is it 1?"), before[1])
         spaced = tuple(Turn(turn.speaker, turn.text.replace("?", " ?")) for turn in before)
@@ -176,7 +178,7 @@ class TestGroups:
         [group] = read_groups([records])
         assert [answer.context for answer in group.negatives] == [("Is it 1?", "No, more than 0.")]
 
-    def test_choices_become_groups_with_a_source_for_each_kind(self) -> None:
+    def test_labelled_contexts_become_groups_with_a_source_for_each_kind(self) -> None:
         choices = LabelledContext(
             "a", ("Hi.",), ("Yes.",), {"random": ("Fish.",), "adversarial": ("Hi, no.", "Bye.")}
         )
@@ -185,10 +187,10 @@ class TestGroups:
         assert [answer.source for answer in group.negatives] == ["random", "adversarial", "adversarial"]
         assert group.positives == [Answer("Yes.", REFERENCE)] and group.context == ("Hi.",)
 
-    def test_a_group_becomes_choices_by_source_that_know_their_transforms_and_categories(self) -> None:
+    def test_a_labelled_context_keeps_sources_transforms_and_categories(self) -> None:
         edited = replace(EXAMPLE, response="Me too.", original=Original(SAID, None))
         [group] = read_groups(
-            [[wrong(0, "No.", "overlap", ""), right(0, "Yes."), *_at(0, [EXAMPLE, edited])]]
+            [[wrong(0, "No.", "overlap", ""), right(0, "Yes."), *_moved_to(0, [EXAMPLE, edited])]]
         )
         choices = labelled_context(group)
         assert choices.positives == ("Yes.", "I like it.", "Me too.")
@@ -200,11 +202,11 @@ class TestGroups:
 SAID = (Turn("A", "Is it 0?"), Turn("B", "No, more than 0."))
 
 
-def _at(context: int, records: list[Negative]) -> list[Negative]:
-    """The records as those of a context of `pair_samples`."""
-    there = right(context, "")
+def _moved_to(context: int, records: list[Negative]) -> list[Negative]:
+    """Return the records with the dialogue and the context number `context` of `pair_samples`."""
+    template = right(context, "")
     return [
-        replace(record, dialogue=there.dialogue, split=there.split, context=place)
+        replace(record, dialogue=template.dialogue, split=template.split, context=place)
         for record in records
-        for place in [there.context if record.original.context is None else record.context]
+        for place in [template.context if record.original.context is None else record.context]
     ]

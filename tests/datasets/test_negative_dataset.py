@@ -1,4 +1,4 @@
-"""Groups on disk: the same ones as in memory, kept for the next time, read by other processes."""
+"""Tests of groups on disk: equal to those in memory, cached, and readable by other processes."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from tests.pair_samples import anyhow, right, some, written, wrong
 
 @settings(max_examples=20)
 @given(anyhow)
-def test_groups_on_disk_are_those_in_memory(records: list[Negative]) -> None:
+def test_groups_on_disk_equal_those_in_memory(records: list[Negative]) -> None:
     assert list(NegativeDataset([records]).groups(0)) == read_groups([records])
 
 
 class TestGroups:
-    def test_they_have_indices_and_slices_as_lists_have(self) -> None:
+    def test_groups_have_indices_and_slices(self) -> None:
         groups, plain = NegativeDataset([some(5)]).groups(0), read_groups([some(5)])
         assert len(groups) == 5 and groups[3] == plain[3] and groups[1:4:2] == plain[1:4:2]
         assert groups[3] is groups[3]  # decoded once
         with pytest.raises(IndexError):
             groups[5]
 
-    def test_any_text_comes_back_as_it_was(self) -> None:
+    def test_any_text_is_read_back_unchanged(self) -> None:
         said = 'Tea? "Ja", 茶!\n\t\\ \u2028 \x00 🙂'
         [group] = NegativeDataset([[right(0, said), wrong(0, said * 2)]]).groups(0)
         assert [answer.text for answer in group.positives + group.negatives] == [said, said * 2]
 
-    def test_other_processes_read_the_same_ones(self) -> None:
+    def test_pickled_groups_are_equal(self) -> None:
         dataset = NegativeDataset([some(3)], held_out=["Wrong 1 0."])
         groups = dataset.groups(0)
         again = pickle.loads(pickle.dumps(groups))
         assert list(again) == list(groups) and again.held_out == groups.held_out == 1
 
-    def test_what_is_held_out_is_counted_in_right_and_wrong_ones(self) -> None:
+    def test_held_out_correct_and_wrong_responses_are_counted(self) -> None:
         groups = NegativeDataset([some(2)], held_out=["it is 1.", "WRONG 0  0.", "nobody says this"]).groups(
             0
         )
@@ -54,10 +54,10 @@ class TestGroups:
         [group] = NegativeDataset([records], splits=["test"]).groups(0)
         assert group.negatives == []
 
-    def test_no_negatives_are_no_groups(self) -> None:
+    def test_no_negatives_give_no_groups(self) -> None:
         assert list(NegativeDataset([[]]).groups(0)) == []
 
-    def test_the_folder_goes_with_the_data_set(self) -> None:
+    def test_the_folder_is_deleted_with_the_data_set(self) -> None:
         dataset = NegativeDataset([some(2)])
         dataset.groups(0)
         folder = dataset.folder
@@ -72,7 +72,7 @@ class TestEpochs:
         dataset = NegativeDataset([some(2)])
         assert dataset.groups(0) is dataset.groups(7)
 
-    def test_a_function_has_the_seed_of_its_epoch_and_the_rest_is_read_once(self) -> None:
+    def test_functions_are_called_for_each_epoch_and_streams_read_once(self) -> None:
         read: list[str] = []
 
         def stream() -> Iterator[Negative]:
@@ -85,7 +85,7 @@ class TestEpochs:
             assert made == [f"Made by {10 + epoch}."]
         assert read == ["once"]
 
-    def test_a_function_that_fails_leaves_nothing_behind(self) -> None:
+    def test_groups_can_be_read_after_a_function_failed(self) -> None:
         def failing(seed: int) -> Iterator[Negative]:
             yield right(0, "Yes.")
             if not again:
@@ -106,7 +106,7 @@ class TestCache:
             NegativeDataset([path], cache=tmp_path / "cache").groups(0)
         assert list((tmp_path / "cache").iterdir()) == []
 
-    def test_what_is_held_out_has_a_cache_of_its_own(self, tmp_path: Path) -> None:
+    def test_the_cache_depends_on_the_held_out_texts(self, tmp_path: Path) -> None:
         path, cache = written(some(2), tmp_path / "some.jsonl"), tmp_path / "cache"
         counts = [
             NegativeDataset([path], held_out=h, cache=cache).groups(0).held_out for h in ((), ["It is 1."])
@@ -117,6 +117,6 @@ class TestCache:
         NegativeDataset([some(2)], cache=tmp_path / "cache").groups(0)
         assert not (tmp_path / "cache").exists()
 
-    def test_a_file_that_is_not_there_is_named(self, tmp_path: Path) -> None:
+    def test_a_missing_file_is_named(self, tmp_path: Path) -> None:
         with pytest.raises(InputError, match=r"nowhere\.jsonl: can't be read: No such file"):
             NegativeDataset([tmp_path / "nowhere.jsonl"], cache=tmp_path).groups(0)

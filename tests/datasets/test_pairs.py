@@ -1,4 +1,4 @@
-"""Pairs for a training job: what is drawn, what is held out, where a stream goes on, what is refused."""
+"""Tests of `read_pairs`: sampling, held-out texts, resuming a stream, and invalid input."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def has_both(records: list[Negative]) -> bool:
     return {"edits", "overlap"} <= {record.recipe for record in records}
 
 
-class TestLaws:
+class TestProperties:
     @few
     @given(anyhow, seeds, epochs)
-    def test_streamed_pairs_are_those_that_are_drawn_in_memory(
+    def test_streamed_pairs_equal_those_drawn_in_memory(
         self, records: list[Negative], seed: int, epoch: int
     ) -> None:
         assume(has_both(records))
@@ -42,7 +42,7 @@ class TestLaws:
 
     @few
     @given(anyhow, seeds, st.data())
-    def test_a_stream_goes_on_with_exactly_the_rest(
+    def test_a_resumed_stream_yields_exactly_the_rest(
         self, records: list[Negative], seed: int, data: st.DataObject
     ) -> None:
         whole = [*(stream := read_pairs(records, seed=seed)), *stream]
@@ -56,7 +56,7 @@ class TestLaws:
 
     @few
     @given(anyhow, seeds)
-    def test_all_negatives_come_up_in_as_many_epochs_as_a_context_has(
+    def test_all_negatives_of_a_context_are_drawn_over_the_epochs(
         self, records: list[Negative], seed: int
     ) -> None:
         assume(has_both(records))
@@ -66,7 +66,7 @@ class TestLaws:
 
     @few
     @given(anyhow, seeds, st.data())
-    def test_no_text_that_is_held_out_is_ever_drawn(
+    def test_held_out_texts_are_never_drawn(
         self, records: list[Negative], seed: int, data: st.DataObject
     ) -> None:
         texts = sorted({record.response for record in records})
@@ -77,7 +77,7 @@ class TestLaws:
 
 
 def _take(pairs: Pairs, amount: int) -> list[Pair]:
-    """The next pairs, over the ends of epochs."""
+    """Return the next `amount` pairs, from several epochs if necessary."""
     found: list[Pair] = []
     while len(found) < amount:
         for pair in pairs:
@@ -88,7 +88,7 @@ def _take(pairs: Pairs, amount: int) -> list[Pair]:
 
 
 class TestDrawing:
-    def test_each_context_gives_one_of_each_source_where_no_mix_is_given(self) -> None:
+    def test_the_default_mix_draws_one_response_of_each_source(self) -> None:
         counts = Counter((pair.context, pair.source) for pair in read_pairs(some(3)))
         assert set(counts.values()) == {1} and {source for _, source in counts} == {
             "reference",
@@ -96,7 +96,7 @@ class TestDrawing:
             "overlap",
         }
 
-    def test_weights_go_by_category_before_source(self) -> None:
+    def test_the_weight_of_a_category_precedes_that_of_its_source(self) -> None:
         mix = Mix(
             1, {"edits": 1, "overlap": 1}, {"reference": 2.0, "edits": 3.0, "C-cont": 0.5, "overlap": 4.0}
         )
@@ -117,7 +117,7 @@ class TestDrawing:
         pairs = list(read_pairs(some()))
         assert list(read_pairs(jsonl)) == pairs == list(read_pairs(parquet))
 
-    def test_an_edited_dialogue_keeps_its_own_context(self) -> None:
+    def test_a_negative_of_an_edited_dialogue_keeps_the_edited_context(self) -> None:
         turns = (Turn("A", "I like tea."),)
         edited = replace(
             wrong(0, "Me too."),
@@ -127,11 +127,11 @@ class TestDrawing:
         contexts = {pair.label: pair.context for pair in read_pairs([edited])}
         assert contexts == {1: ("I like tea.",), 0: ("I hate tea.",)}
 
-    def test_pairs_of_an_epoch_go_to_other_processes(self) -> None:
+    def test_the_pairs_of_an_epoch_can_be_pickled(self) -> None:
         pairs = read_pairs(some())
         assert list(pickle.loads(pickle.dumps(pairs.epoch(1)))) == list(pairs.epoch(1))
 
-    def test_a_kept_file_is_read_once_and_never_for_other_negatives(self, tmp_path: Path) -> None:
+    def test_a_cache_is_reused_until_its_file_changes(self, tmp_path: Path) -> None:
         path, cache = written(some(), tmp_path / "some.jsonl"), tmp_path / "cache"
         first = list(read_pairs(path, cache=cache))
         [kept] = cache.iterdir()
@@ -150,25 +150,25 @@ class TestUnusable:
 
 
 class TestHeldOut:
-    def test_responses_of_a_split_are_held_out_wherever_they_are_said(self) -> None:
+    def test_texts_of_a_held_out_split_are_left_out_of_other_splits(self) -> None:
         records = [right(0, "Yes."), wrong(0, "Perhaps not."), right(1, "perhaps  NOT.", "test"), *some(2)]
         pairs, lacking = read_pairs(records, held_out_splits=["test"]).draw(0)
         assert "Perhaps not." not in {pair.response for pair in pairs} and lacking.held_out == 1
         assert not any("own/test" in pair.id for pair in pairs)
 
-    def test_a_split_that_is_nowhere_is_refused(self) -> None:
+    def test_an_unknown_split_is_refused(self) -> None:
         with pytest.raises(InputError, match="there are no negatives of the split 'tset'; available: train"):
             list(read_pairs(some(), held_out_splits=["tset"]))
 
 
-class TestLooks:
-    def test_it_is_as_long_as_the_epoch_that_comes_next(self) -> None:
+class TestLengthAndRepr:
+    def test_the_length_is_that_of_the_next_epoch(self) -> None:
         made = [wrong(0, "Made 0.", "made"), wrong(1, "Made 1.", "made")]
         pairs = read_pairs(some(3), lambda seed: made[:seed], mix=Mix(1, {"made": 1}), seed=1)
         assert len(pairs) == 4 == len(list(pairs))
         assert len(pairs) == 5 == len(list(pairs))
 
-    def test_it_says_what_it_is_without_reading_anything(self, tmp_path: Path) -> None:
+    def test_the_repr_names_sources_mix_and_seed_without_reading_files(self, tmp_path: Path) -> None:
         pairs = read_pairs(tmp_path / "none.jsonl", some(), mix=MIX, seed=3)
         what = f"{tmp_path}/none.jsonl, negatives, edits=2 overlap=1 random=1, seed 3"
         assert repr(pairs) == f"<Pairs: {what}, at epoch 0, pair 0>"
@@ -177,18 +177,18 @@ class TestLooks:
 
 class TestWrongInput:
     @pytest.mark.parametrize("name", ["held_out", "held_out_splits"])
-    def test_a_text_where_a_list_is_meant_is_told(self, name: str) -> None:
+    def test_a_string_in_place_of_a_list_is_refused(self, name: str) -> None:
         with pytest.raises(InputError, match=rf"{name} takes a list: {name}=\['test'\], not {name}='test'"):
             read_pairs(some(), **{name: "test"})
 
-    def test_a_context_without_a_right_response_is_named(self, tmp_path: Path) -> None:
+    def test_a_context_without_a_correct_response_is_named(self, tmp_path: Path) -> None:
         path = written([*some(2), wrong(7, "No.")], tmp_path / "some.jsonl")
         complaint = "own/train/7#2: no correct response; a context needs"
         for read in (lambda: list(read_pairs(path)), lambda: read_groups([path])):
             with pytest.raises(InputError, match=complaint):
                 read()
 
-    def test_a_label_that_is_none_is_named_with_its_line(self, tmp_path: Path) -> None:
+    def test_an_invalid_label_is_refused_with_its_line(self, tmp_path: Path) -> None:
         path = written([right(0, "Yes."), replace(wrong(0, "No."), label=2)], tmp_path / "some.jsonl")
         for read in (lambda: list(read_pairs(path)), lambda: read_groups([path])):
             with pytest.raises(InputError, match=r"some.jsonl, line 2: the label is 2, but must be 1"):

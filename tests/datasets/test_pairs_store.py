@@ -1,4 +1,4 @@
-"""Pairs of negatives that are made from a store, for each epoch anew; its splits are held out."""
+"""Tests of pairs whose negatives are generated from a store for each epoch."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ DIALOGUES = [
 ]
 
 
-class Counting(Generator):
-    """Says a number that depends on the seed, and what the held-out dialogue says."""
+class SeedGenerator(Generator):
+    """Give a response with the seed, and one that also occurs in the held-out dialogue."""
 
     name = "counting"
 
@@ -56,8 +56,8 @@ def graph(store: Store, tmp_path_factory: pytest.TempPathFactory) -> DialogueGra
     return graph
 
 
-def test_a_stream_gives_pairs_of_its_contexts(graph: DialogueGraph) -> None:
-    pairs = graph.pairs(graph.generate(Counting(), splits=["train"]), mix=Mix(1, {"C-cont": 1}))
+def test_generated_negatives_are_paired_with_their_contexts(graph: DialogueGraph) -> None:
+    pairs = graph.pairs(graph.generate(SeedGenerator(), splits=["train"]), mix=Mix(1, {"C-cont": 1}))
     drawn = {(pair.context[-1], pair.label, pair.response) for pair in pairs}
     assert drawn == {
         ("Until six.", 1, "And on Sunday?"),
@@ -67,14 +67,14 @@ def test_a_stream_gives_pairs_of_its_contexts(graph: DialogueGraph) -> None:
     }
 
 
-def test_each_epoch_has_negatives_of_its_own_seed(graph: DialogueGraph) -> None:
-    pairs = graph.pairs(lambda seed: graph.generate(Counting(), seed=seed), seed=3)
+def test_each_epoch_has_negatives_of_another_seed(graph: DialogueGraph) -> None:
+    pairs = graph.pairs(lambda seed: graph.generate(SeedGenerator(), seed=seed), seed=3)
     wrong = [{pair.response for pair in pairs.epoch(epoch) if not pair.label} for epoch in range(2)]
     assert wrong == [{"Number 3."}, {"Number 4."}]
 
 
-def test_what_a_split_of_the_store_says_is_held_out(graph: DialogueGraph) -> None:
-    made = graph.generate(Counting(), per_context=2, splits=["train"])
+def test_texts_of_a_held_out_split_of_the_store_are_left_out(graph: DialogueGraph) -> None:
+    made = graph.generate(SeedGenerator(), per_context=2, splits=["train"])
     pairs, lacking = graph.pairs(made, mix=Mix(1, {"counting": 2}), held_out_splits=["test"]).draw(0)
     assert {pair.response for pair in pairs if not pair.label} == {"Number 0."}
     assert lacking.held_out == 2 and lacking.responses == {"counting": 2}
@@ -84,8 +84,8 @@ def test_what_a_split_of_the_store_says_is_held_out(graph: DialogueGraph) -> Non
         graph.pairs(made, held_out_splits=["dev"])
 
 
-def test_a_stream_has_the_length_of_its_last_whole_use_and_says_what_it_is(graph: DialogueGraph) -> None:
-    made = graph.generate(Counting(), splits=["train"])
+def test_a_stream_has_a_length_after_it_was_read_once(graph: DialogueGraph) -> None:
+    made = graph.generate(SeedGenerator(), splits=["train"])
     with pytest.raises(TypeError, match="the number of negatives is known only after they are made"):
         len(made)
     next(iter(made))
@@ -103,13 +103,13 @@ CALLS = [
 
 
 @pytest.mark.parametrize(("argument", "call"), CALLS)
-def test_a_text_where_a_list_is_meant_is_told(graph: DialogueGraph, argument: str, call: str) -> None:
+def test_a_string_in_place_of_a_list_is_refused(graph: DialogueGraph, argument: str, call: str) -> None:
     first = ([],) if call == "pairs" else ()
     with pytest.raises(InputError, match=rf"^{argument} takes a list: {argument}=\['all'\], not"):
         getattr(graph, call)(*first, **{argument: "all"})
 
 
-def test_an_export_of_a_text_where_a_list_is_meant_writes_nothing(
+def test_an_export_with_a_string_in_place_of_a_list_writes_nothing(
     graph: DialogueGraph, tmp_path: Path
 ) -> None:
     with pytest.raises(InputError, match="splits takes a list"):

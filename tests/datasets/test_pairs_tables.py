@@ -1,4 +1,4 @@
-"""Pairs in the shapes that trainers take: Hugging Face datasets, a torch data loader, triplets and tuples."""
+"""Tests of pairs as Hugging Face datasets, data frames, triplets, tuples and a torch data loader."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class TestDatasets:
     def test_an_iterable_dataset_streams_the_same_rows(self, pairs: Pairs) -> None:
         assert list(pairs.to_iterable_dataset(epoch=1)) == list(pairs.to_dataset(epoch=1))
 
-    def test_an_iterable_dataset_goes_on_in_the_middle(self, pairs: Pairs) -> None:
+    def test_an_iterable_dataset_can_be_resumed(self, pairs: Pairs) -> None:
         stream: Any = pairs.to_iterable_dataset()
         rows = iter(stream)
         first = [next(rows) for _ in range(1_234)]
@@ -68,26 +68,26 @@ class TestDataFrames:
 class TestTuples:
     pytest.importorskip("datasets")
 
-    def test_a_triplet_for_each_negative(self, pairs: Pairs) -> None:
+    def test_each_negative_gives_a_triplet(self, pairs: Pairs) -> None:
         rows: Any = pairs.triplets()
         assert rows.column_names == ["anchor", "positive", "negative"]
         drawn = {(pair.context, pair.response) for pair in pairs.epoch(0) if not pair.label}
         assert {(tuple(row["anchor"].split("\n")), row["negative"]) for row in rows} == drawn
         assert len(rows) == len(drawn)
 
-    def test_a_tuple_for_each_positive_where_it_takes_all_negatives(self, pairs: Pairs) -> None:
+    def test_each_correct_response_gives_a_tuple_with_all_negatives(self, pairs: Pairs) -> None:
         rows: Any = pairs.tuples(3)
         assert rows.column_names == ["anchor", "positive", "negative_1", "negative_2", "negative_3"]
         drawn = {(pair.context, pair.response) for pair in pairs.epoch(0) if pair.label}
         assert {(tuple(row["anchor"].split("\n")), row["positive"]) for row in rows} == drawn
 
-    def test_a_context_with_too_few_gives_no_row_and_is_counted(self) -> None:
+    def test_contexts_with_too_few_negatives_are_counted(self) -> None:
         records = [*some(3), right(9, "It is."), wrong(9, "It is not.")]
         rows: Any = read_pairs(records, mix=MIX).tuples(3)
         assert not any("9" in anchor for anchor in rows["anchor"])
         assert rows.info.description == "1 contexts have fewer than 3 negatives and are left out"
 
-    def test_a_negative_with_an_edited_context_is_refused_and_named(self) -> None:
+    def test_a_negative_with_an_edited_context_is_refused(self) -> None:
         said = (Turn("A", "Is it not 9?"), Turn("B", "No, more than 9."))
         edited = replace(
             wrong(9, "It is.", "deam"),
@@ -103,7 +103,7 @@ class TestTuples:
         assert kept[0] == (("Is it not 9?", "No, more than 9."), "It is.")
 
     @pytest.mark.parametrize("text", ["it  is 10 !", "“It is 10!”", "", "  "])
-    def test_no_row_has_equal_or_empty_sides(self, text: str) -> None:
+    def test_no_row_has_equal_or_empty_texts(self, text: str) -> None:
         records = [*some(3), right(9, '"It is 10!"' if "“" in text else "It is 10!"), wrong(9, text)]
         records += [wrong(9, "It was 11."), wrong(9, "It is 10.")]
         pairs = read_pairs(records, mix=Mix(1, {"edits": 4}))
@@ -122,20 +122,20 @@ class TestLoader:
     pytest.importorskip("torch")
 
     @pytest.mark.parametrize("workers", [0, 1])
-    def test_batches_come_in_the_order_of_the_pairs(self, pairs: Pairs, workers: int) -> None:
+    def test_batches_keep_the_order_of_the_pairs(self, pairs: Pairs, workers: int) -> None:
         batches = list(pairs.to_dataloader(64, num_workers=workers))
         assert [text for batch in batches for text in batch["response"]] == [
             pair.response for pair in pairs.epoch(0)
         ]
         assert batches[0]["label"].shape == batches[0]["weight"].shape == (64,)
 
-    def test_a_loader_begins_where_it_is_told(self, pairs: Pairs) -> None:
+    def test_a_loader_can_start_at_any_pair(self, pairs: Pairs) -> None:
         [batch] = pairs.to_dataloader(64, start=len(pairs.epoch(0)) - 5, collate=list)
         assert batch == list(pairs.epoch(0))[-5:]
 
 
 class TestShortages:
-    def test_the_table_counts_what_is_lacking_by_source_and_category(self) -> None:
+    def test_missing_negatives_are_counted_by_source_and_category(self) -> None:
         records = [*some(3), right(9, "It is more."), wrong(9, "It is more or less.")]
         rows = {(row.name, row.category): row for row in read_pairs(records, mix=MIX).shortages()}
         edits, overlap = rows["edits", ""], rows["overlap", ""]
@@ -146,7 +146,7 @@ class TestShortages:
         assert spread.count == 7 and -1 <= spread.minimum <= spread.median <= spread.maximum <= 1.001
         assert spread.maximum > 0.8
 
-    def test_the_terminal_shows_a_line_for_each(self) -> None:
+    def test_the_table_has_a_line_for_each_source_and_category(self) -> None:
         from rich.console import Console
 
         from graphneg.cli.tables import shortage_table

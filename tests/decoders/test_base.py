@@ -1,4 +1,4 @@
-"""Decoders are found by name, and their answers are checked."""
+"""Tests of finding decoders by name and of checking their answers."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ GRAPH = parse_graph("(s / sing-01)", "d#0")
 SAID = EditedUtterance("d#0", "A", "They sing.", GRAPH, GRAPH, (), {}, {})
 
 
-class Parrot:
-    """Answers what it was made with, whatever it is asked."""
+class FixedAnswers:
+    """Return the given answers for any batch."""
 
     name = "parrot"
 
@@ -41,11 +41,11 @@ def test_an_unknown_name_or_option_is_an_error(name: str, options: dict[str, str
 
 def test_as_many_answers_as_items() -> None:
     with pytest.raises(DecoderError, match="decoder parrot answered 1 of 2 items"):
-        guarded(Parrot("They shout.")).decode([SAID, SAID])
+        guarded(FixedAnswers("They shout.")).decode([SAID, SAID])
 
 
 def test_a_guarded_decoder_is_guarded_once() -> None:
-    decoder = guarded(Parrot("They shout."))
+    decoder = guarded(FixedAnswers("They shout."))
     assert guarded(decoder) is decoder
     assert decoder.decode([SAID]) == [Decoded("They shout.")]
 
@@ -53,12 +53,12 @@ def test_a_guarded_decoder_is_guarded_once() -> None:
 @pytest.mark.parametrize(
     ("answer", "code"), [("they  SING.", "unchanged"), (" ", "empty"), ("They sing!", None), ("Sing.", None)]
 )
-def test_the_original_and_nothing_are_no_answers(answer: str, code: str | None) -> None:
+def test_the_original_and_empty_texts_are_refused(answer: str, code: str | None) -> None:
     checked = refuse_original(SAID.text, Decoded(answer))
     assert checked.text == (answer if code is None else None)
     assert (checked.reason or "").partition(":")[0] == (code or "")
 
 
-def test_a_refusal_stays_as_it_is() -> None:
+def test_a_refusal_is_passed_on() -> None:
     refusal = Decoded(None, "no-form: there is no word")
     assert refuse_original("They sing.", refusal) is refusal

@@ -1,4 +1,4 @@
-"""The rescored decoder: it takes the text that says the graph, whoever wrote it."""
+"""Tests of the rescored decoder, which chooses between the texts of `surface` and of a model."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ pytestmark = pytest.mark.slow
 TRAINS = parse_graph("(l / like-01~e.1 :ARG0 (i / i~e.0) :ARG1 (t / train~e.2))", "own/test/1#0@penman")
 
 
-def denied() -> EditedUtterance:
-    """``I like trains.``, denied: the model never learned anything like it, and ``surface`` can say it."""
+def negated_item() -> EditedUtterance:
+    """Return "I like trains." with a negated graph. Only `surface` can write it, not the model."""
     edit = Edit("polarity_flip", "C-neg", "0", "add", TRAINS.id, 0, role="polarity", value="-")
     after = apply_edits(TRAINS, [edit], {})
     return EditedUtterance("own/test/1#0", "A", "I like trains.", TRAINS, after, (edit,))
@@ -37,17 +37,17 @@ def decoder(tiny: TinyT5) -> Iterator[RescoringDecoder]:
     decoder.close()
 
 
-def test_what_is_found_again_and_what_is_likely_are_weighed(tiny: TinyT5) -> None:
-    [said] = get_decoder("surface").decode([denied()])
-    [written] = T5Decoder(tiny.hugging_face).decode([denied()])
+def test_round_trip_and_likelihood_are_weighed(tiny: TinyT5) -> None:
+    [said] = get_decoder("surface").decode([negated_item()])
+    [written] = T5Decoder(tiny.hugging_face).decode([negated_item()])
     assert said.text == "I do not like trains." != written.text
     for weight, margin, expected in ((0, 0, said), (1, 0, written), (1, 100, said)):
         decoder = RescoringDecoder(tiny.hugging_face, device="cpu", loss_weight=weight, margin=margin)
-        assert decoder.decode([denied()]) == [expected]
+        assert decoder.decode([negated_item()]) == [expected]
         decoder.close()
 
 
-def test_what_surface_can_not_say_the_model_does(decoder: RescoringDecoder, tiny: TinyT5) -> None:
+def test_the_model_writes_what_surface_can_not(decoder: RescoringDecoder, tiny: TinyT5) -> None:
     graph, text = tiny.pairs[0]
     swapped = Edit("other", "C-irr", "0", "graft", "other", 0, from_amr="away", from_position=0)
     item = replace(edited(graph, "Nobody said this."), edits=(swapped,))
@@ -56,7 +56,7 @@ def test_what_surface_can_not_say_the_model_does(decoder: RescoringDecoder, tiny
     assert decoder.decode([item])[0].text == text
 
 
-def test_the_original_is_taken_from_neither(decoder: RescoringDecoder, tiny: TinyT5) -> None:
+def test_the_original_text_is_never_chosen(decoder: RescoringDecoder, tiny: TinyT5) -> None:
     graph, text = tiny.pairs[0]
     [answer] = decoder.decode([edited(graph, text.upper())])
     assert answer.text is None or answer.text.upper() != text.upper()
@@ -64,7 +64,7 @@ def test_the_original_is_taken_from_neither(decoder: RescoringDecoder, tiny: Tin
 
 def test_texts_do_not_depend_on_the_batch(decoder: RescoringDecoder, tiny: TinyT5) -> None:
     items = [
-        denied(),
+        negated_item(),
         *(edited(graph, "Nobody said this.", f"own/{n}") for n, (graph, _) in enumerate(tiny.pairs)),
     ]
     together = decoder.decode(items)
@@ -83,18 +83,18 @@ def test_ctranslate2_finds_the_same_texts_likely(tiny: TinyT5) -> None:
     )
     known = len(graphs)
     assert theirs[:known] == pytest.approx(ours[:known], rel=0.1, abs=0.05)
-    # CTranslate2's weights have 8 bits: losses of texts that the model never saw differ by up to a fifth.
+    # CTranslate2 uses 8-bit weights, so losses differ by up to a fifth.
     assert theirs[known:] == pytest.approx(ours[known:], rel=0.3, abs=0.05)
     assert max(theirs[:known]) < min(theirs[known:])
 
 
-def test_a_graph_longer_than_the_model_reads_is_not_likely_at_all(tiny: TinyT5) -> None:
+def test_a_too_long_graph_has_an_infinite_loss(tiny: TinyT5) -> None:
     long = parse_graph(f"(a / and {' '.join(f':op{n} (t{n} / thing)' for n in range(1, 100))})")
     infinite, known = T5Decoder(tiny.amrlib, offline=True).losses([(long, "Things."), tiny.pairs[0]])
     assert infinite == float("inf") > known
 
 
-def test_what_it_needs_is_told(tiny: TinyT5) -> None:
+def test_missing_requirements_are_named(tiny: TinyT5) -> None:
     with pytest.raises(DecoderError, match="needs a model: a folder or a hub id"):
         get_decoder("rescored")
     with pytest.raises(InputError, match=r"loss_weight and margin must be at least 0, not -1 and 0\.05"):

@@ -1,4 +1,4 @@
-"""The t5 decoder, with a tiny T5 that is trained here on bundled graphs."""
+"""Tests of the t5 decoder, with a tiny T5 that is trained here on bundled graphs."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_the_original_text_is_never_given(tiny: TinyT5, search: dict):
         assert sum((answer.reason or "").startswith("unchanged: ") for answer in answers) >= 12
 
 
-def test_another_letter_case_or_full_stop_is_no_change(tiny: TinyT5, utterances: list[EditedUtterance]):
+def test_a_change_of_case_or_full_stop_is_unchanged(tiny: TinyT5, utterances: list[EditedUtterance]):
     decoder = T5Decoder(tiny.hugging_face, num_beams=1)
     said = [answer.text or "" for answer in decoder.decode(utterances)]
     originals = [
@@ -180,7 +180,7 @@ def test_a_model_that_says_nothing_is_reported(tiny: TinyT5, utterances: list[Ed
 
 
 def limit_memory(decoder: T5Decoder, graphs: int) -> list[int]:
-    """Let the encoder run out of memory above a number of graphs; collects the batch sizes that it saw."""
+    """Make the encoder run out of memory above a number of graphs; return the list of batch sizes."""
     import torch
 
     seen: list[int] = []
@@ -195,7 +195,7 @@ def limit_memory(decoder: T5Decoder, graphs: int) -> list[int]:
 
 
 @pytest.mark.parametrize("sampling", [None, Sampling(temperature=0.5)])
-def test_a_batch_that_is_out_of_memory_is_halved_and_the_run_goes_on(
+def test_a_batch_that_is_out_of_memory_is_halved(
     tiny: TinyT5,
     utterances: list[EditedUtterance],
     sampling: Sampling | None,
@@ -245,7 +245,7 @@ def test_other_errors_are_not_swallowed():
 
 
 class NoLibrary:
-    """A translator of a GPU without CUDA libraries, as CTranslate2 gives one where these are missing."""
+    """A translator that fails as CTranslate2 does on a GPU without CUDA libraries."""
 
     def translate_batch(self, *_: object, **__: object) -> list[object]:
         raise RuntimeError("Library libcublas.so.12 is not found or cannot be loaded")

@@ -1,4 +1,4 @@
-"""Where the t5 decoder finds models, and what it says of those that are missing or broken."""
+"""Tests of how the t5 decoder finds models, and of missing and broken ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WARM = Sampling(temperature=1.5)
 
 
 def in_hub_cache(cache: Path, id: str, folder: Path) -> None:
-    """Lay a folder out as the hub's cache does after a download."""
+    """Copy a model folder into a hub cache, as a download does."""
     repository = cache / ("models--" + id.replace("/", "--"))
     shutil.copytree(folder, repository / "snapshots" / "0123abc")
     (repository / "refs").mkdir()
@@ -73,7 +73,7 @@ def test_a_tokenizer_that_amrlib_left_on_the_hub_is_named(
     assert T5Decoder(folder, tokenizer=tiny.hugging_face, offline=True).decode([]) == []
 
 
-def test_a_missing_folder_names_where_models_are(tmp_path: Path):
+def test_the_error_for_a_missing_folder_explains_where_models_are(tmp_path: Path):
     with pytest.raises(DecoderError) as caught:
         T5Decoder(tmp_path / "model_generate_t5")
     message = str(caught.value)
@@ -83,7 +83,7 @@ def test_a_missing_folder_names_where_models_are(tmp_path: Path):
     assert "\n" not in message
 
 
-def test_without_a_model_it_says_where_models_are():
+def test_the_error_without_a_model_explains_where_models_are():
     with pytest.raises(DecoderError, match="needs a model: a folder or a hub id"):
         T5Decoder()
 
@@ -153,7 +153,7 @@ def test_a_converted_folder_is_used_as_it_is(tiny: TinyT5, utterances: list[Edit
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_a_device_that_is_not_there_is_an_error_of_one_line(tiny: TinyT5, backend: str):
+def test_a_missing_device_gives_a_one_line_error(tiny: TinyT5, backend: str):
     import torch
 
     pytest.importorskip(backend)

@@ -1,4 +1,4 @@
-"""Dialogues for the tests of graphneg.discourse: turns of two speakers, each a text and its graph."""
+"""Helpers that compute the discourse layer of a short dialogue, given as texts with their graphs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def reading(text: str, penman: str) -> Reading:
 
 
 def layer(turns: Sequence[Said], responses: Iterable[Said] = (), speakers: str = "AB") -> DiscourseLayer:
-    """The layer of a dialogue whose speakers take turns. The responses answer its last turn."""
+    """Return the layer of a dialogue whose speakers take turns; `responses` follow its last turn."""
     spoken = [
         SpokenTurn(f"d#{turn}", turn, speakers[turn % len(speakers)], f"d#{turn}@p", reading(*said))
         for turn, said in enumerate(turns)
@@ -33,7 +33,7 @@ def layer(turns: Sequence[Said], responses: Iterable[Said] = (), speakers: str =
 
 
 def chain(found: DiscourseLayer, name: str) -> list[tuple[int, str]]:
-    """The mentions of the only entity of a name: the number of the turn and the id of the node."""
+    """Return turn number and node id of each mention of the only entity with this name."""
     [entity] = [one.id for one in found.entities if one.name == name]
     return [
         (int(graph[2]), f"{graph}.{k}")
@@ -44,5 +44,5 @@ def chain(found: DiscourseLayer, name: str) -> list[tuple[int, str]]:
 
 
 def turns_of(found: DiscourseLayer, name: str) -> list[int]:
-    """The turns of the mentions of an entity."""
+    """Return the turn number of each mention of the only entity with this name."""
     return [turn for turn, _ in chain(found, name)]

@@ -1,4 +1,4 @@
-"""The layer of any dialogue is consistent, and the same however often it is computed."""
+"""Tests that the discourse layer of any dialogue is consistent and deterministic."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.graphs import natural
 
 
 def natural_layers() -> Iterator[DiscourseLayer]:
-    """Layers of dialogues whose turns are sentences of a book, with two responses to their last turn."""
+    """Yield the layers of dialogues of six sentences of a book, with two more as responses."""
     every = natural()[:800]
     for number, graphs in enumerate(every[at : at + 8] for at in range(0, len(every) - 7, 8)):
         turns: list[SpokenTurn] = []
@@ -25,7 +25,7 @@ def natural_layers() -> Iterator[DiscourseLayer]:
         yield discourse_layer(f"d{number}", turns[: last + 1], {last: turns[last + 1 :]}, "AB", english())
 
 
-def test_everything_refers_to_something_in_the_layer() -> None:
+def test_relations_and_mentions_refer_to_nodes_of_the_layer() -> None:
     for found in natural_layers():
         clauses = [one.id for one in found.clauses]
         entities = [one.id for one in found.entities]
@@ -37,11 +37,11 @@ def test_everything_refers_to_something_in_the_layer() -> None:
         assert mentioned == set(entities)
 
 
-def test_it_is_computed_the_same_again() -> None:
+def test_the_layer_is_deterministic() -> None:
     assert [str(one) for one in natural_layers()] == [str(one) for one in natural_layers()]
 
 
-def test_ids_are_made_of_the_dialogue() -> None:
+def test_ids_begin_with_the_id_of_the_dialogue() -> None:
     found = layer(
         [("I sing.", "(s / sing-01 :ARG0 (i / i))"), ("You sing.", "(s / sing-01 :ARG0 (y / you))")]
     )

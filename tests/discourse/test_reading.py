@@ -1,4 +1,4 @@
-"""What a speaker does with a clause, and what the words around a noun tell."""
+"""Tests of the properties of clauses (type, polarity, modality, tense) and nouns (definiteness)."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_the_core_of_a_clause_is_below_modals_and_opinions() -> None:
     assert (found.head, found.core) == (0, 3)
 
 
-def test_what_somebody_else_said_is_reported() -> None:
+def test_only_speech_of_others_is_reported() -> None:
     he, me = (
         reading("...", f"(s / say-01 :ARG0 ({by[0]} / {by}) :ARG1 (l / leave-11 :ARG0 (b / bus)))").clauses
         for by in ("he", "i")
@@ -106,7 +106,7 @@ def test_what_somebody_else_said_is_reported() -> None:
     assert [one.reported for one in me] == [False, False]
 
 
-def test_a_contrast_is_no_report() -> None:
+def test_a_contrast_is_not_reported_speech() -> None:
     penman = "(c / contrast-01 :ARG2 (l / late :domain (i / i)))"
     assert not clause("But I'm late.", penman).reported
 
@@ -120,7 +120,7 @@ def test_each_sentence_has_its_own_tense() -> None:
     assert [one.tense for one in found] == ["past", "present", "future"]
 
 
-def test_a_question_knows_the_role_that_it_asks_for() -> None:
+def test_a_question_has_the_role_that_it_asks_for() -> None:
     assert clause("Where do you go?", "(g / go-02 :ARG0 (y / you) :ARG4 (a / amr-unknown))").asked == (
         "ARG4",
     )
@@ -153,9 +153,7 @@ def test_a_question_knows_the_role_that_it_asks_for() -> None:
         ("The man likes cars.", "(l / like-01 :ARG0 (m / man) :ARG1 (c / car))", "bare", "plural"),
     ],
 )
-def test_the_words_before_a_noun_tell_whether_it_is_known(
-    text: str, penman: str, definiteness: str, number: str
-) -> None:
+def test_definiteness_and_number_of_a_noun(text: str, penman: str, definiteness: str, number: str) -> None:
     found = noun(text, penman, "car")
     assert (found.definiteness, found.number) == (definiteness, number)
 

@@ -1,4 +1,4 @@
-"""Clauses that repeat, contradict or answer earlier ones."""
+"""Tests of the relations REPEATS, CONTRADICTS and ANSWERS between clauses."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ def contradicts(*turns: Said) -> bool:
     return bool(layer(turns).contradicts)
 
 
-def test_the_same_about_the_same_person_is_repeated() -> None:
+def test_a_claim_about_the_same_person_is_a_repetition() -> None:
     assert repeats(TEA, HELLO, TEA)
     assert repeats(TEA, YOUR_TEA)
     assert not repeats(TEA, TEA)
     assert not repeats(TEA, HELLO, NO_TEA)
 
 
-def test_more_or_less_is_no_repetition() -> None:
+def test_a_claim_with_more_or_fewer_arguments_is_no_repetition() -> None:
     works = ("I work.", "(w / work-01 :ARG0 (i / i))")
     at_a_bank = ("I work at a bank.", "(w / work-01 :ARG0 (i / i) :ARG2 (b / bank))")
     assert not repeats(works, HELLO, at_a_bank)
     assert not repeats(at_a_bank, HELLO, works)
 
 
-def test_what_says_little_is_not_repeated() -> None:
+def test_clauses_with_little_content_are_no_repetitions() -> None:
     see = ("I see.", "(s / see-01 :ARG0 (i / i))")
     assert not repeats(see, HELLO, see)
 
@@ -63,7 +63,7 @@ def test_an_opposite_predicate_contradicts() -> None:
     ("kind", "found"),
     [("person", True), ("soup", False)],
 )
-def test_opposites_depend_on_what_they_are_said_of(kind: str, found: bool) -> None:
+def test_antonyms_depend_on_the_modified_noun(kind: str, found: bool) -> None:
     old = (f"The {kind} is elderly.", f"(e / elderly :domain (k / {'she' if kind == 'person' else kind}))")
     young = (
         f"The {kind} is youthful.",
@@ -109,7 +109,7 @@ def test_opposites_depend_on_what_they_are_said_of(kind: str, found: bool) -> No
         ("I don't like soup.", "(l / like-01 :polarity - :ARG0 (i / i) :ARG1 (s / soup))"),
     ],
 )
-def test_both_can_be_true(other: Said) -> None:
+def test_clauses_that_can_both_be_true_do_not_contradict(other: Said) -> None:
     assert not contradicts(TEA, HELLO, other)
 
 
@@ -128,7 +128,7 @@ NO_RED_DOG: Said = (
 )
 
 
-def test_to_have_no_thing_contradicts_what_is_said_of_it() -> None:
+def test_to_have_no_dog_contradicts_claims_about_my_dog() -> None:
     assert contradicts(MY_DOG, HELLO, NO_DOG)
     assert contradicts(NO_DOG, HELLO, MY_DOG)
     assert not contradicts(MY_DOG, NO_DOG)
@@ -155,11 +155,11 @@ WHERE: Said = ("Where do you sing?", "(s / sing-01 :ARG0 (y / you) :location (a 
         (("Oh?", "(o / oh :polarity (a / amr-unknown))"), TEA, False),
     ],
 )
-def test_a_reply_answers_a_question_or_not(question: Said, reply: Said, answered: bool) -> None:
+def test_only_fitting_replies_answer_a_question(question: Said, reply: Said, answered: bool) -> None:
     assert bool(layer([question, reply]).answers) == answered
 
 
-def test_only_the_next_turn_of_somebody_else_answers() -> None:
+def test_only_the_next_turn_of_another_speaker_answers() -> None:
     yes = ("Yes.", "(y / yes)")
     assert not layer([ASKED, yes], speakers="A").answers
     assert layer([ASKED, HELLO, yes]).answers == []

@@ -1,4 +1,4 @@
-"""A run that was stopped begins anew if the content of the store has changed since."""
+"""Tests that a stopped run starts again if the content of the store has changed in the meantime."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CHANGES = [
 
 @pytest.fixture(scope="module")
 def dialogues(store: Store) -> Generator[DialogueGraph]:
-    """The bundled corpus on each server; each test changes it once more."""
+    """Load the bundled corpus on each server. Each test makes one more change to it."""
     wipe(store)
     graph = DialogueGraph(store)
     graph.load("everyday")
@@ -37,7 +37,7 @@ def dialogues(store: Store) -> Generator[DialogueGraph]:
 
 
 @pytest.mark.parametrize(("change", "is_ours"), [(TEXT, True), *((change, False) for change in CHANGES)])
-def test_it_gives_the_bytes_of_a_fresh_run(
+def test_a_restarted_run_gives_the_bytes_of_a_new_one(
     dialogues: DialogueGraph, tmp_path: Path, change: str, is_ours: bool
 ) -> None:
     def stream(progress: Progress | None = None) -> NegativeStream:
@@ -53,6 +53,6 @@ def test_it_gives_the_bytes_of_a_fresh_run(
     resumed = stream()
     resumed.to_jsonl(out)
     assert "has changed since the run was started" in (resumed.resumed.discarded or "")
-    # Another session has cached no graphs of the run that was stopped.
+    # A new DialogueGraph has an empty graph cache, so it reads the changed graphs.
     DialogueGraph(dialogues.store).negatives("all", decoder=Speller(), batch=3, limit=9).to_jsonl(fresh)
     assert out.read_bytes() == fresh.read_bytes()

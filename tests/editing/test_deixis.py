@@ -1,4 +1,4 @@
-"""What one speaker said is denied by the other: *I* becomes *you* in every sentence that says it."""
+"""Tests of swapping "I" and "you" when a speaker denies what the other one said."""
 
 from __future__ import annotations
 
@@ -59,5 +59,5 @@ def texts(embedded: Store, tmp_path_factory: pytest.TempPathFactory) -> set[str]
 
 
 @pytest.mark.parametrize("said", SAID)
-def test_a_sentence_that_only_mentions_the_speaker_is_turned_as_well(texts: set[str], said: str) -> None:
+def test_a_denial_by_the_other_speaker_swaps_all_pronouns(texts: set[str], said: str) -> None:
     assert SAID[said] in texts, texts

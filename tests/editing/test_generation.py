@@ -1,4 +1,4 @@
-"""Negatives from loaded dialogues: the same on every server and for every batch, well formed, resumable."""
+"""Tests of `DialogueGraph.negatives`: reproducible, well formed, stored and resumable negatives."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.servers import wipe, write_past_graphneg
 from tests.speller import Speller
 
 DIALOGUES = 12
-"""Of the bundled dialogues with graphs: enough for every transform, few enough to be made often."""
+"""Number of bundled dialogues in most tests: enough sites for every transform in little time."""
 
 DOUBT = """// doubt: Puts what is said in doubt.
 // category: C-cont
@@ -44,7 +44,7 @@ RETURN d.id AS dialogue,
 
 
 class Interrupted:
-    """Another decoder's answers, until the interrupt at a given number of calls."""
+    """Wrap a decoder and raise KeyboardInterrupt after `calls` batches."""
 
     def __init__(self, decoder: Decoder, calls: int) -> None:
         self.name = decoder.name
@@ -60,7 +60,7 @@ class Interrupted:
 
 @pytest.fixture(scope="module")
 def dialogues(store: Store) -> Generator[DialogueGraph]:
-    """The bundled corpus on each server."""
+    """Load the bundled corpus on each server."""
     wipe(store)
     graph = DialogueGraph(store)
     graph.load("everyday")
@@ -96,14 +96,14 @@ def amounts(dialogues: DialogueGraph) -> dict[str, int]:
 
 
 ORIGINAL: dict[tuple[str, str], list[str]] = {}
-"""The first output of each request, on whichever server came first."""
+"""Output of each recipe and decoder on the first server, which the other server must repeat."""
 
 
-class TestTheSameSeed:
+class TestReproducibility:
     @pytest.mark.parametrize("recipe", ["deam", "all"])
     @pytest.mark.parametrize("decoder", ["surface", "speller"])
     @pytest.mark.parametrize("batch", [1, 7, 200])
-    def test_gives_the_same_bytes_for_every_batch_on_every_server(
+    def test_output_is_the_same_for_every_batch_and_server(
         self, dialogues: DialogueGraph, recipe: str, decoder: str, batch: int
     ) -> None:
         chosen = Speller() if decoder == "speller" else decoder
@@ -111,7 +111,7 @@ class TestTheSameSeed:
         assert len(found) > DIALOGUES / 2
         assert found == ORIGINAL.setdefault((recipe, decoder), found)
 
-    def test_gives_the_same_file(self, dialogues: DialogueGraph, tmp_path: Path) -> None:
+    def test_files_do_not_depend_on_the_batch(self, dialogues: DialogueGraph, tmp_path: Path) -> None:
         for name, batch in (("one", 3), ("two", 50)):
             dialogues.negatives(
                 "all", limit=DIALOGUES, splits=["train"], decoder=Speller(), batch=batch
@@ -120,19 +120,19 @@ class TestTheSameSeed:
         assert first and first == (tmp_path / "two.jsonl").read_bytes()
         assert first.decode().splitlines() == lines(made(dialogues, recipe="all"))
 
-    def test_gives_the_first_dialogues_the_same_negatives_whatever_the_limit(
+    def test_the_limit_does_not_change_the_negatives_of_the_first_dialogues(
         self, dialogues: DialogueGraph
     ) -> None:
         few, many = made(dialogues, limit=4), made(dialogues, limit=8)
         assert lines(few) == lines(many)[: len(few)]
 
-    def test_takes_no_dialogue_without_graphs_for_one_of_the_limit(self, dialogues: DialogueGraph) -> None:
-        """The first dialogues of the bundled corpus, its test split, have no graphs."""
+    def test_dialogues_without_graphs_do_not_count_for_the_limit(self, dialogues: DialogueGraph) -> None:
+        """The test split comes first in the bundled corpus, and its dialogues have no graphs."""
         few = dialogues.negatives("all", limit=3, decoder=Speller())
         assert len({one.dialogue for one in few}) == 3
         assert not few.summary.skipped
 
-    def test_is_not_the_same_as_another_seed(self, dialogues: DialogueGraph) -> None:
+    def test_another_seed_gives_other_negatives(self, dialogues: DialogueGraph) -> None:
         one, other = made(dialogues, recipe="deam"), made(dialogues, recipe="deam", seed=1)
         assert not {n.id for n in one} & {n.id for n in other}
         assert {str(n.edits) for n in one} != {str(n.edits) for n in other}
@@ -143,9 +143,7 @@ class TestNegatives:
     def negatives(self, request: pytest.FixtureRequest, dialogues: DialogueGraph) -> list[Negative]:
         return list(dialogues.negatives(request.param, per_dialogue=4))
 
-    def test_have_ids_of_their_own_and_no_more_than_asked_of_each_dialogue(
-        self, negatives: list[Negative]
-    ) -> None:
+    def test_ids_are_unique_and_the_number_per_dialogue_is_limited(self, negatives: list[Negative]) -> None:
         assert negatives
         assert len({one.id for one in negatives}) == len(negatives)
         by_dialogue: dict[str, int] = {}
@@ -153,7 +151,7 @@ class TestNegatives:
             by_dialogue[one.dialogue] = by_dialogue.get(one.dialogue, 0) + 1
         assert max(by_dialogue.values()) <= 4
 
-    def test_never_repeat_the_original_or_each_other(self, negatives: list[Negative]) -> None:
+    def test_negatives_differ_from_the_original_and_each_other(self, negatives: list[Negative]) -> None:
         seen: set[tuple[str, ...]] = set()
         for one in negatives:
             said = tuple(turn.text for turn in one.context)
@@ -169,7 +167,7 @@ class TestNegatives:
             assert key not in seen
             seen.add(key)
 
-    def test_have_graphs_that_are_well_formed_and_changed(self, negatives: list[Negative]) -> None:
+    def test_edited_graphs_are_well_formed(self, negatives: list[Negative]) -> None:
         for one in negatives:
             assert one.amr
             for graphs in one.amr.values():
@@ -177,14 +175,14 @@ class TestNegatives:
                 assert check(after) == []
                 assert format_graph(after) == graphs.after != graphs.before
 
-    def test_name_what_was_edited(self, negatives: list[Negative]) -> None:
+    def test_edits_name_the_edited_turns(self, negatives: list[Negative]) -> None:
         for one in negatives:
             assert {str(edit.turn) for edit in one.edits} == set(one.amr)
             assert set(one.categories) == {edit.category for edit in one.edits}
             assert all(edit.before or edit.after for edit in one.edits)
             assert all(edit.before != edit.after for edit in one.edits)
 
-    def test_with_the_response_as_target_leave_the_context_alone(self, dialogues: DialogueGraph) -> None:
+    def test_the_target_response_leaves_the_context_unchanged(self, dialogues: DialogueGraph) -> None:
         found = made(dialogues, recipe="deam", target="response", per_dialogue=3)
         assert found
         for one in found:
@@ -192,7 +190,7 @@ class TestNegatives:
             assert set(one.amr) == {str(one.turn)}
             assert one.response != one.original.response
 
-    def test_with_the_dialogue_as_target_edit_any_turn(self, dialogues: DialogueGraph) -> None:
+    def test_the_target_dialogue_edits_any_turn(self, dialogues: DialogueGraph) -> None:
         turns = {
             int(turn)
             for one in made(dialogues, recipe="all", target="dialogue", limit=50)
@@ -200,36 +198,36 @@ class TestNegatives:
         }
         assert len(turns) > 3
 
-    def test_that_are_asked_for_once_come_once(self, dialogues: DialogueGraph) -> None:
+    def test_dialogues_with_negatives_do_not_depend_on_per_dialogue(self, dialogues: DialogueGraph) -> None:
         assert {one.dialogue: 1 for one in made(dialogues, recipe="all")} == {
             one.dialogue: 1 for one in made(dialogues, recipe="all", per_dialogue=3)
         }
 
-    def test_of_transforms_by_name_use_these_alone(self, dialogues: DialogueGraph) -> None:
+    def test_only_the_named_transforms_are_used(self, dialogues: DialogueGraph) -> None:
         found = made(dialogues, transforms=["self_contradiction", "person_swap"], per_dialogue=3, limit=50)
         assert {edit.transform for one in found for edit in one.edits} == {
             "self_contradiction",
             "person_swap",
         }
 
-    def test_of_a_dialogue_are_not_wrong_twice_by_the_same_words(self, dialogues: DialogueGraph) -> None:
+    def test_negatives_of_a_dialogue_add_different_words(self, dialogues: DialogueGraph) -> None:
         found = made(dialogues, transforms=["self_contradiction"], target="response", per_dialogue=4)
         new = [{*sentences(one.response)} - {*sentences(one.original.response)} for one in found]
         wrong = [(one.dialogue, *sorted(texts)) for one, texts in zip(found, new, strict=True)]
         assert len(wrong) == len({*wrong}) > len({one.dialogue for one in found})
 
-    def test_of_split_or_corpus_are_of_these_alone(self, dialogues: DialogueGraph) -> None:
+    def test_split_and_corpus_limit_the_dialogues(self, dialogues: DialogueGraph) -> None:
         assert made(dialogues, corpora=["everyday"], splits=["train"])
         assert made(dialogues, corpora=["other"]) == []
 
 
-class TestWhatIsMissing:
+class TestMissingNegatives:
     @pytest.mark.parametrize("recipe", ["all", "deam"])
     @pytest.mark.parametrize("per_dialogue", [1, 25])
-    def test_is_counted_by_negative_and_not_by_try(
+    def test_missing_negatives_are_counted_once_and_not_by_attempt(
         self, dialogues: DialogueGraph, recipe: str, per_dialogue: int
     ) -> None:
-        """Dialogues without graphs are among them, and refused edits, in whose place others were tried."""
+        """Dialogues without graphs are counted; a refused edit is not if another one replaced it."""
         negatives = dialogues.negatives(recipe, per_dialogue=per_dialogue)
         found = list(negatives)
         missing = negatives.summary.skipped
@@ -238,14 +236,14 @@ class TestWhatIsMissing:
         assert per_dialogue == 1 or recipe == "deam" or set(missing) > {"no-graph"}
 
 
-class TestTheStore:
-    def test_holds_nothing_new_after_the_same_run(self, dialogues: DialogueGraph) -> None:
+class TestStore:
+    def test_a_repeated_run_adds_nothing_to_the_store(self, dialogues: DialogueGraph) -> None:
         first = lines(made(dialogues, recipe="deam", seed=3))
         once = amounts(dialogues)
         assert lines(made(dialogues, recipe="deam", seed=3, batch=5)) == first
         assert amounts(dialogues) == once
 
-    def test_holds_every_edit_of_every_variant(self, dialogues: DialogueGraph) -> None:
+    def test_the_store_has_every_edit_of_every_variant(self, dialogues: DialogueGraph) -> None:
         made(dialogues, recipe="deam", seed=4)
         rows = dialogues.cypher(
             "MATCH (v:Variant {seed: 4}) OPTIONAL MATCH (v)-[s:APPLIED]->(e:Edit)-[:AT]->(n:AmrNode) "
@@ -253,24 +251,24 @@ class TestTheStore:
         )
         assert len(rows) and all(row["steps"] == list(range(len(row["steps"]))) for row in rows)
 
-    def test_explains_each_negative_as_it_was_made(self, dialogues: DialogueGraph) -> None:
+    def test_explain_gives_each_negative_as_it_was_made(self, dialogues: DialogueGraph) -> None:
         for one in dialogues.negatives("deam", splits=["train"], limit=3, per_dialogue=2):
             explained = dialogues.explain(one.id)
             assert negative_to_json(explained.negative) == negative_to_json(one)
             assert explained.refused == {}
 
-    def test_gives_all_that_was_made_once_more(self, dialogues: DialogueGraph) -> None:
+    def test_stored_negatives_can_be_read_again(self, dialogues: DialogueGraph) -> None:
         new = {one.id: one for one in dialogues.negatives("deam", splits=["train"], limit=5, seed=8)}
         kept = [one for one in dialogues.stored_negatives() if one.seed == 8]
         assert new and [one for one in kept if one.id in new] == [
             new[id] for id in sorted(new, key=natural_order)
         ]
 
-    def test_knows_no_negative_that_it_did_not_make(self, dialogues: DialogueGraph) -> None:
+    def test_explain_refuses_unknown_ids(self, dialogues: DialogueGraph) -> None:
         with pytest.raises(InputError, match="no negative with this id"):
             dialogues.explain("everyday/train/1#1~deam.999.0")
 
-    def test_shows_edited_graphs_as_graphs_of_their_own(self, dialogues: DialogueGraph) -> None:
+    def test_materialize_adds_edited_graphs(self, dialogues: DialogueGraph) -> None:
         [one, *_] = made(dialogues, recipe="all", seed=5)
         before = amounts(dialogues)["AmrNode"]
         assert dialogues.materialize([one.id]) == len(one.amr)
@@ -287,7 +285,7 @@ class TestTheStore:
 class TestResuming:
     @pytest.mark.parametrize("calls", [0, 1, 3])
     @pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
-    def test_a_run_that_was_interrupted_ends_with_the_same_bytes(
+    def test_a_resumed_run_gives_the_same_bytes(
         self, dialogues: DialogueGraph, tmp_path: Path, calls: int, suffix: str
     ) -> None:
         options: dict[str, Any] = {
@@ -309,14 +307,14 @@ class TestResuming:
         assert part.read_bytes() == whole.read_bytes()
         assert resumed.summary.state() == negatives.summary.state()
 
-    @pytest.mark.parametrize("way", ["negatives", "generate"])
-    def test_after_a_load_it_begins_anew_and_has_nothing_twice_or_missing(
-        self, dialogues: DialogueGraph, tmp_path: Path, way: str
+    @pytest.mark.parametrize("method", ["negatives", "generate"])
+    def test_a_load_during_a_stopped_run_restarts_it(
+        self, dialogues: DialogueGraph, tmp_path: Path, method: str
     ) -> None:
-        """What is loaded in between stands before what is done, so that counting on would repeat and miss."""
+        """The added dialogues sort before the finished ones, so skipping the first N would be wrong."""
 
         def stream(progress: Progress | None = None) -> NegativeStream:
-            if way == "negatives":
+            if method == "negatives":
                 return dialogues.negatives("all", decoder=Speller(), batch=3, progress=progress)
             return dialogues.generate("turn-shuffle", batch=3, progress=progress)
 
@@ -346,10 +344,8 @@ class TestResuming:
         with pytest.raises(InputError, match="made with other settings or from other content"):
             stream().to_jsonl(out)
 
-    def test_goes_on_behind_the_last_dialogue_whatever_stands_before_it_by_now(
-        self, dialogues: DialogueGraph
-    ) -> None:
-        """A page that begins behind an id holds what it held, however many dialogues come before."""
+    def test_a_resumed_run_continues_after_the_last_dialogue_id(self, dialogues: DialogueGraph) -> None:
+        """A page starts after the id of the last dialogue and not after a number of dialogues."""
         ids = list(dialogue_ids(dialogues.store, Selection()))
         for limit in (None, 20):
             selection = Selection(limit=limit)
@@ -374,14 +370,14 @@ CHANGES = [
     ("(:Term)-[n:SHIFTS_TO]->(:Term)", "n.count"),
     ("(n:Frame)", "n.lemma"),
 ]
-"""What a run reads, and a property of it."""
+"""A pattern of the data that a run reads, and a property to change."""
 ENOUGH = "MATCH (a:Term) WITH a ORDER BY a.text LIMIT 3 MERGE (a)-[:SHIFTS_TO {count: 1}]->(a)"
 
 
-class TestTheContentOfAStore:
-    """Its digest: what a run of before and one of now are compared by."""
+class TestContentDigest:
+    """The content digest, by which a resumed run notices that the store has changed."""
 
-    def test_is_the_same_whatever_was_made_of_it(self, dialogues: DialogueGraph) -> None:
+    def test_generation_does_not_change_the_digest(self, dialogues: DialogueGraph) -> None:
         before = content_digest(dialogues.store, Selection())
         made(dialogues, recipe="all", seed=99)
         for generator in ("turn-shuffle", "overlap"):
@@ -399,7 +395,7 @@ class TestTheContentOfAStore:
             "MATCH (a:Term) WITH a LIMIT 1 CREATE (a)-[:SHIFTS_TO {count: 1}]->(n:Term {text: 'added'})",
         ],
     )
-    def test_is_another_where_others_added_something(self, dialogues: DialogueGraph, added: str) -> None:
+    def test_added_data_change_the_digest(self, dialogues: DialogueGraph, added: str) -> None:
         selection = Selection(corpora=("everyday",), limit=5)
         before = content_digest(dialogues.store, selection)
         write_past_graphneg(dialogues.store, added)
@@ -409,7 +405,7 @@ class TestTheContentOfAStore:
         assert content_digest(dialogues.store, selection) == before
 
     @pytest.mark.parametrize(("there", "property"), CHANGES)
-    def test_is_another_where_others_changed_something(
+    def test_changed_data_change_the_digest(
         self, dialogues: DialogueGraph, there: str, property: str
     ) -> None:
         write_past_graphneg(dialogues.store, ENOUGH)
@@ -422,7 +418,7 @@ class TestTheContentOfAStore:
         assert content_digest(dialogues.store, Selection()) == before
 
     @pytest.mark.parametrize(("there", "property"), [*CHANGES, ("(n:AmrNode {position: 0})", "n.repeatable")])
-    def test_is_another_after_a_write_through_graphneg(
+    def test_writes_through_graphneg_change_the_digest(
         self, dialogues: DialogueGraph, there: str, property: str
     ) -> None:
         write_past_graphneg(dialogues.store, ENOUGH)
@@ -431,15 +427,15 @@ class TestTheContentOfAStore:
         dialogues.cypher_write(change)
         assert texts_digest(dialogues.store, Selection(limit=1)) != before
 
-    def test_is_the_same_after_a_load_that_brings_nothing_new(self, dialogues: DialogueGraph) -> None:
+    def test_a_load_without_new_data_keeps_the_digest(self, dialogues: DialogueGraph) -> None:
         before = content_digest(dialogues.store, Selection())
         assert not dialogues.load("everyday").written.total()
         dialogues.cypher_write("MATCH (n:Dialogue {id: 'none'}) SET n.split = 'none'")
         assert content_digest(dialogues.store, Selection()) == before
 
 
-class TestTransformsOfOnesOwn:
-    def test_are_files_in_a_folder(self, dialogues: DialogueGraph, tmp_path: Path) -> None:
+class TestUserTransforms:
+    def test_transforms_of_a_folder_are_used(self, dialogues: DialogueGraph, tmp_path: Path) -> None:
         folder = transform_folder(tmp_path / "own", DOUBT.replace("CONCEPT", "possible-01"))
         found = made(dialogues, transforms=["doubt"], folders=[folder])
         assert len(found) >= DIALOGUES / 2
@@ -448,7 +444,7 @@ class TestTransformsOfOnesOwn:
             assert one.response.startswith("possible_01 ")
             assert one.categories == ("C-cont",)
 
-    def test_that_changed_make_negatives_of_other_ids_and_the_old_ones_stay(
+    def test_a_changed_transform_makes_negatives_with_new_ids(
         self, dialogues: DialogueGraph, tmp_path: Path
     ) -> None:
         denied = "{amr: t.amr, position: -1, op: 'add', role: 'polarity', value: '-', site: t.amr + '.0'}"
@@ -463,9 +459,7 @@ class TestTransformsOfOnesOwn:
         assert dialogues.explain(before[0].id, Speller()).negative == before[0]
         assert dialogues.explain(after[0].id, Speller()).negative == after[0]
 
-    def test_of_an_id_that_has_other_edits_by_now_the_newer_ones_are_kept(
-        self, dialogues: DialogueGraph
-    ) -> None:
+    def test_newer_edits_replace_those_of_the_same_id(self, dialogues: DialogueGraph) -> None:
         older = made(dialogues, transforms=["polarity_flip"], sites=1)
         newer = made(dialogues, transforms=["polarity_flip"], sites=9)
         assert {one.id for one in newer} & {one.id for one in older}
@@ -473,16 +467,14 @@ class TestTransformsOfOnesOwn:
         assert stored[0]["all"] == stored[0]["ids"]
         assert all(dialogues.explain(one.id, Speller()).negative == one for one in newer)
 
-    def test_that_are_copies_of_shipped_ones_make_the_same_negatives(
+    def test_a_copy_of_a_shipped_transform_makes_the_same_negatives(
         self, dialogues: DialogueGraph, tmp_path: Path
     ) -> None:
         folder = transform_folder(tmp_path / "own", load_transforms()["polarity_flip"].query, "polarity_flip")
         copied = made(dialogues, transforms=["polarity_flip"], folders=[folder])
         assert copied == made(dialogues, transforms=["polarity_flip"]) and copied
 
-    def test_that_bring_a_frame_which_does_not_exist_are_told(
-        self, dialogues: DialogueGraph, tmp_path: Path
-    ) -> None:
+    def test_unknown_frames_in_edits_are_noted(self, dialogues: DialogueGraph, tmp_path: Path) -> None:
         folder = transform_folder(tmp_path / "own", DOUBT.replace("CONCEPT", "mistrust-77"))
         stream = dialogues.negatives(transforms=["doubt"], folders=[folder], decoder=Speller())
         assert stream.notes == []
@@ -505,7 +497,7 @@ class TestTransformsOfOnesOwn:
             ("// doubt: Puts", "// Puts", "the first line must be '// doubt: what it does'"),
             ("$dialogues", "[]", r"does not read \$dialogues"),
             ("RETURN", "CREATE (:Term) RETURN", "writes nothing"),
-            # The text does not show this one. The server refuses it.
+            # The text check takes `as CREATE` for an alias, so only the server can refuse this write.
             (
                 "RETURN",
                 "WITH *, 1 AS as CREATE (:Term {text: 'hacked'}) RETURN",
@@ -539,7 +531,7 @@ class TestTransformsOfOnesOwn:
             ),
         ],
     )
-    def test_that_are_wrong_are_clear_errors(
+    def test_invalid_transforms_are_refused(
         self, dialogues: DialogueGraph, tmp_path: Path, old: str, new: str, reason: str
     ) -> None:
         query = DOUBT.replace("CONCEPT", "possible-01")
@@ -548,9 +540,7 @@ class TestTransformsOfOnesOwn:
         with pytest.raises(TransformError, match=reason):
             made(dialogues, transforms=["doubt"], folders=[folder])
 
-    def test_that_break_a_graph_are_counted_and_give_nothing(
-        self, dialogues: DialogueGraph, tmp_path: Path
-    ) -> None:
+    def test_edits_that_break_a_graph_are_counted(self, dialogues: DialogueGraph, tmp_path: Path) -> None:
         folder = transform_folder(tmp_path / "own", DOUBT.replace("CONCEPT", "two words"))
         negatives = dialogues.negatives(
             transforms=["doubt"], folders=[folder], splits=["train"], decoder=Speller()
@@ -558,11 +548,11 @@ class TestTransformsOfOnesOwn:
         assert list(negatives) == []
         assert any(reason.startswith("ill-formed") for reason in negatives.summary.skipped)
 
-    def test_need_a_folder_that_holds_some(self, dialogues: DialogueGraph, tmp_path: Path) -> None:
+    def test_a_folder_without_transforms_is_refused(self, dialogues: DialogueGraph, tmp_path: Path) -> None:
         with pytest.raises(TransformError, match=r"no folder with \.cypher files"):
             made(dialogues, folders=[tmp_path])
 
-    def test_that_nobody_wrote_are_named(self, dialogues: DialogueGraph) -> None:
+    def test_an_unknown_transform_is_named(self, dialogues: DialogueGraph) -> None:
         with pytest.raises(InputError, match="no transform named 'doubt'; choose one of antonym_claim, "):
             made(dialogues, transforms=["doubt"])
 
@@ -572,17 +562,13 @@ class TestTransformsOfOnesOwn:
     [({"recipe": "none"}, "no recipe named 'none'"), ({"target": "context"}, "target 'context'"),
      ({"per_dialogue": 0}, "negatives per dialogue"), ({"batch": 0}, "the batch size must be at least 1")],
 )  # fmt: skip
-def test_a_request_that_makes_no_sense_is_an_error(
-    dialogues: DialogueGraph, options: dict[str, Any], reason: str
-) -> None:
+def test_invalid_options_are_refused(dialogues: DialogueGraph, options: dict[str, Any], reason: str) -> None:
     with pytest.raises(InputError, match=reason):
         made(dialogues, **options)
 
 
-class TestOriginals:
-    def test_are_read_again_where_the_store_holds_another_graph_by_now(
-        self, dialogues: DialogueGraph
-    ) -> None:
+class TestGraphCache:
+    def test_cached_graphs_are_read_again_for_another_digest(self, dialogues: DialogueGraph) -> None:
         [row] = dialogues.store.read(
             "MATCH (a:Amr)-[:TOP]->(n:AmrNode) RETURN a.id AS id, n.concept AS top ORDER BY id LIMIT 1"
         )

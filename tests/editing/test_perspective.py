@@ -1,4 +1,4 @@
-"""The response moves elsewhere: a perspective by the shift graph, or another dialogue's statement."""
+"""Tests of the transforms `perspective_substitution` (by the shift graph, CAPT) and `topical_statement`."""
 
 from __future__ import annotations
 
@@ -54,20 +54,20 @@ CREATE (f)-[:SHIFTS_TO {count: row[2]}]->(t)
 
 @pytest.fixture
 def seaside(store: Store) -> Store:
-    """A store with frames and nothing else."""
+    """Return a store with frames only."""
     wipe(store)
     load(store, FRAMES)
     return store
 
 
-def moved(
+def substituted_graphs(
     store: Store,
     keywords: Sequence[str],
     perspective: str,
     edges: Sequence[tuple[str, str, int]],
     reply: str = SAID[1][1],
 ) -> list[str]:
-    """The reply's graphs when the post has these keywords, the first of them its focus."""
+    """Return the edited graphs of the reply to a post with these keywords; the first is its focus."""
     turns = (Utterance(0, "A", SAID[0][0], SAID[0][1]), Utterance(1, "B", "...", reply))
     load(store, [Dialogue("own/test/1", "own", "test", turns)])
     said = [{"id": "own/test/1#0", "keywords": list(keywords)}]
@@ -76,7 +76,7 @@ def moved(
         lambda tx: tx.run(PAIR, id="own/test/1#1", focus=keywords[0], perspective=perspective).consume()
     )
     store.write(
-        lambda tx: tx.run(EDGES, edges=[[*edge, *kind_and_sort(edge[1])] for edge in edges]).consume()
+        lambda tx: tx.run(EDGES, edges=[[*edge, *kind_and_cluster(edge[1])] for edge in edges]).consume()
     )
     dialogues = read_dialogues(store, ["own/test/1"])
     found = propose(store, TRANSFORMS["perspective_substitution"], dialogues).get("own/test/1", [])
@@ -84,70 +84,68 @@ def moved(
     return [line(applied(one.edits, graphs)) for one in found]
 
 
-def kind_and_sort(word: str) -> tuple[str, str | None]:
-    """What a load writes of a noun; what is no word is like a sea."""
+def kind_and_cluster(word: str) -> tuple[str, str | None]:
+    """Return the kind and cluster that a load stores for a noun; "word07" counts as "sea"."""
     word = "sea" if word.startswith("word") else word
     return kind_of(word), noun_cluster(word)
 
 
-class TestAPerspective:
-    def test_becomes_what_another_keyword_of_the_post_shifts_to(self, seaside: Store) -> None:
+class TestPerspectiveSubstitution:
+    def test_the_substitute_is_a_shift_of_another_keyword_of_the_post(self, seaside: Store) -> None:
         edges = [("beach", "lake", 9), ("weather", "river", 2), ("weather", "valley", 1)]
-        assert moved(seaside, ["beach", "weather"], "sea", edges) == [
+        assert substituted_graphs(seaside, ["beach", "weather"], "sea", edges) == [
             "(l / like-01 :ARG0 (i / i) :ARG1 (r / river))",
             "(l / like-01 :ARG0 (i / i) :ARG1 (v / valley))",
         ]
 
-    def test_becomes_another_one_of_its_focus_where_no_other_keyword_leads_anywhere(
-        self, seaside: Store
-    ) -> None:
+    def test_the_substitute_is_another_shift_of_the_focus_otherwise(self, seaside: Store) -> None:
         edges = [("beach", "lake", 9), ("beach", "sea", 20)]
-        assert moved(seaside, ["beach", "weather"], "sea", edges) == [
+        assert substituted_graphs(seaside, ["beach", "weather"], "sea", edges) == [
             "(l / like-01 :ARG0 (i / i) :ARG1 (l2 / lake))"
         ]
 
-    def test_is_never_itself_nor_a_word_of_the_dialogue(self, seaside: Store) -> None:
+    def test_the_substitute_is_no_word_of_the_dialogue(self, seaside: Store) -> None:
         edges = [("weather", "sea", 5), ("weather", "beach", 5)]
-        assert moved(seaside, ["beach", "weather"], "sea", edges) == []
+        assert substituted_graphs(seaside, ["beach", "weather"], "sea", edges) == []
 
-    def test_stays_a_noun(self, seaside: Store) -> None:
+    def test_the_substitute_is_a_noun(self, seaside: Store) -> None:
         edges = [("weather", "rain", 5), ("weather", "nice day", 5), ("weather", "river", 1)]
-        assert moved(seaside, ["beach", "weather"], "sea", edges) == [
+        assert substituted_graphs(seaside, ["beach", "weather"], "sea", edges) == [
             "(l / like-01 :ARG0 (i / i) :ARG1 (r / river))"
         ]
 
-    def test_is_no_name(self, seaside: Store) -> None:
-        assert moved(seaside, ["beach", "weather"], "sea", [("weather", "angie", 5)]) == []
+    def test_the_substitute_is_no_name(self, seaside: Store) -> None:
+        assert substituted_graphs(seaside, ["beach", "weather"], "sea", [("weather", "angie", 5)]) == []
 
-    def test_is_no_verb(self, seaside: Store) -> None:
+    def test_a_verb_is_not_substituted(self, seaside: Store) -> None:
         edges = [("weather", "rain", 5), ("weather", "river", 5), ("weather", "visit", 1)]
-        assert moved(seaside, ["beach", "weather"], "like", edges) == []
+        assert substituted_graphs(seaside, ["beach", "weather"], "like", edges) == []
 
-    def test_changes_wherever_it_is_said(self, seaside: Store) -> None:
+    def test_all_mentions_of_the_perspective_are_substituted(self, seaside: Store) -> None:
         reply = "(a / and :op1 (s / sea) :op2 (l / like-01 :ARG0 (i / i) :ARG1 (s2 / sea)))"
-        assert moved(seaside, ["beach", "weather"], "sea", [("weather", "river", 1)], reply) == [
+        assert substituted_graphs(seaside, ["beach", "weather"], "sea", [("weather", "river", 1)], reply) == [
             "(a / and :op1 (r / river) :op2 (l / like-01 :ARG0 (i / i) :ARG1 (r2 / river)))"
         ]
 
-    def test_of_several_words_gives_way_as_a_whole(self, seaside: Store) -> None:
+    def test_a_perspective_of_several_words_is_replaced_as_a_whole(self, seaside: Store) -> None:
         reply = "(l / like-01 :ARG0 (i / i) :ARG1 (s / shop :mod (c / coffee) :poss (w / we)))"
         edges = [("weather", "river", 1)]
-        assert moved(seaside, ["beach", "weather"], "coffee shop", edges, reply) == [
+        assert substituted_graphs(seaside, ["beach", "weather"], "coffee shop", edges, reply) == [
             "(l / like-01 :ARG0 (i / i) :ARG1 (r / river :poss (w / we)))"
         ]
 
-    def test_is_one_of_the_four_that_a_keyword_most_often_leads_to(self, seaside: Store) -> None:
+    def test_substitutes_are_the_four_most_frequent_shifts(self, seaside: Store) -> None:
         edges = [("weather", f"word{n:02d}", 100 - n) for n in range(20)]
-        found = moved(seaside, ["beach", "weather"], "sea", edges)
+        found = substituted_graphs(seaside, ["beach", "weather"], "sea", edges)
         assert [graph.partition("word")[2][:2] for graph in found] == ["00", "01", "02", "03"]
 
-    def test_is_the_first_in_the_alphabet_of_those_equally_frequent(self, seaside: Store) -> None:
+    def test_equally_frequent_substitutes_are_sorted_by_name(self, seaside: Store) -> None:
         edges = [("weather", f"word{n:02d}", 1) for n in range(30, 0, -1)]
-        found = moved(seaside, ["beach", "weather"], "sea", edges)
+        found = substituted_graphs(seaside, ["beach", "weather"], "sea", edges)
         assert [graph.partition("word")[2][:2] for graph in found] == ["01", "02", "03", "04"]
 
 
-def test_what_was_never_paired_has_no_perspective(seaside: Store) -> None:
+def test_a_dialogue_outside_the_shift_graph_has_no_sites(seaside: Store) -> None:
     turns = tuple(Utterance(turn, "AB"[turn], text, graph) for turn, (text, graph) in enumerate(SAID))
     load(seaside, [Dialogue("own/test/2", "own", "test", turns)])
     assert (
@@ -158,7 +156,7 @@ def test_what_was_never_paired_has_no_perspective(seaside: Store) -> None:
 
 @pytest.fixture(scope="module")
 def everyday(store: Store) -> Store:
-    """The bundled corpus and a shift graph of its main words."""
+    """Load the bundled corpus and build a shift graph of its concepts."""
     wipe(store)
     load(store, get_loader("everyday").read([], LoadOptions()))
     shift(store)
@@ -171,7 +169,7 @@ def all_dialogues(store: Store) -> list[StoredDialogue]:
 
 
 class TestDonors:
-    def test_are_graphs_of_other_dialogues_of_the_corpus_and_split(self, everyday: Store) -> None:
+    def test_donors_are_graphs_of_other_dialogues_of_the_split(self, everyday: Store) -> None:
         donors = Donors(everyday)
         for one in all_dialogues(everyday):
             offered = donors.of(one)
@@ -180,7 +178,7 @@ class TestDonors:
             assert all(amr.startswith(f"everyday/{one.split}/") for amr in offered)
             assert not set(offered) & set(one.graphs)
 
-    def test_dialogues_with_nouns_in_common_have_some(self, everyday: Store) -> None:
+    def test_dialogues_with_common_nouns_have_donors(self, everyday: Store) -> None:
         donors = Donors(everyday)
         assert sum(bool(donors.of(one)) for one in all_dialogues(everyday)) > 3
 
@@ -194,27 +192,27 @@ class TestDonors:
         )
         assert max(takers.values()) == TAKERS
 
-    def test_are_the_same_for_whoever_asks(self, everyday: Store) -> None:
+    def test_donors_do_not_depend_on_the_order_of_requests(self, everyday: Store) -> None:
         dialogues = all_dialogues(everyday)
         first, second = Donors(everyday), Donors(everyday)
         asked = {one.id: second.of(one) for one in reversed(dialogues)}
         assert [first.of(one) for one in dialogues] == [asked[one.id] for one in dialogues]
 
-    def test_differ_from_dialogue_to_dialogue(self, everyday: Store) -> None:
+    def test_donors_depend_on_the_dialogue(self, everyday: Store) -> None:
         donors = Donors(everyday)
         assert len({tuple(donors.of(one)) for one in all_dialogues(everyday)}) > 3
 
-    def test_of_a_dialogue_that_the_store_does_not_hold_are_none(self, everyday: Store) -> None:
+    def test_an_unknown_dialogue_has_no_donors(self, everyday: Store) -> None:
         assert Donors(everyday).of(StoredDialogue("own/test/1", "own", "test", ())) == []
 
-    def test_are_offered_only_to_a_transform_that_needs_them(self, everyday: Store) -> None:
+    def test_donors_are_passed_only_to_transforms_that_need_them(self, everyday: Store) -> None:
         query = "UNWIND $dialogues AS d UNWIND d.donors AS amr RETURN d.id AS dialogue, collect(amr) AS edits"
         plain = Transform("t", "", "C-cont", "", (), None, "", query, "t.cypher")
         assert propose(everyday, plain, all_dialogues(everyday)) == {}
 
 
-class TestAGraft:
-    def test_is_another_dialogues_statement_with_nouns_of_this_context(self, everyday: Store) -> None:
+class TestTopicalStatement:
+    def test_a_statement_of_another_dialogue_gets_nouns_of_the_context(self, everyday: Store) -> None:
         dialogues = all_dialogues(everyday)
         graphs = GraphCache(everyday).get([amr for one in dialogues for amr in one.graphs])
         proposals = propose(everyday, TRANSFORMS["topical_statement"], dialogues)
@@ -234,7 +232,7 @@ class TestAGraft:
                 assert {edit.concept for edit in sets} <= said & words
                 assert content_lemmas(" ".join(words & said))
 
-    def test_is_in_the_donors_words_and_can_be_explained(self, everyday: Store) -> None:
+    def test_topical_statements_can_be_explained(self, everyday: Store) -> None:
         graph = DialogueGraph(everyday)
         made = list(graph.negatives(transforms=["topical_statement"], per_dialogue=2, corpora=["everyday"]))
         assert len(made) > 3

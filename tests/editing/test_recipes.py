@@ -1,4 +1,4 @@
-"""Recipes draw their transforms as often as their weights say."""
+"""Tests that recipes sample their transforms by weight."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from graphneg.editing.recipes import get_recipe
 
 
 @pytest.mark.parametrize("name", ["all", "deam"])
-def test_a_group_comes_first_as_often_as_its_weight_says(name: str) -> None:
+def test_groups_come_first_in_proportion_to_their_weights(name: str) -> None:
     recipe, dialogues = get_recipe(name), 4000
     orders = [recipe.group_order(0, str(dialogue)) for dialogue in range(dialogues)]
     assert all(sorted(order) == sorted(recipe.groups) for order in orders)

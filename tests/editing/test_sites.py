@@ -1,4 +1,4 @@
-"""Where a transform's query loses its rows: each clause and condition with what it left."""
+"""Tests of `trace_sites`, which counts the rows left after each clause and condition of a transform."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ def steps(store: Store, query: str, asked: list[StoredDialogue]) -> list[SiteSte
     return trace_sites(store, parse_transform("never", query, "never.cypher"), asked)
 
 
-def test_each_clause_and_condition_says_what_it_left(embedded: Store, asked: list[StoredDialogue]) -> None:
+def test_rows_are_counted_after_each_clause_and_condition(
+    embedded: Store, asked: list[StoredDialogue]
+) -> None:
     found = steps(embedded, FINDS_NOTHING, asked)
     assert [(step.rows, step.line, step.text) for step in found] == [
         (1, 3, "UNWIND $dialogues AS d"),
@@ -78,7 +80,7 @@ def test_the_last_step_counts_the_edits(embedded: Store, asked: list[StoredDialo
         ("RETURN 'a' AS dialogue, [] AS edits UNION\nUNWIND $dialogues AS d\n", "not counted: behind UNION"),
     ],
 )
-def test_what_can_not_be_counted_says_why(
+def test_uncounted_steps_have_a_reason(
     embedded: Store, asked: list[StoredDialogue], clauses: str, why: str
 ) -> None:
     head = "// never: nothing\n// category: C-cont\nUNWIND $dialogues AS d UNWIND d.turns AS t\n"
@@ -87,7 +89,7 @@ def test_what_can_not_be_counted_says_why(
     assert any(step.rows is None and step.why.startswith(why) for step in found)
 
 
-def test_every_shipped_transform_is_counted_to_its_end(embedded: Store, asked: list[StoredDialogue]) -> None:
+def test_every_shipped_transform_can_be_traced(embedded: Store, asked: list[StoredDialogue]) -> None:
     for transform in load_transforms().values():
         found = trace_sites(embedded, transform, asked)
         assert len(found) > 3 and all(step.rows is not None for step in found), transform.name

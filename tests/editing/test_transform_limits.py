@@ -1,4 +1,4 @@
-"""Each shipped transform is a pattern of the graph, without lists of words."""
+"""Tests that the queries of shipped transforms contain no word lists or regular expressions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each transform proposes exactly the right sites on small graphs of its own."""
+"""Tests of the sites that each transform proposes on the small graphs of ``transform_cases.txt``."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ FRAMES = [
 
 @pytest.fixture(scope="module")
 def bare(store: Store) -> Store:
-    """A store with a handful of opposites and frames."""
+    """Return a store with some antonyms and frames."""
     wipe(store)
     load(store, [*OPPOSITES, *FRAMES])
     return store
 
 
 def cases() -> Iterator[object]:
-    """The blocks of ``transform_cases.txt``: transform, graphs by turn, graphs that come out."""
+    """Yield the cases of ``transform_cases.txt``: transform, graphs of the turns, expected graphs."""
     text = Path(__file__).parents[1].joinpath("transform_cases.txt").read_text(encoding="utf-8")
     for block in text.split("\n\n")[1:]:
         head, *lines = block.strip().splitlines()
@@ -60,7 +60,9 @@ def cases() -> Iterator[object]:
 
 
 @pytest.mark.parametrize(("name", "penmans", "expected"), cases())
-def test_own_graphs(bare: Store, name: str, penmans: list[str], expected: list[str]) -> None:
+def test_each_case_has_the_expected_graphs(
+    bare: Store, name: str, penmans: list[str], expected: list[str]
+) -> None:
     assert results(bare, name, *penmans) == expected
 
 
@@ -77,7 +79,7 @@ RETURN d.id AS dialogue, collect({amr: n.amr, position: 0, op: 'add', role: 'mod
 
 
 def own_transform(*branches: str) -> Transform:
-    """A transform of a user, whose query is a UNION of branches."""
+    """Return a user's transform whose query is a UNION of branches."""
     query = "\nUNION\n".join(f"UNWIND $dialogues AS d\n{branch}" for branch in branches)
     return parse_transform("own", f"// own: Adds words.\n// category: C-cont\n{query}\n", "own.cypher")
 
@@ -103,13 +105,13 @@ def test_a_site_in_two_records_is_refused(bare: Store) -> None:
 def test_a_syntax_error_names_the_line_of_the_file(bare: Store) -> None:
     own = dialogue("(y / yes)")
     load(bare, [own])
-    # Two comment lines and one clause precede the line.
+    # The error is in line 4 of the file, after two comment lines and UNWIND.
     wrong = own_transform("RETURNING d.id AS dialogue, [] AS edits")
     with pytest.raises(TransformError, match=r"own\.cypher: .*not valid Cypher.*\bline 4\b"):
         propose(bare, wrong, read_dialogues(bare, [own.id]))
 
 
-def test_what_harms_only_later_turns_is_no_edit_of_a_response(bare: Store) -> None:
+def test_an_edit_that_affects_only_later_turns_is_no_edit_of_a_response(bare: Store) -> None:
     own = dialogue("(g / go-02 :ARG0 (i / i))", "(l / like-01 :polarity (a / amr-unknown) :ARG0 (y / you))")
     load(bare, [own])
     stored = read_dialogues(bare, [own.id])

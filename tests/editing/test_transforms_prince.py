@@ -1,4 +1,4 @@
-"""On the Little Prince, every site of every transform is a good edit, on every server the same."""
+"""Tests of all transforms on the Little Prince: well-formed graphs, and the same sites on all servers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ DIALOGUES = 178
 
 @pytest.fixture(scope="module")
 def prince(store: Store) -> Store:
-    """A store with the Little Prince in dialogues of eight turns, ConceptNet's opposites and PropBank."""
+    """Return a store with the Little Prince in dialogues of eight turns, ConceptNet and PropBank."""
     fill(store)
     return store
 
@@ -62,8 +62,8 @@ def everything(store: Store) -> list[StoredDialogue]:
     return read_dialogues(store, list(dialogue_ids(store, Selection(corpora=("prince",)))))
 
 
-def faults(name: str, store: Store, dialogues: Sequence[StoredDialogue], kept: GraphCache) -> list[str]:
-    """What is wrong with any graph that the transform makes of the dialogues."""
+def defects_of(name: str, store: Store, dialogues: Sequence[StoredDialogue], kept: GraphCache) -> list[str]:
+    """Return new defects of, and missing changes in, the graphs that a transform makes."""
     found: list[str] = []
     for proposals in propose(store, TRANSFORMS[name], dialogues).values():
         for one, edits in edit_lists(proposals):
@@ -79,12 +79,12 @@ def faults(name: str, store: Store, dialogues: Sequence[StoredDialogue], kept: G
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_site_gives_a_well_formed_graph_that_differs(prince: Store, name: str) -> None:
-    assert faults(name, prince, everything(prince), GraphCache(prince)) == []
+    assert defects_of(name, prince, everything(prince), GraphCache(prince)) == []
 
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_any_graphs_make_a_dialogue(prince: Store, data: st.DataObject) -> None:
+def test_edits_of_any_sequence_of_graphs_are_well_formed(prince: Store, data: st.DataObject) -> None:
     known = everything(prince)
     turns = [turn for one in known[:40] for turn in one.turns]
     several = st.lists(st.sampled_from(turns), min_size=1, max_size=6, unique_by=lambda turn: turn.graph_id)
@@ -93,7 +93,7 @@ def test_any_graphs_make_a_dialogue(prince: Store, data: st.DataObject) -> None:
     said = tuple(StoredTurn(n, speakers[n], turn.text, turn.graph_id) for n, turn in enumerate(drawn))
     mixed = StoredDialogue("mixed", "own", "test", said)
     kept = GraphCache(prince)
-    assert [fault for name in NAMES for fault in faults(name, prince, [mixed], kept)] == []
+    assert [defect for name in NAMES for defect in defects_of(name, prince, [mixed], kept)] == []
 
 
 RARE = {
@@ -126,7 +126,7 @@ def test_proposals_do_not_depend_on_the_batch(prince: Store, name: str) -> None:
 
 
 def triples(graph: AmrGraph) -> Counter[tuple[str, str, str]]:
-    """The graph without the order of its branches."""
+    """Return the triples of a graph, which do not depend on the order of branches."""
     nodes = graph.nodes
     names = [node.var or node.value or "" for node in nodes]
     found = Counter((names[n.position], "instance", n.concept) for n in nodes if n.concept is not None)
@@ -136,13 +136,16 @@ def triples(graph: AmrGraph) -> Counter[tuple[str, str, str]]:
 
 
 def frees_a_modal(graph: AmrGraph, edit: Edit) -> bool:
-    """Must not go becomes must go, whose negation is need not go."""
+    """Return whether an edit removes the negation below a modal: "must not go" becomes "must go".
+
+    The negation of "must go" is "need not go", so negating twice does not restore the original.
+    """
     above = graph.nodes[graph.nodes[edit.position].parent or 0]
     modal = graph.nodes[above.parent or 0].concept
     return edit.op == "drop" and modal in {"possible-01", "obligate-01", "recommend-01", "permit-01"}
 
 
-def test_negating_twice_gives_the_original_back(prince: Store) -> None:
+def test_negating_twice_restores_the_original(prince: Store) -> None:
     negate = TRANSFORMS["polarity_flip"]
     dialogues = everything(prince)[:30]
     graphs = GraphCache(prince).get([id for one in dialogues for id in one.graphs])

@@ -1,4 +1,4 @@
-"""What is not edited: a dialogue of one turn, turns that are hardly English, and turns of a page."""
+"""Tests of what is never edited: dialogues of one turn, foreign turns and very long turns."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WORDLESS = {"asked#1"}
 
 @pytest.fixture(scope="module")
 def talks(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Generator[DialogueGraph]:
-    """Dialogues with a graph for each turn but one, on each server."""
+    """Load dialogues on each server. All turns have a graph except "Hm."."""
     wipe(store)
     graph = DialogueGraph(store)
     file = tmp_path_factory.mktemp("talks") / "talks.jsonl"
@@ -50,10 +50,7 @@ def talks(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Generator[D
 
 
 @pytest.mark.parametrize("target", ["response", "dialogue"])
-def test_each_negative_that_a_dialogue_lacks_is_counted_with_its_reason(
-    talks: DialogueGraph, tmp_path: Path, target: str
-) -> None:
-    """The transform would edit every graph that it is told of."""
+def test_missing_negatives_are_counted_by_reason(talks: DialogueGraph, tmp_path: Path, target: str) -> None:
     negatives = talks.negatives(
         transforms=["doubt"], folders=[transform_folder(tmp_path, DOUBT)], decoder=Speller(),
         per_dialogue=3, target=target,
@@ -75,7 +72,7 @@ def test_no_recipe_makes_a_negative_without_a_context(talks: DialogueGraph) -> N
         assert all(one.context for one in talks.negatives(recipe, per_dialogue=3))
 
 
-def test_nothing_is_copied_from_what_is_not_edited(talks: DialogueGraph) -> None:
+def test_sentences_are_not_copied_from_unfit_turns(talks: DialogueGraph) -> None:
     offered = {row["amr"].partition("@")[0] for row in Donors(talks.store).offers("talks", "all")}
     assert offered <= {
         f"talks/all/{id}" for id in ("asked#0", "alone#0", "half#0", "half#2", "page#0", "page#2", "book#0")
@@ -106,7 +103,7 @@ def test_a_text_with_a_new_grammatical_error_is_refused_and_counted(
     )
 
 
-def test_graphs_of_foreign_texts_are_marked_by_whichever_parser(talks: DialogueGraph, tmp_path: Path) -> None:
+def test_graphs_of_foreign_texts_are_marked_for_any_parser(talks: DialogueGraph, tmp_path: Path) -> None:
     file = tmp_path / "parsed.jsonl"
     file.write_text(json.dumps({"id": "x", "turns": TALKS["half"], "responses": [
         {"turn": 2, "text": "Das glaube ich dir nicht.", "label": 1},

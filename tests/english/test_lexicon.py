@@ -1,4 +1,4 @@
-"""The lexicon's tables, lines that are none, and the judgement of antonyms."""
+"""Tests of the lexicon: its tables, invalid lines, and the selection of antonyms."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FRAMES = {
 }
 
 
-def test_every_line_of_the_tables_is_an_entry_and_none_stands_twice() -> None:
+def test_every_line_of_the_tables_is_a_unique_entry() -> None:
     lines: list[tuple[str, tuple[str, ...]]] = []
     for table in files("graphneg.english").joinpath("lexicon").iterdir():
         for _, entry in read_entries(table.name, table.read_text("utf-8").splitlines()):
@@ -26,7 +26,7 @@ def test_every_line_of_the_tables_is_an_entry_and_none_stands_twice() -> None:
     assert len(lines) == len(set(lines)) > 1000
 
 
-def test_a_word_moves_along_its_scale_and_has_its_classes() -> None:
+def test_words_have_classes_and_neighbours_on_scales() -> None:
     assert dict(english().moves["today"]) == {"time": "yesterday"}
     assert english().classes_of("thank-01") >= {"formula", "phrasal"}
     assert "no-one" in english().members("negative")
@@ -41,14 +41,14 @@ def test_a_word_moves_along_its_scale_and_has_its_classes() -> None:
         ("move\ttime\tmonday", "has 4 cells"),
     ],
 )
-def test_a_line_that_is_no_entry_says_why(line: str, reason: str) -> None:
+def test_an_invalid_line_is_refused_with_the_reason(line: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         entry_of(line)
     with pytest.raises(InputError, match=r"own\.tsv:2: .*" + reason):
         list(read_entries("own.tsv", ["# mine", line]))
 
 
-def test_entries_add_words_take_them_out_and_replace_pairs() -> None:
+def test_entries_add_and_remove_words_and_replace_antonyms() -> None:
     own = english().extended(
         [
             LexiconEntry("class", ("drug", "aspirin hardly")),
@@ -75,13 +75,13 @@ def test_entries_add_words_take_them_out_and_replace_pairs() -> None:
         ("meet", {"pass": 1.0}, []),
     ],
 )
-def test_antonyms_are_judged_by_form_class_kind_and_frames(
+def test_antonyms_are_selected_by_form_class_kind_and_frames(
     word: str, weights: dict[str, float], expected: list[tuple[str, str]]
 ) -> None:
     judged = usable_antonyms(word, weights, FRAMES, english())
     assert [(one.used_as, one.other) for one in judged if one.used_as != "frame"] == expected
 
 
-def test_a_pair_says_of_what_it_is_opposite() -> None:
+def test_antonyms_list_the_kinds_of_nouns_they_modify() -> None:
     said_of = {one.modified_kinds is None for one in usable_antonyms("old", {"young": 1.0}, {}, english())}
     assert said_of == {False}

@@ -1,4 +1,4 @@
-"""Nouns have kinds, and a store's nodes and terms know them."""
+"""Tests of the kinds of nouns (person, food, place, ...), in WordNet's files and in a store."""
 
 from __future__ import annotations
 
@@ -39,23 +39,23 @@ run%2:38:00:: 00000009 1 5
     ("word", "kind"),
     [("sister", "person"), ("kitchen", "place"), ("cheese", "food"), ("apple-pie", "food"), ("week", "time")],
 )
-def test_a_noun_has_the_kind_of_what_it_names(word: str, kind: str) -> None:
+def test_the_kind_of_a_noun(word: str, kind: str) -> None:
     assert kind_of(word) == kind
 
 
 @pytest.mark.parametrize("word", ["quickly", "run", "unheard-of", ""])
-def test_what_is_mostly_no_noun_is_of_no_kind(word: str) -> None:
+def test_words_that_are_rarely_nouns_have_no_kind(word: str) -> None:
     assert kind_of(word) == OTHER
 
 
-def test_kinds_come_from_what_a_noun_is_under_or_from_its_file(tmp_path: Path) -> None:
+def test_kinds_come_from_hypernyms_or_lexicographer_files(tmp_path: Path) -> None:
     for name, text in (("data.noun", DATA), ("index.noun", INDEX), ("index.sense", SENSES)):
         (tmp_path / name).write_text(text, encoding="utf-8")
     words = ["dog", "rain", "half", "run", "cat"]
     assert noun_kinds(tmp_path, words) == {"dog": "animal", "rain": "matter"}
 
 
-def test_nodes_and_terms_know_their_kind(embedded: Store) -> None:
+def test_nodes_and_terms_of_a_store_have_a_kind(embedded: Store) -> None:
     wipe(embedded)
     load(embedded, [dialogue("(f / feed-01 :ARG0 (i / i) :ARG1 (d / dog))")])
     nodes = embedded.read("MATCH (n:AmrNode) RETURN n.concept AS concept, n.kind AS kind ORDER BY n.position")
@@ -68,7 +68,11 @@ def test_nodes_and_terms_know_their_kind(embedded: Store) -> None:
     assert term["kind"] == "animal"
 
 
-def test_opposites_know_what_they_are_said_of() -> None:
-    said_of = english().modified_kinds
-    assert said_of("old", "young") == said_of("young", "old") == ["animal", "person", "plant"]
-    assert said_of("meet", "pass") == [] and said_of("tall", "purple") is None
+def test_antonyms_have_the_kinds_of_nouns_they_modify() -> None:
+    modified_kinds_of = english().modified_kinds
+    assert (
+        modified_kinds_of("old", "young")
+        == modified_kinds_of("young", "old")
+        == ["animal", "person", "plant"]
+    )
+    assert modified_kinds_of("meet", "pass") == [] and modified_kinds_of("tall", "purple") is None

@@ -1,4 +1,4 @@
-"""PropBank's frame files: rolesets with their lines, and what can't be read."""
+"""Tests of the reader of PropBank's frame files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WAVE = b"""<frameset><predicate lemma="wave">
 </roleset></predicate></frameset>"""
 
 
-def test_a_roleset_comes_with_roles_aliases_and_examples() -> None:
+def test_a_roleset_has_roles_aliases_and_examples() -> None:
     [wave] = read_rolesets(WAVE)
     assert isinstance(wave, Roleset) and (wave.id, wave.line, wave.in_amr) == ("wave-01", 2, True)
     assert [tuple(role) for role in wave.roles] == [("0", "PAG", "who waves")]
@@ -21,24 +21,24 @@ def test_a_roleset_comes_with_roles_aliases_and_examples() -> None:
     assert (example.line, example.relation, example.arguments) == (5, 1, (("ARG1", 2, 3),))
 
 
-def test_a_roleset_is_read_where_its_file_is_broken() -> None:
+def test_rolesets_before_a_broken_one_are_read() -> None:
     broken = WAVE.replace(b"</predicate>", b'<roleset id="wave.02"><roles></roleset>')
     parts = read_rolesets(broken)
     assert [type(part) for part in parts] == [Roleset, ReadError]
     assert parts[1].line == 7
 
 
-def test_entities_are_refused() -> None:
+def test_xml_entities_are_refused() -> None:
     [fault] = read_rolesets(b'<!DOCTYPE f [<!ENTITY e "x">]>' + WAVE)
     assert isinstance(fault, ReadError) and "entity" in fault.reason
 
 
-def test_a_name_that_is_no_frame_has_no_id() -> None:
+def test_a_roleset_without_a_sense_number_has_no_id() -> None:
     [odd] = read_rolesets(WAVE.replace(b"wave.01", b"wave"))
     assert isinstance(odd, Roleset) and odd.id is None
 
 
-def test_the_frames_that_ship_can_be_extended() -> None:
+def test_a_frame_table_can_be_extended() -> None:
     table = FrameTable()
     table.add_frames(["hum-99\t0:PAG\tv:hum n:hum\t2\tdobj=1:2"])
     assert table.candidates("hum", "v") == ["hum-99"] and table.frames["hum-99"].seen == {"dobj": {"1": 2}}

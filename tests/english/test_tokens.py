@@ -1,4 +1,4 @@
-"""Tokens keep their characters; raw and tokenised text give the same ones; sentences end at their marks."""
+"""Tests of tokens, sentences, detokenisation and the normal form by which texts are compared."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from graphneg.english.tokens import (
 
 
 @given(st.text(max_size=60))
-def test_tokens_stand_where_they_say(text: str) -> None:
+def test_token_offsets_are_exact(text: str) -> None:
     tokens = tokenize(text)
     assert all(token.text == text[token.start : token.end] for token in tokens)
     assert all(a.end <= b.start for a, b in pairwise(tokens))
@@ -53,19 +53,19 @@ def test_raw_and_tokenised_text_have_the_same_tokens(raw: str, tokenised: str) -
         ("www.own.org and rock 'n' roll", "www.own.org and rock 'n' roll"),
     ],
 )
-def test_odd_spacing_and_curly_marks_are_mended(odd: str, mended: str) -> None:
+def test_spacing_and_curly_quotes_are_normalised(odd: str, mended: str) -> None:
     assert detokenize(odd) == detokenize(mended) == mended
 
 
 @given(st.lists(st.sampled_from(["Hi!", "He left.", "Why?", "Dr. Wu came.", "ok ..."]), max_size=5))
-def test_sentences_hold_all_words(parts: list[str]) -> None:
+def test_sentences_contain_all_words(parts: list[str]) -> None:
     text = "  ".join(parts)
     assert " ".join(sentences(text)) == one_line(text)
     assert [word for one in typed_sentences(text) for word in words_of(one.text)] == words_of(text)
 
 
 @given(st.text(max_size=40))
-def test_a_normal_form_is_its_own(text: str) -> None:
+def test_the_normal_form_is_idempotent(text: str) -> None:
     assert match_key(match_key(text)) == match_key(text) == match_key(f" {one_line(text)} ")
 
 
@@ -79,7 +79,7 @@ def test_a_normal_form_is_its_own(text: str) -> None:
         ("I cannot pay $5 – that's 10%.", "I can not pay $ 5 — that 's 10 % ."),
     ],
 )
-def test_two_writings_of_the_same_words_have_one_normal_form(text: str, other: str) -> None:
+def test_spelling_variants_have_the_same_normal_form(text: str, other: str) -> None:
     assert match_key(text) == match_key(other)
 
 
@@ -87,10 +87,10 @@ def test_two_writings_of_the_same_words_have_one_normal_form(text: str, other: s
     ("text", "other"),
     [("He is a part.", "He is apart."), ("I can.", "I can't."), ("Really?", "Really!"), ("8.30", "830")],
 )
-def test_other_words_or_marks_have_another_normal_form(text: str, other: str) -> None:
+def test_different_words_or_marks_have_different_normal_forms(text: str, other: str) -> None:
     assert match_key(text) != match_key(other)
 
 
 @pytest.mark.parametrize("text", ["It ’ s late .", "I don ' t know , you ' re late"])
-def test_apostrophes_come_apart_as_they_were(text: str) -> None:
+def test_apostrophes_are_spaced_as_in_the_original(text: str) -> None:
     assert space_apostrophes(joined(text), like=text) == text

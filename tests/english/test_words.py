@@ -1,4 +1,4 @@
-"""Lemmas, numbers, tags and classes of words."""
+"""Tests of lemmas, numbers, part-of-speech tags, word classes and language detection."""
 
 from __future__ import annotations
 
@@ -54,31 +54,31 @@ def test_ordinals_have_the_value_of_their_numbers() -> None:
         ("My brother's hat is old.", "PS NN POS NN AX JJ EN"),
     ],
 )
-def test_words_are_tagged_by_what_stands_around_them(text: str, tags: str) -> None:
+def test_tags_depend_on_the_neighbouring_words(text: str, tags: str) -> None:
     assert tag([token.text for token in tokenize(text)], {}) == tags.split()
 
 
-def test_the_graph_tells_verbs_from_nouns() -> None:
+def test_the_graph_decides_between_verb_and_noun() -> None:
     assert tag(["They", "walk"], {1: "verb"})[1].startswith("VB")
 
 
-def test_each_tag_that_may_follow_is_one_that_something_follows() -> None:
+def test_the_transition_table_is_closed() -> None:
     assert {name for costs in FOLLOWS.values() for name in costs} <= FOLLOWS.keys()
 
 
-def test_a_class_of_words_has_one_row() -> None:
+def test_a_word_class_has_one_row() -> None:
     assert "ohio" in word_class("states") and "know" in word_class("stative-verbs")
     with pytest.raises(InputError, match="two rows have the name states"):
         unique_rows([["states", "ohio"], ["states", "know"]], "words.tsv")
 
 
-def test_tags_choose_the_lemma() -> None:
+def test_the_lemma_depends_on_the_tag() -> None:
     assert (lemma_of("left"), lemma_of("left", "JJ"), lemma_of("saw", "NN")) == ("leave", "leave", "saw")
     assert content_lemmas("They were walking to the houses") == ("walk", "house")
     assert "the" in CLOSED and lemmas("colours") >= {"color"} and stems("decision") & stems("decide")
 
 
-def test_classes_are_lists_sets_and_maps() -> None:
+def test_word_classes_are_read_as_lists_sets_and_maps() -> None:
     assert word_list("months")[4] == "may" and "may" in word_class("months")
     assert word_map("money")["buck"] == "dollar"
 
@@ -99,7 +99,7 @@ def test_nine_in_ten_sentences_of_another_language_are_foreign(language: str) ->
 @pytest.mark.parametrize(
     "text", ["我不喜欢喝茶也不喜欢咖啡", "Где?", "Minun pitää valitettavasti tehdä töitä."]
 )
-def test_so_are_those_of_another_script_or_of_no_language_near_by(text: str) -> None:
+def test_other_scripts_and_unrelated_languages_are_foreign(text: str) -> None:
     assert is_foreign(text)
 
 
@@ -116,7 +116,7 @@ def test_so_are_those_of_another_script_or_of_no_language_near_by(text: str) -> 
         "hmm",
     ],
 )
-def test_short_and_careless_english_is_not(text: str) -> None:
+def test_short_and_informal_english_is_not_foreign(text: str) -> None:
     assert not is_foreign(text)
 
 
@@ -128,7 +128,7 @@ def test_short_and_careless_english_is_not(text: str) -> None:
         ("topical_chat", "valid_freq.json"),
     ],
 )
-def test_of_english_talk_less_than_half_a_percent_is_foreign(loader: str, file: str) -> None:
+def test_less_than_half_a_percent_of_english_turns_is_foreign(loader: str, file: str) -> None:
     path = SHARED / loader / file
     if not path.is_file():
         pytest.skip(f"no {path}")

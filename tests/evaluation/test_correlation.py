@@ -1,4 +1,4 @@
-"""Scores against human ratings: the forms of files, the coefficients, one scorer against another."""
+"""Tests of the correlation of scores with human ratings: file formats, coefficients, comparisons."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class TestFiles:
 
 
 class TestCoefficients:
-    def test_scores_in_the_order_of_the_ratings_agree_wholly(self) -> None:
+    def test_scores_in_the_order_of_the_ratings_have_correlation_1(self) -> None:
         [one] = correlate([1, 2, 4, 8], rated(1, 2, 3, 4), resamples=50)
         assert one.spearman.value == one.kendall.value == pytest.approx(1)
         assert 0.9 < one.pearson.value < 1 and one.spearman.low <= 1 <= one.spearman.high
@@ -114,11 +114,11 @@ class TestCoefficients:
         assert one.spearman.value == pytest.approx(stats.spearmanr(scores, people).statistic)
         assert one.kendall.value == pytest.approx(stats.kendalltau(scores, people).statistic)
 
-    def test_scores_that_never_vary_agree_with_nothing(self) -> None:
+    def test_constant_scores_have_no_correlation(self) -> None:
         [one] = correlate([1, 1, 1, 1], rated(1, 2, 3, 4), resamples=10)
         assert (one.pearson.value, one.kendall.value, one.kendall.p) == (0, 0, 1)
 
-    def test_a_better_scorer_is_told_from_a_worse_one(self) -> None:
+    def test_a_better_scorer_has_a_significantly_higher_correlation(self) -> None:
         people = [float(i % 7) for i in range(70)]
         [one] = compare(people, [(i * 37 % 70) / 70 for i in range(70)], rated(*people), resamples=200)
         assert one.value > 0.5 and one.low > 0 and one.p < 0.05
@@ -151,13 +151,13 @@ def test_the_command_compares_scorers(tmp_path: Path, run: Run) -> None:
 
 
 class TestCounts:
-    def test_are_words_of_what_is_rated_and_turns_of_all_that_is_said(self) -> None:
+    def test_counts_are_words_of_the_rated_text_and_all_turns(self) -> None:
         said = (Turn("A", "Hi, you."), Turn("B", "Hello there."))
         response = RatedItem("own:1", said, Turn("A", "I can't come."), {"fits": 1})
         found = length_baselines([response, replace(response, response=None)])
         assert found == {"word count": [3, 4], "turn count": [3, 2]}
 
-    def test_stand_beside_every_scorer(self, tmp_path: Path, run: Run) -> None:
+    def test_counts_are_listed_beside_every_scorer(self, tmp_path: Path, run: Run) -> None:
         values = [{"context": f"User: {'so ' * i}\nSystem: Oh.", "fits": i} for i in range(1, 6)]
         (tmp_path / "a.txt").write_text("3\n1\n2\n5\n4\n")
         command = ("evaluate", "correlation", written(tmp_path, values), "--scores", tmp_path / "a.txt")
@@ -215,13 +215,13 @@ class TestFaults:
             ({"fits": True}, "the item has no ratings"),
         ],
     )
-    def test_of_an_object_are_told_with_its_place(
+    def test_invalid_objects_are_reported_with_their_place(
         self, tmp_path: Path, changed: dict[str, object], complaint: str
     ) -> None:
         with pytest.raises(InputError, match=rf"ratings\.json:1: .*{complaint}"):
             read_ratings([written(tmp_path, [{"context": DIALOGUE, **changed}])])
 
-    def test_of_scores_are_told_with_their_line(self, tmp_path: Path) -> None:
+    def test_invalid_scores_are_reported_with_their_line(self, tmp_path: Path) -> None:
         path = tmp_path / "scores.jsonl"
         path.write_text('1\n\n{"score": 0.5}\n')
         assert read_scores(path, 2) == [1, 0.5]
@@ -231,7 +231,7 @@ class TestFaults:
 
 
 class TestTexts:
-    def test_all_that_is_said_in_rated_dialogues_comes_in_order(self, tmp_path: Path) -> None:
+    def test_texts_of_rated_dialogues_are_in_order(self, tmp_path: Path) -> None:
         path = written(tmp_path, [{"context": DIALOGUE, "response": "Bye: now.", "annotations": {"fits": 1}}])
         [rating] = read_ratings([path])
         assert rating.all_turns[-1] == Turn("System", "Bye: now.")
@@ -241,7 +241,7 @@ class TestTexts:
 class TestComparing:
     @settings(max_examples=20)
     @given(st.lists(st.integers(0, 5), min_size=5, max_size=12), st.integers(0, 99))
-    def test_the_other_way_round_is_the_opposite(self, people: list[int], seed: int) -> None:
+    def test_swapping_two_scorers_inverts_the_difference(self, people: list[int], seed: int) -> None:
         first, second = [float(value) for value in people], [float(value % 3) for value in people]
         [there] = compare(first, second, rated(*first), resamples=20, seed=seed)
         [back] = compare(second, first, rated(*first), resamples=20, seed=seed)
@@ -249,7 +249,7 @@ class TestComparing:
         assert (there.low, there.high) == pytest.approx((-back.high, -back.low))
         assert there.value == 0 or there.p == pytest.approx(back.p)
 
-    def test_turns_and_dialogues_are_told_apart(self) -> None:
+    def test_turn_and_dialogue_ratings_are_separate(self) -> None:
         whole = [replace(item, response=None) for item in rated(3, 2, 1)]
         turn, dialogue = correlate([1, 2, 3, 1, 2, 3], [*rated(1, 2, 3), *whole], resamples=5)
         assert (turn.level, dialogue.level) == ("turn", "dialogue")

@@ -1,4 +1,4 @@
-"""Leaving one generator out: what is refused before anything is trained, and what counts as tested."""
+"""Tests of cross-validation by generator: input errors before training, and disjoint folds."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class TestWrongUse:
             ("both", "needs graph-made"),
         ],
     )
-    def test_of_sources_ends_it_before_a_model_is_looked_for(
+    def test_an_invalid_source_is_refused_before_a_model_is_loaded(
         self, tmp_path: Path, source: Any, complaint: str
     ) -> None:
         with pytest.raises(InputError, match=complaint):
             cross_validate(apart(), tmp_path / "no encoder", tmp_path / "out", source=source)
         assert not (tmp_path / "out").exists()
 
-    def test_of_a_generator_with_one_class_names_it(self, tmp_path: Path) -> None:
+    def test_a_generator_with_one_class_is_refused_by_name(self, tmp_path: Path) -> None:
         some = [replace(item, votes=0) if item.generator == "six" else item for item in apart()]
         with pytest.raises(InputError, match="six: all responses have the same label"):
             cross_validate(some, "no encoder", tmp_path)
@@ -42,7 +42,7 @@ class TestFolds:
         texts = cross_validation.test_texts
         assert texts([first]) == texts([shouted])
 
-    def test_a_response_that_a_tested_one_repeats_is_left_out(self) -> None:
+    def test_a_response_equal_to_a_tested_one_is_omitted(self) -> None:
         some = apart()
         tested = next(item for item in some if item.generator == "six")
         other = next(item for item in some if item.generator == "eggs")

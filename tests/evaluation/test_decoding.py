@@ -1,4 +1,4 @@
-"""How texts of graphs are scored: against people's, and parsed back."""
+"""Tests of the scores of decoded texts: against references, and by parsing them back."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def trip() -> Iterator[RoundTrip]:
         yield trip
 
 
-def test_the_references_themselves_get_all_but_what_the_parser_misses(trip: RoundTrip) -> None:
+def test_references_score_1_up_to_parser_errors(trip: RoundTrip) -> None:
     scores = score_texts([Decoded(text) for text in TEXTS], GRAPHS, REFERENCES, trip)
     assert (scores.bleu, scores.chrf) == (pytest.approx(100), pytest.approx(100))
-    assert 0.8 < scores.smatch.micro.f1 < 1.0  # "very much" is in no graph
+    assert 0.8 < scores.smatch.micro.f1 < 1.0  # the parser makes no node for "very much"
     assert (scores.pairs, scores.reasons) == (2, {})
 
 

@@ -1,4 +1,4 @@
-"""Figures of a detector: thresholds, ties, what is symmetric, and their plain form."""
+"""Tests of the measures of a detector: thresholds, ties, symmetry and JSON form."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ class TestThreshold:
         found = evaluate_detection(labelled(3, 0), [0.7, 0.69], threshold=0.7, resamples=0).mean
         assert (found.accuracy.value, found.f1.value) == (1, 1)
 
-    def test_who_calls_everything_contradictory_has_half_of_the_balanced_accuracy(self) -> None:
+    def test_calling_everything_contradictory_has_balanced_accuracy_half(self) -> None:
         found = evaluate_detection(labelled(3, 3, 3, 0), [1.0] * 4, resamples=0).mean
         assert (found.accuracy.value, found.balanced_accuracy.value, found.auc.value) == (0.75, 0.5, 0.5)
 
-    def test_who_calls_nothing_contradictory_has_no_f1(self) -> None:
+    def test_calling_nothing_contradictory_has_f1_0(self) -> None:
         assert evaluate_detection(labelled(3, 0), [0.2, 0.1], resamples=0).mean.f1.value == 0
 
 
-class TestLaws:
+class TestProperties:
     @settings(max_examples=40)
     @given(st.lists(st.tuples(st.sampled_from((0, 3)), st.integers(0, 10)), min_size=2, max_size=12))
-    def test_scores_turned_round_turn_the_area_round(self, rows: list[tuple[int, int]]) -> None:
+    def test_inverted_scores_invert_the_auc(self, rows: list[tuple[int, int]]) -> None:
         some = [*labelled(0, 3), *labelled(*(votes for votes, _ in rows))]
         scores = [0.5, 0.5, *(value / 10 for _, value in rows)]
         there = evaluate_detection(some, scores, resamples=0).mean.auc.value

@@ -1,4 +1,4 @@
-"""Rankers against correct and wrong responses: the figures by hand, files, models, wrong input."""
+"""Tests of the evaluation of rankers: hand-computed figures, files, models and wrong input."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class TestFigures:
             assert (one.accuracy, one.balanced_accuracy, one.auc) == (1, 1, 1)
             assert (one.recall_at_1, one.mrr, one.matched_accuracy) == (1, 1, 1)
 
-    def test_kinds_are_told_apart(self) -> None:
+    def test_figures_are_computed_for_each_kind(self) -> None:
         adversarial, random = rank([ONE], [[0.9, 0.4, 0.6, 0.2, 0.3]])
         assert (adversarial.kind, adversarial.negatives) == ("adversarial", 2)
         assert (adversarial.recall_at_1, adversarial.mrr) == (0.5, 0.75)
@@ -69,7 +69,7 @@ class TestFigures:
         ):
             rank([ONE], [[0.1] * 4])
 
-    def test_places_of_equals_stay_in_order(self) -> None:
+    def test_equal_scores_keep_their_order(self) -> None:
         assert argsort_descending([0.5, 0.7, 0.5]) == [1, 0, 2]
 
 
@@ -91,7 +91,7 @@ class TestFiles:
             ),
         ],
     )
-    def test_a_line_that_is_none_ends_it_with_its_place(
+    def test_an_invalid_line_is_refused_with_its_place(
         self, tmp_path: Path, bad: str, complaint: str
     ) -> None:
         (tmp_path / "dev.json").write_text(f"{GOOD}\n{bad}\n")
@@ -99,7 +99,7 @@ class TestFiles:
             read_choices([tmp_path / "dev.json"])
 
     def test_scores_come_in_the_order_of_the_responses(self, tmp_path: Path) -> None:
-        class Longest:
+        class LongestFirst:
             def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
                 return [len(text) / 100 for text in responses]
 
@@ -107,9 +107,11 @@ class TestFiles:
                 return argsort_descending(self.score([context] * len(candidates), candidates))
 
         (tmp_path / "dev.json").write_text(GOOD + "\n")
-        assert score_contexts(Longest(), read_choices([tmp_path / "dev.json"])) == [[0.04, 0.07, 0.1, 0.12]]
+        assert score_contexts(LongestFirst(), read_choices([tmp_path / "dev.json"])) == [
+            [0.04, 0.07, 0.1, 0.12]
+        ]
 
-    def test_an_edited_context_is_what_a_ranker_reads(self) -> None:
+    def test_a_ranker_reads_the_edited_context(self) -> None:
         before = (Turn("A", "I like tea."),)
         edited = replace(
             EXAMPLE,
@@ -118,7 +120,7 @@ class TestFiles:
             original=Original(before, None),
         )
 
-        class Hating:
+        class HateRanker:
             def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
                 return [float("hate" in " ".join(turns)) for turns in contexts]
 
@@ -126,7 +128,7 @@ class TestFiles:
                 return argsort_descending(self.score([context] * len(candidates), candidates))
 
         choices = [labelled_context(group) for group in read_groups([[edited]])]
-        assert score_contexts(Hating(), choices) == [[0, 1]]
+        assert score_contexts(HateRanker(), choices) == [[0, 1]]
 
     def test_texts_to_hold_out_are_those_of_own_files_too(self, tmp_path: Path) -> None:
         (tmp_path / "dev.json").write_text(GOOD + "\n")
@@ -181,7 +183,7 @@ class TestCommand:
         kinds = [json.loads(one)["kind"] for one in ended.out.splitlines()]
         assert kinds == ["adversarial", "random", "deam", "polarity_flip", "C-cont"]
 
-    def test_files_without_a_wrong_response_are_one_clear_line(self, tmp_path: Path, run: Run) -> None:
+    def test_files_without_a_wrong_response_are_refused(self, tmp_path: Path, run: Run) -> None:
         positives = written([right(0, "Yes.")], tmp_path / "positives.jsonl")
         ended = run("evaluate", "ranker", positives, "--scores", positives)
         assert ended.status == 2 and "there is no context with a wrong response" in ended.err
@@ -195,9 +197,7 @@ class TestCommand:
             ("1\n", "expected 4 scores, one for each item in order, but found 1"),
         ],
     )
-    def test_wrong_scores_are_one_clear_line(
-        self, tmp_path: Path, run: Run, scores: str, complaint: str
-    ) -> None:
+    def test_wrong_scores_are_refused(self, tmp_path: Path, run: Run, scores: str, complaint: str) -> None:
         (tmp_path / "dev.json").write_text(GOOD + "\n")
         (tmp_path / "scores.txt").write_text(scores)
         ended = run(
@@ -233,7 +233,7 @@ class TestCrossEncoder:
         text = ranker.tokenizer.decode(tokens)
         assert len(tokens) == 24 and text.endswith("when [SEP] at six [SEP]")
 
-    def test_sentence_transformers_reads_what_is_saved(self, folder: Path, tmp_path: Path) -> None:
+    def test_a_saved_ranker_is_read_by_sentence_transformers(self, folder: Path, tmp_path: Path) -> None:
         from graphneg.rankers.cross_encoder import CrossEncoder
 
         sentence_transformers = pytest.importorskip("sentence_transformers")
@@ -255,7 +255,7 @@ class TestCrossEncoder:
         theirs.save_pretrained(str(tmp_path / "trained"))
         assert CrossEncoder.from_pretrained(tmp_path / "trained").first == "response"
 
-    def test_a_model_for_another_task_is_one_clear_line(self, tmp_path: Path) -> None:
+    def test_a_model_for_another_task_is_refused(self, tmp_path: Path) -> None:
         pytest.importorskip("torch")
         from graphneg.rankers.cross_encoder import CrossEncoder
 

@@ -1,4 +1,4 @@
-"""Smatch and its sub-scores: against the package's own program, by hand, and on wrong input."""
+"""Tests of Smatch and its sub-scores on files, compared with the package `smatch` and with hand counts."""
 
 from __future__ import annotations
 
@@ -61,34 +61,34 @@ class TestScores:
         assert (found.pairs, found.paired_by, found.unreadable) == (2, "id", [])
         return {name: round(one.micro.f1, 4) for name, one in found.measures.items()}
 
-    def test_are_those_of_amr_evaluation(self, f1: dict[str, float]) -> None:
+    def test_scores_equal_those_of_amr_evaluation(self, f1: dict[str, float]) -> None:
         assert list(f1) == list(MEASURES)
 
-    def test_count_triples(self, f1: dict[str, float]) -> None:
-        """Gold has 11 and 6 triples, the predicted 10 and 6; one role, one sense and the negation differ."""
+    def test_scores_count_triples(self, f1: dict[str, float]) -> None:
+        """Gold has 11 + 6 triples, predictions 10 + 6; role, sense and negation differ, so 14 match."""
         assert f1["Smatch"] == round(2 * 14 / (17 + 16), 4)
 
-    def test_without_labels_leave_the_sense_and_the_negation(self, f1: dict[str, float]) -> None:
+    def test_scores_without_labels_differ_by_the_sense_and_the_negation(self, f1: dict[str, float]) -> None:
         assert f1["unlabelled"] == round(2 * 15 / (17 + 16), 4)
 
-    def test_without_senses_leave_the_role_and_the_negation(self, f1: dict[str, float]) -> None:
+    def test_scores_without_senses_differ_by_the_role_and_the_negation(self, f1: dict[str, float]) -> None:
         assert f1["no senses"] == round(2 * 15 / (17 + 16), 4)
 
-    def test_of_labels_compare_sets(self, f1: dict[str, float]) -> None:
+    def test_scores_of_labels_compare_sets(self, f1: dict[str, float]) -> None:
         assert f1["concepts"] == round(6 / 7, 4)
         assert (f1["named entities"], f1["negation"]) == (1.0, 0.0)
 
-    def test_of_parts_match_parts(self, f1: dict[str, float]) -> None:
-        """Three nodes and two roles meet in the person; a sense and a role differ."""
+    def test_reentrancy_and_srl_are_matched_separately(self, f1: dict[str, float]) -> None:
+        """The re-entrant person has two parents (3 concepts, 2 roles); a sense and a role differ."""
         assert f1["reentrancy"] == round(4 / 5, 4)
         assert f1["SRL"] == round(2 * 7 / (9 + 9), 4)
 
-    def test_of_graphs_against_themselves_are_one(self, tmp_path: Path) -> None:
+    def test_scores_of_graphs_against_themselves_are_one(self, tmp_path: Path) -> None:
         found = evaluate_smatch(*files(tmp_path, GOLD, GOLD))
         assert {one.micro.f1 for one in found.measures.values()} == {1.0}
         assert {one.macro.f1 for one in found.measures.values()} == {1.0}
 
-    def test_agree_with_the_packages_own_program(self, tmp_path: Path) -> None:
+    def test_scores_agree_with_the_program_of_the_package(self, tmp_path: Path) -> None:
         gold, predicted = files(tmp_path, without_ids(GOLD), without_ids(PREDICTED))
         program = Path(sys.executable).with_name("smatch.py")
         said = subprocess.run(
@@ -103,34 +103,34 @@ class TestScores:
             round(value, 4) for value in found.measures["Smatch"].micro
         ]
 
-    def test_are_the_same_for_the_same_seed_however_many_processes(self, tmp_path: Path) -> None:
+    def test_scores_depend_on_the_seed_and_not_on_the_number_of_processes(self, tmp_path: Path) -> None:
         gold, predicted = files(tmp_path, without_ids(GOLD) * 20, without_ids(PREDICTED) * 20)
         one, three = (evaluate_smatch(gold, predicted, seed=3, processes=n) for n in (1, 3))
         assert one == three
 
 
 class TestIntervals:
-    def test_of_equal_pairs_are_points(self) -> None:
+    def test_intervals_of_equal_pairs_are_points(self) -> None:
         found = measured([Tally(1, 2, 2)] * 10, 200, 0)
         assert found.micro_interval == found.macro_interval == (0.5, 0.5)
 
-    def test_hold_the_score_and_narrow_with_more_pairs(self) -> None:
+    def test_intervals_contain_the_score_and_narrow_with_more_pairs(self) -> None:
         few, many = (measured([Tally(2, 2, 2), Tally(0, 2, 2)] * n, 500, 0) for n in (5, 500))
         for found in (few, many):
             low, high = found.micro_interval
             assert low <= found.micro.f1 <= high
         assert many.micro_interval[1] - many.micro_interval[0] < 0.1 < few.micro_interval[1]
 
-    def test_leave_out_pairs_in_which_there_is_nothing_to_find(self) -> None:
+    def test_intervals_omit_pairs_without_anything_to_find(self) -> None:
         found = measured([Tally(0, 0, 0), Tally(1, 1, 1)], 100, 0)
         assert (found.pairs, found.macro.f1, found.micro_interval) == (1, 1.0, (1.0, 1.0))
 
-    def test_of_nothing_are_nothing(self) -> None:
+    def test_no_pairs_have_empty_intervals(self) -> None:
         assert measured([], 100, 0).micro == score(Tally(0, 0, 0)) == (0.0, 0.0, 0.0)
 
 
 class TestWrongInput:
-    def test_a_graph_that_can_not_be_read_is_named_and_a_predicted_one_counts(self, tmp_path: Path) -> None:
+    def test_an_unreadable_graph_is_named_and_a_predicted_one_counts(self, tmp_path: Path) -> None:
         gold = "(a / and)\n\n(b / be\n   :mod (c / cat)\n\n(d / do-02)\n"
         found = evaluate_smatch(*files(tmp_path, gold, "(a / and)\n\n(b / be)\n\n(d / do-02 :ARG0)\n"))
         places = [Path(one.place).name for one in found.unreadable]
@@ -146,11 +146,11 @@ class TestWrongInput:
             ("# a comment\n", "there is no PENMAN graph in this file"),
         ],
     )
-    def test_files_that_do_not_fit_are_refused(self, tmp_path: Path, predicted: str, message: str) -> None:
+    def test_files_that_do_not_match_are_refused(self, tmp_path: Path, predicted: str, message: str) -> None:
         with pytest.raises(InputError, match=message):
             evaluate_smatch(*files(tmp_path, GOLD, predicted))
 
-    def test_a_missing_file_is_one_line(self, tmp_path: Path) -> None:
+    def test_a_missing_file_gives_a_one_line_error(self, tmp_path: Path) -> None:
         gold, _ = files(tmp_path)
         with pytest.raises(InputError, match=r"none.amr: can't be read: No such file"):
             evaluate_smatch(gold, tmp_path / "none.amr")
@@ -161,7 +161,7 @@ class TestTheCommand:
         command = [Path(sys.executable).with_name("graphneg"), "evaluate", "smatch", *arguments]
         return subprocess.run([*map(str, command)], capture_output=True, text=True)
 
-    def test_prints_a_table_and_what_can_not_be_read(self, tmp_path: Path) -> None:
+    def test_the_command_prints_a_table_and_unreadable_graphs(self, tmp_path: Path) -> None:
         done = self.program(*files(tmp_path, GOLD, PREDICTED.replace('"Anna"))', '"Anna")')))
         assert done.returncode == 0
         assert "Smatch" in done.stdout and "reentrancy" in done.stdout
@@ -169,13 +169,13 @@ class TestTheCommand:
             "predicted.amr" in done.stderr and "2 pairs compared, by id; 1 graph can't be read" in done.stderr
         )
 
-    def test_prints_json(self, tmp_path: Path) -> None:
+    def test_the_command_prints_json(self, tmp_path: Path) -> None:
         done = self.program(*files(tmp_path), "--json", "--resamples", "10")
         found = json.loads(done.stdout)
         assert found["measures"]["Smatch"]["micro"].keys() == {"precision", "recall", "f1", "interval"}
         assert (found["pairs"], found["resamples"]) == (2, 10)
 
-    def test_ends_with_one_line_where_files_do_not_fit(self, tmp_path: Path) -> None:
+    def test_files_of_different_length_give_a_one_line_error(self, tmp_path: Path) -> None:
         done = self.program(*files(tmp_path, GOLD, "(a / and)\n"))
         assert done.returncode == 2
         assert done.stderr.startswith("error: ") and len(done.stderr.splitlines()) == 1

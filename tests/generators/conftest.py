@@ -1,4 +1,4 @@
-"""What tests of generators share: a context, and a store for generators that are never asked to read one."""
+"""Fixtures of the generator tests: a context, and a placeholder for a store that is never read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graphneg.store.connection import Store
 
 @pytest.fixture
 def context() -> Context:
-    """Two turns about a boat, and two correct responses."""
+    """Return a context of two turns about a boat, with two correct responses."""
     turns = (Turn("A", "Is the boat still for sale?"), Turn("B", "My uncle sold it on Friday."))
     positives = ("What a pity!", "Did he get an honest price for it?")
     return Context("own/test/1#2", "own", "test", "own/test/1", 2, turns, "A", positives)
@@ -19,5 +19,5 @@ def context() -> Context:
 
 @pytest.fixture
 def unused() -> Store:
-    """No store: what is made with it reads none."""
+    """Return None in place of a store, for tests whose generator never reads one."""
     return None  # pyright: ignore[reportReturnType]

@@ -1,4 +1,4 @@
-"""How like people's anecdotes a text is, by features of form; and the anecdotes that come with graphneg."""
+"""Tests of the score that compares texts with anecdotes, and of the bundled anecdotes."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from tests.servers import wipe
         ("Painting helps.", "first:noun"),
     ],
 )
-def test_form_is_told(text: str, feature: str) -> None:
+def test_features_of_the_form_of_a_text(text: str, feature: str) -> None:
     assert feature in set(features(text))
 
 
-def test_words_of_a_scene_are_no_features() -> None:
+def test_nouns_are_no_features() -> None:
     boats, clouds = (set(features(f"My uncle saw the {word}.")) for word in ("boats", "cloud"))
     assert boats == clouds
 
 
-def test_a_small_thing_of_ones_own_is_more_like_them_than_prose() -> None:
+def test_an_anecdote_scores_higher_than_news_prose() -> None:
     told = "Last week my friend gave me a new bike."
     prose = "Officials of Harris County, however, would not comment on the revised estimates."
     assert likeness(told) > 0 > likeness(prose)
@@ -61,7 +61,7 @@ def few(embedded: Store) -> DialogueGraph:
 
 @pytest.fixture(scope="module")
 def overlap(few: DialogueGraph) -> list[Negative]:
-    """What overlap gives before the sentences are in the store."""
+    """Return what `overlap` generates before `hard` has loaded the anecdotes into the store."""
     return list(few.generate("overlap", per_context=2))
 
 
@@ -70,30 +70,28 @@ def hard(few: DialogueGraph, overlap: list[Negative]) -> list[Negative]:
     return list(few.generate("hard", per_context=2))
 
 
-class TestThePoolThatComesWithGraphneg:
-    def test_holds_twenty_thousand_things_that_people_tell_mostly_of_themselves(
-        self, bundled: list[Sentence]
-    ) -> None:
+class TestBundledAnecdotes:
+    def test_there_are_20000_sentences_mostly_in_the_first_person(self, bundled: list[Sentence]) -> None:
         assert len(bundled) >= 20_000
         assert len({words_key(one.text) for one in bundled}) >= 0.99 * len(bundled)
         assert sum(person_of(one.text) == FIRST for one in bundled) >= 0.6 * len(bundled)
 
-    def test_takes_no_path(self, tmp_path_factory: pytest.TempPathFactory) -> None:
+    def test_the_loader_takes_no_path(self, tmp_path_factory: pytest.TempPathFactory) -> None:
         with pytest.raises(InputError, match="reads a bundled file and takes no path"):
             list(get_loader("anecdotes").read([tmp_path_factory.mktemp("any")], LoadOptions()))
 
-    def test_gives_all_that_is_asked_for_on_fifty_dialogues(self, hard: list[Negative]) -> None:
+    def test_they_suffice_for_all_negatives_of_fifty_dialogues(self, hard: list[Negative]) -> None:
         assert len(hard) == 100
         uses = Counter(words_key(one.response) for one in hard)
         assert sum(n > 1 for n in uses.values()) <= 0.1 * len(uses)
 
-    def test_is_taken_in_once(self, few: DialogueGraph, hard: list[Negative]) -> None:
+    def test_they_are_loaded_into_a_store_once(self, few: DialogueGraph, hard: list[Negative]) -> None:
         before = list(few.cypher("MATCH (s:Sentence) RETURN count(s) AS n"))
         again = [(one.id, one.response) for one in few.generate("hard", per_context=2)]
         assert again == [(one.id, one.response) for one in hard]
         assert list(few.cypher("MATCH (s:Sentence) RETURN count(s) AS n")) == before
 
-    def test_is_not_for_generators_that_do_not_ask_for_it(
+    def test_overlap_does_not_use_them(
         self, few: DialogueGraph, hard: list[Negative], bundled: list[Sentence]
     ) -> None:
         texts = {one.text for one in bundled}
@@ -106,7 +104,7 @@ class TestThePoolThatComesWithGraphneg:
         others = [one.response for one in few.generate("overlap", per_context=2, **conditions)]
         assert others and texts.isdisjoint(others)
 
-    def test_changes_nothing_of_what_these_give(
+    def test_overlap_gives_the_same_after_they_are_loaded(
         self, few: DialogueGraph, overlap: list[Negative], hard: list[Negative]
     ) -> None:
         assert overlap and list(few.generate("overlap", per_context=2)) == overlap

@@ -1,4 +1,4 @@
-"""What all generators share: their options, what they leave out, and who speaks next."""
+"""Tests of the base class of generators: options, counts of missing candidates, the next speaker."""
 
 from __future__ import annotations
 
@@ -17,24 +17,22 @@ from graphneg.store.dialogues import next_speaker
 
 
 @dataclass(frozen=True)
-class Taste:
-    """Options of a generator."""
-
+class TeaOptions:
     sugar: int = 1
     milk: bool = False
 
 
 def test_options_become_the_dataclass_with_its_defaults() -> None:
-    assert options_of(Taste, "tea", {"sugar": 3}) == Taste(3, False)
+    assert options_of(TeaOptions, "tea", {"sugar": 3}) == TeaOptions(3, False)
 
 
-def test_all_strange_options_are_named_with_those_there_are() -> None:
+def test_unknown_options_are_named_with_the_known_ones() -> None:
     with pytest.raises(GeneratorError) as caught:
-        options_of(Taste, "tea", {"lemon": 1, "milk": True, "salt": 2}, ("cup",))
+        options_of(TeaOptions, "tea", {"lemon": 1, "milk": True, "salt": 2}, ("cup",))
     assert str(caught.value) == "generator tea takes no option 'lemon' or 'salt'; it takes cup, sugar, milk"
 
 
-def test_what_is_left_out_is_told_once_for_each_candidate() -> None:
+def test_each_missing_candidate_is_reported_once() -> None:
     class Teapot(Generator):
         name = "teapot"
         reasons: ClassVar = {"cold": "the tea is cold", "gone": "the tea is gone"}
@@ -52,12 +50,12 @@ def test_what_is_left_out_is_told_once_for_each_candidate() -> None:
 
 
 @given(st.lists(st.sampled_from("ABC"), min_size=1, max_size=9))
-def test_the_last_other_speaker_answers(speakers: list[str]) -> None:
+def test_the_next_speaker_is_the_last_other_speaker(speakers: list[str]) -> None:
     turns = [Turn(speaker, "Hm.") for speaker in speakers]
     others = [speaker for speaker in speakers if speaker != speakers[-1]]
     assert next_speaker(turns) != speakers[-1]
     assert not others or next_speaker(turns) == others[-1]
 
 
-def test_a_context_as_one_text_is_what_was_said(context: Context) -> None:
+def test_the_text_of_a_context_joins_its_turns(context: Context) -> None:
     assert context.text == "Is the boat still for sale? My uncle sold it on Friday."

@@ -1,4 +1,4 @@
-"""The generator ``counterfactual`` on a store: new correct replies, wrong ones, and what is left out."""
+"""Tests of the generator ``counterfactual`` on a store: correct and wrong replies, and gaps."""
 
 from __future__ import annotations
 
@@ -71,11 +71,11 @@ def made(graph: DialogueGraph, tiny_lms: TinyModels, per_context: int = 2, **opt
 
 
 def facts(negative: Negative) -> Mapping[str, str]:
-    """What the reply was made of."""
+    """Return the facts that the edit notes: `{"perspective": "milk", "substitute": "garden"}`."""
     return dict(part.split(": ", 1) for part in negative.edits[0].before.split("; "))
 
 
-def test_wrong_replies_have_a_keyword_from_elsewhere(graph: DialogueGraph, tiny_lms: TinyModels):
+def test_wrong_replies_say_a_keyword_that_is_not_in_the_context(graph: DialogueGraph, tiny_lms: TinyModels):
     negatives = made(graph, tiny_lms, tries=30)
     assert negatives
     for negative in negatives:
@@ -86,9 +86,7 @@ def test_wrong_replies_have_a_keyword_from_elsewhere(graph: DialogueGraph, tiny_
         assert 0 <= negative.scores["kept"] <= 1
 
 
-def test_new_right_replies_are_what_the_model_learned_for_the_substitute(
-    graph: DialogueGraph, tiny_lms: TinyModels
-):
+def test_new_correct_replies_differ_from_the_original(graph: DialogueGraph, tiny_lms: TinyModels):
     found = made(graph, tiny_lms, purpose="positives", per_context=4)
     assert found and all(one.label == 1 and one.categories == () for one in found)
     posts = {post for post, _, _ in EXCHANGES}
@@ -97,7 +95,7 @@ def test_new_right_replies_are_what_the_model_learned_for_the_substitute(
         assert one.response not in {text for _, _, text in EXCHANGES if text == one.original.response}
 
 
-def test_the_batch_changes_no_reply(graph: DialogueGraph, tiny_lms: TinyModels):
+def test_replies_do_not_depend_on_the_batch_size(graph: DialogueGraph, tiny_lms: TinyModels):
     whole = made(graph, tiny_lms, tries=10)
     parts = list(
         graph.generate("counterfactual", per_context=2, batch=1, model=tiny_lms.trained_gpt2, tries=10)
@@ -106,7 +104,7 @@ def test_the_batch_changes_no_reply(graph: DialogueGraph, tiny_lms: TinyModels):
     assert [one.id for one in parts] == [one.id for one in whole]
 
 
-def test_what_is_drawn_for_a_reply_does_not_depend_on_the_other_replies(everyday: Path):
+def test_unrelated_perspectives_do_not_depend_on_the_other_replies(everyday: Path):
     with DialogueGraph(open_store(everyday)) as graph:
         graph.shift()
         replies = replies_of(graph.store, list(islice(dialogue_ids(graph.store, Selection()), 4)))
@@ -116,18 +114,14 @@ def test_what_is_drawn_for_a_reply_does_not_depend_on_the_other_replies(everyday
         assert together == [unrelated_perspectives(shifts, [reply], 8, 0)[0] for reply in replies]
 
 
-def test_a_context_whose_replies_have_no_keyword_gets_none_and_is_counted(
-    graph: DialogueGraph, tiny_lms: TinyModels
-):
+def test_contexts_without_keywords_are_counted(graph: DialogueGraph, tiny_lms: TinyModels):
     stream = graph.generate("counterfactual", model=tiny_lms.trained_gpt2, per_context=1)
     responded = {negative.dialogue for negative in stream}
     assert "home/all/3" not in responded
     assert stream.summary.skipped["no-perspective"] == 1
 
 
-def test_a_served_model_replies_with_the_other_keyword_and_is_asked_once(
-    graph: DialogueGraph, tmp_path: Path
-):
+def test_a_served_model_says_the_substitute_and_is_asked_once(graph: DialogueGraph, tmp_path: Path):
     pytest.importorskip("httpx", reason="served models need the served extra")
     with stub_model(tmp_path / "stub") as url:
         asked = {"model": "m", "served": {"base_url": url, "cache": str(tmp_path / "answers")}, "tries": 2}
@@ -140,7 +134,7 @@ def test_a_served_model_replies_with_the_other_keyword_and_is_asked_once(
     assert [one.response for one in again] == [one.response for one in made]
 
 
-def test_exchanges_to_learn_are_replies_with_their_perspectives(graph: DialogueGraph):
+def test_training_examples_are_replies_with_their_perspectives(graph: DialogueGraph):
     found = list(exchanges_of(graph.store, Selection()))
     texts = {(one.turns[-1], one.response) for one in found}
     assert {(post, text) for post, _, text in EXCHANGES} <= texts
@@ -158,7 +152,7 @@ def test_exchanges_to_learn_are_replies_with_their_perspectives(graph: DialogueG
         ({"model": "x", "strange": 1}, "takes no option 'strange'"),
     ],
 )
-def test_what_cannot_be_is_refused_in_one_line(embedded: Store, options: Mapping[str, Any], message: str):
+def test_invalid_options_are_refused(embedded: Store, options: Mapping[str, Any], message: str):
     with pytest.raises(GraphnegError, match=message) as caught:
         get_generator("counterfactual", embedded, **options)
     assert "\n" not in str(caught.value)
@@ -187,7 +181,7 @@ def test_the_command_trains_a_model_and_the_generator_uses_it(run: Run, tiny_lms
     assert again.status == 2 and "the folder already contains a model" in again.err
     option = ["--option", f"model={model}"]
     ended = run("--store", store, "generate", "counterfactual", "-o", str(out), *option)
-    # A model of two steps writes nothing that is kept, which a script must be able to see.
+    # A model that was trained for two steps writes no usable reply. Scripts see that by the status.
     assert ended.status == 1 and "no negative was made" in ended.err and out.exists()
     scorer = [
         "train",

@@ -1,4 +1,4 @@
-"""Counterfactual replies: the observed one under its own perspective, another one under another."""
+"""Tests of counterfactual decoding: the same perspective gives the observed reply, another a new one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ observed = st.builds(
 )
 
 
-def put_back(exchange: Exchange, id: str) -> Question:
+def question_of_observed(exchange: Exchange, id: str) -> Question:
     return Question(id, exchange, exchange.perspective)
 
 
@@ -46,15 +46,18 @@ def put_back(exchange: Exchange, id: str) -> Question:
 )
 @settings(
     max_examples=30,
-    phases=[Phase.explicit, Phase.generate],  # models are too slow for a search of smaller examples
+    phases=[Phase.explicit, Phase.generate],  # no shrinking: models are too slow
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-def test_with_the_observed_perspective_put_back_the_observed_reply_comes_out_token_for_token(
+def test_the_observed_perspective_gives_the_observed_reply(
     tiny_lms: TinyModels, kind: str, batch: list[Exchange], seed: int, keyword_bias: float
 ):
     model = load(getattr(tiny_lms, kind))
     answers = counterfactuals(
-        model, [put_back(e, str(n)) for n, e in enumerate(batch)], seed=seed, keyword_bias=keyword_bias
+        model,
+        [question_of_observed(e, str(n)) for n, e in enumerate(batch)],
+        seed=seed,
+        keyword_bias=keyword_bias,
     )
     for exchange, answer in zip(batch, answers, strict=True):
         assert answer.kept == 1.0 and answer.finished
@@ -62,7 +65,7 @@ def test_with_the_observed_perspective_put_back_the_observed_reply_comes_out_tok
 
 
 @pytest.mark.parametrize("kind", TRAINED)
-def test_it_comes_out_beside_others_whose_perspective_was_changed(tiny_lms: TinyModels, kind: str):
+def test_observed_replies_do_not_depend_on_others_in_the_batch(tiny_lms: TinyModels, kind: str):
     questions = [
         Question(f"{n}", exchange, "garden" if n % 2 else exchange.perspective)
         for n, exchange in enumerate(exchanges())
@@ -74,7 +77,7 @@ def test_it_comes_out_beside_others_whose_perspective_was_changed(tiny_lms: Tiny
 
 
 @pytest.mark.parametrize("kind", TRAINED)
-def test_under_a_substitute_a_trained_model_says_what_belongs_to_it(tiny_lms: TinyModels, kind: str):
+def test_a_trained_model_says_the_reply_that_it_learned_for_the_substitute(tiny_lms: TinyModels, kind: str):
     by_perspective = {(post, perspective): text for post, perspective, text in EXCHANGES}
     questions = [
         Question(f"{exchange.response} {substitute}", exchange, substitute)
@@ -91,7 +94,7 @@ def test_under_a_substitute_a_trained_model_says_what_belongs_to_it(tiny_lms: Ti
 
 
 @pytest.mark.parametrize("kind", TRAINED)
-def test_the_seed_and_the_id_decide_what_the_observed_reply_leaves_open(tiny_lms: TinyModels, kind: str):
+def test_sampling_depends_on_the_seed_and_the_id_only(tiny_lms: TinyModels, kind: str):
     model = load(getattr(tiny_lms, kind))
     questions = [Question(f"{n}", exchange, "music") for n, exchange in enumerate(exchanges())]
     first = counterfactuals(model, questions, seed=1, temperature=2.0)
@@ -100,14 +103,14 @@ def test_the_seed_and_the_id_decide_what_the_observed_reply_leaves_open(tiny_lms
     assert counterfactuals(model, questions[3:4], seed=1, temperature=2.0) == first[3:4]
 
 
-def test_a_reply_that_the_model_cannot_read_names_its_place(tiny_lms: TinyModels):
+def test_a_reply_that_is_too_long_for_the_model_is_named(tiny_lms: TinyModels):
     exchange = Exchange(("Why?",), "fish", "because " * 200)
     with pytest.raises(ModelError, match="reads 128 tokens, too few for own/test/1#1"):
         counterfactuals(load(tiny_lms.gpt2), [Question("own/test/1#1", exchange, "milk")])
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "bart"])
-def test_a_model_that_knows_nothing_says_the_substitute_where_it_is_drawn_in(tiny_lms: TinyModels, kind: str):
+def test_keyword_bias_makes_an_untrained_model_say_the_substitute(tiny_lms: TinyModels, kind: str):
     model = load(getattr(tiny_lms, kind))
     questions = [Question(f"{n}", exchange, "garden door") for n, exchange in enumerate(exchanges())]
     for keyword_bias, says in ((0.0, False), (1e3, True)):
@@ -116,6 +119,6 @@ def test_a_model_that_knows_nothing_says_the_substitute_where_it_is_drawn_in(tin
 
 
 @pytest.mark.parametrize("wrong", [{"temperature": 0}, {"keyword_bias": -1}])
-def test_a_temperature_of_nothing_and_a_pull_below_it_are_refused(tiny_lms: TinyModels, wrong: dict):
+def test_temperature_zero_and_negative_bias_are_refused(tiny_lms: TinyModels, wrong: dict):
     with pytest.raises(InputError, match=f"{next(iter(wrong))} "):
         counterfactuals(load(tiny_lms.gpt2), [], **wrong)

@@ -1,4 +1,4 @@
-"""DEAM's four baselines: what they change, what they leave alone, and where there is nothing to change."""
+"""Tests of DEAM's four baselines: turn-shuffle, speaker-swap, insertion and replacement."""
 
 from __future__ import annotations
 
@@ -50,37 +50,37 @@ def texts(one: Negative) -> list[str]:
     return [*(turn.text for turn in one.context), one.response]
 
 
-def originals(one: Negative) -> list[str]:
+def original_texts(one: Negative) -> list[str]:
     return DIALOGUES[int(one.dialogue.rpartition("/")[2])]
 
 
 class TestOnServers:
     @pytest.mark.parametrize("name", NAMES)
-    def test_no_edited_dialogue_says_what_the_original_or_another_does(
+    def test_edited_dialogues_differ_from_the_original_and_each_other(
         self, graph: DialogueGraph, name: str
     ) -> None:
         made = list(graph.generate(name, per_context=3))
         said = [(one.dialogue, tuple(texts(one))) for one in made]
         assert len(set(said)) == len(said) > 5
         for one in made:
-            assert texts(one) != originals(one)
+            assert texts(one) != original_texts(one)
             assert (one.target, one.label, one.recipe) == ("dialogue", 0, name)
             for edit in one.edits:
                 assert texts(one)[edit.turn] == edit.after != edit.before
 
     @pytest.mark.parametrize("name", NAMES)
-    def test_the_same_seed_gives_the_same_whatever_the_batch(self, graph: DialogueGraph, name: str) -> None:
+    def test_the_same_seed_gives_the_same_for_every_batch_size(self, graph: DialogueGraph, name: str) -> None:
         once = [texts(one) for one in graph.generate(name, per_context=2, seed=3)]
         assert once == [texts(one) for one in graph.generate(name, per_context=2, seed=3, batch=1)]
         assert once != [texts(one) for one in graph.generate(name, per_context=2, seed=4)]
 
-    def test_originals_are_the_right_dialogues_to_learn_from(self, graph: DialogueGraph) -> None:
+    def test_the_correct_responses_are_those_of_the_originals(self, graph: DialogueGraph) -> None:
         groups = read_groups([graph.generate("replacement", per_context=4)])
         for one in groups:
             right = [*one.context, *(answer.text for answer in one.positives)]
             assert right in DIALOGUES
 
-    def test_utterances_come_from_other_dialogues(self, graph: DialogueGraph) -> None:
+    def test_inserted_utterances_come_from_other_dialogues(self, graph: DialogueGraph) -> None:
         for name in ("insertion", "replacement"):
             for one in graph.generate(name, per_context=3):
                 [edit] = one.edits
@@ -88,7 +88,7 @@ class TestOnServers:
                 assert dialogue != one.dialogue
                 assert DIALOGUES[int(dialogue.rpartition("/")[2])][int(turn)] == edit.after
 
-    def test_what_cannot_be_edited_is_counted(self, graph: DialogueGraph) -> None:
+    def test_dialogues_that_can_not_be_edited_are_counted(self, graph: DialogueGraph) -> None:
         made = graph.generate("turn-shuffle", per_context=2)
         kept = Counter(one.dialogue for one in made)
         assert kept["talk/all/3"] == 1 and "talk/all/4" not in kept
@@ -97,19 +97,18 @@ class TestOnServers:
     def test_records_are_written_and_read(self, graph: DialogueGraph, tmp_path: Path) -> None:
         graph.generate("insertion").to_jsonl(tmp_path / "out.jsonl")
         made = list(read_jsonl(tmp_path / "out.jsonl"))
-        assert [len(texts(one)) - len(originals(one)) for one in made] == [1] * len(made)
+        assert [len(texts(one)) - len(original_texts(one)) for one in made] == [1] * len(made)
         assert all(edit.before is None for one in made for edit in one.edits)
 
 
 @given(st.lists(st.sampled_from("abcdef"), min_size=1, max_size=8), st.integers(0, 99))
-def test_turns_move_and_speakers_stay(said: list[str], seed: int) -> None:
-    """Dialogues of two speakers in turn: a law of all that only reorder."""
+def test_reordered_turns_keep_the_sequence_of_speakers(said: list[str], seed: int) -> None:
     turns = [Turn("AB"[k % 2], text) for k, text in enumerate(said)]
     context = Context("t/a/1#9", "t", "a", "t/a/1", len(said), tuple(turns), "AB"[len(said) % 2], ("g",))
     whole = [*turns, Turn(context.speaker, "g")]
     own = insertion(UNUSED, utterance="own")
     for generator in (turn_shuffle(UNUSED), speaker_swap(UNUSED), own):
-        for one in all_of(generator, context, seed):
+        for one in edited_dialogues(generator, context, seed):
             assert [turn.speaker for turn in one] == [turn.speaker for turn in whole]
             assert sorted(turn.text for turn in one) == sorted(turn.text for turn in whole)
             if generator.name == "speaker-swap":
@@ -117,12 +116,12 @@ def test_turns_move_and_speakers_stay(said: list[str], seed: int) -> None:
                 assert len(changed) == 1
 
 
-def all_of(generator: DialogueBaseline, context: Context, seed: int) -> list[list[Turn]]:
+def edited_dialogues(generator: DialogueBaseline, context: Context, seed: int) -> list[list[Turn]]:
     [found] = generator.generate([context], 3, seed)
     assert len(found) + len(generator.missing()) == 3
     return [[*(one.context or ()), Turn(context.speaker, one.text)] for one in found]
 
 
-def test_insertion_knows_two_kinds_of_utterances() -> None:
+def test_insertion_takes_own_or_other_utterances_only() -> None:
     with pytest.raises(GeneratorError, match="choose one of other, own"):
         get_generator("insertion", UNUSED, utterance="mine")

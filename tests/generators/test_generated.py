@@ -1,4 +1,4 @@
-"""Candidates as negatives: what a record says of a response, and of an edited dialogue."""
+"""Tests of the records that are made from candidates: responses and edited dialogues."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from graphneg.generators.generated import Generation, negative_from_candidate, u
 from graphneg.model import EditRecord, Original, Turn
 
 
-def test_a_response_says_what_it_was_made_of_beside_its_source(context: Context) -> None:
+def test_the_edit_of_a_response_has_its_source_and_details(context: Context) -> None:
     details = {"source": "pool/7", "shared": "boat", "exchanged": "car > boat"}
     made = negative_from_candidate(
         context, Candidate("A boat?", ("C-follow",), {"shared": 1.0}, details), "x", 3, 2
@@ -24,17 +24,17 @@ def test_a_response_says_what_it_was_made_of_beside_its_source(context: Context)
     assert made.original == Original(None, "What a pity!")
 
 
-def test_a_response_made_of_nothing_has_no_node_and_nothing_before(context: Context) -> None:
+def test_a_response_without_a_source_has_no_node_and_no_text_before(context: Context) -> None:
     [edit] = negative_from_candidate(context, Candidate("Hm.", ("C-follow",)), "x", 0, 0).edits
     assert edit.node is None and edit.before is None
 
 
-def test_a_right_response_keeps_its_label_and_has_no_edit(context: Context) -> None:
+def test_a_correct_response_keeps_its_label_and_has_no_edit(context: Context) -> None:
     made = negative_from_candidate(context, Candidate("So soon?", (), label=1), "x", 0, 0)
     assert made.label == 1 and made.edits == () and made.categories == ()
 
 
-def test_an_edited_dialogue_has_an_edit_for_each_turn_and_its_turns_as_they_were(context: Context) -> None:
+def test_an_edited_dialogue_has_its_edits_and_original_turns(context: Context) -> None:
     swapped = (replace(context.turns[0], text="My uncle sold it."), replace(context.turns[1], text="Is it?"))
     edits = (TurnEdit(0, "Is it?", "My uncle sold it.", "d#1"), TurnEdit(1, "My uncle sold it.", "Is it?"))
     candidate = Candidate("What a pity!", ("C-a", "C-b"), context=swapped, turn_edits=edits)
@@ -50,13 +50,13 @@ def test_an_edited_dialogue_has_an_edit_for_each_turn_and_its_turns_as_they_were
     assert made.original.response is None, "the response is what it was"
 
 
-def test_a_dialogue_whose_last_turn_alone_changed_notes_the_response(context: Context) -> None:
+def test_a_changed_last_turn_is_recorded_as_the_original_response(context: Context) -> None:
     candidate = Candidate("Nine.", ("C-a",), context=context.turns, turn_edits=(TurnEdit(2, None, "Nine."),))
     made = negative_from_candidate(context, candidate, "x", 0, 0)
     assert made.original == Original(None, "What a pity!")
 
 
-def test_a_context_without_right_responses_has_none_in_its_record() -> None:
+def test_a_context_without_correct_responses_has_no_original_response() -> None:
     bare = Context("d#1", "d", "t", "d", 1, (Turn("A", "Hello?"),), "B")
     assert negative_from_candidate(bare, Candidate("No.", ("C-follow",)), "x", 0, 0).original.response is None
 
@@ -72,7 +72,7 @@ def test_a_context_without_right_responses_has_none_in_its_record() -> None:
         (["One.", "Two.", "Three."], ["One.", "Two."], "too-many"),
     ],
 )
-def test_a_candidate_that_is_no_negative_is_dropped_with_a_reason(
+def test_unusable_candidates_are_dropped_with_a_reason(
     context: Context, texts: list[str], kept: list[str], code: str
 ) -> None:
     candidates = [Candidate(text, ("C-follow",)) for text in texts]
@@ -81,7 +81,7 @@ def test_a_candidate_that_is_no_negative_is_dropped_with_a_reason(
     assert [reason.partition(":")[0] for reason in dropped] == ([code] if code else [])
 
 
-def test_correct_responses_on_purpose_and_edited_dialogues_may_end_correctly(context: Context) -> None:
+def test_intended_correct_responses_are_not_dropped(context: Context) -> None:
     candidates = [
         Candidate("What a pity!", (), label=1),
         Candidate("What a pity!", ("C-follow",), context=context.turns[::-1]),
@@ -98,12 +98,12 @@ def test_correct_responses_on_purpose_and_edited_dialogues_may_end_correctly(con
         (Candidate("Nine.", ("C-odd",)), "category 'C-odd' is not one of C-ent, "),
     ],
 )
-def test_what_is_no_candidate_is_refused(context: Context, given: Any, message: str) -> None:
+def test_an_invalid_candidate_is_refused(context: Context, given: Any, message: str) -> None:
     with pytest.raises(GeneratorError, match=message):
         usable_candidates(context, [given], 1, "x")
 
 
 @pytest.mark.parametrize("wrong", [{"per_context": 0}, {"batch": 0}])
-def test_nothing_at_all_can_not_be_asked_for(wrong: dict[str, int]) -> None:
+def test_zero_negatives_or_batches_are_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(InputError, match="the number of negatives per context and the batch size"):
         Generation(**wrong)

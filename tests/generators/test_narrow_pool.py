@@ -1,4 +1,4 @@
-"""The pool of a narrow corpus: its own templated sentences leave room for the bundled ones."""
+"""Tests that a corpus with few different words also gets the bundled sentences as a pool."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def store(request: pytest.FixtureRequest, embedded: Store, tmp_path_factory: pyt
     return embedded
 
 
-def test_a_narrow_pool_samples_the_bundled_sentences_beside_its_own(store: Store) -> None:
+def test_a_narrow_pool_includes_the_bundled_sentences(store: Store) -> None:
     pool = Pool(store, CONDITIONS, seed=0)
     pool.keep(pool.read(["carpet", "lamp", "door"]))
     found = {each.text for term in ("carpet", "lamp", "door") for each in pool.sentences(term)}
@@ -59,7 +59,7 @@ def test_a_narrow_pool_samples_the_bundled_sentences_beside_its_own(store: Store
     assert len(found) > len(TOLD)
 
 
-def test_few_different_words_make_dialogues_narrow(store: Store, request: pytest.FixtureRequest) -> None:
+def test_a_pool_with_few_different_words_is_narrow(store: Store, request: pytest.FixtureRequest) -> None:
     is_narrow = request.node.callspec.params["store"] == "narrow"
     assert Pool(store, CONDITIONS, seed=0).narrow == is_narrow
     assert not Pool(store, OverlapOptions(), seed=0).narrow

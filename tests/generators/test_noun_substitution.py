@@ -1,4 +1,4 @@
-"""Sentences of the pool whose nouns become nouns of the context, where the verb takes these."""
+"""Tests of noun substitution: "drank the milk" becomes "drank the tea" if the context has tea."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ CONTEXT = Context("own/test/1#2", "own", "test", "own/test/1", 2, TURNS, "A")
 
 
 def substituted(*texts: str, share: float = 1, shared: str = "drive") -> list[Candidate]:
-    """What becomes of sentences as candidates of the context."""
+    """Return the candidates that noun substitution makes of the sentences."""
     given = [[Candidate(text, ("C-follow",), provenance={"shared": shared}) for text in texts]]
     NounSubstitution(share).apply([CONTEXT], given, seed=0)
     return given[0]
 
 
-def test_a_noun_becomes_one_of_the_context_that_its_verb_takes() -> None:
+def test_a_noun_is_replaced_by_a_fitting_noun_of_the_context() -> None:
     [tea] = substituted(MILK)
     assert tea.text == MILK.replace("milk", "tea")
     assert tea.provenance["exchanged"] == "milk > tea"
     assert found_text(negative_from_candidate(CONTEXT, tea, "hard", 0, 0)) == MILK
 
 
-def test_no_noun_becomes_one_that_its_verb_does_not_take() -> None:
+def test_a_noun_is_not_replaced_if_the_verb_does_not_take_the_other() -> None:
     assert [one.text for one in substituted(PIANO)] == [PIANO]
 
 
-def test_a_noun_that_the_context_shares_stays() -> None:
+def test_a_noun_shared_with_the_context_is_kept() -> None:
     assert [one.text for one in substituted(MILK, shared="milk")] == [MILK]
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5])
-def test_only_a_share_is_drawn(share: float) -> None:
+def test_only_the_given_share_of_sentences_is_changed(share: float) -> None:
     texts = [MILK.replace("brother", who) for who in ("uncle", "friend", "boss", "son", "sister", "teacher")]
     changed = sum(one.text not in texts for one in substituted(*texts, share=share))
     assert changed == 0 if share == 0 else 0 < changed < len(texts)

@@ -1,4 +1,4 @@
-"""The generator ``overlap``: sentences that share words with a context and are set in another scene."""
+"""Tests of the generator ``overlap``: sentences that share words with a context but not its scene."""
 
 from __future__ import annotations
 
@@ -45,25 +45,25 @@ def negatives(graph: DialogueGraph) -> list[Negative]:
 _SEEN: list[list[tuple[str, str]]] = []
 
 
-class TestWhatIsGiven:
-    def test_is_the_same_on_every_server(self, negatives: list[Negative]) -> None:
+class TestResponses:
+    def test_responses_are_the_same_on_every_server(self, negatives: list[Negative]) -> None:
         _SEEN.append(responses(negatives))
         assert _SEEN[0] == _SEEN[-1]
 
-    def test_is_the_same_however_the_contexts_are_cut(
+    def test_responses_do_not_depend_on_the_batch_size(
         self, graph: DialogueGraph, negatives: list[Negative]
     ) -> None:
         cut = graph.generate("overlap", per_context=5, batch=3)
         assert responses(list(cut)) == responses(negatives)
 
-    def test_is_another_with_another_seed(self, graph: DialogueGraph, negatives: list[Negative]) -> None:
+    def test_responses_depend_on_the_seed(self, graph: DialogueGraph, negatives: list[Negative]) -> None:
         others = list(graph.generate("overlap", per_context=5, seed=1))
         assert {one.response for one in others} != {one.response for one in negatives}
 
-    def test_is_made_for_every_context(self, negatives: list[Negative]) -> None:
+    def test_every_context_gets_responses(self, negatives: list[Negative]) -> None:
         assert Counter(one.dialogue for one in negatives) == {f"own/test/{n}": 5 for n in range(20)}
 
-    def test_keeps_to_the_conditions(self, negatives: list[Negative]) -> None:
+    def test_responses_meet_the_conditions(self, negatives: list[Negative]) -> None:
         pool = set(sentences())
         for one in negatives:
             assert one.response in pool
@@ -71,16 +71,16 @@ class TestWhatIsGiven:
             assert len(content_lemmas(one.response)) >= 4
             assert not one.response.startswith("Yes")
 
-    def test_is_no_right_response_and_nothing_that_was_said(self, negatives: list[Negative]) -> None:
+    def test_no_response_is_correct_or_a_turn_of_the_context(self, negatives: list[Negative]) -> None:
         first = [one for one in negatives if one.dialogue == "own/test/0"]
         assert RIGHT not in {one.response for one in first}
         for one in negatives:
             assert one.response not in {turn.text for turn in one.context}
 
-    def test_uses_no_sentence_more_than_four_times(self, negatives: list[Negative]) -> None:
+    def test_no_sentence_is_used_more_than_four_times(self, negatives: list[Negative]) -> None:
         assert max(Counter(one.response for one in negatives).values()) <= 4
 
-    def test_says_which_words_it_shares_with_the_context(self, negatives: list[Negative]) -> None:
+    def test_the_shared_words_are_recorded(self, negatives: list[Negative]) -> None:
         for one in negatives:
             context = {term for turn in one.context for term in content_lemmas(turn.text)}
             shared = context & set(content_lemmas(one.response))
@@ -89,34 +89,34 @@ class TestWhatIsGiven:
             assert edit.before == (f"shared: {', '.join(sorted(shared))}" if shared else None)
             assert edit.transform == "overlap" and str(edit.node).startswith(("pool/", "own/test/0#2/r0"))
 
-    def test_mostly_shares_one_or_two(self, negatives: list[Negative]) -> None:
+    def test_most_responses_share_one_or_two_words(self, negatives: list[Negative]) -> None:
         shares = Counter(min(3, int(one.scores["shared"])) for one in negatives)
         assert shares[1] > shares[0] and shares[1] + shares[2] > len(negatives) / 2
 
 
 class TestConditions:
-    def test_a_sentence_is_used_once_where_that_is_asked(self, graph: DialogueGraph) -> None:
+    def test_a_sentence_is_used_once_with_max_uses_1(self, graph: DialogueGraph) -> None:
         made = list(graph.generate("overlap", per_context=5, max_uses=1))
         assert max(Counter(one.response for one in made).values()) == 1
 
-    def test_fewer_than_asked_are_counted(self, graph: DialogueGraph) -> None:
+    def test_missing_responses_are_counted(self, graph: DialogueGraph) -> None:
         made = graph.generate("overlap", per_context=400, max_uses=1, limit=2)
         found = list(made)
         assert made.summary.skipped["used-up"] == 800 - len(found)
 
-    def test_the_whole_pool_can_be_left_out(self, graph: DialogueGraph) -> None:
+    def test_conditions_that_no_sentence_meets_are_an_error(self, graph: DialogueGraph) -> None:
         with pytest.raises(GeneratorError, match=r"none of the .* can be a response"):
             list(graph.generate("overlap", min_words=60, max_words=70))
 
-    def test_a_source_that_is_not_there_is_named_with_those_that_are(self, graph: DialogueGraph) -> None:
+    def test_an_unknown_source_is_answered_with_the_known_ones(self, graph: DialogueGraph) -> None:
         with pytest.raises(GeneratorError, match=r"'news'; available: own/test, pool"):
             list(graph.generate("overlap", sources=["news"]))
 
-    def test_a_source_alone_gives_all_there_is(self, graph: DialogueGraph) -> None:
+    def test_responses_can_be_limited_to_a_source(self, graph: DialogueGraph) -> None:
         made = list(graph.generate("overlap", sources=["own"]))
         assert made and {one.response for one in made} == {RIGHT}
 
-    def test_what_the_corpus_usually_shifts_to_is_left_out(self, graph: DialogueGraph) -> None:
+    def test_sentences_about_usual_shifts_are_left_out(self, graph: DialogueGraph) -> None:
         wanted = {"usual_shift": 2, "limit": 1, "per_context": 20, "max_uses": None}
         before = list(graph.generate("overlap", **wanted))
         mentioned = Counter(term for one in before for term in set(content_lemmas(one.response)))
@@ -139,7 +139,7 @@ class TestConditions:
             ("overlap", [1, 2], "four shares"),
         ],
     )
-    def test_a_wrong_option_is_one_clear_line(
+    def test_invalid_options_are_refused(
         self, graph: DialogueGraph, option: str, value: object, told: str
     ) -> None:
         with pytest.raises(GeneratorError, match=told):
@@ -151,8 +151,8 @@ class TestConditions:
             get_generator("overlap", embedded).generate((), 1, 0)
 
 
-class Letters:
-    """An embedder by counts of letters: texts are close that are spelled alike."""
+class LetterCountEmbedder:
+    """Embed a text as its counts of letters."""
 
     name = "letters"
 
@@ -162,8 +162,8 @@ class Letters:
         return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
 
 
-class Fond:
-    """A denoiser that likes every sentence with a boat in it."""
+class BoatDenoiser:
+    """Score sentences that contain "boat" as fitting."""
 
     name = "fond of boats"
 
@@ -173,19 +173,21 @@ class Fond:
 
 
 class TestParts:
-    def test_with_an_embedder_nothing_is_closer_than_the_most(self, graph: DialogueGraph) -> None:
-        made = graph.generate("overlap", per_context=5, embedder=Letters(), max_cosine=0.85)
+    def test_an_embedder_limits_the_similarity(self, graph: DialogueGraph) -> None:
+        made = graph.generate("overlap", per_context=5, embedder=LetterCountEmbedder(), max_cosine=0.85)
         found = list(made)
         assert found and all(one.scores["cosine"] < 0.85 for one in found)
         assert not any("no embedder" in one for one in made.notes)
         assert "sentences of the store can be responses; load more" in made.notes[-1]
 
-    def test_without_one_it_says_so(self, graph: DialogueGraph) -> None:
+    def test_a_missing_embedder_is_noted(self, graph: DialogueGraph) -> None:
         assert "no embedder" in graph.generate("overlap").notes[0]
 
-    def test_what_a_denoiser_likes_best_goes(self, graph: DialogueGraph, negatives: list[Negative]) -> None:
+    def test_sentences_with_a_high_denoiser_score_are_dropped(
+        self, graph: DialogueGraph, negatives: list[Negative]
+    ) -> None:
         assert any("boat" in one.response for one in negatives)
-        made = graph.generate("overlap", per_context=5, denoiser=Fond(), drop_share=0.6)
+        made = graph.generate("overlap", per_context=5, denoiser=BoatDenoiser(), drop_share=0.6)
         assert not any("boat" in one.response for one in made)
 
 
@@ -194,7 +196,7 @@ def spoken(number: int, text: str, *terms: str) -> PoolSentence:
 
 
 class TestProfiles:
-    def test_follow_the_shares_that_were_counted(self) -> None:
+    def test_profiles_follow_the_shares_of_the_options(self) -> None:
         terms = frozenset(f"term{number}" for number in range(12))
         last = frozenset(sorted(terms)[:4])
         profiles = [
@@ -217,7 +219,7 @@ class TestProfiles:
         assert sum(profile.last for profile in sharing) / len(sharing) == pytest.approx(1 / 3, abs=0.02)
         assert sum(profile.question for profile in profiles) / len(profiles) == pytest.approx(0.09, abs=0.02)
 
-    def test_of_one_context_begin_at_different_terms(self) -> None:
+    def test_profiles_of_a_context_begin_with_different_terms(self) -> None:
         terms = frozenset("abcdefgh")
         of_context = ContextTerms("own/test/1", terms, terms, frozenset("abc"), (), frozenset())
         profiles = target_profiles(
@@ -225,7 +227,7 @@ class TestProfiles:
         )
         assert len({profile.query_terms[0] for profile in profiles}) >= 4
 
-    def test_count_no_word_that_is_said_everywhere(self) -> None:
+    def test_frequent_words_do_not_count_as_shared(self) -> None:
         often = {"know": 900, "boat": 3}
         turns = (Turn("A", "I know the boat."), Turn("B", "Do you?"))
         context = Context("own/test/1#2", "own", "test", "own/test/1", 2, turns, "A")
@@ -242,7 +244,7 @@ class TestProfiles:
         )
         assert [one.sentence.id for one in found] == ["2", "1"]
 
-    def test_a_shortlist_reads_the_same_whoever_left_it_half_read(self) -> None:
+    def test_a_partly_read_shortlist_can_be_read_again(self) -> None:
         turns = (Turn("A", "I know the boat."),)
         context = Context("own/test/1#1", "own", "test", "own/test/1", 1, turns, "B")
         of_context = terms_of(context, lambda _: 3, max_overlap_frequency=100)
@@ -260,7 +262,7 @@ class TestProfiles:
             assert [one for one, _ in zip(half, range(amount), strict=False)] == whole[:amount]
         assert list(half) == whole
 
-    def test_of_a_context_without_known_words_share_nothing(self) -> None:
+    def test_profiles_of_a_context_without_known_words_share_none(self) -> None:
         of_context = ContextTerms(
             "own/test/1", frozenset("ab"), frozenset("ab"), frozenset("a"), (), frozenset()
         )
@@ -269,7 +271,7 @@ class TestProfiles:
         assert {profile.query_terms for profile in profiles} <= {("far", "off"), ("off", "far")}
 
 
-def test_a_run_that_was_stopped_goes_on_with_what_was_used(embedded: Store, tmp_path: Path) -> None:
+def test_a_resumed_run_remembers_the_used_sentences(embedded: Store, tmp_path: Path) -> None:
     graph = fill(embedded, tmp_path)
     options = {"per_context": 5, "batch": 4, "max_uses": 1}
     graph.generate("overlap", **options).to_jsonl(tmp_path / "once.jsonl")

@@ -1,5 +1,4 @@
-"""Irrelevant responses that a large model lists: what it is asked, what is read of its answer, what is
-refused."""
+"""Tests of the generator ``pneg``: the prompt, the list that a model answers with, and refusals."""
 
 from __future__ import annotations
 
@@ -40,8 +39,8 @@ GOOD = (
 )
 
 
-class Says:
-    """A writer that answers with one text after the other, whatever it is asked, and remembers that."""
+class ScriptedWriter:
+    """Return the given answers in turn, and remember the prompts."""
 
     name = "says"
     route = "chat"
@@ -59,8 +58,8 @@ def numbered(*texts: str) -> str:
     return "\n".join(f"{number}. {text}" for number, text in enumerate(texts, 1))
 
 
-class Finds:
-    """A judge who finds a text as likely after the context as the share of its loss that is given says."""
+class FixedJudge:
+    """Report for each text that the context reduces its loss by the share `expected`."""
 
     def __init__(self, expected: float) -> None:
         self.losses = TextLosses(2.0, 2.0 * (1 - expected), 3.0)
@@ -70,7 +69,7 @@ class Finds:
         return [None if text == GOOD[0] else self.losses for text in texts]
 
 
-def made_by(writer: Says, judge: Finds | None = None, **options: object) -> PnegGenerator:
+def made_by(writer: ScriptedWriter, judge: FixedJudge | None = None, **options: object) -> PnegGenerator:
     generator = PnegGenerator(PnegOptions(**options), read_examples(), writer, judge)  # type: ignore[arg-type]
     generator.begin([], NoProgress())
     return generator
@@ -117,12 +116,12 @@ def codes(generator: PnegGenerator) -> list[str]:
         ("", []),
     ],
 )
-def test_a_list_is_read_in_whatever_form_it_comes(answer: str, listed: list[str]) -> None:
+def test_lists_in_many_formats_are_read(answer: str, listed: list[str]) -> None:
     assert list_items(answer) == listed
 
 
 class TestExamples:
-    def test_ten_come_with_graphneg_and_are_such_as_would_be_given(self, context: Context) -> None:
+    def test_the_bundled_examples_are_not_refused_as_responses(self, context: Context) -> None:
         examples = read_examples()
         assert len(examples) == 10
         for example in examples:
@@ -131,9 +130,9 @@ class TestExamples:
                 assert refusal(text, [], replace(context, positives=()), LENGTHS) is None, text
                 assert context_overlap(example.context, text) > 0, text
 
-    def test_two_of_them_are_drawn_for_each_call(self, context: Context) -> None:
+    def test_two_examples_are_drawn_for_each_request(self, context: Context) -> None:
         contexts = [replace(context, id=f"own/test/{n}#2") for n in range(60)]
-        writer = Says(*[numbered(*GOOD)] * 60)
+        writer = ScriptedWriter(*[numbered(*GOOD)] * 60)
         made_by(writer, max_draws=1).generate(contexts, 1, 0)
         task = "Create five irrelevant responses containing keywords of the given dialogue context:"
         shown = {prompt.text for prompt in writer.asked}
@@ -144,8 +143,8 @@ class TestExamples:
         ]
         assert min(used) >= 3 and sum(used) == 120
 
-    def test_none_are_shown_where_none_are_wanted(self, context: Context) -> None:
-        writer = Says(numbered(*GOOD))
+    def test_k_0_shows_no_examples(self, context: Context) -> None:
+        writer = ScriptedWriter(numbered(*GOOD))
         made_by(writer, k=0, max_draws=1).generate([context], 1, 0)
         assert writer.asked[0].text.count("Dialogue context:") == 1
         assert writer.asked[0].text.endswith("B: My uncle sold it on Friday.\nIrrelevant responses:")
@@ -163,30 +162,30 @@ class TestExamples:
             ),
         ],
     )
-    def test_a_set_of_ones_own_is_checked(self, unused: Store, tmp_path: Path, lines: str, told: str) -> None:
+    def test_a_file_of_examples_is_checked(
+        self, unused: Store, tmp_path: Path, lines: str, told: str
+    ) -> None:
         (tmp_path / "own.jsonl").write_text(lines + "\n")
         with pytest.raises(InputError, match=told):
             get_generator("pneg", unused, model="m", examples=tmp_path / "own.jsonl")
 
 
-class TestWhatIsRefused:
-    def test_those_that_say_most_of_the_context_are_given_first(self, context: Context) -> None:
-        [found] = made_by(Says(numbered(*GOOD))).generate([context], 2, 0)
+class TestRefusals:
+    def test_responses_with_the_largest_overlap_come_first(self, context: Context) -> None:
+        [found] = made_by(ScriptedWriter(numbered(*GOOD))).generate([context], 2, 0)
         clashes = [context_overlap((turn.text for turn in context.turns), text) for text in GOOD]
         assert [one.scores["context_overlap"] for one in found] == sorted(clashes, reverse=True)[:2]
         assert all(one.categories == ("C-follow",) for one in found)
 
-    def test_a_list_that_is_too_short_is_thrown_away_whole_and_asked_for_again(
-        self, context: Context
-    ) -> None:
-        writer = Says(numbered(*GOOD[:4]), numbered(*GOOD))
+    def test_a_short_list_is_discarded_and_requested_again(self, context: Context) -> None:
+        writer = ScriptedWriter(numbered(*GOOD[:4]), numbered(*GOOD))
         generator = made_by(writer, max_draws=2)
         [found] = generator.generate([context], 5, 0)
         assert {one.text for one in found} == set(GOOD) and generator.refused == {"short-list": 1}
         assert len({prompt.id for prompt in writer.asked}) == 2
 
-    def test_shorter_ones_are_taken_where_they_may_be(self, context: Context) -> None:
-        generator = made_by(Says(numbered(*GOOD[:2])), max_draws=1, min_responses=2)
+    def test_shorter_lists_are_used_with_min_responses(self, context: Context) -> None:
+        generator = made_by(ScriptedWriter(numbered(*GOOD[:2])), max_draws=1, min_responses=2)
         [found] = generator.generate([context], 3, 0)
         assert len(found) == 2 and len(codes(generator)) == 1
 
@@ -202,60 +201,58 @@ class TestWhatIsRefused:
             ("The boat of the boat has a boat.", "repeats"),
         ],
     )
-    def test_each_text_that_is_refused_is_counted_by_why(
-        self, context: Context, text: str, reason: str
-    ) -> None:
-        generator = made_by(Says(numbered(*GOOD[:4], text)), max_draws=1)
+    def test_refused_texts_are_counted_by_reason(self, context: Context, text: str, reason: str) -> None:
+        generator = made_by(ScriptedWriter(numbered(*GOOD[:4], text)), max_draws=1)
         [found] = generator.generate([context], 5, 0)
         assert {one.text for one in found} == set(GOOD[:4])
         assert generator.refused == {reason: 1} and codes(generator) == [reason]
 
     @pytest.mark.parametrize(("expected", "given"), [(0.2, 4), (0.3, 0)])
-    def test_what_the_context_makes_likelier_may_answer_it(
+    def test_texts_that_the_context_makes_likelier_are_refused(
         self, context: Context, expected: float, given: int
     ) -> None:
-        generator = made_by(Says(numbered(*GOOD)), Finds(expected), max_draws=1)
+        generator = made_by(ScriptedWriter(numbered(*GOOD)), FixedJudge(expected), max_draws=1)
         [found] = generator.generate([context], 5, 0)
         assert [one.scores["expected"] for one in found] == pytest.approx([expected] * given)
         assert generator.refused["surprising"] == 1 and generator.refused["fits"] == 4 - given
 
-    def test_a_copy_of_an_example_is_none(self, context: Context) -> None:
+    def test_a_copy_of_an_example_is_refused(self, context: Context) -> None:
         told = "Friday is the busiest day at the fish market."
         answer = numbered(told, *GOOD[:4])
-        generator = made_by(Says(answer), max_draws=1, k=10)
+        generator = made_by(ScriptedWriter(answer), max_draws=1, k=10)
         [found] = generator.generate([context], 5, 0)
         assert len(found) == 4 and codes(generator) == ["copies-example"]
 
-    def test_another_context_gets_no_text_that_was_given(self, context: Context) -> None:
+    def test_a_text_is_given_to_one_context_only(self, context: Context) -> None:
         other = replace(context, id="own/test/2#2", dialogue="own/test/2")
-        generator = made_by(Says(numbered(*GOOD), numbered(*GOOD)), max_draws=1)
+        generator = made_by(ScriptedWriter(numbered(*GOOD), numbered(*GOOD)), max_draws=1)
         first, second = generator.generate([context, other], 5, 0)
         assert (len(first), len(second)) == (5, 0) and set(codes(generator)) == {"said-before"}
 
 
 class TestProblemsOfAnswers:
     @pytest.mark.parametrize("problem", ["only-thinking", "empty-answer", "refused-answer", "not-accepted"])
-    def test_an_answer_that_can_not_be_used_is_counted_by_its_problem(
-        self, context: Context, problem: Problem
-    ) -> None:
-        generator = made_by(Says(Completion("", False, problem=problem)), max_draws=1)
+    def test_unusable_answers_are_counted_by_problem(self, context: Context, problem: Problem) -> None:
+        generator = made_by(ScriptedWriter(Completion("", False, problem=problem)), max_draws=1)
         assert generator.generate([context], 1, 0) == [[]]
         assert generator.refused == {problem: 1} and codes(generator) == [problem]
 
-    def test_a_list_that_was_cut_off_loses_its_last_response(self, context: Context) -> None:
+    def test_a_truncated_list_loses_its_last_response(self, context: Context) -> None:
         cut_off = Completion(numbered(*GOOD[:3], "My uncle has sold."), False, problem="truncated")
-        generator = made_by(Says(cut_off), max_draws=1, min_responses=3)
+        generator = made_by(ScriptedWriter(cut_off), max_draws=1, min_responses=3)
         [found] = generator.generate([context], 5, 0)
         assert {one.text for one in found} == set(GOOD[:3])
-        generator = made_by(Says(cut_off), max_draws=1)
+        generator = made_by(ScriptedWriter(cut_off), max_draws=1)
         assert generator.generate([context], 5, 0) == [[]] and generator.refused == {"truncated": 1}
 
-    def test_a_list_that_a_filter_held_back_is_not_used(self, context: Context) -> None:
-        generator = made_by(Says(Completion(numbered(*GOOD), True, problem="refused-answer")), max_draws=1)
+    def test_a_filtered_answer_is_not_used(self, context: Context) -> None:
+        generator = made_by(
+            ScriptedWriter(Completion(numbered(*GOOD), True, problem="refused-answer")), max_draws=1
+        )
         assert generator.generate([context], 5, 0) == [[]] and generator.refused == {"refused-answer": 1}
 
-    def test_an_answer_without_a_list_is_no_short_one(self, context: Context) -> None:
-        generator = made_by(Says(Completion("Responses:", True)), max_draws=1)
+    def test_an_answer_without_a_list_is_counted_as_no_list(self, context: Context) -> None:
+        generator = made_by(ScriptedWriter(Completion("Responses:", True)), max_draws=1)
         assert generator.generate([context], 1, 0) == [[]] and generator.refused == {"no-list": 1}
 
 
@@ -276,15 +273,13 @@ class TestOptions:
             ({"model": "no/model", "offline": True}, ModelError, "no/model"),
         ],
     )
-    def test_what_can_not_be_is_refused(
+    def test_invalid_options_are_refused(
         self, unused: Store, options: dict, error: type[Exception], told: str
     ) -> None:
         with pytest.raises(error, match=told):
             get_generator("pneg", unused, **options)
 
-    def test_a_model_of_this_machine_needs_a_chat_template_for_chat(
-        self, unused: Store, tiny_lms: TinyModels
-    ) -> None:
+    def test_a_local_model_needs_a_chat_template_for_chat(self, unused: Store, tiny_lms: TinyModels) -> None:
         with pytest.raises(ModelError, match="no chat template; choose the route completion"):
             get_generator("pneg", unused, model=tiny_lms.gpt2, route="chat", device="cpu")
 
@@ -294,9 +289,7 @@ def served(url: str, tmp_path: Path, *more: str | Path) -> list[str | Path]:
 
 
 class TestCommand:
-    def test_a_served_model_writes_and_the_same_command_gives_the_same_bytes_without_it(
-        self, run: Run, everyday: Path, tmp_path: Path
-    ) -> None:
+    def test_a_second_run_uses_the_cached_answers(self, run: Run, everyday: Path, tmp_path: Path) -> None:
         folder, ask = tmp_path / "stub", ("generate", "pneg", "--store", everyday, "--per-context", "2")
         with stub_model(folder) as url:
             told = served(url, tmp_path)
@@ -314,7 +307,7 @@ class TestCommand:
         assert again.status == 0 and "0 requests" in again.err, again.err
         assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
         ranker = encoder_folder(tmp_path / "ranker", labels=1)
-        for most, given in ((1.0, 24), (0.0, 0)):  # what it scores over that answers
+        for most, given in ((1.0, 24), (0.0, 0)):  # texts that score above `most` are refused
             judged = ("--option", f"ranker={ranker}", "--option", f"max_score={most}")
             ended = run(*ask, "-o", tmp_path / f"{most}.jsonl", *told, *judged)
             # A run that makes no negative ends with an error.
@@ -323,7 +316,7 @@ class TestCommand:
             assert len(scored) == given and all(0 < one.scores["answers"] <= most for one in scored)
             assert given or "answers " in ended.err
 
-    def test_answers_that_are_cut_off_and_mended_or_not_are_counted_in_the_summary(
+    def test_repeated_requests_are_counted_in_the_summary(
         self, run: Run, everyday: Path, tmp_path: Path
     ) -> None:
         def answer(body: dict[str, Any], _: int) -> dict[str, Any]:
@@ -357,7 +350,7 @@ class TestCommand:
         ("name", "options"),
         [("key-sentence", ("drafts=1", "max_draws=1")), ("key-context", ("drafts=2", "max_draws=1"))],
     )
-    def test_generators_around_keywords_ask_it_too_and_check_what_it_says(
+    def test_keyword_generators_work_with_a_served_model(
         self, run: Run, everyday: Path, tmp_path: Path, name: str, options: tuple[str, ...]
     ) -> None:
         asked = [f"--option={option}" for option in options]
@@ -385,7 +378,7 @@ class TestCommand:
             ((), 2, "no server can be reached"),
         ],
     )
-    def test_nothing_is_written_where_nothing_can_be_or_is_to_be(
+    def test_no_file_is_written_on_errors_and_dry_runs(
         self, run: Run, everyday: Path, tmp_path: Path, more: tuple[str, ...], status: int, told: str
     ) -> None:
         ask = ("generate", "pneg", "--store", everyday, "-o", tmp_path / "out.jsonl")
@@ -393,7 +386,7 @@ class TestCommand:
         assert ended.status == status and told in ended.err, ended.err
         assert not list(tmp_path.glob("out*"))
 
-    def test_options_of_a_server_without_one_are_refused(
+    def test_server_options_without_a_server_are_refused(
         self, run: Run, everyday: Path, tmp_path: Path
     ) -> None:
         ask = ("generate", "pneg", "--store", everyday, "-o", tmp_path / "out.jsonl", "--model", "m")
@@ -401,7 +394,7 @@ class TestCommand:
         assert ended.status == 2 and "--max-cost requires a served model" in ended.err
 
 
-def test_calls_may_be_cut_anywhere(everyday: Path, tmp_path: Path) -> None:
+def test_candidates_do_not_depend_on_the_batch(everyday: Path, tmp_path: Path) -> None:
     with stub_model(tmp_path / "stub") as url, DialogueGraph(open_store(everyday)) as graph:
         told = {"model": "m", "served": {"base_url": url, "cache": str(tmp_path / "c")}, "limit": 8}
         whole = [one.response for one in graph.generate("pneg", per_context=2, batch=2, **told)]

@@ -1,4 +1,4 @@
-"""Prompts: who speaks in them, what they show of a history, and that training and decoding read the same."""
+"""Tests of prompts: alternating speakers, lengths, and equal prompts in training and decoding."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def speakers(prompt: str) -> list[str]:
 
 
 @given(texts)
-def test_speakers_take_turns_and_the_next_one_is_named_last(said: list[str]) -> None:
+def test_prompts_alternate_speakers_and_end_with_the_next_one(said: list[str]) -> None:
     history = [Turn("X", text) for text in said]
     for prompt in (context_prompt(said), perspective_prompt(said, "tea"), reply_request(history)):
         names = speakers(prompt)
@@ -36,7 +36,7 @@ def test_speakers_take_turns_and_the_next_one_is_named_last(said: list[str]) -> 
 
 
 @given(texts)
-def test_as_much_is_shown_as_fits(said: list[str]) -> None:
+def test_prompts_show_the_last_turns_up_to_the_limits(said: list[str]) -> None:
     shown = reply_request([Turn("X", text) for text in said]).splitlines()[:-1]
     assert len(shown) == min(len(said), HISTORY_TURNS)
     assert all(len(line.split()) <= TURN_WORDS + 1 for line in shown)
@@ -44,14 +44,14 @@ def test_as_much_is_shown_as_fits(said: list[str]) -> None:
 
 
 @given(texts)
-def test_a_request_for_words_is_the_history_with_the_words_before_the_last_line(said: list[str]) -> None:
+def test_keywords_are_listed_before_the_last_line(said: list[str]) -> None:
     history = [Turn("X", text) for text in said]
     *lines, words, last = reply_request(history, ["tea", "cake"]).splitlines()
     assert [*lines, last] == reply_request(history).splitlines()
     assert words == "Words: tea, cake"
 
 
-def test_what_is_learned_is_what_is_asked() -> None:
+def test_training_and_decoding_use_the_same_prompts() -> None:
     for exchange in PERSPECTIVE_EXAMPLES:
         pair = perspective_example(exchange)
         assert pair.source == perspective_prompt(exchange.turns, exchange.perspective)

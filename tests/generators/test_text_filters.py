@@ -1,4 +1,4 @@
-"""How texts of a language model are chosen, where they end, and how they are spaced."""
+"""Tests of the filters for texts of a language model: perplexity, sentence ends and spacing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def model(tiny_lms: TinyModels) -> CausalLM:
 
 
 class TestJudge:
-    def test_a_reading_is_what_the_model_finds_of_a_text_alone_and_after_its_turns(self, model: CausalLM):
+    def test_losses_are_measured_alone_and_after_the_turns(self, model: CausalLM):
         turns = (Turn("A", "Where is the coat ?"),)
         [shown, alone] = PerplexityFilter(model, OPEN).read([TEXTS[1]] * 2, [turns, None])
         assert shown is not None and alone is not None
@@ -39,7 +39,7 @@ class TestJudge:
         assert alone.after == alone.alone == shown.alone
         assert shown.max_token_loss >= shown.after
 
-    def test_what_is_out_of_bounds_does_not_pass(self, model: CausalLM):
+    def test_texts_out_of_bounds_are_filtered(self, model: CausalLM):
         found = PerplexityFilter(model, OPEN).read(TEXTS, [None] * 3)
         losses = sorted(one.alone for one in found if one is not None)
         between = exp((losses[0] + losses[1]) / 2)
@@ -48,7 +48,7 @@ class TestJudge:
         ).read(TEXTS, [None] * 3)
         assert sum(one is not None for one in strict) == 1
 
-    def test_a_text_may_be_no_rougher_than_the_one_that_it_was_made_of(self, model: CausalLM):
+    def test_an_edited_text_may_not_lose_fluency(self, model: CausalLM):
         judge = PerplexityFilter(model, OPEN)
         losses = [one.alone for one in judge.read(TEXTS, [None] * 3) if one is not None]
         rough, smooth = TEXTS[losses.index(max(losses))], TEXTS[losses.index(min(losses))]
@@ -66,24 +66,24 @@ class TestJudge:
         )
         assert strict.beside([rough], [rough], 0.0) == [None]
 
-    def test_after_other_turns_the_strangest_tokens_are_told_apart_from_the_mean(self, model: CausalLM):
+    def test_mean_and_largest_token_losses_are_measured(self, model: CausalLM):
         turns = (Turn("A", "Where is the coat ?"),)
         [found] = PerplexityFilter(model).after([TEXTS[1]], [turns])
         [tokens] = model.score_tokens([f" {TEXTS[1]}"], ["A: Where is the coat?\nB:"])
         assert found.mean == pytest.approx(sum(tokens) / len(tokens), abs=1e-3)
         assert found.strangest == pytest.approx(sum(sorted(tokens)[-3:]) / 3, abs=1e-3)
 
-    def test_nothing_is_read_where_nothing_was_written(self, model: CausalLM):
+    def test_no_texts_give_no_results(self, model: CausalLM):
         assert PerplexityFilter(model).read([], []) == []
 
-    def test_bounds_that_nothing_keeps_are_refused(self):
+    def test_impossible_bounds_are_refused(self):
         with pytest.raises(InputError, match="perplexities are above 1"):
             Bounds(max_perplexity=0.5)
 
 
 class TestBestOfSeveral:
-    class Dictated(LocalWriter):
-        """A writer that says what it is told, one text a draft."""
+    class ScriptedWriter(LocalWriter):
+        """Return the first `n` of `TEXTS` for each prompt."""
 
         def complete(self, prompts: list[Prompt], n: int = 1, **asked: object) -> list[list[Completion]]:
             return [[Completion(text, True) for text in TEXTS[:n]] for _ in prompts]
@@ -96,7 +96,7 @@ class TestBestOfSeveral:
         generator = KeywordGenerator(
             "key-sentence",
             KeywordOptions(max_keywords=2, drafts=3, max_draws=8, min_loss_gap=-1e3),
-            self.Dictated(model),
+            self.ScriptedWriter(model),
             lambda _, words: sentence_request(words),
             judge=judge,
         )
@@ -107,7 +107,7 @@ class TestBestOfSeveral:
         assert found.text == min(possible, key=lambda text: readings[text].mean)
         assert found.scores["perplexity"] == pytest.approx(readings[found.text].perplexity)
 
-    def test_no_drafts_at_all_are_refused(self):
+    def test_zero_drafts_are_refused(self):
         with pytest.raises(InputError, match="must be at least 1"):
             KeywordOptions(drafts=0)
 
@@ -124,19 +124,19 @@ class TestSentenceEnd:
             ("The fish here costs you 3.", False),
         ],
     )
-    def test_a_text_ends_with_the_sentence_that_completes_it(self, text: str, ended: bool):
+    def test_a_text_ends_after_the_first_complete_sentence(self, text: str, ended: bool):
         wanted = Constraints(("fish",), min_words=5)
         assert wanted.complete(text) is ended
         assert wanted.cut(f"{text} And so on")[1] is ended
         assert not Constraints(("fish",)).complete(text)
 
-    def test_dots_alone_end_none(self):
+    def test_dots_alone_are_no_sentence_end(self):
         assert not ends_sentence("...")
 
 
 class TestNucleus:
     @pytest.mark.parametrize("top_p", [0.05, 0.5, 0.9, 0.999])
-    def test_it_keeps_what_sorting_the_vocabulary_keeps(self, top_p: float):
+    def test_nucleus_sampling_equals_that_of_transformers(self, top_p: float):
         import torch
         from transformers.generation.logits_process import TopPLogitsWarper
 
@@ -147,14 +147,14 @@ class TestNucleus:
 
 
 class TestSpacing:
-    def test_a_text_that_is_closed_up_stays_so(self):
+    def test_detokenisation_is_idempotent(self):
         text = detokenize("Mr . Hall , isn ’ t it ? I ’ ll say “ no ” .")
         assert text.startswith("Mr. Hall, isn't it? I'll say") and detokenize(text) == text
 
-    def test_marks_stand_apart_where_those_of_the_context_do(self):
+    def test_punctuation_is_spaced_as_in_the_context(self):
         assert spaced_as("Well, no!", ["Is it , then ?"]) == "Well , no !"
         assert spaced_as("Well, no!", ["Is it, then?"]) == "Well, no!"
         assert spaced_as("Well, no!", []) == "Well, no!"
 
-    def test_numbers_stay_whole(self):
+    def test_numbers_are_not_split(self):
         assert spaced_as("It costs 3,500.20 dollars.", ["No ."]) == "It costs 3,500.20 dollars ."

@@ -1,4 +1,4 @@
-"""Words that are replaced: by which others, and what happens to the words beside them."""
+"""Tests of token substitution: the choice of substitutes, and articles and capitals beside them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from graphneg.generators.token_substitution import TokenSubstitutionGenerator, k
 from graphneg.store.connection import Store
 
 
-class Told(TokenSubstitutionGenerator):
-    """Takes its words from a few given texts."""
+class SubstitutionFromTexts(TokenSubstitutionGenerator):
+    """Take the substitutes from `texts`."""
 
     texts: tuple[str, ...] = ()
 
@@ -25,7 +25,7 @@ class Told(TokenSubstitutionGenerator):
 
 def substituted(context: Context, right: str, *texts: str, **options: int) -> list[str]:
     store: Store = None  # pyright: ignore[reportAssignmentType]
-    generator = Told(store, **options)
+    generator = SubstitutionFromTexts(store, **options)
     generator.texts = texts
     asked = Context(**{name: getattr(context, name) for name in context.__slots__} | {"positives": (right,)})
     [found] = generator.generate([asked], 1, 0)
@@ -40,13 +40,13 @@ def substituted(context: Context, right: str, *texts: str, **options: int) -> li
         ("Bring the  apple, please", "pear", "Bring the  pear, please"),
     ],
 )
-def test_an_article_and_a_capital_go_with_the_new_word(
+def test_articles_and_capitals_follow_the_new_word(
     context: Context, right: str, told: str, becomes: str
 ) -> None:
     assert substituted(context, right, told, most=1) == [becomes]
 
 
-def test_a_capital_at_the_beginning_stays_there(context: Context) -> None:
+def test_the_first_word_keeps_its_capital(context: Context) -> None:
     assert substituted(context, "Pears rot.", "apples", most=1) == ["Apples rot."]
 
 
@@ -54,14 +54,14 @@ def test_forms_of_the_same_word_are_no_substitutes(context: Context) -> None:
     assert substituted(context, "She walked.", "walked") == []
 
 
-def test_words_are_known_by_all_that_they_can_be(context: Context) -> None:
+def test_substitutes_have_the_same_possible_tags(context: Context) -> None:
     source = known_words(["He walks and talks.", "The quick dog barks quickly.", "A car."])
     assert list(source(["", "hikes"], 1)) == ["barks", "talks", "walks"]
     assert list(source(["", "slowly"], 1)) == ["quickly"]
     assert list(source(["", "xqzt"], 1)) == []
 
 
-def test_no_more_words_than_asked_for_are_replaced(context: Context) -> None:
+def test_at_most_the_given_number_of_words_is_replaced(context: Context) -> None:
     right, told = "The farmer met the teacher in the village.", "a baker, an onion, a kitchen"
     for most in (1, 2, 3):
         [text] = substituted(context, right, told, least=most, most=most)
@@ -71,7 +71,7 @@ def test_no_more_words_than_asked_for_are_replaced(context: Context) -> None:
 
 @pytest.fixture
 def byte_level_model(tmp_path: Path) -> Path:
-    """A masked model with byte-level BPE that finds *ing*, *horse* and *barn* likely, in this order."""
+    """Save a masked model with byte-level BPE whose likeliest tokens are "ing", "horse" and "barn"."""
     from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers, trainers
     from tokenizers.decoders import ByteLevel
     from transformers import PreTrainedTokenizerFast, RobertaConfig, RobertaForMaskedLM
@@ -102,11 +102,11 @@ def byte_level_model(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_parts_of_words_are_no_words_of_a_masked_model(byte_level_model: Path) -> None:
+def test_word_pieces_are_no_substitutes(byte_level_model: Path) -> None:
     likeliest = masked_words(byte_level_model, 2, "cpu", offline=True)
     assert list(likeliest(["A", " ", "cow", " ", "swims", "."], 2)) == ["horse", "barn"]
 
 
-def test_the_least_is_no_more_than_the_most(unused: Store) -> None:
+def test_least_above_most_is_refused(unused: Store) -> None:
     with pytest.raises(GeneratorError, match="least 4 is greater than most 3"):
         TokenSubstitutionGenerator(unused, least=4)

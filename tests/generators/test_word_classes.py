@@ -1,4 +1,4 @@
-"""Lists of words: what they hold, and that code asks for lists that are there."""
+"""Tests of the word lists that generators use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def test_words_are_single_and_in_lower_case(name: str) -> None:
     assert words and all(word == word.lower() and " " not in word for word in words)
 
 
-def test_openings_are_words_then_phrases() -> None:
+def test_openings_are_words_followed_by_phrases() -> None:
     phrases = [words.replace("_", " ") for words in word_list("asides")]
     assert OPENINGS[-len(phrases) :] == tuple(phrases)
     assert word_class("no-reply") <= set(OPENINGS)

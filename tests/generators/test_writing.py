@@ -1,4 +1,4 @@
-"""Options of the generators that let a model write: what is refused before one is read, what is noted."""
+"""Tests of the options and refusals that all generators with a language model share."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from graphneg.nn.writers import Completion
 from graphneg.progress import NoProgress
 
 
-class Silent:
-    """A writer that nobody asks."""
+class UnusedWriter:
+    """Fail when a text is requested."""
 
     name = "silent"
 
@@ -30,7 +30,7 @@ KINDS = (WritingOptions, KeywordOptions, CounterfactualOptions)
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("values", "message"),
     [
         ({"temperature": 0}, "temperature must be above 0"),
         ({"keyword_bias": -0.1}, "keyword_bias at least 0"),
@@ -39,13 +39,15 @@ KINDS = (WritingOptions, KeywordOptions, CounterfactualOptions)
         ({"max_perplexity_alone": 1}, "perplexities are above 1"),
     ],
 )
-def test_what_no_text_can_meet_is_refused(kind: type, wrong: dict[str, float], told: str) -> None:
-    with pytest.raises(InputError, match=told):
-        kind(**wrong)
+def test_invalid_options_of_all_writing_generators_are_refused(
+    kind: type, values: dict[str, float], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        kind(**values)
 
 
 @pytest.mark.parametrize(
-    ("kind", "wrong", "told"),
+    ("kind", "values", "message"),
     [
         (KeywordOptions, {"top_p": 1.5}, "top_p must be above 0 and at most 1, not 1.5"),
         (KeywordOptions, {"min_keywords": 0}, "min_keywords must be from 1 to max_keywords, .*, not 0"),
@@ -55,16 +57,18 @@ def test_what_no_text_can_meet_is_refused(kind: type, wrong: dict[str, float], t
         (CounterfactualOptions, {"batch_size": 0}, "batch_size must be at least 1"),
     ],
 )
-def test_so_is_what_only_one_generator_takes(kind: type, wrong: dict[str, float], told: str) -> None:
-    with pytest.raises(InputError, match=told):
-        kind(**wrong)
+def test_invalid_options_of_single_generators_are_refused(
+    kind: type, values: dict[str, float], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        kind(**values)
 
 
-def test_a_counterfactual_reply_may_be_shorter_than_a_sentence_around_a_keyword() -> None:
+def test_counterfactual_replies_may_have_three_words() -> None:
     assert CounterfactualOptions(max_words=3).max_words == 3
 
 
-def test_words_are_pulled_by_a_model_that_did_not_learn_to_say_them() -> None:
+def test_the_default_keyword_bias_depends_on_the_training_of_the_model() -> None:
     assert (WritingOptions().keyword_bias_of(False), WritingOptions().keyword_bias_of(True)) == (
         KEYWORD_BIAS,
         0.0,
@@ -78,7 +82,7 @@ def test_words_are_pulled_by_a_model_that_did_not_learn_to_say_them() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_run_goes_on_with_another_device_but_not_with_other_texts(kind: type) -> None:
+def test_settings_do_not_contain_the_device(kind: type) -> None:
     usual = kind().settings()
     assert kind(device="cuda", offline=True).settings() == usual
     assert kind(temperature=0.9).settings() != usual
@@ -92,15 +96,15 @@ def test_a_model_must_be_named() -> None:
         WritingOptions().load("key-sem", load_causal)
 
 
-class Idle(WritingGenerator):
-    """Writes nothing."""
+class EmptyGenerator(WritingGenerator):
+    """Return no texts for any context."""
 
     def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> Sequence[Gap]:
         return [Gap(context) for context in contexts]
 
 
-def test_texts_are_refused_by_name_and_the_last_reason_stays_with_the_gap(context: Context) -> None:
-    generator = Idle({"dull": "nobody would say it"}, WritingOptions(), Silent(), None)
+def test_refusals_are_counted_and_the_last_reason_is_kept(context: Context) -> None:
+    generator = EmptyGenerator({"dull": "nobody would say it"}, WritingOptions(), UnusedWriter(), None)
     gap = Gap(context, "not-asked")
     assert generator.passes(gap, None) and gap.reason == "not-asked"
     assert not generator.passes(gap, "dull")
@@ -111,8 +115,8 @@ def test_texts_are_refused_by_name_and_the_last_reason_stays_with_the_gap(contex
     assert generator.missing() == [("dull: nobody would say it", context.id)]
 
 
-def test_a_text_that_nearly_says_what_another_context_was_given_is_none(context: Context) -> None:
-    generator, gap = Idle({}, WritingOptions(), Silent(), None), Gap(context)
+def test_texts_similar_to_earlier_ones_are_refused(context: Context) -> None:
+    generator, gap = EmptyGenerator({}, WritingOptions(), UnusedWriter(), None), Gap(context)
     generator.begin([], NoProgress())
     assert generator.is_new(gap, "I lost my new umbrella on the bus.")
     assert not generator.is_new(gap, "I lost my umbrella on the new bus!") and gap.reason == "said-before"

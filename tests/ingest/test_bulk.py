@@ -1,4 +1,4 @@
-"""Bulk loads: a database that Neo4j's own tool makes of the files equals one that was loaded."""
+"""Tests of bulk loads: a database made by `neo4j-admin import` equals one that was loaded directly."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def bulk(files: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, l
     said: list[str] = []
 
     def load(corpus: str, *paths: Path, **options: Any) -> Any:
-        with BulkFiles(folder) as target:  # each load is a process of its own
+        with BulkFiles(folder) as target:  # opened anew for each load, as by a new process
             return target.load(corpus, *paths, **options)
 
     said = load_all(load, files)
@@ -102,7 +102,7 @@ def imported(
 KEY = "coalesce(n.id, n.text)"
 NODES = f"""
 MATCH (n)
-WHERE NOT n:ContentVersion  // what is written by bulk has no version yet
+WHERE NOT n:ContentVersion  // a bulk import writes no content version
 RETURN labels(n) AS labels, {KEY} AS id, properties(n) AS properties
 """
 RELATIONSHIPS = f"""
@@ -130,7 +130,7 @@ def test_an_imported_database_equals_a_loaded_one(
     assert all("loaded nothing new" in line for line in again)
 
 
-def test_what_was_stopped_goes_on(tmp_path: Path, files: Path, bulk: tuple[Path, list[str]]) -> None:
+def test_a_stopped_bulk_load_is_continued(tmp_path: Path, files: Path, bulk: tuple[Path, list[str]]) -> None:
     folder = tmp_path / "import"
 
     class Stopped(Exception):
@@ -166,7 +166,7 @@ def test_a_lexicon_comes_before_the_graphs(tmp_path: Path, files: Path) -> None:
             target.load("lexicon", files / "lexicon.tsv")
 
 
-def test_wrong_uses_are_one_line(tmp_path: Path, run: Run) -> None:
+def test_wrong_usage_is_one_line_of_error(tmp_path: Path, run: Run) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").touch()
     wrong = run("load", "everyday", "--bulk", str(tmp_path / "full"))

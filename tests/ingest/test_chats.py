@@ -1,4 +1,4 @@
-"""Transcripts and exported chats: who said what when, what is left out, where dialogues end."""
+"""Tests of the loaders of transcripts, WhatsApp, Slack and Discord."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Said = list[list[tuple[str, str]]]
 
 
 def read(loader: str, path: Path, **options: Any) -> tuple[list[Dialogue], list[Rejected], list[str]]:
-    """Return the dialogues, the refusals and the notices of a load."""
+    """Return the dialogues, refused items and notices of a load."""
     told = LoadOptions(**options)
     records = list(get_loader(loader).read([path], told))
     dialogues = [one for one in records if isinstance(one, Dialogue)]
@@ -71,13 +71,13 @@ class TestTranscripts:
             ("Bo (quietly): Yes", ("Bo", "Yes")),
         ],
     )
-    def test_names_are_written_in_many_ways(
+    def test_many_spellings_of_speaker_names_are_read(
         self, file: Callable[[str], Path], line: str, turn: tuple[str, str]
     ) -> None:
         dialogues, _, _ = read("transcript", file(f"{line}\nBo: Yes."))
         assert said(dialogues) == [[turn, ("Bo", "Yes.")]]
 
-    def test_a_sentence_with_a_colon_is_no_name(self, file: Callable[[str], Path]) -> None:
+    def test_a_sentence_with_a_colon_is_not_a_name(self, file: Callable[[str], Path]) -> None:
         path = file("Ann: I told him this:\nHe said it twice, you know: never again.\nhttp://x.org is it.")
         [[turn]] = said(read("transcript", path)[0])
         assert turn == (
@@ -117,7 +117,7 @@ class TestTranscripts:
             ("Ann: Hi.\n", ""),
         ],
     )
-    def test_blank_lines_between_turns_are_reported_with_what_to_do(
+    def test_blank_lines_between_turns_are_reported_with_advice(
         self, file: Callable[[str], Path], text: str, told: str
     ) -> None:
         notices = read("transcript", file(text))[2]
@@ -215,7 +215,7 @@ class TestWhatsApp:
             ("Bo: \u200ePOLL:\n\u200eWhere?\n\u200eOPTION: Rome (2 votes)", "", "poll"),
         ],
     )
-    def test_a_mark_of_ios_anywhere_in_a_line_shows_what_nobody_wrote(
+    def test_lines_with_a_system_mark_of_ios_are_left_out(
         self, file: Callable[[str], Path], line: str, kept: str, told: str
     ) -> None:
         path = file(f"[13/1/24, 21:04:11] Ann: Hi.\n[13/1/24, 21:05:00] {line}\n")
@@ -239,7 +239,7 @@ class TestWhatsApp:
             ("Bo: POLL:\nWhere?\nOPTION: Rome (2 votes)\nOPTION: Oslo (1 vote)", "poll"),
         ],
     )
-    def test_what_nobody_wrote_is_left_out_without_a_mark(
+    def test_system_messages_without_a_mark_are_left_out(
         self, file: Callable[[str], Path], line: str, told: str
     ) -> None:
         path = file(f"13/1/24, 21:04 - Ann: Hi.\n13/1/24, 21:05 - {line}\n")
@@ -255,7 +255,7 @@ class TestWhatsApp:
         assert said(read("whatsapp", path)[0]) == [[("Ann", text)]]
 
     @pytest.mark.parametrize("text", LOCALES.values(), ids=LOCALES)
-    def test_dates_of_any_country_are_read(self, file: Callable[[str], Path], text: str) -> None:
+    def test_dates_of_many_countries_are_read(self, file: Callable[[str], Path], text: str) -> None:
         [dialogue], refused, _ = read("whatsapp", file(text))
         assert said([dialogue]) == [TWO] and not refused
         assert dialogue.id == "chat/all/2023-12-31T2359"
@@ -270,7 +270,7 @@ class TestWhatsApp:
             (["23/11/9", "23/11/31", "23/12/1"], "year/month/day"),
         ],
     )
-    def test_the_order_of_day_and_month_is_the_one_in_which_time_goes_on(
+    def test_day_and_month_are_read_in_the_order_that_makes_times_increase(
         self, file: Callable[[str], Path], dates: list[str], told: str
     ) -> None:
         path = file("".join(f"{date}, 10:00 - Ann: Hi.\n" for date in dates))
@@ -284,7 +284,7 @@ class TestWhatsApp:
             ("9:05 pm - Bo: Hi.", "month/day/year"),
         ],
     )
-    def test_am_and_pm_tell_the_order_of_dates_in_the_time_only(
+    def test_am_and_pm_indicate_the_order_of_dates_only_in_the_time(
         self, file: Callable[[str], Path], said: str, told: str
     ) -> None:
         path = file(f"03/04/24, {said}\n")
@@ -305,7 +305,7 @@ class TestGaps:
         path = file("31.12.23, 10:00 - A: x\n31.12.23, 11:00 - B: y\n1.1.24, 10:00 - A: z\n")
         assert [len(one.utterances) for one in read("whatsapp", path, gap=gap)[0]] == sizes
 
-    def test_dialogues_that_begin_in_one_minute_have_names_of_their_own(
+    def test_dialogues_that_begin_in_the_same_minute_have_different_names(
         self, file: Callable[[str], Path]
     ) -> None:
         path = file("31.12.23, 10:00 - A: x\n1.1.24, 10:00 - B: y\n31.12.23, 10:00 - A: z\n")
@@ -313,7 +313,7 @@ class TestGaps:
         assert names == ["chat/all/2023-12-31T1000", "chat/all/2024-01-01T1000", "chat/all/2023-12-31T1000-2"]
 
     @pytest.mark.parametrize("gap", [0.0, -1.0, float("nan")])
-    def test_a_gap_that_is_none_is_refused(self, gap: float) -> None:
+    def test_an_invalid_gap_is_refused(self, gap: float) -> None:
         with pytest.raises(InputError, match="must be above 0 hours"):
             LoadOptions(gap=gap)
 
@@ -363,7 +363,7 @@ def workspace(tmp_path: Path) -> Path:
 
 
 class TestSlack:
-    def test_threads_are_dialogues_of_their_own_and_the_rest_is_cut_at_pauses(self, workspace: Path) -> None:
+    def test_threads_are_separate_dialogues_and_the_rest_is_divided_at_pauses(self, workspace: Path) -> None:
         dialogues, refused, notices = read("slack", workspace)
         assert {one.id: said([one])[0] for one in dialogues} == {
             "slack/all/general-2024-05-17T0901": [("Bo M.", "Lunch?"), ("Cy", "Sure, @here!")],
@@ -399,7 +399,7 @@ class TestSlack:
             "1 media placeholder left out",
         }
 
-    def test_two_users_of_one_name_are_told_apart_and_one_user_has_one_name(self, tmp_path: Path) -> None:
+    def test_two_users_of_one_name_are_distinguished_and_one_user_has_one_name(self, tmp_path: Path) -> None:
         messages = [
             slack(0, "U1", "Hi <@U3>."),
             slack(1, "U2", "Ho.", user_profile={"display_name": "Sam"}),
@@ -428,15 +428,13 @@ class TestSlack:
             ("[7]", "the message is not a JSON object"),
         ],
     )
-    def test_a_day_that_is_damaged_is_told_with_its_line(
-        self, workspace: Path, content: str, told: str
-    ) -> None:
+    def test_a_damaged_day_is_reported_with_its_line(self, workspace: Path, content: str, told: str) -> None:
         (workspace / "general" / "2024-05-19.json").write_text(content)
         dialogues, refused, _ = read("slack", workspace)
         assert len(dialogues) == 2 and "2024-05-19.json:1" in refused[0].place
         assert re.search(told, refused[0].reason)
 
-    def test_what_is_no_export_is_refused(self, workspace: Path, tmp_path: Path) -> None:
+    def test_other_folders_are_refused(self, workspace: Path, tmp_path: Path) -> None:
         (tmp_path / "none").mkdir()
         for path, told in (
             (tmp_path / "none", "contains no Slack channel"),
@@ -477,7 +475,7 @@ class TestDiscord:
         assert dialogue.id == "help/all/2024-05-17T0800" and not refused
         assert notices == ["1 system line left out", "1 media placeholder left out", "1 bot message left out"]
 
-    def test_two_people_of_one_nickname_are_told_apart(self, file: Callable[..., Path]) -> None:
+    def test_two_people_with_the_same_nickname_are_distinguished(self, file: Callable[..., Path]) -> None:
         authors = [{"id": id, "name": f"sam{id}", "nickname": "Sam"} for id in ("1", "2", "1")]
         given = [discord(at, "Hi.", "x") | {"author": author} for at, author in enumerate(authors)]
         dialogues, _, _ = read("discord", file(self.export(*given), "help.json"))
@@ -489,7 +487,7 @@ class TestDiscord:
         assert said(dialogues) == [[("ann", "Look!")]]
         assert notices == ["1 forwarded message read as a turn of the person who forwarded it"]
 
-    def test_a_file_that_is_cut_off_loses_its_last_dialogue_only(self, file: Callable[..., Path]) -> None:
+    def test_a_truncated_file_loses_only_its_last_dialogue(self, file: Callable[..., Path]) -> None:
         later = discord(1, "Hi.", "bo", timestamp="2024-06-01T10:00:00+00:00")
         text = self.export(discord(0, "Hello", "ann"), later, discord(2, "Ho", "ann"))
         dialogues, refused, _ = read("discord", file(text[: text.rindex('"Ho"')], "help.json"))
@@ -500,7 +498,7 @@ REVERSED = "1 file read in reverse order, because the newest messages come first
 
 
 class TestNewestFirst:
-    """A file that lists the newest messages first gives the dialogues of the same file in the usual order."""
+    """A file with the newest messages first gives the same dialogues as one in the usual order."""
 
     def test_whatsapp(self, file: Callable[[str], Path]) -> None:
         lines = [f"{day}/4/24, 10:0{minute} - {who}: {day} {minute}\n" for day in (1, 3, 13)
@@ -517,7 +515,7 @@ class TestNewestFirst:
             (["3/1/23", "2/3/23", "2/2/23"], "month/day"),
         ],
     )
-    def test_the_dates_of_whatsapp_are_read_in_the_order_in_which_time_always_goes_back(
+    def test_dates_of_whatsapp_are_read_in_the_order_that_makes_times_decrease(
         self, file: Callable[[str], Path], dates: list[str], told: str
     ) -> None:
         path = file("".join(f"{date}, 10:00 - Ann: Hi.\n" for date in dates))
@@ -540,7 +538,7 @@ class TestNewestFirst:
         assert newest == usual
         assert "2 files read in reverse order, because the newest messages come first" in notices
 
-    def test_some_messages_may_be_late(self, file: Callable[[str], Path]) -> None:
+    def test_newest_first_is_recognised_despite_some_late_messages(self, file: Callable[[str], Path]) -> None:
         times = [*range(40, 20, -1), 22, *range(20, 10, -1)]
         lines = [f"1/4/24, 10:{time} - Ann: {number}\n" for number, time in enumerate(times)]
         [newest], _, _ = read("whatsapp", file("".join(lines)))
@@ -569,7 +567,7 @@ class TestNewestFirst:
         (b'{"messages": [', "is not a file for the loader"),
     ],
 )
-def test_a_wrong_file_is_one_clear_line(loader: str, tmp_path: Path, content: bytes, told: str) -> None:
+def test_a_wrong_file_gives_a_one_line_error(loader: str, tmp_path: Path, content: bytes, told: str) -> None:
     path = tmp_path / "given.txt"
     path.write_bytes(content)
     with pytest.raises(InputError, match=told) as raised:
@@ -577,7 +575,7 @@ def test_a_wrong_file_is_one_clear_line(loader: str, tmp_path: Path, content: by
     assert "\n" not in str(raised.value) and "given.txt" in str(raised.value)
 
 
-def test_a_chat_given_to_another_loader_names_its_own(file: Callable[..., Path]) -> None:
+def test_another_loader_names_the_loader_for_a_chat(file: Callable[..., Path]) -> None:
     with pytest.raises(InputError, match="looks like a file for the loader 'whatsapp'"):
         read("transcript", file(ANDROID_US))
 
@@ -585,7 +583,7 @@ def test_a_chat_given_to_another_loader_names_its_own(file: Callable[..., Path])
 @pytest.mark.parametrize(
     "text", ["Ann: Hi.\nBo: Ho.\n\nAnn: Bye.\n", "[00:05] Ann Lee: Hi.\nand more\n**Bo:** Ho."]
 )
-def test_a_transcript_given_to_another_loader_names_its_own(file: Callable[..., Path], text: str) -> None:
+def test_another_loader_names_the_loader_for_a_transcript(file: Callable[..., Path], text: str) -> None:
     with pytest.raises(InputError, match="which the loader 'transcript' reads"):
         read("dialogues", file(text))
 
@@ -598,7 +596,7 @@ def test_a_transcript_given_to_another_loader_names_its_own(file: Callable[..., 
         ("dialogue,message_id,name,text\nc,1,Sam,a\nc,2,Sam,b\n", ["Sam", "Sam"]),
     ],
 )
-def test_people_of_one_name_in_a_table_are_told_apart_by_their_ids(
+def test_people_of_one_name_in_a_table_are_distinguished_by_their_ids(
     file: Callable[..., Path], text: str, speakers: list[str]
 ) -> None:
     [dialogue], _, notices = read("dialogues", file(text, "chats.csv"))
@@ -606,7 +604,9 @@ def test_people_of_one_name_in_a_table_are_told_apart_by_their_ids(
     assert any("told apart" in line for line in notices) == ("Sam (2)" in speakers)
 
 
-def test_people_of_one_name_in_a_list_of_turns_are_told_apart_by_their_ids(file: Callable[..., Path]) -> None:
+def test_people_of_one_name_in_a_list_of_turns_are_distinguished_by_their_ids(
+    file: Callable[..., Path],
+) -> None:
     turns = [{"sender": {"id": id, "name": "Sam"}, "text": "Hi."} for id in (1, 2)]
     [dialogue], _, _ = read("dialogues", file(json.dumps([{"id": 7, "messages": turns}]), "chats.json"))
     assert [turn.speaker for turn in dialogue.utterances] == ["Sam", "Sam (2)"]

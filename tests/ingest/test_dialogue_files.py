@@ -1,4 +1,4 @@
-"""Dialogues of one's own: whatever file they come in and whatever its keys are, the same comes out."""
+"""Tests of the loader of dialogue files: equal dialogues in any file format and with any known keys."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def load(*given: Any, **options: Any) -> tuple[list[Record], LoadOptions]:
 
 
 def said(*given: Any, **options: Any) -> dict[str, list[tuple[str, str]]]:
-    """What is said in each dialogue, by the end of its id; nothing may be refused."""
+    """Return speakers and texts by the last part of the dialogue id; assert that nothing is refused."""
     records, _ = load(*given, **options)
     assert [one for one in records if isinstance(one, Rejected)] == []
     return {
@@ -65,7 +65,7 @@ def refused(records: list[Record]) -> list[str]:
 
 
 def table(separator: str = ",", quoting: Any = csv.QUOTE_MINIMAL, **columns: str) -> str:
-    """The rows as a table, with other names for its columns."""
+    """Return `ROWS` as a table; `columns` renames its columns."""
     text = io.StringIO()
     writer = csv.writer(text, delimiter=separator, quoting=quoting)
     writer.writerow([columns.get(name, name) for name in ROWS[0]])
@@ -122,7 +122,7 @@ def test_a_file_is_read_as_it_is(tmp_path: Path, name: str, packed: str) -> None
     assert said(path) == CHATS
 
 
-def test_tabs_with_quotes_as_excel_writes_them_are_told_from_plain_quotation_marks(tmp_path: Path) -> None:
+def test_quotes_of_excel_and_plain_quotation_marks_are_distinguished(tmp_path: Path) -> None:
     head = "dialogue\tturn\ttext\n"
     excel = written(tmp_path / "excel.txt", head + 'a\t0\t"He said ""no""\tand left"\na\t1\t"two\nlines"\n')
     assert [text for _, text in said(excel)["a"]] == ['He said "no"\tand left', "two\nlines"]
@@ -131,7 +131,7 @@ def test_tabs_with_quotes_as_excel_writes_them_are_told_from_plain_quotation_mar
 
 
 @pytest.mark.parametrize("begin", [0, 1])
-def test_turns_count_from_nought_or_one_and_stand_in_any_order(tmp_path: Path, begin: int) -> None:
+def test_turn_numbers_begin_at_zero_or_one_and_rows_may_be_in_any_order(tmp_path: Path, begin: int) -> None:
     rows = "".join(f"a,{turn + begin},{turn}\n" for turn in (2, 0, 1))
     assert [text for _, text in said(written(tmp_path / "t.csv", f"dialogue,turn,text\n{rows}"))["a"]] == [
         "0",
@@ -155,9 +155,7 @@ def test_turns_count_from_nought_or_one_and_stand_in_any_order(tmp_path: Path, b
         ),
     ],
 )
-def test_turns_that_are_missing_or_no_numbers_are_refused(
-    tmp_path: Path, turns: list[str], reason: str
-) -> None:
+def test_missing_or_invalid_turn_numbers_are_refused(tmp_path: Path, turns: list[str], reason: str) -> None:
     rows = "".join(f"a,{turn},x\n" for turn in turns) + "b,0,y\n"
     file = written(tmp_path / "t.csv", f"dialogue,turn,text\n{rows}")
     records, _ = load(file)
@@ -180,7 +178,7 @@ def test_rows_keep_the_lines_that_they_begin_on(tmp_path: Path) -> None:
 
 
 class TestNames:
-    def test_fields_are_called_what_the_caller_says(self, tmp_path: Path):
+    def test_a_field_may_be_read_from_any_given_column(self, tmp_path: Path):
         text = table(dialogue="ticket", text="said", speaker="who", turn="no")
         fields = {"dialogue": "ticket", "text": "said", "speaker": "who", "turn": "no"}
         assert said(written(tmp_path / "t.csv", text), map=fields) == CHATS
@@ -191,7 +189,7 @@ class TestNames:
         fields = {"dialogue": "name", "turns": "log", "text": "said", "speaker": "who"}
         assert said(written(tmp_path / "t.jsonl", lines(values)), map=fields) == CHATS
 
-    def test_what_names_were_read_as_is_told(self, tmp_path: Path):
+    def test_recognised_columns_are_reported(self, tmp_path: Path):
         rows = written(tmp_path / "t.csv", table(dialogue="conv_id", text="utterance"))
         assert load(rows)[1].notices.lines() == [f"{rows}: read as dialogue=conv_id, text=utterance"]
         values = written(tmp_path / "t.jsonl", lines(MESSAGES))
@@ -213,13 +211,11 @@ class TestNames:
             ),
         ],
     )
-    def test_a_field_or_a_name_that_there_is_not_is_an_error(
-        self, tmp_path: Path, given: dict[str, str], reason: str
-    ):
+    def test_unknown_fields_and_columns_are_refused(self, tmp_path: Path, given: dict[str, str], reason: str):
         with pytest.raises(InputError, match=reason):
             load(written(tmp_path / "t.csv", table()), map=given)
 
-    def test_keys_that_say_nothing_are_listed(self, tmp_path: Path):
+    def test_unknown_keys_are_listed(self, tmp_path: Path):
         good = {"id": "a", "turns": ["Hi."]}
         odd = [
             {"id": "b", "history": ["Hi."]},
@@ -234,7 +230,7 @@ class TestNames:
             "t.jsonl:4 item 3: turns is not a list",
         ]
 
-    def test_rows_of_no_dialogue_are_an_error_unless_the_caller_says_so(self, tmp_path: Path):
+    def test_rows_without_a_dialogue_are_an_error_unless_mapped(self, tmp_path: Path):
         rows = [{"text": "Hi.", "booking": 1}, {"text": "Ho.", "booking": 2}]
         file = written(tmp_path / "t.jsonl", lines(rows))
         with pytest.raises(InputError, match=r"t.jsonl:1: the table lacks the columns dialogue; .*'booking'"):
@@ -266,7 +262,7 @@ class TestNames:
 
 
 class TestTables:
-    """Parquet files, saved data sets, and objects of Python."""
+    """Parquet and Arrow files, saved data sets, lists, data frames and iterables."""
 
     @pytest.mark.parametrize("rows", [ROWS, MESSAGES, SHARED], ids=["rows", "messages", "conversations"])
     def test_parquet_arrow_and_saved_data_sets_are_read(self, tmp_path: Path, rows: list[dict[str, Any]]):
@@ -291,7 +287,7 @@ class TestTables:
         arrow = pa.Table.from_pylist(rows).to_pandas()
         assert said(arrow) == said({"test": arrow}) == CHATS
 
-    def test_numbers_and_what_is_missing_are_read_as_tables_have_them(self):
+    def test_numbers_and_missing_values_of_tables_are_read(self):
         frame = pd.DataFrame(
             {"dialogue": [1.0, 1.0], "turn": [1.0, 2.0], "text": ["Hi.", "Ho."], "speaker": [0, 1]}
         )
@@ -303,7 +299,7 @@ class TestTables:
             ("1", {"mood": "glad", "at": "2026-01-02T00:00:00"}),
         ]
 
-    def test_what_the_first_row_lacks_others_may_have(self, tmp_path: Path):
+    def test_columns_may_be_missing_in_the_first_row(self, tmp_path: Path):
         rows = [{"dialogue": "a", "text": "Hi.", "speaker": None}, {"dialogue": "a", "text": "Ho."}]
         rows[1]["speaker"] = "Bo"
         pq.write_table(pa.Table.from_pylist(rows), tmp_path / "t.parquet")
@@ -315,14 +311,14 @@ class TestTables:
         turns = {"speaker": ["0", "1"], "utterance": ["Hi.", "Ho."]}
         assert said([{"dialogue_id": "a", "turns": turns}]) == {"a": [("0", "Hi."), ("1", "Ho.")]}
 
-    def test_columns_of_bytes_are_left_out_and_told(self, tmp_path: Path):
+    def test_columns_of_bytes_are_omitted_and_reported(self, tmp_path: Path):
         rows = [row | {"image": {"bytes": b"\xff\xd8", "path": None}} for row in ROWS]
         pq.write_table(pa.Table.from_pylist(rows), tmp_path / "t.parquet")
         records, options = load(tmp_path / "t.parquet")
         assert len(records) == 2
         assert options.notices.lines() == [f"{tmp_path}/t.parquet: left out columns with binary data: image"]
 
-    def test_damaged_files_and_other_things_are_errors_in_a_line(self, tmp_path: Path):
+    def test_damaged_and_unsupported_inputs_give_a_one_line_error(self, tmp_path: Path):
         pq.write_table(pa.Table.from_pylist(ROWS), tmp_path / "t.parquet")
         cut = written(tmp_path / "cut.parquet", (tmp_path / "t.parquet").read_bytes()[:-40])
         with pytest.raises(InputError, match=r"cut\.parquet is not a file for the loader 'dialogues'"):
@@ -340,7 +336,7 @@ class TestTables:
         with pytest.raises(InputError, match=r"state.json: not written by save_to_disk"):
             load(tmp_path)
 
-    def test_a_value_that_json_does_not_have_costs_its_row(self):
+    def test_a_value_outside_json_refuses_its_row(self):
         rows = [{"id": "a", "turns": ["Hi."]}, {"id": "b", "turns": ["Ho."], "x": {1, 2}}]
         records, _ = load(rows)
         assert [one.id for one in records if isinstance(one, Dialogue)] == ["dialogues/all/a"]
@@ -350,7 +346,7 @@ class TestTables:
 
 
 class TestEncodings:
-    def test_the_encoding_that_was_guessed_is_told_and_the_one_that_is_given_is_taken(self, tmp_path: Path):
+    def test_a_guessed_encoding_is_reported_and_a_given_one_used(self, tmp_path: Path):
         file = written(tmp_path / "t.csv", table().encode("cp1252"))
         told = load(file)[1].notices.lines()
         assert told == [f"{file}: not UTF-8, read as cp1252; if that is wrong, set --encoding"]
@@ -366,13 +362,13 @@ class TestEncodings:
         assert said(file) == {"a": [("A", text)]}
 
     @pytest.mark.parametrize("name", ["no-such-codec", "base64"])
-    def test_what_is_no_codec_is_an_error(self, tmp_path: Path, name: str):
+    def test_an_unknown_encoding_is_refused(self, tmp_path: Path, name: str):
         with pytest.raises(InputError, match=f"--encoding {name}: not a text encoding"):
             load(written(tmp_path / "t.csv", table()), encoding=name)
 
 
 class TestSafety:
-    def test_pipes_and_devices_are_refused_not_waited_for(self, tmp_path: Path):
+    def test_pipes_and_devices_are_refused_without_waiting(self, tmp_path: Path):
         os.mkfifo(tmp_path / "pipe.jsonl")
         for path in (tmp_path / "pipe.jsonl", Path("/dev/zero")):
             for loader in ("dialogues", "text", "propbank", "penman", "conceptnet", "lexicon"):
@@ -380,13 +376,13 @@ class TestSafety:
                     list(get_loader(loader).read([path], LoadOptions()))
 
     @pytest.mark.parametrize("name", ["x" * 300, "\0"])
-    def test_paths_that_no_system_takes_are_errors_in_a_line(self, tmp_path: Path, name: str):
+    def test_invalid_paths_give_a_one_line_error(self, tmp_path: Path, name: str):
         for loader in ("dialogues", "text", "propbank", "penman", "conceptnet", "wordnet", "dailydialog"):
             with pytest.raises(InputError, match=r"can't be read|no such file"):
                 list(get_loader(loader).read([tmp_path / name], LoadOptions()))
 
     @pytest.mark.parametrize("packed", ["gz", "zst"])
-    def test_a_line_that_grows_without_end_costs_itself_and_little_memory(self, tmp_path: Path, packed: str):
+    def test_an_endless_line_is_refused_in_little_memory(self, tmp_path: Path, packed: str):
         good = b'{"id": "%d", "turns": ["Hi."]}\n'
         path = tmp_path / f"t.jsonl.{packed}"
         with pa.CompressedOutputStream(str(path), {"gz": "gzip", "zst": "zstd"}[packed]) as out:
@@ -404,7 +400,7 @@ class TestSafety:
         assert peak < 40_000_000
 
 
-def test_they_come_back_from_a_store_with_what_is_to_say_of_them(store: Store, tmp_path: Path) -> None:
+def test_loaded_dialogues_are_exported_with_their_attributes(store: Store, tmp_path: Path) -> None:
     wipe(store)
     graph = DialogueGraph(store)
     file = written(tmp_path / "own.csv", table(";", text="utterance").encode("cp1252"))
@@ -419,14 +415,14 @@ def test_they_come_back_from_a_store_with_what_is_to_say_of_them(store: Store, t
 class TestDocumentsOfPandas:
     @pytest.mark.parametrize("orient", ["columns", "split", "index", "table", "records"])
     @pytest.mark.parametrize("indent", [None, 1])
-    def test_are_read_in_every_orient_that_names_its_columns(
+    def test_every_orient_with_column_names_is_read(
         self, tmp_path: Path, orient: Any, indent: int | None
     ) -> None:
         pd.DataFrame(ROWS).to_json(tmp_path / "t.json", orient=orient, indent=indent)
         assert said(tmp_path / "t.json") == CHATS
 
     @pytest.mark.parametrize("orient", ["columns", "split"])
-    def test_are_refused_with_the_orient_to_use_where_they_are_too_large(
+    def test_a_too_large_document_is_refused_and_a_usable_orient_is_suggested(
         self, tmp_path: Path, orient: Any
     ) -> None:
         rows = [{"dialogue": number, "turn": 0, "text": "Hi. " * 1000} for number in range(1300)]
@@ -437,7 +433,9 @@ class TestDocumentsOfPandas:
             load(tmp_path / "t.json")
 
     @pytest.mark.parametrize("orient", ["columns", "split", "index", "table", "records"])
-    def test_without_a_text_name_their_columns(self, tmp_path: Path, orient: Any) -> None:
+    def test_a_document_without_a_text_column_has_its_columns_listed(
+        self, tmp_path: Path, orient: Any
+    ) -> None:
         pd.DataFrame([{"dialogue": 1, "words": "Hi."}]).to_json(tmp_path / "t.json", orient=orient)
         with pytest.raises(InputError, match=r"its keys are .*'dialogue', 'words'"):
             load(tmp_path / "t.json")
@@ -451,7 +449,7 @@ class TestDocumentsOfPandas:
         ],
     )
     @pytest.mark.parametrize("form", ["json", "jsonl", "rows"])
-    def test_without_the_names_of_their_columns_are_one_error_that_says_what_to_do(
+    def test_a_document_without_column_names_gives_one_error_with_advice(
         self, tmp_path: Path, rows: list[list[Any]], form: str
     ) -> None:
         given: Any = rows
@@ -471,10 +469,10 @@ class TestDocumentsOfPandas:
             [["a"]] * 3,
         ],
     )
-    def test_are_told_from_lists_of_turns(self, turns: list[list[str]]) -> None:
+    def test_lists_of_turns_are_not_taken_for_documents_of_pandas(self, turns: list[list[str]]) -> None:
         assert [[text for _, text in talk] for talk in said(turns).values()] == turns
 
-    def test_of_the_orient_table_are_read_row_by_row_where_they_are_large(self, tmp_path: Path) -> None:
+    def test_a_large_document_of_the_orient_table_is_read_row_by_row(self, tmp_path: Path) -> None:
         rows = [{"dialogue": number, "speaker": "A", "text": "Hi. " * 1000} for number in range(1100)]
         pd.DataFrame(rows).to_json(tmp_path / "t.json", orient="table")
         records, options = load(tmp_path / "t.json")
@@ -484,7 +482,7 @@ class TestDocumentsOfPandas:
 class TestKeysBesideTheDialogues:
     @pytest.mark.parametrize("indent", [None, 1])
     @pytest.mark.parametrize("entries", [ROWS, MESSAGES])
-    def test_with_single_values_are_left_out_and_named(
+    def test_keys_with_single_values_are_omitted_and_named(
         self, tmp_path: Path, entries: list[Any], indent: int | None
     ) -> None:
         document = {"version": "1.0", "next": None, "results": entries}
@@ -495,7 +493,7 @@ class TestKeysBesideTheDialogues:
             in load(file)[1].notices.messages
         )
 
-    def test_with_objects_are_refused_and_cost_no_dialogue(self, tmp_path: Path) -> None:
+    def test_keys_with_objects_are_refused_and_every_dialogue_is_read(self, tmp_path: Path) -> None:
         file = written(tmp_path / "t.json", json.dumps({"meta": {"count": 5}, "payload": ROWS}))
         records, _ = load(file)
         assert len([one for one in records if isinstance(one, Dialogue)]) == len(CHATS)
@@ -503,7 +501,7 @@ class TestKeysBesideTheDialogues:
             "t.json:1 item meta: the object has no turns"
         ]
 
-    def test_make_no_dialogue_of_a_single_pair_of_prompt_and_response(self, tmp_path: Path) -> None:
+    def test_a_single_pair_of_prompt_and_response_is_not_a_dialogue(self, tmp_path: Path) -> None:
         file = written(tmp_path / "t.jsonl", '{"prompt": "Name a bird.", "response": "A swan."}\n')
         with pytest.raises(
             InputError, match="the object has neither turns nor rows; its keys are 'prompt', 'response'"
@@ -516,7 +514,7 @@ class TestKeysBesideTheDialogues:
         assert [one.id for one in records if isinstance(one, Dialogue)] == ["t/all/2"]
         assert len(refused(records)) == 2
 
-    def test_may_be_in_one_line_of_any_length(self, tmp_path: Path) -> None:
+    def test_the_keys_may_be_in_one_line_of_any_length(self, tmp_path: Path) -> None:
         rows = [{"dialogue": number, "speaker": "A", "text": "Hi. " * 1000} for number in range(1300)]
         for document in (rows, {"data": rows}):
             file = written(tmp_path / "t.json", json.dumps(document))

@@ -1,4 +1,4 @@
-"""Clauses and entities in a store do not depend on how and in which order its graphs were written."""
+"""Tests that clauses and entities in a store do not depend on the order in which graphs were loaded."""
 
 from __future__ import annotations
 

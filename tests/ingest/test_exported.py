@@ -1,4 +1,4 @@
-"""A whole store is exported and loaded into a new one, which then has the same content."""
+"""Tests that a store loaded from the export of another one has the same content."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ opposite\thot\tcold\tfood drink
 
 
 class SpanParser(ToyParser):
-    """A parser whose graphs have spans and warnings."""
+    """Add spans and a warning to the graphs of the toy parser."""
 
     def parse_batch(self, texts: Any) -> Any:
         from dataclasses import replace
@@ -83,14 +83,14 @@ def content(store: Store) -> list[list[str]]:
 
 @pytest.fixture(scope="module")
 def full(tmp_path_factory: pytest.TempPathFactory) -> Generator[tuple[DialogueGraph, Path]]:
-    """A store with everything that can be loaded or parsed, and its export."""
+    """Return a store with all kinds of loaded and parsed data, and the file of its export."""
     folder = tmp_path_factory.mktemp("full")
     with DialogueGraph(open_store(folder / "store")) as graph:
         graph.load("everyday")
         graph.load("dialogues", OWN, name="own")
         (folder / "words.tsv").write_text(WORDS)
         graph.load("lexicon", folder / "words.tsv")
-        (folder / "book.amr").write_text("(s / sing-01 :ARG0 (b / bird))\n")  # a turn without a text
+        (folder / "book.amr").write_text("(s / sing-01 :ARG0 (b / bird))\n")  # a graph without a text
         graph.load("penman", folder / "book.amr")
         (folder / "lines.txt").write_text("I like the sea a lot.\nThe train was late again.\n")
         graph.load("text", folder / "lines.txt")

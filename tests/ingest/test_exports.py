@@ -1,4 +1,4 @@
-"""Exports of ChatGPT, OpenAssistant and help desks: what a reader of the site saw is what is loaded."""
+"""Tests of exports of ChatGPT, OpenAssistant and help desks: hidden messages and notes are left out."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tests.ingest.test_dialogue_files import lines, load, refused, said
 from tests.loader_samples import written
 
 
-def told(*given: Any, **options: Any) -> list[str]:
-    """What is said of a load, without the lines that name the columns."""
+def notices_of(*given: Any, **options: Any) -> list[str]:
+    """Return the notices of a load, without those that name the columns."""
     return [line for line in load(*given, **options)[1].notices.lines() if "read as" not in line]
 
 
 def node(parent: str | None, role: str = "", *parts: Any, kind: str = "text", **message: Any) -> Any:
-    """A node of a conversation in ChatGPT's format."""
+    """Return a node of a conversation in ChatGPT's format."""
     said = {"author": {"role": role}, "content": {"content_type": kind, "parts": list(parts)}} | message
     return {"parent": parent, "children": [], "message": said if role else None}
 
@@ -62,7 +62,7 @@ class TestChatGPT:
         ] * 2
         assert options.notices.lines() == ["4 messages of other branches left out"]
 
-    def test_messages_that_no_reader_saw_are_left_out_and_counted(self, tmp_path: Path) -> None:
+    def test_hidden_messages_are_left_out_and_counted(self, tmp_path: Path) -> None:
         hidden: dict[str, Any] = {"metadata": {"is_visually_hidden_from_conversation": True}}
         image = {"content_type": "image_asset_pointer", "asset_pointer": "file-service://f1"}
         spoken = {"content_type": "audio_transcription", "text": "Draw it."}
@@ -81,7 +81,7 @@ class TestChatGPT:
         nodes["h"]["message"]["content"] = {"content_type": "text", "parts": None}
         file = written(tmp_path / "c.json", json.dumps([{"id": "1", "mapping": nodes, "current_node": "h"}]))
         assert said(file)["1"] == [("user", "What is this?"), ("assistant", "Rye."), ("user", "Draw it.")]
-        assert sorted(told(file)) == [
+        assert sorted(notices_of(file)) == [
             "1 empty turn left out",
             "1 hidden message left out",
             "1 media placeholder left out",
@@ -105,7 +105,7 @@ class TestChatGPT:
             (chat() | {"mapping": []}, "the object has no turns ("),
         ],
     )
-    def test_a_conversation_that_is_malformed_costs_itself_and_one_line(
+    def test_a_malformed_conversation_is_refused(
         self, tmp_path: Path, changed: dict[str, Any], reason: str
     ) -> None:
         chats = [chat(), changed | {"id": "bad"}, chat() | {"id": "g3"}]
@@ -114,7 +114,7 @@ class TestChatGPT:
         [line] = refused(records)
         assert line.startswith("conversations.json:1 item 1: ") and reason in line
 
-    def test_a_conversation_that_is_too_long_costs_itself(
+    def test_a_too_long_conversation_is_refused(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         long = {f"n{number}": node("a", "user", "x" * 900) for number in range(500)}
@@ -132,9 +132,7 @@ class TestChatGPT:
         assert list(said(written(tmp_path / "chats.jsonl", lines(both)))) == ["g1", "g2"]
         assert list(said(both)) == ["g1", "g2"]
 
-    def test_a_file_without_the_name_of_its_loader_is_answered_with_the_one_that_fits(
-        self, tmp_path: Path
-    ) -> None:
+    def test_another_loader_names_the_loader_that_fits_a_file(self, tmp_path: Path) -> None:
         chats = written(tmp_path / "conversations.json", json.dumps([chat()], indent=1))
         talk = written(tmp_path / "talk.txt", "03/04/2026, 21:04 - Ann: Hi.\n")
         other = written(tmp_path / "other.txt", "Ann: Hi.\n")
@@ -146,7 +144,7 @@ class TestChatGPT:
 
 
 def message(id: str, text: str, *replies: Any, role: str = "assistant", **others: Any) -> dict[str, Any]:
-    """A message of a tree in OpenAssistant's format."""
+    """Return a message of a tree in OpenAssistant's format."""
     own = {"message_id": id, "text": text, "role": role, "lang": "en", "deleted": False, "rank": None}
     return own | others | {"replies": list(replies)}
 
@@ -174,7 +172,7 @@ COUNTED = [
 
 
 def flat(message: dict[str, Any], parent: str | None = None) -> list[dict[str, Any]]:
-    """The messages of a tree as rows, as OpenAssistant's flat files have them."""
+    """Return the messages of a tree as rows, as in OpenAssistant's flat files."""
     row = {key: cell for key, cell in message.items() if key != "replies"}
     rows = [row | {"parent_id": parent, "message_tree_id": "m1"}]
     return rows + [one for reply in message["replies"] for one in flat(reply, message["message_id"])]
@@ -185,7 +183,7 @@ class TestOpenAssistant:
         other = tree() | {"message_tree_id": "n1"}
         file = written(tmp_path / "oasst.trees.jsonl", lines([tree(), other]))
         assert said(file) == BEST | {"n1": BEST["m1"]}
-        assert sorted(told(written(tmp_path / "one.jsonl", lines([tree()])))) == COUNTED
+        assert sorted(notices_of(written(tmp_path / "one.jsonl", lines([tree()])))) == COUNTED
 
     @pytest.mark.parametrize("form", ["jsonl", "json", "csv", "parquet", "frame"])
     def test_rows_are_the_path_of_the_best_replies(self, tmp_path: Path, form: str) -> None:
@@ -201,7 +199,7 @@ class TestOpenAssistant:
             frame.to_parquet(file)
         given: Any = frame if form == "frame" else file
         assert said(given) == BEST
-        assert [line for line in sorted(told(given)) if "order" not in line] == COUNTED
+        assert [line for line in sorted(notices_of(given)) if "order" not in line] == COUNTED
 
     def test_replies_without_a_rank_come_last_and_keep_their_order(self) -> None:
         replies = [message("b", "B."), message("c", "C.", rank="?"), message("d", "D.", rank=7)]
@@ -218,9 +216,7 @@ class TestOpenAssistant:
             ({"text": 3}, "turns[0].text is not a string"),
         ],
     )
-    def test_a_tree_that_is_malformed_costs_itself_and_one_line(
-        self, tmp_path: Path, changed: dict[str, Any], reason: str
-    ) -> None:
+    def test_a_malformed_tree_is_refused(self, tmp_path: Path, changed: dict[str, Any], reason: str) -> None:
         bad = {"message_tree_id": "bad", "prompt": tree()["prompt"] | changed}
         nothing = {"message_tree_id": "no", "prompt": None}
         file = written(
@@ -238,7 +234,7 @@ class TestOpenAssistant:
             ({"m2": "m3", "m3": "m2"}, "0 of the messages answer no other message, instead of one"),
         ],
     )
-    def test_rows_that_are_no_tree_cost_their_dialogue(self, parents: dict[str, Any], reason: str) -> None:
+    def test_rows_that_form_no_tree_are_refused(self, parents: dict[str, Any], reason: str) -> None:
         rows = [
             {"message_tree_id": "t", "message_id": id, "parent_id": parent, "role": "prompter", "text": id}
             for id, parent in parents.items()
@@ -250,7 +246,7 @@ class TestOpenAssistant:
     def test_a_message_below_a_missing_one_is_left_out_and_counted(self) -> None:
         rows = [row for row in flat(tree()["prompt"]) if row["message_id"] != "m3"]
         assert said(rows) == {"m1": [("prompter", "What is rye?"), ("assistant", "A city.")]}
-        assert "1 message left out, as a message above it is missing" in told(rows)
+        assert "1 message left out, as a message above it is missing" in notices_of(rows)
 
 
 class TestInternalNotes:
@@ -268,14 +264,14 @@ class TestInternalNotes:
             ("visibility", "public", "internal"),
         ],
     )
-    def test_in_tables_are_left_out_and_counted(
+    def test_internal_notes_in_tables_are_omitted_and_counted(
         self, tmp_path: Path, column: str, shown: str, note: str
     ) -> None:
         rows = f"7,Ann,{shown},Hi.\n7,Sue,{note},She is rude.\n7,Bo,{shown},Ho.\n"
         text = f"ticket_id,author,{column},body\n{rows}"
         file = written(tmp_path / "t.csv", text)
         assert said(file) == {"7": [("Ann", "Hi."), ("Bo", "Ho.")]}
-        assert told(file) == ["1 internal note left out"]
+        assert notices_of(file) == ["1 internal note left out"]
         assert len(said(file, map={"internal": ""})["7"]) == 3
 
     @pytest.mark.parametrize(
@@ -290,7 +286,7 @@ class TestInternalNotes:
             ("Public", "", False),
         ],
     )
-    def test_with_unknown_values_are_left_out_and_named(
+    def test_internal_notes_with_unknown_values_are_omitted_and_named(
         self, tmp_path: Path, column: str, value: str, known: bool
     ) -> None:
         shown = {"is_internal": "no", "Public": "yes"}.get(column, "public reply")
@@ -300,16 +296,16 @@ class TestInternalNotes:
         assert said(file) == {"7": [("Ann", "Hi.")]}
         value_of = f"the value {value!r} of {column!r}"
         named = f"1 turn left out as a possible internal note, because {value_of} is unknown: "
-        assert sorted(told(file)) == sorted(
+        assert sorted(notices_of(file)) == sorted(
             ["1 internal note left out", *([] if known else [f"{named}use --map internal= to keep it"])]
         )
 
-    def test_are_found_in_every_column_that_marks_them(self, tmp_path: Path) -> None:
+    def test_internal_notes_are_found_in_every_column_that_marks_them(self, tmp_path: Path) -> None:
         rows = "7,Ann,no,public,Hi.\n7,Sue,no,internal,Rude.\n7,Sue,yes,public,Psst.\n"
         file = written(tmp_path / "t.csv", f"ticket_id,author,private,visibility,body\n{rows}")
         assert said(file) == {"7": [("Ann", "Hi.")]}
 
-    def test_are_not_seen_in_a_column_of_other_kinds(self, tmp_path: Path) -> None:
+    def test_a_column_of_other_kinds_does_not_mark_internal_notes(self, tmp_path: Path) -> None:
         table = "ticket_id,author,type,body\n7,Ann,reply,Hi.\n7,Sue,rumour,Hm.\n7,Bo,{},Ho.\n"
         for kind, turns in (("gossip", 3), ("private note", 1)):
             file = written(tmp_path / f"{kind}.csv", table.format(kind))
@@ -317,7 +313,7 @@ class TestInternalNotes:
             for given in (file, [talk], iter([talk])):
                 assert len(said(given)["7"]) == turns
 
-    def test_of_zendesk_are_left_out_of_tickets(self, tmp_path: Path) -> None:
+    def test_internal_notes_of_zendesk_are_omitted_from_tickets(self, tmp_path: Path) -> None:
         comments = [
             {"id": 3, "author_id": "bo", "public": True, "body": "Ho.", "created_at": "2026-11-26T10:03:00Z"},
             {
@@ -339,12 +335,12 @@ class TestInternalNotes:
         for indent in (None, 1):
             file = written(tmp_path / "tickets.json", json.dumps(tickets, indent=indent))
             assert said(file) == {"7": [("ann", "Hi."), ("bo", "Ho.")]}
-            assert [line for line in told(file) if "keys" not in line] == [
+            assert [line for line in notices_of(file) if "keys" not in line] == [
                 "1 dialogue whose turns were put in the order of 'created_at'",
                 "1 internal note left out",
             ]
 
-    def test_of_intercom_are_left_out_of_conversations(self, tmp_path: Path) -> None:
+    def test_internal_notes_of_intercom_are_omitted_from_conversations(self, tmp_path: Path) -> None:
         parts = [
             {
                 "part_type": "comment",
@@ -367,13 +363,15 @@ class TestInternalNotes:
         for value in (talk, [talk], whole):
             file = written(tmp_path / "intercom.json", json.dumps(value))
             assert said(file)["9"] == [("Ann", "Hi."), ("Bo", "Ho.")]
-        assert sorted(told([talk])) == ["1 empty turn left out", "1 internal note left out"]
+        assert sorted(notices_of([talk])) == ["1 empty turn left out", "1 internal note left out"]
         bad = talk | {"id": "b", "conversation_parts": {"conversation_parts": 3}}
         assert refused(load([talk, bad])[0]) == [
             "data:row 2 item 1: 'conversation_parts' contains no list of parts"
         ]
 
-    def test_of_freshdesk_are_left_out_and_the_description_is_the_first_turn(self, tmp_path: Path) -> None:
+    def test_internal_notes_of_freshdesk_are_omitted_and_the_description_is_the_first_turn(
+        self, tmp_path: Path
+    ) -> None:
         answers = [
             {
                 "body": "<b>Ho.</b>",
@@ -394,9 +392,9 @@ class TestInternalNotes:
         tickets = [ticket | {"created_at": "2026-11-26", "conversations": answers}]
         file = written(tmp_path / "freshdesk.json", json.dumps(tickets))
         assert said(file) == {"4": [("3", "Hi."), ("5", "Ho.")]}
-        assert told(file) == ["1 internal note left out"]
+        assert notices_of(file) == ["1 internal note left out"]
 
-    def test_leave_responses_and_turn_numbers_as_they_are(self) -> None:
+    def test_omitted_notes_do_not_change_responses_and_turn_numbers(self) -> None:
         rows = [
             {"dialogue": 1, "turn": turn, "speaker": "A", "text": text, "private": text == "Psst."}
             for turn, text in enumerate(["Hi.", "Psst.", "Ho."])
@@ -408,7 +406,7 @@ class TestInternalNotes:
 
 
 def intercom(subject: Any, body: Any, *parts: str) -> dict[str, Any]:
-    """A conversation of Intercom's API, in which Ann asks and Bo answers."""
+    """Return a conversation of Intercom's API, in which Ann asks and Bo answers."""
     author = {"type": "user", "name": "Ann"}
     answers = [{"part_type": "comment", "body": part, "author": {"name": "Bo"}} for part in parts]
     source = {"type": "email", "subject": subject, "body": body, "author": author}
@@ -433,14 +431,14 @@ class TestFirstMessages:
             (7, "It leaks.", "It leaks."),
         ],
     )
-    def test_of_intercom_contain_the_subject_unless_a_message_does(
+    def test_the_first_message_of_intercom_contains_the_subject_unless_a_message_does(
         self, subject: Any, body: Any, first: str
     ) -> None:
         talk = intercom(subject, body, "Is it the lid?")
         assert said([talk]) == {"9": [("Ann", first), ("Bo", "Is it the lid?")]}
         changed = ["1 subject put before the text of the first message"] if first != body else []
         tags = ["1 text with HTML tags kept: --clean removes them"] if first.startswith("<p>") else []
-        assert told([talk]) == [*changed, *tags]
+        assert notices_of([talk]) == [*changed, *tags]
 
     @pytest.mark.parametrize(
         ("text", "page", "first"),
@@ -455,16 +453,16 @@ class TestFirstMessages:
             ("It leaks.", "<p>Since May.</p>", "It leaks.\nSince May."),
         ],
     )
-    def test_of_freshdesk_are_read_from_html_if_the_plain_text_lacks_something(
+    def test_the_first_message_of_freshdesk_is_read_from_html_if_the_plain_text_is_incomplete(
         self, text: str | None, page: str, first: str
     ) -> None:
         answers = [{"body_text": "Which lid?", "user_id": 5}]
         ticket = {"id": 4, "subject": "Kettle", "description": page, "requester_id": 3}
         ticket |= {"conversations": answers} | ({} if text is None else {"description_text": text})
         assert said([ticket]) == {"4": [("3", first), ("5", "Which lid?")]}
-        assert told([ticket]) == ["1 description converted from HTML to text"]
+        assert notices_of([ticket]) == ["1 description converted from HTML to text"]
 
-    def test_are_no_descriptions_of_whole_dialogues(self) -> None:
+    def test_descriptions_of_whole_dialogues_are_not_first_messages(self) -> None:
         turns = [{"from": "human", "value": "Hi."}, {"from": "gpt", "value": "Ho."}]
         row = {"id": 1, "description": "Two greetings.", "conversations": turns}
         assert said([row]) == {"1": [("human", "Hi."), ("gpt", "Ho.")]}

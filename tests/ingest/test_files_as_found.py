@@ -1,4 +1,4 @@
-"""Files as people have them: what is not a message is left out and counted, and hints work when followed."""
+"""Tests of files as users have them: notes, HTML, garbled text and unknown shapes, with advice."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from tests.loader_samples import written
 CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 
 
-def told(*given: Any, **options: Any) -> list[str]:
-    """What is said of a load, without the lines that name the columns."""
+def notices_of(*given: Any, **options: Any) -> list[str]:
+    """Return the notices of a load, without those that name the columns."""
     return [line for line in load(*given, **options)[1].notices.lines() if ": read as " not in line]
 
 
@@ -40,15 +40,15 @@ class TestAMessageWithoutATextKey:
             ({"role": "a", "status": "closed"}, "1 turn left out as without text"),
         ],
     )
-    def test_is_left_out_and_counted_by_its_kind(
+    def test_a_message_without_a_text_key_is_omitted_and_counted_by_kind(
         self, tmp_path: Path, message: dict[str, Any], notice: str
     ) -> None:
         talk = [{"role": "u", "content": "Hi."}, message, {"role": "a", "content": "Hello."}]
         file = written(tmp_path / "t.jsonl", json.dumps({"messages": talk}))
         assert said(file) == {"0": [("u", "Hi."), ("a", "Hello.")]}
-        assert told(file) == [notice]
+        assert notices_of(file) == [notice]
 
-    def test_does_not_keep_the_others_from_being_ordered_by_time(self, tmp_path: Path) -> None:
+    def test_the_other_messages_are_still_ordered_by_time(self, tmp_path: Path) -> None:
         talk = [
             {"role": "u", "date": "2024-01-01 10:02", "content": "Ho."},
             {"role": "u", "status": "x"},
@@ -57,19 +57,19 @@ class TestAMessageWithoutATextKey:
         file = written(tmp_path / "t.json", json.dumps([{"id": 1, "messages": talk}]))
         assert texts(file) == {"1": ["Hi.", "Ho."]}
 
-    def test_refuses_the_conversation_if_no_message_has_one(self, tmp_path: Path) -> None:
+    def test_a_conversation_without_any_text_key_is_refused(self, tmp_path: Path) -> None:
         talks = [[{"role": "u", "content": "Hi."}], [{"role": "u", "remark": "Hi."}]]
         file = written(tmp_path / "t.jsonl", "\n".join(json.dumps({"messages": one}) for one in talks))
         [line] = refused(load(file)[0])
         assert line.endswith("messages[0] lacks 'text'; it has 'remark': name the text with --map text=NAME")
 
-    def test_is_left_out_of_the_rows_of_a_dialogue(self, tmp_path: Path) -> None:
+    def test_a_row_without_a_text_key_is_omitted_from_its_dialogue(self, tmp_path: Path) -> None:
         rows = [{"ticket_id": 1, "text": "Hi."}, {"ticket_id": 1, "status": "closed"}]
         file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
         assert texts(file) == {"1": ["Hi."]}
-        assert "1 turn left out as without text" in told(file)
+        assert "1 turn left out as without text" in notices_of(file)
 
-    def test_does_not_name_the_columns_of_the_conversation(self, tmp_path: Path) -> None:
+    def test_a_message_without_a_text_key_does_not_determine_the_columns(self, tmp_path: Path) -> None:
         talk = [{"actor": "Ann", "action": "create", "text": ""}, {"from": "Bo", "text": "Hi."}]
         file = written(tmp_path / "t.jsonl", json.dumps({"messages": talk}))
         assert load(file)[1].notices.lines()[0].endswith("read as turns=messages, speaker=from")
@@ -97,13 +97,13 @@ class TestInternalNotes:
             ("IsPublic", "0", "1"),
         ],
     )
-    def test_are_found_by_columns_in_the_languages_of_help_desks(
+    def test_internal_notes_are_found_by_columns_in_many_languages(
         self, tmp_path: Path, column: str, note: str, public: str
     ) -> None:
         rows = f"ticket_id;text;{column}\n1;Hi.;{public}\n1;Do not refund.;{note}\n1;Hello.;{public}\n"
         file = written(tmp_path / "t.csv", rows)
         assert texts(file) == {"1": ["Hi.", "Hello."]}
-        assert told(file)[1:] == ["1 internal note left out"]
+        assert notices_of(file)[1:] == ["1 internal note left out"]
 
     @pytest.mark.parametrize(
         ("column", "cells"),
@@ -114,18 +114,18 @@ class TestInternalNotes:
             ("Staff", ["yes", "no", "yes"]),
         ],
     )
-    def test_are_not_found_in_columns_that_mean_something_else(
+    def test_internal_notes_are_not_found_in_unrelated_columns(
         self, tmp_path: Path, column: str, cells: list[str]
     ) -> None:
         rows = "".join(f"1;Text {at}.;{cell}\n" for at, cell in enumerate(cells))
         file = written(tmp_path / "t.csv", f"ticket_id;text;{column}\n{rows}")
         assert texts(file) == {"1": ["Text 0.", "Text 1.", "Text 2."]}
 
-    def test_may_be_marked_by_a_column_with_unknown_values_which_is_named(self, tmp_path: Path) -> None:
+    def test_a_column_that_may_mark_internal_notes_is_named(self, tmp_path: Path) -> None:
         file = written(tmp_path / "t.csv", "ticket_id;text;Intern\n1;Hi.;\n1;Do not refund.;stufe 2\n")
         assert texts(file) == {"1": ["Hi.", "Do not refund."]}
         hint = "its values are unknown: --map 'internal=Intern' leaves these turns out"
-        assert f"the column 'Intern' may mark internal notes, but {hint}" in told(file)
+        assert f"the column 'Intern' may mark internal notes, but {hint}" in notices_of(file)
         assert texts(file, map={"internal": "Intern"}) == {"1": ["Hi."]}
 
 
@@ -137,7 +137,7 @@ class TestNotesOfOtherPrograms:
         header = "element_id,element,sys_created_on,sys_created_by,value"
         file = written(tmp_path / "t.csv", f"{header}\n{rows}")
         assert said(file) == {"INC1": [("ann", "Hi.")]}
-        assert "1 internal note left out" in told(file)
+        assert "1 internal note left out" in notices_of(file)
 
     def test_of_gitlab_are_the_internal_ones_and_not_all_notes(self, tmp_path: Path) -> None:
         note = {
@@ -154,7 +154,7 @@ class TestNotesOfOtherPrograms:
         ]
         file = written(tmp_path / "t.json", json.dumps([{"id": "d", "notes": notes}]))
         assert texts(file, map={"turns": "notes"}) == {"d": ["Hi."]}
-        assert set(told(file, map={"turns": "notes"})) == {
+        assert set(notices_of(file, map={"turns": "notes"})) == {
             "1 internal note left out",
             "1 service message left out",
         }
@@ -178,7 +178,7 @@ class TestCommentsOfWordPress:
         rows = "7,3,Ann,Hi.,1,0,0\n8,3,Pills,Buy!,spam,0,0\n9,3,Bo,Hello.,1,7,0\n"
         file = written(tmp_path / "t.csv", f"{header}\n{rows}")
         assert said(file) == {"3": [("Ann", "Hi."), ("Bo", "Hello.")]}
-        assert told(file) == ["1 hidden message left out"]
+        assert notices_of(file) == ["1 hidden message left out"]
 
 
 class TestTablesFromSpreadsheets:
@@ -193,7 +193,9 @@ class TestTablesFromSpreadsheets:
         rows = "T1;Ann;Hi.\n;Bo;Hello.\nT2;Ann;Is it late?\n;Bo;No.\n;Ann;Good.\n"
         file = written(tmp_path / "t.csv", f"Ticket;Sender;Message\n{rows}")
         assert texts(file) == {"T1": ["Hi.", "Hello."], "T2": ["Is it late?", "No.", "Good."]}
-        assert any("an empty 'Ticket' means the dialogue of the row above" in line for line in told(file))
+        assert any(
+            "an empty 'Ticket' means the dialogue of the row above" in line for line in notices_of(file)
+        )
 
     @pytest.mark.parametrize(
         "rows", ["T1;Ann;Hi.\nT1;Bo;Hello.\n;Bo;No.\n;Ann;Ok.\n", ";Bo;No.\nT1;Ann;Hi.\n;Ann;Ok.\n"]
@@ -208,7 +210,7 @@ class TestTablesFromSpreadsheets:
         assert said(file) == {"7": [("Ann", "Hi.")]}
         assert any(
             line.endswith("line 4 is read as the header, and the lines above it are left out")
-            for line in told(file)
+            for line in notices_of(file)
         )
 
     def test_with_a_column_for_each_turn_are_refused_with_what_to_do(self, tmp_path: Path) -> None:
@@ -218,7 +220,7 @@ class TestTablesFromSpreadsheets:
             InputError, match="look like the turns of a dialogue: write one row for each turn"
         ):
             load(file)
-        lines = told(file, map={"text": "utterance_1"})
+        lines = notices_of(file, map={"text": "utterance_1"})
         assert any("to load all of them, write one row for each turn" in line for line in lines)
 
     def test_with_a_column_for_each_speaker_are_refused_with_what_to_do(self, tmp_path: Path) -> None:
@@ -237,7 +239,7 @@ class TestIdsThatEndWithTheNumberOfTheTurn:
         notice = (
             "whose 'utterance_id' counts in another order than its rows: --map turn=utterance_id sorts them"
         )
-        assert f"1 dialogue {notice}" in told(file)
+        assert f"1 dialogue {notice}" in notices_of(file)
         assert texts(file, map={"turn": "utterance_id"})["q"][-2:] == ["Nine.", "Ten."]
 
     def test_are_not_negative_or_broken_numbers(self, tmp_path: Path) -> None:
@@ -258,18 +260,19 @@ def test_the_text_of_a_part_may_be_an_object(tmp_path: Path) -> None:
 class TestRowsThatNameAParent:
     CASES = "Id,ParentId,CommentBody\n11,c1,Hi.\n12,c2,Is it open?\n13,c1,Hello.\n14,c2,Yes.\n"
 
-    def test_are_grouped_by_it_if_no_parent_is_a_row(self, tmp_path: Path) -> None:
+    def test_rows_are_grouped_by_their_parent_if_no_parent_is_a_row(self, tmp_path: Path) -> None:
         file = written(tmp_path / "cases.csv", self.CASES)
         assert texts(file) == {"c1": ["Hi.", "Hello."], "c2": ["Is it open?", "Yes."]}
-        assert told(file)[0].endswith(
+        assert notices_of(file)[0].endswith(
             "'ParentId' never names a row of the file, so rows with the same 'ParentId' form a dialogue"
         )
 
-    def test_are_counted_if_some_parents_are_missing(self, tmp_path: Path) -> None:
+    def test_rows_with_missing_parents_are_counted(self, tmp_path: Path) -> None:
         file = written(tmp_path / "t.csv", "id,parent_id,text\n1,,Hi.\n2,1,Hello.\n3,9,Yes.\n")
         assert texts(file) == {"1": ["Hi.", "Hello."], "3": ["Yes."]}
-        assert "1 message that begins a dialogue, because the message that it answers is missing" in told(
-            file
+        assert (
+            "1 message that begins a dialogue, because the message that it answers is missing"
+            in notices_of(file)
         )
 
 
@@ -277,20 +280,20 @@ class TestAColumnOfUnixTimes:
     ROWS: ClassVar = [(1700000300, "Yes."), (1700000200, "Is it open?"), (1700000100, "Hi.")]
 
     @pytest.mark.parametrize("unit", [1, 1000])
-    def test_is_named_if_its_name_is_not_known(self, tmp_path: Path, unit: int) -> None:
+    def test_a_column_of_unix_times_with_an_unknown_name_is_reported(self, tmp_path: Path, unit: int) -> None:
         rows = "".join(f"1,{time * unit},20,{text}\n" for time, text in self.ROWS)
         file = written(tmp_path / "t.csv", f"threadid,moment,likes,message\n{rows}")
         notice = "these look like times: moment; name the right one with --map time=NAME"
-        assert any(line.endswith(notice) for line in told(file))
+        assert any(line.endswith(notice) for line in notices_of(file))
         assert texts(file, map={"time": "moment"}) == {"1": ["Hi.", "Is it open?", "Yes."]}
 
-    def test_orders_the_rows_of_a_forum_by_dateline(self, tmp_path: Path) -> None:
+    def test_rows_of_a_forum_are_ordered_by_dateline(self, tmp_path: Path) -> None:
         rows = "".join(
             f"{9 - at},1,{7 * (at < 2)},{time},{text}\n" for at, (time, text) in enumerate(self.ROWS)
         )
         file = written(tmp_path / "t.csv", f"postid,threadid,parentid,dateline,pagetext\n{rows}")
         assert texts(file) == {"1": ["Hi.", "Is it open?", "Yes."]}
-        assert not any("missing" in line for line in told(file))
+        assert not any("missing" in line for line in notices_of(file))
 
 
 class TestMessagesOfHelpDesks:
@@ -313,18 +316,18 @@ class TestMessagesOfHelpDesks:
     ]
 
     @pytest.mark.parametrize("ticket", [{"threads": THREADS}, {"_embedded": {"threads": THREADS}}])
-    def test_of_help_scout_are_public_unless_they_are_notes_or_drafts(
+    def test_messages_of_help_scout_are_public_unless_they_are_notes_or_drafts(
         self, tmp_path: Path, ticket: dict[str, Any]
     ) -> None:
         file = written(tmp_path / "t.jsonl", json.dumps({"id": 7} | ticket))
         assert said(file) == {"7": [("Ann Lee", "Hi."), ("Kim", "Hello.")]}
-        assert sorted(told(file)) == [
+        assert sorted(notices_of(file)) == [
             "1 draft left out",
             "1 internal note left out",
             "1 service message left out",
         ]
 
-    def test_of_hubspot_are_no_comments(self, tmp_path: Path) -> None:
+    def test_comments_of_hubspot_are_omitted(self, tmp_path: Path) -> None:
         sender = [{"actorId": "V-1", "name": "Ann"}]
         rows = [
             {"conversationsThreadId": "9", "type": "MESSAGE", "text": "Hi.", "senders": sender},
@@ -332,7 +335,7 @@ class TestMessagesOfHelpDesks:
         ]
         file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
         assert said(file) == {"9": [("Ann", "Hi.")]}
-        assert told(file) == ["1 internal note left out"]
+        assert notices_of(file) == ["1 internal note left out"]
 
     @pytest.mark.parametrize(
         ("person", "name"),
@@ -342,7 +345,7 @@ class TestMessagesOfHelpDesks:
             ({"firstName": "Ann", "lastName": "Lee", "role": "agent"}, "Ann Lee"),
         ],
     )
-    def test_name_people_by_login_or_by_first_and_last_name(
+    def test_people_are_named_by_login_or_by_first_and_last_name(
         self, tmp_path: Path, person: dict[str, Any], name: str
     ) -> None:
         file = written(tmp_path / "t.jsonl", json.dumps({"messages": [{"user": person, "body": "Hi."}]}))
@@ -362,18 +365,18 @@ class TestAMessageThatIsMarkedAs:
             ("post_number,post_type", ["1,1", "2,4"], "1 internal note left out"),
         ],
     )
-    def test_no_part_of_the_conversation_is_left_out_and_counted(
+    def test_a_message_marked_as_no_part_of_the_conversation_is_omitted_and_counted(
         self, tmp_path: Path, columns: str, cells: list[str], notice: str
     ) -> None:
         rows = f"topic_id,speaker,text,{columns}\n1,Ann,Hi.,{cells[0]}\n1,Bo,Ho.,{cells[1]}\n"
         file = written(tmp_path / "t.csv", rows)
         assert texts(file) == {"1": ["Hi."]}
-        assert told(file) == [notice]
+        assert notices_of(file) == [notice]
 
     @pytest.mark.parametrize(
         ("column", "cell"), [("deleted_at", "null"), ("post_type", "4"), ("state", "OH")]
     )
-    def test_something_else_is_kept(self, tmp_path: Path, column: str, cell: str) -> None:
+    def test_a_message_with_another_mark_is_kept(self, tmp_path: Path, column: str, cell: str) -> None:
         file = written(tmp_path / "t.csv", f"topic_id,speaker,text,{column}\n1,Ann,Hi.,{cell}\n")
         assert texts(file) == {"1": ["Hi."]}
 
@@ -384,17 +387,17 @@ class TestTextsInHtml:
             folder / "t.jsonl", json.dumps({"messages": [{"user": "Ann", "body": one} for one in bodies]})
         )
 
-    def test_lose_their_tags_if_all_texts_of_the_dialogue_have_them(self, tmp_path: Path) -> None:
+    def test_tags_are_removed_if_all_texts_of_the_dialogue_have_them(self, tmp_path: Path) -> None:
         file = self.talk(
             tmp_path, "<p>It&#39;s <b>late</b>.</p><p>Where is it?</p>", '<div dir="ltr">Here.</div>'
         )
         assert texts(file) == {"0": ["It's late.\nWhere is it?", "Here."]}
-        assert told(file) == ["2 texts converted from HTML"]
+        assert notices_of(file) == ["2 texts converted from HTML"]
 
-    def test_keep_them_otherwise_and_the_report_says_how_to_remove_them(self, tmp_path: Path) -> None:
+    def test_other_tags_are_kept_and_the_report_explains_how_to_remove_them(self, tmp_path: Path) -> None:
         file = self.talk(tmp_path, "How do I write a paragraph?", "<p>Like this.</p>")
         assert texts(file)["0"][1] == "<p>Like this.</p>"
-        assert told(file) == ["1 text with HTML tags kept: --clean removes them"]
+        assert notices_of(file) == ["1 text with HTML tags kept: --clean removes them"]
         assert texts(file, clean=True)["0"][1] == "Like this."
 
 
@@ -431,8 +434,8 @@ class TestTelegram:
         )
         turns = [("Ann", "Look at x.org's page"), ("Bo", "Storm\n\nStay at home.")]
         assert said(file) == ({"5": turns, "6": turns} if is_account else {"5": turns})
-        assert f"{1 + is_account} service message{'s' * is_account} left out" in told(file)
-        assert f"{1 + is_account} media placeholder{'s' * is_account} left out" in told(file)
+        assert f"{1 + is_account} service message{'s' * is_account} left out" in notices_of(file)
+        assert f"{1 + is_account} media placeholder{'s' * is_account} left out" in notices_of(file)
 
 
 class TestTextsOfModels:
@@ -452,13 +455,13 @@ class TestTextsOfModels:
             ("R1 writes <think>, then </think>.", "R1 writes <think>, then </think>.", None),
         ],
     )
-    def test_lose_thoughts_and_tool_calls(
+    def test_thoughts_and_tool_calls_are_removed_from_texts_of_models(
         self, tmp_path: Path, text: str, kept: str | None, notice: str | None
     ) -> None:
         talk = [{"from": "human", "value": "Hi."}, {"from": "gpt", "value": text}]
         file = written(tmp_path / "t.json", json.dumps([{"conversations": talk}]))
         assert texts(file) == {"0": ["Hi.", kept] if kept else ["Hi."]}
-        assert told(file) == ([notice] if notice else [])
+        assert notices_of(file) == ([notice] if notice else [])
 
 
 class TestATranscriptInOneCell:
@@ -479,7 +482,7 @@ class TestATranscriptInOneCell:
             (("id", "talk"), {"turns": "talk"}),
         ],
     )
-    def test_is_split_into_its_turns(
+    def test_a_transcript_in_one_cell_is_split_into_its_turns(
         self, tmp_path: Path, keys: tuple[str, str], named: dict[str, str]
     ) -> None:
         rows = [dict(zip(keys, (f"c{at}", self.TALK), strict=True)) for at in range(3)]
@@ -488,7 +491,7 @@ class TestATranscriptInOneCell:
         notice = f"{keys[1]!r} contains whole transcripts, whose lines are read as turns"
         assert any(line.endswith(notice) for line in load(file, map=named)[1].notices.lines())
 
-    def test_has_names_in_number_signs_in_some_corpora(self, tmp_path: Path) -> None:
+    def test_names_between_number_signs_are_read(self, tmp_path: Path) -> None:
         talk = "#Person1#: Hello.\n#Person2#: Hi.\n#Person1#: Is it late?"
         rows = [{"id": at, "dialogue": talk} for at in (1, 2)]
         file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
@@ -502,16 +505,18 @@ class TestATranscriptInOneCell:
             [{"ticket_id": 1, "text": "Name: Ann\nOrder: 7"}, {"ticket_id": 2, "text": "Name: Bo\nOrder: 8"}],
         ],
     )
-    def test_is_one_turn_if_other_rows_show_that_it_is_a_message(
+    def test_a_cell_is_one_turn_if_other_rows_show_that_it_is_a_message(
         self, tmp_path: Path, rows: list[dict[str, Any]]
     ) -> None:
         file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
         assert sum(map(len, said(file).values())) == 2
 
-    def test_without_names_is_reported(self, tmp_path: Path) -> None:
+    def test_cells_that_may_be_transcripts_without_names_are_reported(self, tmp_path: Path) -> None:
         rows = "".join(f'{at},"Hi.\nHello."\n' for at in range(3))
         notice = "all 3 dialogues have one turn of several lines; if their texts are whole transcripts, write"
-        assert any(notice in line for line in told(written(tmp_path / "t.csv", f"call_id,text\n{rows}")))
+        assert any(
+            notice in line for line in notices_of(written(tmp_path / "t.csv", f"call_id,text\n{rows}"))
+        )
 
 
 def wrapped(kind: str, text: str) -> dict[str, Any]:
@@ -645,7 +650,7 @@ class TestLogsOfModelsAndBots:
         ]
         file = written(tmp_path / "t.json", json.dumps([{"sender_id": "u1", "events": events}]))
         assert said(file) == {"u1": [("user", "It's 7."), ("bot", "Thanks.")]}
-        assert told(file) == ["2 service messages left out"]
+        assert notices_of(file) == ["2 service messages left out"]
 
     def test_of_cohere_end_with_the_message(self, tmp_path: Path) -> None:
         earlier = [{"role": "USER", "message": "Hi."}, {"role": "CHATBOT", "message": "Hello."}]
@@ -669,7 +674,7 @@ class TestLogsOfModelsAndBots:
             tmp_path / "t.jsonl", json.dumps({"id": 1, **dict(zip(keys, talk, strict=True)), **others})
         )
         assert said(file) == {"1": [("u", "Hi."), ("a", "Yes.")]}
-        assert ("1 rejected response left out" in told(file)) == bool(others)
+        assert ("1 rejected response left out" in notices_of(file)) == bool(others)
 
     def test_of_ai_studio_have_no_thoughts_and_no_prompt(self, tmp_path: Path) -> None:
         chunks = [
@@ -680,7 +685,7 @@ class TestLogsOfModelsAndBots:
         talk = {"systemInstruction": {"text": "Be kind."}, "chunkedPrompt": {"chunks": chunks}}
         file = written(tmp_path / "t.json", json.dumps(talk))
         assert said(file) == {"0": [("user", "Hi."), ("model", "Hello.")]}
-        assert told(file) == ["1 thought left out", "1 system message kept out of the turns"]
+        assert notices_of(file) == ["1 thought left out", "1 system message kept out of the turns"]
 
     def test_of_open_webui_are_the_messages_that_the_user_sees(self, tmp_path: Path) -> None:
         talk = [
@@ -691,7 +696,7 @@ class TestLogsOfModelsAndBots:
         chat = {"title": "T", "history": {"messages": nodes, "currentId": "b"}, "messages": talk}
         file = written(tmp_path / "t.json", json.dumps([{"id": "w", "chat": chat}]))
         assert texts(file) == {"w": ["Hi.", "Yes."]}
-        assert told(file) == ["1 message of other branches left out"]
+        assert notices_of(file) == ["1 message of other branches left out"]
 
 
 class TestNestedValues:
@@ -773,7 +778,8 @@ class TestListsOfDialoguesInObjects:
         file = written(tmp_path / "t.json", json.dumps(season))
         assert said(file) == {"c1": [("A and B", "Hi.")], "c2": [("A and B", "Hi.")]}
         assert any(
-            line.endswith("objects that contain lists of dialogues are read as these") for line in told(file)
+            line.endswith("objects that contain lists of dialogues are read as these")
+            for line in notices_of(file)
         )
 
     def test_that_lack_a_known_name_are_named_in_a_hint(self, tmp_path: Path) -> None:
@@ -785,23 +791,23 @@ class TestListsOfDialoguesInObjects:
 
 
 class TestUnknownShapes:
-    def test_of_turns_are_named_with_the_option_that_reads_them(self, tmp_path: Path) -> None:
+    def test_an_unknown_key_of_turns_is_named_with_the_option_that_reads_it(self, tmp_path: Path) -> None:
         file = written(tmp_path / "t.json", json.dumps([{"id": 1, "events": [{"user": "A", "text": "Hi."}]}]))
         with pytest.raises(InputError, match=r"name it with --map turns=events$"):
             load(file)
         assert texts(file, map={"turns": "events"}) == {"1": ["Hi."]}
 
     @pytest.mark.parametrize("key", ["chat_messages", "contents", "MessageList", "Transcript", "messages"])
-    def test_of_lists_are_known_by_their_names(self, tmp_path: Path, key: str) -> None:
+    def test_lists_of_turns_are_recognised_by_many_names(self, tmp_path: Path, key: str) -> None:
         file = written(tmp_path / "t.json", json.dumps([{"id": 1, key: [{"role": "A", "Content": "Hi."}]}]))
         assert said(file) == {"1": [("A", "Hi.")]}
 
-    def test_of_an_envelope_are_its_list(self, tmp_path: Path) -> None:
+    def test_the_list_inside_an_envelope_is_read(self, tmp_path: Path) -> None:
         rows = [{"ticket_id": 1, "body": {"contentType": "text", "content": "Hi."}}]
         file = written(tmp_path / "t.json", json.dumps({"@odata.count": 1, "value": rows}))
         assert texts(file) == {"1": ["Hi."]}
 
-    def test_of_a_text_are_refused_with_what_to_do(self, tmp_path: Path) -> None:
+    def test_a_text_of_unknown_shape_is_refused_with_its_keys(self, tmp_path: Path) -> None:
         talk = [{"sender": "A", "content": {"msgtype": "m.text", "body": "Hi."}}]
         file = written(tmp_path / "t.json", json.dumps([{"id": 1, "messages": talk}]))
         with pytest.raises(
@@ -809,34 +815,34 @@ class TestUnknownShapes:
         ):
             load(file)
 
-    def test_with_a_text_and_its_parts_are_read_from_the_parts(self, tmp_path: Path) -> None:
+    def test_a_message_with_a_text_and_its_parts_is_read_from_the_parts(self, tmp_path: Path) -> None:
         parts = [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "Hi."}]
         talk = [{"sender": "A", "text": "This block is not supported.\nHi.", "content": parts}]
         file = written(tmp_path / "t.json", json.dumps([{"id": 1, "chat_messages": talk}]))
         assert texts(file) == {"1": ["Hi."]}
-        assert told(file) == ["1 thought left out"]
+        assert notices_of(file) == ["1 thought left out"]
 
-    def test_whose_texts_are_under_two_keys_are_reported(self, tmp_path: Path) -> None:
+    def test_messages_with_texts_under_two_keys_are_reported(self, tmp_path: Path) -> None:
         talk = [
             {"role": "A", "text": "Hi."},
             {"role": "B", "text": "Ho."},
             {"role": "slot", "value": "48213"},
         ]
         file = written(tmp_path / "t.json", json.dumps([{"id": 1, "messages": talk}]))
-        assert told(file) == [
+        assert notices_of(file) == [
             "1 turn with the text in 'value', not in 'text': --map text=text leaves them out"
         ]
         assert texts(file, map={"text": "text"}) == {"1": ["Hi.", "Ho."]}
 
 
 class TestRowsOfOverlappingExports:
-    def test_are_left_out_if_they_repeat_a_row_and_its_id(self, tmp_path: Path) -> None:
+    def test_rows_that_repeat_a_row_and_its_id_are_omitted(self, tmp_path: Path) -> None:
         rows = "1,10,Ann,Hi.\n1,11,Bo,Hi.\n1,10,Ann,Hi.\n1,12,Ann,Hi.\n"
         file = written(tmp_path / "t.csv", f"ticket_id,comment_id,speaker,text\n{rows}")
         assert said(file) == {"1": [("Ann", "Hi."), ("Bo", "Hi."), ("Ann", "Hi.")]}
-        assert told(file) == ["1 row left out, as another row has the same id and content"]
+        assert notices_of(file) == ["1 row left out, as another row has the same id and content"]
 
-    def test_are_kept_if_the_id_is_that_of_a_person(self, tmp_path: Path) -> None:
+    def test_rows_that_repeat_the_id_of_a_person_are_kept(self, tmp_path: Path) -> None:
         rows = "1,u1,Ok.\n1,u1,Ok.\n1,u1,Bye.\n"
         file = written(tmp_path / "t.csv", f"ticket_id,uid,text\n{rows}")
         assert texts(file) == {"1": ["Ok.", "Ok.", "Bye."]}
@@ -856,13 +862,13 @@ class TestFacebook:
     def test_texts_whose_letters_are_garbled_are_repaired_and_counted(self, tmp_path: Path) -> None:
         file = self.chat(tmp_path, "gr\u00c3\u00bc\u00c3\u009fe \u00f0\u009f\u0098\u0080", "Hi.")
         assert said(file) == {"0": [("Müller", "Hi."), ("Müller", "grüße 😀")]}
-        assert "4 texts with garbled letters repaired" in told(file)
+        assert "4 texts with garbled letters repaired" in notices_of(file)
 
     def test_texts_are_kept_if_one_of_them_is_right(self, tmp_path: Path) -> None:
         file = self.chat(tmp_path, "gr\u00c3\u00bcn", "grün")
         assert texts(file) == {"0": ["grün", "gr\u00c3\u00bcn"]}
 
-    def test_lines_that_nobody_wrote_are_left_out_and_counted(self, tmp_path: Path) -> None:
+    def test_automatic_lines_are_omitted_and_counted(self, tmp_path: Path) -> None:
         lines = [
             "M\u00c3\u00bcller sent an attachment.",
             "Reacted \u00e2\u009d\u00a4 to your message ",
@@ -870,10 +876,10 @@ class TestFacebook:
         ]
         file = self.chat(tmp_path, *lines)
         assert texts(file) == {"0": ["He sent a photo."]}
-        assert {"1 media placeholder left out", "1 reaction left out"} <= set(told(file))
+        assert {"1 media placeholder left out", "1 reaction left out"} <= set(notices_of(file))
 
 
-def test_a_spreadsheet_is_refused_with_what_to_do(tmp_path: Path) -> None:
+def test_a_spreadsheet_is_refused_with_advice(tmp_path: Path) -> None:
     file = written(tmp_path / "tickets.xlsx", b"PK\x03\x04" + b"x" * 100)
     with pytest.raises(InputError, match=r"looks like a spreadsheet: save it as CSV"):
         load(file)
@@ -882,23 +888,23 @@ def test_a_spreadsheet_is_refused_with_what_to_do(tmp_path: Path) -> None:
 class TestRowsWithTwoMessages:
     ROWS = "session_id,user_message,bot_response\n1,Hi.,Hello.\n1,Is it late?,No.\n"
 
-    def test_are_refused_with_what_to_do(self, tmp_path: Path) -> None:
+    def test_rows_with_two_messages_are_refused_with_advice(self, tmp_path: Path) -> None:
         with pytest.raises(
             InputError, match="'user_message' and 'bot_response' look like two messages in one row"
         ):
             load(written(tmp_path / "t.csv", self.ROWS))
 
-    def test_are_reported_if_the_user_names_one_of_them(self, tmp_path: Path) -> None:
-        lines = told(written(tmp_path / "t.csv", self.ROWS), map={"text": "user_message"})
+    def test_the_other_message_is_reported_if_the_user_names_one(self, tmp_path: Path) -> None:
+        lines = notices_of(written(tmp_path / "t.csv", self.ROWS), map={"text": "user_message"})
         assert any("'bot_response' looks like the other message of each row" in line for line in lines)
 
-    def test_are_not_rows_with_a_text_and_a_user(self, tmp_path: Path) -> None:
+    def test_rows_with_a_text_and_a_user_do_not_have_two_messages(self, tmp_path: Path) -> None:
         rows = "session_id,user,text,response\n1,Ann,Hi.,1\n1,Bo,Ho.,2\n"
-        assert told(written(tmp_path / "t.csv", rows)) == []
+        assert notices_of(written(tmp_path / "t.csv", rows)) == []
 
 
 def transcript(path: Path) -> tuple[list[list[tuple[str, str]]], list[str]]:
-    """The dialogues of a transcript, and what is refused."""
+    """Return the dialogues and the refused items of a transcript."""
     records = list(get_loader("transcript").read([path], LoadOptions()))
     talks = [[(one.speaker, one.text) for one in r.utterances] for r in records if isinstance(r, Dialogue)]
     return talks, refused(records)
@@ -929,23 +935,23 @@ Bo: Yes.
 """
 
     @pytest.mark.parametrize("text", [VTT, SRT, VTT.replace("\n", "\r\n"), "\ufeff" + SRT])
-    def test_with_names_are_one_dialogue(self, tmp_path: Path, text: str) -> None:
+    def test_subtitles_with_names_are_one_dialogue(self, tmp_path: Path, text: str) -> None:
         talks, _ = transcript(written(tmp_path / "call.vtt", text))
         assert talks == [[("Ann Lee", "Is the rye bread fresh?"), ("Bo", "Yes.")]]
 
-    def test_are_known_by_their_beginning(self, tmp_path: Path) -> None:
+    def test_subtitles_are_recognised_by_their_first_lines(self, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="looks like a file for the loader 'transcript'"):
             load(written(tmp_path / "call.srt", self.SRT))
 
 
 class TestAHeaderAboveATranscript:
-    def test_is_refused_and_the_turns_are_read(self, tmp_path: Path) -> None:
+    def test_a_header_is_refused_and_the_turns_are_read(self, tmp_path: Path) -> None:
         text = "Call ID: 7\nDate: 2025-11-03\nAgent: Kim\n\n[00:05] Ann: Hi.\n[00:07] Kim: Hello.\n"
         talks, lines = transcript(written(tmp_path / "call.txt", text))
         assert talks == [[("Ann", "Hi."), ("Kim", "Hello.")]]
         assert len(lines) == 1 and "its lines look like a header and not like turns" in lines[0]
 
-    def test_is_none_if_its_names_speak_again(self, tmp_path: Path) -> None:
+    def test_names_that_speak_again_are_not_a_header(self, tmp_path: Path) -> None:
         talks, _ = transcript(written(tmp_path / "call.txt", "Time: I heal.\nAnn: Do you?\nTime: Always.\n"))
         assert len(talks) == 1
 

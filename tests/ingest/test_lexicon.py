@@ -1,4 +1,4 @@
-"""The words of a domain are loaded, and what depends on them is computed anew."""
+"""Tests that loading words of a domain updates the antonyms and facts that depend on them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_words_of_a_domain_change_what_is_known(store: Store, tmp_path: Path) ->
     rows = store.read("MATCH (n:AmrNode {concept: 'umbrella'}) RETURN DISTINCT n.classes AS classes")
     assert [row["classes"] for row in rows] == [["kit"]]
     assert not store.read("MATCH (:Term {text: 'good'})-[a:ANTONYM]->(x:Term {text: 'bad'}) RETURN a.used_as")
-    # The opposites were loaded before the lexicon.
+    # The antonyms were loaded before the lexicon, which must update them.
     edges = store.read(
         "MATCH (:Term {text: 'good'})-[o:OPPOSITE]-(:Term {text: 'bad'}) RETURN o.modified_kinds AS kinds"
     )

@@ -1,4 +1,4 @@
-"""Loaders: files of each format in, records and places of refused items out."""
+"""Tests of the loaders on valid files of each format."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class TestEachFormat:
         assert bakery.responses[1] == Response(1, "The oven in my flat is broken.", 0, "given")
         assert said(park) == [("A", "Where did you park?"), ("B", "Behind the library.")]
 
-    def test_options_go_before_what_the_file_says(self):
+    def test_options_override_the_file(self):
         assert ids(load("dialogues", "chats.jsonl", corpus="shop", split="dev")) == [
             "shop/dev/bakery",
             "shop/dev/2",
@@ -220,7 +220,7 @@ def _utterance_ids(dialogue: Dialogue) -> list[str]:
 
 
 class TestRealFiles:
-    """The published files themselves, with the counts that were checked by other means."""
+    """Published files, with counts that were determined by other programs."""
 
     @pytest.mark.parametrize(
         ("loader", "paths", "counts"),

@@ -1,4 +1,4 @@
-"""Loaders on input that is wrong: each item is read or refused with its place, nothing crashes."""
+"""Tests of the loaders on wrong files and damaged items, which are refused with their place."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def refusals(records: list[Record]) -> list[str]:
 
 
 class Recorded:
-    """Keeps what a loader reports of its progress."""
+    """Record the progress that a loader reports."""
 
     def __init__(self) -> None:
         self.total, self.done, self.open = 0, 0, 0
@@ -52,7 +52,7 @@ class TestTheWrongFile:
             load(wanted, DATA / name)
 
     @pytest.mark.parametrize("loader", SAMPLES)
-    def test_prose_is_told_apart_with_the_first_reason(self, loader: str, tmp_path: Path):
+    def test_prose_is_refused_with_the_first_reason(self, loader: str, tmp_path: Path):
         prose = written(tmp_path / "notes.md", "These are notes.\nThey hold nothing of use.\n")
         with pytest.raises(InputError, match=rf"notes.md .*'{loader}'.* reads "):
             load(loader, prose)
@@ -79,7 +79,7 @@ class TestTheWrongFile:
             with pytest.raises(InputError, match="UTF-16"):
                 load("dialogues", written(tmp_path / "chats.jsonl", text.encode(encoding)))
 
-    def test_an_act_file_is_told_from_a_text_file(self):
+    def test_an_act_file_is_recognised(self):
         with pytest.raises(InputError, match="act or emotion file"):
             load("dailydialog", DATA / "dailydialog" / "dialogues_act_train.txt")
 
@@ -178,7 +178,7 @@ class TestBadItems:
             "dialogues_test.txt:5 item 4: the line does not end with __eou__",
         ]
 
-    def test_a_broken_entry_of_a_json_array_costs_only_itself(self, tmp_path: Path):
+    def test_a_broken_entry_of_a_json_array_does_not_affect_others(self, tmp_path: Path):
         entries = [{"persona": [], "dialogue": [[f"hello {n} .", "hi ."]]} for n in range(5)]
         text = json.dumps(entries, indent=1).replace("hello 2", "hell\\q 2", 1)
         records = load("personachat", written(tmp_path / "chats.json", text))
@@ -221,7 +221,7 @@ class TestBadItems:
             "dump.csv:7 the second column is not a relation (/r/...)",
         ]
 
-    def test_a_graph_that_a_bad_line_falls_into_is_refused(self, tmp_path: Path):
+    def test_a_graph_with_an_invalid_line_is_refused(self, tmp_path: Path):
         blocks = (DATA / "graphs.amr").read_bytes()
         file = written(
             tmp_path / "g.amr", blocks.replace(b"(o / oven)", b"(o / \xfcven)") + b"\n\n" + b"(h / hi)"
@@ -246,7 +246,7 @@ class TestBadItems:
             "x.xml:1 the file declares an XML entity, which graphneg does not expand"
         ]
 
-    def test_folders_and_links_among_frame_files_cost_themselves(self, tmp_path: Path):
+    def test_folders_and_links_among_frame_files_are_refused(self, tmp_path: Path):
         frames = sorted((DATA / "frames").glob("*.xml"))
         for file in frames:
             written(tmp_path / file.name, file.read_bytes())
@@ -262,7 +262,7 @@ class TestBadItems:
         ]
 
     @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE])
-    def test_a_link_in_an_archive_costs_itself(self, tmp_path: Path, kind: bytes):
+    def test_a_link_in_an_archive_is_refused(self, tmp_path: Path, kind: bytes):
         first, *others = sorted((DATA / "frames").glob("*.xml"))
         with tarfile.open(tmp_path / "frames.tar", "w") as archive:
             archive.add(first, first.name)

@@ -1,4 +1,4 @@
-"""Loaders on mutated files: every item is read, or refused with its place; nothing crashes or hangs."""
+"""Tests of the loaders on randomly mutated files: every item is read, or refused with its place."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def assert_read_or_refused(loader: str, file: Path) -> None:
 
 
 def originals() -> dict[tuple[str, str], bytes]:
-    """A file of each form that a loader reads: by loader and name."""
+    """Return a valid file of each format, by loader and file name."""
     rows = [{"dialogue": "rain", "turn": turn, "text": "It rains." * turn} for turn in (1, 2)]
     chats = [{"id": "rain", "messages": [{"role": "user", "content": "It rains."}]}]
     messages = (DATA / "messages.json").read_bytes()

@@ -1,4 +1,4 @@
-"""Loaders of pools: sentences of text, of PropBank and WordNet, and what a store keeps of them."""
+"""Tests of the loaders of sentences: text files, PropBank and WordNet."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def synsets(tmp_path: Path) -> Path:
 
 
 class TestText:
-    def test_gives_the_sentences_of_each_line(self, tmp_path: Path) -> None:
+    def test_a_text_gives_the_sentences_of_each_line(self, tmp_path: Path) -> None:
         path = tmp_path / "notes.txt"
         path.write_text("It rained. Dr. Hill stayed in.\n\nNobody came.\n", encoding="utf-8")
         assert load("text", path) == [
@@ -57,42 +57,42 @@ class TestText:
             Sentence("notes/3.0", "Nobody came.", "notes"),
         ]
 
-    def test_takes_another_name(self, tmp_path: Path) -> None:
+    def test_a_text_can_have_another_name(self, tmp_path: Path) -> None:
         path = tmp_path / "notes.txt"
         path.write_text("It rained.\n", encoding="utf-8")
         assert load("text", path, corpus="diary") == [Sentence("diary/1.0", "It rained.", "diary")]
 
-    def test_refuses_what_is_no_sentence_and_no_text(self, tmp_path: Path) -> None:
+    def test_invalid_sentences_and_bytes_are_refused(self, tmp_path: Path) -> None:
         path = tmp_path / "notes.txt"
         path.write_bytes(b"It rained.\n" + b"long " * 500 + b"\n\xff\xfe bytes\n")
         refused = [one for one in load("text", path) if isinstance(one, Rejected)]
         assert [one.place.rpartition(":")[2] for one in refused] == ["2", "3"]
 
-    def test_of_another_kind_is_one_clear_error(self, synsets: Path) -> None:
+    def test_another_file_type_is_refused(self, synsets: Path) -> None:
         with pytest.raises(InputError, match="looks like a file for the loader 'wordnet'"):
             load("text", synsets)
 
 
 class TestWordNet:
-    def test_gives_the_examples_of_glosses(self, synsets: Path) -> None:
+    def test_wordnet_gives_the_examples_of_glosses(self, synsets: Path) -> None:
         assert load("wordnet", synsets.parent) == [
             Sentence("wordnet/data.noun/02084071.0", "The dog slept in the barn all day.", "wordnet"),
             Sentence("wordnet/data.noun/02084071.1", "A big dog.", "wordnet"),
             Sentence("wordnet/data.noun/00001740.0", "I can breathe better up here.", "wordnet"),
         ]
 
-    def test_refuses_a_line_that_is_no_synset(self, synsets: Path) -> None:
+    def test_a_line_that_is_not_a_synset_is_refused(self, synsets: Path) -> None:
         synsets.write_text(SYNSETS + "not a synset\n", encoding="utf-8")
         *_, last = load("wordnet", synsets)
         assert isinstance(last, Rejected) and last.place.endswith("data.noun:4")
 
-    def test_needs_data_files_in_a_directory(self, tmp_path: Path) -> None:
+    def test_wordnet_needs_data_files_in_a_directory(self, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="no data files of WordNet"):
             load("wordnet", tmp_path)
 
 
 class TestPropBank:
-    def test_puts_the_tokens_of_examples_together(self, tmp_path: Path) -> None:
+    def test_tokens_of_propbank_examples_are_joined(self, tmp_path: Path) -> None:
         path = tmp_path / "sip.xml"
         path.write_text(FRAMES, encoding="utf-8")
         [one] = load("propbank_examples", path)
@@ -100,14 +100,14 @@ class TestPropBank:
             "propbank_examples/sip.0", "She didn't sip her well-earned tea, did she?", "propbank_examples"
         )
 
-    def test_refuses_a_broken_file_with_its_line(self, tmp_path: Path) -> None:
+    def test_a_broken_file_is_refused_with_its_line(self, tmp_path: Path) -> None:
         (tmp_path / "sip.xml").write_text(FRAMES, encoding="utf-8")
         (tmp_path / "sup.xml").write_text(FRAMES.replace("</roles>", ""), encoding="utf-8")
         records = load("propbank_examples", tmp_path)
         [refused] = [one for one in records if isinstance(one, Rejected)]
         assert "sup.xml:6" in refused.place and len(texts(records)) == 1
 
-    def test_expands_no_entity(self, tmp_path: Path) -> None:
+    def test_entities_of_xml_are_not_expanded(self, tmp_path: Path) -> None:
         path = tmp_path / "sip.xml"
         entity = '<!DOCTYPE frameset [<!ENTITY e "boom">]>'
         path.write_text(FRAMES.replace("<frameset>", f"{entity}<frameset>"), encoding="utf-8")
@@ -115,7 +115,7 @@ class TestPropBank:
         assert isinstance(refused, Rejected) and "entity" in refused.reason
 
 
-class TestWhatIsKnownOfASentence:
+class TestSentenceFacts:
     @pytest.mark.parametrize(
         ("text", "row"),
         [
@@ -132,15 +132,15 @@ class TestWhatIsKnownOfASentence:
             ("Mr. Ode took the bus.", {"plain": True, "terms": ["ode", "take", "bus"]}),
         ],
     )
-    def test_is_what_forms_tell(self, text: str, row: dict[str, object]) -> None:
+    def test_facts_of_a_sentence_follow_its_forms(self, text: str, row: dict[str, object]) -> None:
         found = sentence_row(Sentence("own/1", text, "own"))
         assert {name: found[name] for name in row} == row
 
-    def test_is_the_same_where_clitics_stand_apart(self) -> None:
+    def test_facts_do_not_depend_on_spaced_clitics(self) -> None:
         assert content_lemmas("I don ’ t like Ann ' s hats.") == content_lemmas("I don’t like Ann's hats.")
         assert detokenize("He ca n't go , can he ?") == "He can't go, can he?"
 
-    def test_is_found_in_each_of_several(self) -> None:
+    def test_several_sentences_are_split_and_their_mood_is_found(self) -> None:
         assert list(sentences("Is it 8 a.m. already? No.")) == ["Is it 8 a.m. already?", "No."]
         assert mood_of("He asked why?”") == "question"
 

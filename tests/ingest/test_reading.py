@@ -1,4 +1,4 @@
-"""Files read as streams: whatever the pieces are, the same lines and items come out, with their places."""
+"""Tests of streamed reading: lines and items do not depend on the size of the chunks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LINES = st.lists(st.text(st.sampled_from("ab é😀\ufeff\x85\u2028\t"), max_siz
 
 @pytest.fixture(scope="module", params=[3, 7, 1 << 18], autouse=True)
 def pieces(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Files are read in pieces of three bytes (a byte order mark), of a few, and of many."""
+    """Set the chunk size of reading to 3 bytes (the length of a byte order mark), and to larger values."""
     before, content.CHUNK = content.CHUNK, request.param
     yield
     content.CHUNK = before
@@ -90,7 +90,7 @@ def test_an_array_inside_the_object_is_streamed_with_its_key_and_lines(file: Pat
         ("12", ["1 neither a JSON array nor a JSON object; the rest of the file is not read"]),
     ],
 )
-def test_a_fault_costs_its_item_or_the_rest_of_the_file(
+def test_an_error_refuses_its_item_or_the_rest_of_the_file(
     file: Path, document: str, reasons: list[str]
 ) -> None:
     assert refusals(items(written(file, document))) == reasons
@@ -98,7 +98,7 @@ def test_a_fault_costs_its_item_or_the_rest_of_the_file(
 
 @settings(max_examples=40)
 @given(texts=LINES)
-def test_lines_have_their_numbers_and_places(file: Path, texts: list[str]) -> None:
+def test_lines_have_numbers_and_locations(file: Path, texts: list[str]) -> None:
     data = gzip.compress("\r\n".join([*texts, "last"]).encode())
     found = list(reading.text_lines(written(file, data), NoProgress()))
     assert [one.text for one in found if isinstance(one, reading.Line)] == [
@@ -118,14 +118,14 @@ def test_a_line_that_is_too_long_is_refused_once_and_reading_goes_on(
     assert refusals(found) == ["2 the line is longer than 20 bytes"]
 
 
-def test_a_gzip_file_that_is_no_such_file_is_told_at_its_line(file: Path) -> None:
+def test_an_invalid_gzip_file_is_refused_with_its_line(file: Path) -> None:
     packed = gzip.compress(b"one\ntwo\n")
     assert content.head(written(file, packed[:9])).startswith(b"\x1f\x8b")
     found = list(reading.text_lines(written(file, packed[:-4]), NoProgress()))
     assert "the gzip stream is damaged from here on" in refusals(found)[-1]
 
 
-def test_groups_end_where_the_next_one_begins_and_faults_spoil_their_own(file: Path) -> None:
+def test_a_group_ends_at_the_next_and_an_error_refuses_only_its_own_group(file: Path) -> None:
     def parts() -> Iterator[Item | Rejected]:
         yield Rejected("f:1", "before any group")
         for number, text in enumerate("abxcd", 2):
@@ -158,11 +158,11 @@ def test_groups_end_where_the_next_one_begins_and_faults_spoil_their_own(file: P
         ("train.test.tsv", "dialogues", "test"),
     ],
 )
-def test_a_files_name_says_corpus_and_split(name: str, corpus: str, split: str) -> None:
+def test_corpus_and_split_are_read_from_a_file_name(name: str, corpus: str, split: str) -> None:
     assert (reading.corpus_of(Path(name)), reading.split_of(Path(name))) == (corpus, split)
 
 
-def test_a_directory_stands_for_its_files_and_needs_some(tmp_path: Path) -> None:
+def test_a_directory_gives_its_files_and_must_not_be_empty(tmp_path: Path) -> None:
     for name in ("b.xml", "a.xml", "c.txt"):
         written(tmp_path / name, "x")
     assert [one.name for one in reading.files_within(tmp_path, "*.xml", "frames")] == ["a.xml", "b.xml"]
@@ -172,7 +172,7 @@ def test_a_directory_stands_for_its_files_and_needs_some(tmp_path: Path) -> None
         reading.input_files([tmp_path], "text")
 
 
-def test_records_none_of_which_may_be_refused_end_at_the_first_that_is() -> None:
+def test_strict_reading_ends_at_the_first_refused_record() -> None:
     records = reading.accepted(iter([1, Rejected("f:2", "no number"), 3]))
     assert next(records) == 1
     with pytest.raises(InputError, match="f:2: no number"):

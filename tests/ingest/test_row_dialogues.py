@@ -1,4 +1,4 @@
-"""Rows of dialogues in any order: no dialogue is cut, none has another speaker or id than its file says."""
+"""Tests of tables with one message per row in any order: grouping, order, speakers and ids."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from tests.loader_samples import written
 
 
 def texts(*given: Any, **options: Any) -> dict[str, str]:
-    """What is said in each dialogue, by the end of its id: ``Ann: Hi. / Bo: Ho.``."""
+    """Return each dialogue as ``Ann: Hi. / Bo: Ho.``, by the last part of its id."""
     found = said(*given, **options)
     return {id: " / ".join(f"{speaker}: {text}" for speaker, text in turns) for id, turns in found.items()}
 
 
 def notices(*given: Any, **options: Any) -> list[str]:
-    """What is said of a load, without the names of files."""
+    """Return the notices of a load, without file names."""
     return [line.rpartition(".csv: ")[2] for line in load(*given, **options)[1].notices.lines()]
 
 
 class TestExports:
-    """Files in the shapes that other programs write."""
+    """Exports of ConvoKit, Reddit, Twitter, help desks and forums."""
 
-    def test_of_convokit_are_grouped_and_ordered_by_time(self, tmp_path: Path) -> None:
+    def test_rows_of_convokit_are_grouped_and_ordered_by_time(self, tmp_path: Path) -> None:
         rows = [
             ("u1", "c1", "Who took my umbrella?", "ann", None, 10),
             ("u4", "c2", "Is the pool open?", "cid", None, 11),
@@ -62,7 +62,7 @@ class TestExports:
             "1 turn kept although the message that it answers is missing",
         ]
 
-    def test_of_reddit_are_grouped_by_their_post(self, tmp_path: Path) -> None:
+    def test_rows_of_reddit_are_grouped_by_their_post(self, tmp_path: Path) -> None:
         keys = ("id", "author", "body", "link_id", "parent_id", "created_utc")
         rows = [
             ("d1", "dan", "Does the ferry run?", "t3_p2", "t3_p2", 1),
@@ -79,7 +79,7 @@ class TestExports:
             "1 dialogue whose rows were put in the order of 'created_utc' and 'parent_id'"
         ]
 
-    def test_of_twitter_follow_the_replies(self, tmp_path: Path) -> None:
+    def test_rows_of_twitter_are_grouped_by_their_replies(self, tmp_path: Path) -> None:
         text = (
             "tweet_id,author_id,inbound,created_at,text,response_tweet_id,in_response_to_tweet_id\n"
             "1,AirHelp,False,Tue Oct 31 22:10:47 +0000 2017,Which flight?,2,3.0\n"
@@ -144,12 +144,12 @@ class TestExports:
         ],
         ids=["zendesk", "intercom", "discourse", "oasst", "german"],
     )
-    def test_of_tables_need_no_map(
+    def test_tables_need_no_map_of_fields(
         self, tmp_path: Path, header: str, rows: list[str], found: dict[str, str]
     ) -> None:
         assert texts(written(tmp_path / "t.csv", "\n".join([header, *rows]))) == found
 
-    def test_of_objects_need_no_map(self) -> None:
+    def test_objects_need_no_map_of_fields(self) -> None:
         turns = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Ho."}]
         expected = "user: Hi. / assistant: Ho."
         assert texts([{"conversation_hash": "f1", "model": "m", "conversation": turns, "turn": 1}]) == {
@@ -161,7 +161,7 @@ class TestExports:
 
 
 class TestOrder:
-    def test_is_that_of_numbers_then_times_then_rows(self, tmp_path: Path) -> None:
+    def test_turns_are_ordered_by_number_then_time_then_row(self, tmp_path: Path) -> None:
         head = "dialogue,speaker,{},text\n"
         newest = "a,A,2024-01-02,3\nb,B,2024-01-02,x\na,A,2024-01-01,2\na,A,2024-01-01,1\n"
         assert texts(written(tmp_path / "t.csv", head.format("date") + newest))["a"] == "A: 1 / A: 2 / A: 3"
@@ -173,7 +173,7 @@ class TestOrder:
             "1 dialogue kept in the order of its rows, because its times can't be read",
         ]
 
-    def test_puts_no_reply_before_what_it_answers(self, tmp_path: Path) -> None:
+    def test_a_reply_never_precedes_the_message_that_it_answers(self, tmp_path: Path) -> None:
         rows = "a,A,4,3,four\na,A,3,2,three\na,A,1,,one\na,A,5,1,five\na,A,2,1,two\n"
         file = written(tmp_path / "t.csv", "dialogue,speaker,id,reply_to,text\n" + rows)
         assert texts(file)["a"] == "A: one / A: five / A: two / A: three / A: four"
@@ -185,17 +185,17 @@ class TestOrder:
             ("a,A,1,,x\nb,B,9,,y\na,A,1,1,z\na,A,2,1,z\n", "dialogue 'a': two rows have the id '1': "),
         ],
     )
-    def test_that_cannot_be_costs_the_dialogue(self, tmp_path: Path, rows: str, reason: str) -> None:
+    def test_a_contradictory_order_refuses_the_dialogue(self, tmp_path: Path, rows: str, reason: str) -> None:
         records, _ = load(written(tmp_path / "t.csv", "dialogue,speaker,id,reply_to,text\n" + rows))
         assert [one.id for one in records if isinstance(one, Dialogue)] == ["t/all/b"]
         assert reason in refused(records)[0]
 
-    def test_of_messages_in_a_circle_without_dialogues_is_none(self, tmp_path: Path) -> None:
+    def test_messages_that_reply_to_each_other_in_a_circle_have_no_order(self, tmp_path: Path) -> None:
         records, _ = load(written(tmp_path / "t.csv", "id,reply_to,speaker,text\n1,2,A,x\n2,1,B,y\n3,,A,z\n"))
         assert [one.id for one in records if isinstance(one, Dialogue)] == ["t/all/3"]
         assert len(refused(records)) == 2 and "replies form a cycle" in refused(records)[0]
 
-    def test_of_numbered_turns_has_no_gaps_wherever_their_rows_stand(self, tmp_path: Path) -> None:
+    def test_numbered_turns_have_no_gaps_in_any_order_of_rows(self, tmp_path: Path) -> None:
         rows = "a,0,x\nb,0,y\nc,1,z\na,2,x\nb,1,y\nc,2,z\n"
         records, _ = load(written(tmp_path / "t.csv", "dialogue,turn,text\n" + rows))
         assert [one.id for one in records if isinstance(one, Dialogue)] == ["t/all/b", "t/all/c"]
@@ -216,7 +216,7 @@ class TestOrder:
             ("! b1 b2 c1", ["b", "c"]),
         ],
     )
-    def test_of_numbered_turns_do_not_start_after_an_unreadable_turn(
+    def test_numbered_turns_do_not_start_after_an_unreadable_turn(
         self, tmp_path: Path, rows: str, accepted: list[str]
     ) -> None:
         written_rows = [
@@ -261,7 +261,7 @@ class TestRowsInAnotherOrder:
             ("dialogue,date,text\n1,8,Hi.\n1,9,Ho.\n", []),
         ],
     )  # fmt: skip
-    def test_are_counted_with_the_column_that_orders_them(
+    def test_reordered_rows_are_counted_with_the_column_that_orders_them(
         self, tmp_path: Path, table: str, told: list[str]
     ) -> None:
         file = written(tmp_path / "t.csv", table)
@@ -274,13 +274,13 @@ class TestSpeakers:
     @pytest.mark.parametrize(
         ("dialogue", "speaker"), [("Ticket #", "Commenter"), ("Ticket No.", "nick"), ("Thread", "Spoken by")]
     )
-    def test_and_dialogues_have_columns_of_many_names(
+    def test_columns_of_speakers_and_dialogues_have_many_names(
         self, tmp_path: Path, dialogue: str, speaker: str
     ) -> None:
         file = written(tmp_path / "t.csv", f"{dialogue},{speaker},text\n1,Ann,Hi.\n2,Bo,Ho.\n")
         assert texts(file) == {"1": "Ann: Hi.", "2": "Bo: Ho."}
 
-    def test_that_no_column_names_are_assumed_aloud_once(self, tmp_path: Path) -> None:
+    def test_speakers_without_a_column_are_assumed_with_one_notice(self, tmp_path: Path) -> None:
         rows = "".join(f"{number},Ann,glad,Hi.\n{number},Bo,sad,Ho.\n" for number in range(3))
         rows = rows.replace("Hi.\n", "Hi.,all,\n").replace("Ho.\n", "Ho.,all,\n")
         file = written(tmp_path / "t.csv", "dialogue,answerer,mood,text,split,amr\n" + rows)
@@ -292,7 +292,7 @@ class TestSpeakers:
         assert texts(file, map={"speaker": "answerer"})["0"] == "Ann: Hi. / Bo: Ho."
         assert notices(file, map={"speaker": "answerer"}) == notices(file, map={"speaker": ""}) == []
 
-    def test_that_no_key_of_turns_names_are_assumed_aloud(self) -> None:
+    def test_speakers_without_a_key_in_the_turns_are_assumed_with_a_notice(self) -> None:
         told = load([{"id": 1, "turns": [{"text": "Hi.", "x": 1}, {"text": "Ho."}]}])[1].notices.lines()
         assert told == [
             "data: no speaker column, so the speakers A and B are assumed; unused columns: x; "
@@ -307,16 +307,16 @@ class TestSpeakers:
             "dialogue,text\n1,a\n1,\n1,b\n1,[deleted]\n1,c\n",
         ],
     )
-    def test_that_are_assumed_alternate_over_the_rows_that_are_kept(self, tmp_path: Path, table: str) -> None:
+    def test_assumed_speakers_alternate_over_the_kept_rows(self, tmp_path: Path, table: str) -> None:
         file = written(tmp_path / "t.csv", table)
         assert texts(file) == {"1": "A: a / B: b / A: c"}
         assert "unused" not in str(notices(file))
 
-    def test_that_some_turns_lack_are_counted(self, tmp_path: Path) -> None:
+    def test_turns_without_a_speaker_are_counted(self, tmp_path: Path) -> None:
         file = written(tmp_path / "t.csv", "dialogue,speaker,text\n1,Ann,Hi.\n1,,Ho.\n")
         assert notices(file) == ["1 turn without a speaker assigned to A or B"]
 
-    def test_that_speak_twice_keep_both_turns(self, tmp_path: Path) -> None:
+    def test_two_turns_in_a_row_by_one_speaker_are_both_kept(self, tmp_path: Path) -> None:
         text = (
             "conversation_id,author_type,message\n7,customer,Hi.\n7,agent,Ho.\n7,agent,Hm.\n7,customer,Bye.\n"
         )
@@ -324,12 +324,12 @@ class TestSpeakers:
             "7": "customer: Hi. / agent: Ho. / agent: Hm. / customer: Bye."
         }
 
-    def test_are_persons_before_kinds_of_persons(self, tmp_path: Path) -> None:
+    def test_a_column_of_names_is_preferred_to_a_column_of_roles(self, tmp_path: Path) -> None:
         text = "dialogue,author_type,author_name,text\n1,agent,Sue,Hi.\n1,agent,Tom,Ho.\n"
         assert texts(written(tmp_path / "t.csv", text))["1"] == "Sue: Hi. / Tom: Ho."
 
-    def test_no_name_stands_for_two_fields(self) -> None:
-        # A dialogue's id, or the list of its turns; a text, or the list of the turns.
+    def test_each_column_name_means_one_field(self) -> None:
+        # "conversation" can be the id of a dialogue or its turns, and "message" a text or the turns.
         shared = {"dialogue", "dialog", "conversation", "transcript"}
         names = [name for field in NAMES for name in NAMES[field] if name not in shared]
         assert len(names) == len(set(names)) and list(plain_names(names)) == names
@@ -338,9 +338,7 @@ class TestSpeakers:
 class TestIds:
     @pytest.mark.parametrize("id", [7, 7.0, "7.0", "7.000", " 7 "])
     @pytest.mark.parametrize("form", ["jsonl", "csv", "parquet", "frame", "rows"])
-    def test_that_are_whole_numbers_are_one_id_in_every_form(
-        self, tmp_path: Path, id: Any, form: str
-    ) -> None:
+    def test_a_whole_number_is_the_same_id_in_every_form(self, tmp_path: Path, id: Any, form: str) -> None:
         rows = [{"dialogue": id, "speaker": "A", "text": "Hi."}]
         given: Any = rows
         if form == "jsonl":
@@ -355,7 +353,7 @@ class TestIds:
             given = pd.DataFrame(rows)
         assert list(texts(given)) == ["7"]
 
-    def test_are_never_replaced(self) -> None:
+    def test_given_ids_are_never_replaced(self) -> None:
         ids = [1.0, 7.5, 2.0, True, [1], 1e300, " ", 3]
         records, options = load([{"id": id, "turns": ["Hi."]} for id in ids])
         assert [one.id for one in records if isinstance(one, Dialogue)] == [
@@ -372,7 +370,7 @@ class TestIds:
         ]
 
     @pytest.mark.parametrize("once", [False, True])
-    def test_that_are_generated_meet_none_that_are_given(self, once: bool) -> None:
+    def test_generated_ids_differ_from_all_given_ids(self, once: bool) -> None:
         values = [
             {"turns": ["Hi."]},
             {"turns": ["Ha."]},
@@ -382,7 +380,7 @@ class TestIds:
         assert list(texts(iter(values) if once else values)) == ["unnamed-0", "unnamed-1", "1", "0"]
         assert list(texts([{"turns": ["Hi."]}, {"turns": ["Ho."]}])) == ["0", "1"]
 
-    def test_that_rows_write_differently_cost_the_dialogue(self) -> None:
+    def test_ids_in_different_spellings_refuse_the_dialogue(self) -> None:
         rows = [{"dialogue": id, "text": "Hi."} for id in (7, 8, 7.0)]
         records, _ = load(rows)
         assert [one.id for one in records if isinstance(one, Dialogue)] == ["dialogues/all/8"]
@@ -391,7 +389,7 @@ class TestIds:
         ]
 
     @given(number=st.integers(-(2**53) + 1, 2**53 - 1))
-    def test_of_floats_lose_no_digit(self, number: int) -> None:
+    def test_ids_of_floats_lose_no_digit(self, number: int) -> None:
         assert id_text(float(number)) == id_text(number) == id_text(f"{number}.0") == str(number)
 
 
@@ -413,7 +411,7 @@ def test_a_row_store_gives_back_what_it_was_given(rows: list[tuple[str, int]]) -
 
 
 @given(above=st.lists(st.integers(0, 9), min_size=10, max_size=10))
-def test_threads_begin_where_replies_lead(above: list[int]) -> None:
+def test_the_first_message_of_a_thread_is_found(above: list[int]) -> None:
     threads = Threads()
     for id, answered in enumerate(above):
         threads.add(str(id), str(answered) if answered != id else None)
@@ -442,7 +440,7 @@ def test_threads_begin_where_replies_lead(above: list[int]) -> None:
         ("Jan 1, 1970 10:10 PM", 79_800),
     ],
 )
-def test_times_are_read_where_they_are_plain(text: Any, seconds: float | None) -> None:
+def test_plain_times_are_read(text: Any, seconds: float | None) -> None:
     assert parse_time(text) == seconds
 
 

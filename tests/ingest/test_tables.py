@@ -1,4 +1,4 @@
-"""Tables that are broken: one clear error or refusal with its line, and no dialogue that lost a row."""
+"""Tests of broken tables: an error or refusal with its line, and no dialogue with a missing row."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_what_python_writes_is_read_back(table: list[list[str]]) -> None:
     assert [row.cells for row in rows(text.getvalue()) if isinstance(row, DelimitedRow)] == table
 
 
-def test_a_quotation_mark_that_is_never_closed_costs_its_row_and_not_the_rows_behind_it() -> None:
+def test_an_unclosed_quotation_mark_affects_only_its_row() -> None:
     found = rows('a,"Hi.\nb,Ho.\nc,"Hum\n\nd,"so, ""so""\nand so"')
     assert [(row.place, row.cells, bool(row.fault)) for row in found if isinstance(row, DelimitedRow)] == [
         ("f:1", ["a"], True),
@@ -70,7 +70,7 @@ def test_cells_before_a_fault_are_certain(line: str, separator: str, cells: list
         ("dialogue,speaker,text,text", "t.{}:1: a column occurs twice in the header"),
     ],
 )
-def test_a_header_that_is_none_is_one_error(tmp_path: Path, header: str, reason: str, ending: str) -> None:
+def test_an_invalid_header_is_an_error(tmp_path: Path, header: str, reason: str, ending: str) -> None:
     text = header + "\na,Ann,Hi.,1\n"
     text = text.replace(",", "\t") if ending == "tsv" else text
     with pytest.raises(InputError, match=reason.format(ending)):
@@ -83,7 +83,7 @@ def test_a_header_with_a_bad_quotation_mark_is_one_error(tmp_path: Path) -> None
             load(written(tmp_path / "t.csv", header + "a,Ann,Hi.\n"))
 
 
-def test_a_broken_row_costs_the_dialogue_that_it_names_wherever_it_stands(tmp_path: Path) -> None:
+def test_a_broken_row_refuses_its_dialogue(tmp_path: Path) -> None:
     lines = [
         "a,Ann,Hi.",
         "b,Ann,Hello.",
@@ -102,7 +102,7 @@ def test_a_broken_row_costs_the_dialogue_that_it_names_wherever_it_stands(tmp_pa
 
 
 @pytest.mark.parametrize("line", [b"\xff,Bo,Yes.", b'"never, closed', b"\0"])
-def test_a_row_that_names_no_dialogue_costs_those_beside_it(tmp_path: Path, line: bytes) -> None:
+def test_a_row_without_a_dialogue_refuses_its_neighbours(tmp_path: Path, line: bytes) -> None:
     text = HEADER.encode() + "a,Ann,Hé é.\na,Bo,Yes.\n".encode() + line + b"\nb,Ann,Hi.\nc,Ann,Ho.\n"
     records, _ = load(written(tmp_path / "t.csv", text))
     assert [one.id for one in records if hasattr(one, "utterances")] == ["t/all/c"]
@@ -132,11 +132,13 @@ class TestASheet:
             ("row,answer\n1,a\0b\n", "s.csv:2: a NUL character"),
         ],
     )
-    def test_that_is_broken_is_one_error_with_its_line(self, tmp_path: Path, text: str, reason: str) -> None:
+    def test_a_broken_sheet_gives_one_error_with_its_line(
+        self, tmp_path: Path, text: str, reason: str
+    ) -> None:
         with pytest.raises(InputError, match=reason):
             list(read_sheet(written(tmp_path / "s.csv", text), ("row", "answer"), "see there"))
 
-    def test_gives_its_rows_with_the_lines_that_they_begin_on(self, tmp_path: Path) -> None:
+    def test_rows_have_the_lines_that_they_begin_on(self, tmp_path: Path) -> None:
         file = written(tmp_path / "s.csv", 'row,answer\r\n1,"a\r\nb"\r\n2,c\r\n')
         assert list(read_sheet(file, ("row", "answer"), "")) == [
             (f"{file}:2", {"row": "1", "answer": "a\nb"}),

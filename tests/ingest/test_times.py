@@ -1,4 +1,4 @@
-"""Times of messages: how they are read, and what happens where a date can be read in two ways."""
+"""Tests of the times of messages: formats, the order of rows, and ambiguous dates such as 3/4/24."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CONTRADICTORY = (
 
 
 def table(folder: Path, *times: str) -> Path:
-    """A table of one dialogue for each tuple of times; the texts are the numbers of the rows."""
+    """Write a table of one dialogue with these times; the text of each row is its number."""
     rows = [f'1,A,"{time}",{number}\n' for number, time in enumerate(times)]
     return written(folder / "t.csv", "dialogue,speaker,time,text\n" + "".join(rows))
 
@@ -68,9 +68,7 @@ def notices(file: Path, **options: Any) -> list[str]:
         ("Part 1234 abc", None, None),
     ],
 )
-def test_a_time_is_read_as_its_writer_meant_it(
-    text: Any, order: DateOrder | None, seconds: float | None
-) -> None:
+def test_the_seconds_of_a_time(text: Any, order: DateOrder | None, seconds: float | None) -> None:
     assert parse_time(text, order) == seconds
 
 
@@ -87,17 +85,19 @@ class TestTheOrderOfRows:
             ("Nov 26, 2026 3:05 PM", "Nov 26, 2026 9:05 AM"),
         ],
     )
-    def test_is_that_of_their_times_in_every_format(self, tmp_path: Path, times: tuple[str, str]) -> None:
+    def test_rows_are_ordered_by_their_times_in_every_format(
+        self, tmp_path: Path, times: tuple[str, str]
+    ) -> None:
         assert order(table(tmp_path, *times)) == "10"
         assert order(table(tmp_path, *times[::-1])) == "01"
 
-    def test_is_reversed_within_equal_times_if_the_newest_rows_come_first(self, tmp_path: Path) -> None:
+    def test_rows_of_equal_times_are_reversed_if_the_newest_come_first(self, tmp_path: Path) -> None:
         newest = ("12/2/2026", "12/2/2026", "11/30/2026", "11/30/2026")
         assert order(table(tmp_path, *newest)) == "3210"
         mixed = ("11/30/2026", "12/2/2026", "11/30/2026", "12/2/2026")
         assert order(table(tmp_path, *mixed)) == "0213"
 
-    def test_within_equal_times_is_that_of_the_other_dialogues(self, tmp_path: Path) -> None:
+    def test_rows_of_equal_times_take_the_order_of_the_other_dialogues(self, tmp_path: Path) -> None:
         for times, found in ((("12/2/2026", "12/1/2026"), "10"), (("12/1/2026", "12/2/2026"), "01")):
             file = table(tmp_path, "11/30/2026", "11/30/2026")
             file.write_text(file.read_text() + "".join(f"2,A,{time},x\n" for time in times))
@@ -109,15 +109,15 @@ class TestTheOrderOfRows:
             talks = [{"id": str(at), "messages": of} for at, of in enumerate(messages, 1)]
             assert order(talks, date_order="month") == found
 
-    def test_is_that_of_the_file_without_times(self, tmp_path: Path) -> None:
+    def test_rows_without_times_keep_the_order_of_the_file(self, tmp_path: Path) -> None:
         file = written(tmp_path / "t.csv", "dialogue,speaker,text\n1,A,2\n1,A,1\n1,A,0\n")
         assert order(file) == "210" and notices(file) == []
 
-    def test_is_that_of_two_columns_for_date_and_time(self, tmp_path: Path) -> None:
+    def test_rows_are_ordered_by_separate_columns_for_date_and_time(self, tmp_path: Path) -> None:
         rows = "1,A,11/26/2026,3:05 PM,0\n1,A,11/26/2026,9:05 AM,1\n"
         assert order(written(tmp_path / "t.csv", "dialogue,speaker,Date,Time,text\n" + rows)) == "10"
 
-    def test_holds_for_the_messages_of_an_object_but_not_for_turns(self, tmp_path: Path) -> None:
+    def test_messages_of_an_object_are_ordered_by_time_but_turns_are_not(self, tmp_path: Path) -> None:
         messages = [{"role": "A", "content": str(at), "sent_at": f"{9 - at}/26/2026"} for at in range(3)]
         assert order([{"id": 1, "messages": messages}]) == "210"
         assert order(iter([{"id": 1, "messages": messages}])) == "210"
@@ -138,14 +138,14 @@ class TestATimeColumn:
             "Comment created - Timestamp", "Event Timestamp", "utc_time", "epoch", "when", "Uhrzeit",
         ],
     )  # fmt: skip
-    def test_has_one_of_many_names_and_is_reported(self, tmp_path: Path, name: str) -> None:
+    def test_a_time_column_has_one_of_many_names_and_is_reported(self, tmp_path: Path, name: str) -> None:
         file = written(
             tmp_path / "t.csv", f"dialogue,speaker,{name},text\n1,A,2026-11-26,1\n1,A,2026-11-25,0\n"
         )
         assert order(file) == "01"
         assert notices(file)[0] == f"read as time={name}"
 
-    def test_of_another_name_is_reported_as_a_candidate(self, tmp_path: Path) -> None:
+    def test_a_time_column_of_another_name_is_reported_as_a_candidate(self, tmp_path: Path) -> None:
         rows = "dialogue,speaker,stamp,count,text\n1,A,2026-11-26,7,0\n1,A,2026-11-25,8,1\n"
         file = written(tmp_path / "t.csv", rows)
         assert notices(file) == [
@@ -159,13 +159,13 @@ class TestATimeColumn:
 class TestADateThatCanBeReadInTwoWays:
     TIMES = ("03/04/2026", "04/03/2026")
 
-    def test_is_read_as_the_other_dates_of_the_file_show(self, tmp_path: Path) -> None:
+    def test_an_ambiguous_date_is_read_like_the_other_dates_of_the_file(self, tmp_path: Path) -> None:
         for other, found, parts in (("26/02/2026", "210", "day/month"), ("02/26/2026", "201", "month/day")):
             file = table(tmp_path, *self.TIMES, other)
             assert order(file) == found
             assert notices(file)[0] == f"dates are read as {parts}/year"
 
-    def test_is_read_as_the_dates_of_other_dialogues_show(self, tmp_path: Path) -> None:
+    def test_an_ambiguous_date_is_read_like_the_dates_of_other_dialogues(self, tmp_path: Path) -> None:
         frame = pd.DataFrame(
             {
                 "dialogue": [1, 1, 2],
@@ -181,18 +181,18 @@ class TestADateThatCanBeReadInTwoWays:
 
         assert order(rows()) == "10"
 
-    def test_keeps_the_order_of_the_rows_and_is_counted_if_nothing_shows_it(self, tmp_path: Path) -> None:
+    def test_unresolved_dates_keep_the_order_of_the_rows_and_are_counted(self, tmp_path: Path) -> None:
         file = table(tmp_path, *self.TIMES)
         assert order(file) == "01" and notices(file) == [UNDECIDED]
         assert order(file, date_order="day") == "10"
         assert order(file, date_order="month") == "01"
 
-    def test_orders_the_rows_if_both_readings_agree(self, tmp_path: Path) -> None:
+    def test_an_ambiguous_date_orders_the_rows_if_both_readings_agree(self, tmp_path: Path) -> None:
         file = table(tmp_path, "03/04/2026 10:05", "03/04/2026 10:00")
         assert order(file) == "10"
         assert notices(file) == ["1 dialogue whose rows were put in the order of 'time'"]
 
-    def test_is_not_used_if_the_dates_of_the_file_contradict(self, tmp_path: Path) -> None:
+    def test_dates_are_not_used_if_the_dates_of_the_file_are_contradictory(self, tmp_path: Path) -> None:
         file = table(tmp_path, "26/11/2026", "11/25/2026")
         assert order(file) == "01"
         assert notices(file) == [
@@ -200,7 +200,7 @@ class TestADateThatCanBeReadInTwoWays:
             "1 dialogue kept in the order of its rows, because its times can't be read",
         ]
 
-    def test_can_only_be_settled_with_day_or_month(self) -> None:
+    def test_date_order_must_be_day_or_month(self) -> None:
         with pytest.raises(InputError, match="date_order 'year': must be one of day, month"):
             LoadOptions(date_order="year")  # type: ignore[arg-type]
 
@@ -220,7 +220,7 @@ class TestTranscripts:
             (("2026-11-26 15:05", "15:01", "14:00"), "012"),
         ],
     )
-    def test_are_put_in_order_only_if_their_times_show_it(
+    def test_turns_are_put_in_order_of_time_only_if_their_times_require_it(
         self, tmp_path: Path, times: tuple[str, ...], found: str
     ) -> None:
         text = "".join(f"{time} Ann: {at}\n" for at, time in enumerate(times))
@@ -230,7 +230,7 @@ class TestTranscripts:
         moved = "1 dialogue whose turns were put in the order of their times"
         assert told == ([moved] if found != "012" else [])
 
-    def test_of_whatsapp_take_the_order_of_dates_from_the_user(self, tmp_path: Path) -> None:
+    def test_transcripts_of_whatsapp_take_the_order_of_dates_from_the_user(self, tmp_path: Path) -> None:
         file = written(tmp_path / "chat.txt", "03/04/2026, 21:04 - Ann: Hi.\n03/04/2026, 21:05 - Bo: Ho.\n")
         for date_order, began in (("day", "2026-04-03"), ("month", "2026-03-04")):
             [talk], _, _ = read("whatsapp", file, date_order=date_order)

@@ -1,4 +1,4 @@
-"""Odd turns of files: what is left out, what is mended, what is kept, and how each is counted."""
+"""Tests of odd turns: empty ones, placeholders, attachments, system messages and garbled text."""
 
 from __future__ import annotations
 
@@ -38,26 +38,26 @@ def said(record: Record) -> list[str]:
     return [f"{one.speaker}: {one.text}" for one in record.utterances]
 
 
-def by(*turns: str) -> dict[str, Any]:
-    """Turns written ``speaker: text``."""
+def turns_by_speaker(*turns: str) -> dict[str, Any]:
+    """Return the turns of texts such as ``Ann: Hi.``."""
     pairs = [turn.partition(": ") for turn in turns]
     return {"turns": [{"speaker": speaker, "text": text} for speaker, _, text in pairs]}
 
 
 class TestAnEmptyTurn:
-    def test_costs_itself_and_not_its_dialogue(self, tmp_path: Path) -> None:
+    def test_an_empty_turn_is_left_out_of_its_dialogue(self, tmp_path: Path) -> None:
         [talk], notices = read_lines(tmp_path, {"turns": ["Hi.", " ", "Hello.", ""]})
         assert said(talk) == ["A: Hi.", "B: Hello."]
         assert notices == ["2 empty turns left out"]
 
-    def test_leaves_responses_to_what_was_said_before_it(self, tmp_path: Path) -> None:
+    def test_the_next_turn_responds_to_the_turn_before_an_empty_turn(self, tmp_path: Path) -> None:
         answers = [{"turn": turn, "text": text, "label": 0} for turn, text in enumerate(["a", "b", "", "d"])]
         [talk], notices = read_lines(tmp_path, {"turns": ["", "Hi.", "", "Hello."], "responses": answers})
         assert isinstance(talk, Dialogue)
         assert [(one.turn, one.text) for one in talk.responses] == [(0, "b"), (1, "d")]
         assert notices == ["1 response left out", "1 empty response left out", "2 empty turns left out"]
 
-    def test_is_no_turn_in_a_published_corpus_either(self, tmp_path: Path) -> None:
+    def test_an_empty_turn_of_a_published_corpus_is_omitted(self, tmp_path: Path) -> None:
         file = written(tmp_path / "dialogues_x.txt", "Hi . __eou__  __eou__ No . __eou__\n __eou__\n")
         (talk, nothing), notices = read(file, "dailydialog")
         assert said(talk) == ["A: Hi .", "A: No ."]
@@ -69,34 +69,36 @@ class TestAPlaceholder:
     @pytest.mark.parametrize(
         "text", ["[deleted]", " [removed]", "[ Removed by Reddit ]", "[deleted by user]", "[DELETED]"]
     )
-    def test_of_a_deleted_message_is_no_turn_and_no_response(self, tmp_path: Path, text: str) -> None:
+    def test_a_placeholder_of_a_deleted_message_is_neither_a_turn_nor_a_response(
+        self, tmp_path: Path, text: str
+    ) -> None:
         answers = [{"turn": 0, "text": text, "label": 1}, {"turn": 2, "text": "Yes.", "label": 1}]
         [talk], notices = read_lines(
-            tmp_path, by("Ann: Hi.", f"Bo: {text}", "Cy: Ho.") | {"responses": answers}
+            tmp_path, turns_by_speaker("Ann: Hi.", f"Bo: {text}", "Cy: Ho.") | {"responses": answers}
         )
         assert isinstance(talk, Dialogue) and said(talk) == ["Ann: Hi.", "Cy: Ho."]
         assert [(one.turn, one.text) for one in talk.responses] == [(1, "Yes.")]
         assert notices == ["1 deleted response left out", "1 deleted message left out"]
 
-    def test_is_the_whole_text(self, tmp_path: Path) -> None:
+    def test_a_placeholder_is_the_whole_text(self, tmp_path: Path) -> None:
         turns = ["Ann: It says [deleted].", "Bo: [removed] it?", "Ann: [deleted scene]"]
-        [talk], notices = read_lines(tmp_path, by(*turns))
+        [talk], notices = read_lines(tmp_path, turns_by_speaker(*turns))
         assert said(talk) == turns and notices == []
 
-    def test_for_a_speaker_is_kept_and_counted(self, tmp_path: Path) -> None:
-        [talk], notices = read_lines(tmp_path, by("Ann: Hi.", "[deleted]: Ho."))
+    def test_a_placeholder_for_a_speaker_is_kept_and_counted(self, tmp_path: Path) -> None:
+        [talk], notices = read_lines(tmp_path, turns_by_speaker("Ann: Hi.", "[deleted]: Ho."))
         assert said(talk) == ["Ann: Hi.", "[deleted]: Ho."]
         assert notices == ["1 turn of deleted accounts kept, all with the same name"]
 
     @pytest.mark.parametrize("text", ["<image>\nA swan?", "A swan?\n<image>", "<image>\n<video>\nA swan?"])
-    def test_of_an_image_is_cut_off(self, tmp_path: Path, text: str) -> None:
-        [talk], notices = read_lines(tmp_path, by(f"Ann: {text}"))
+    def test_a_placeholder_of_an_image_is_removed_from_the_text(self, tmp_path: Path, text: str) -> None:
+        [talk], notices = read_lines(tmp_path, turns_by_speaker(f"Ann: {text}"))
         assert said(talk) == ["Ann: A swan?"]
         assert notices == [f"{text.count('<')} media placeholder{'s' * (text.count('<') > 1)} left out"]
 
-    def test_is_not_a_tag_of_html(self, tmp_path: Path) -> None:
+    def test_a_tag_of_html_is_not_a_placeholder(self, tmp_path: Path) -> None:
         turns = ["Ann: <video>\n</video>", "Bo: I see <image> there."]
-        [talk], notices = read_lines(tmp_path, by(*turns))
+        [talk], notices = read_lines(tmp_path, turns_by_speaker(*turns))
         assert said(talk) == turns and notices == []
 
 
@@ -113,7 +115,7 @@ class TestPartsOfAMessage:
             ({"content": [{"type": "hologram"}]}, ["1 content part of type hologram left out"]),
         ],
     )  # fmt: skip
-    def test_that_are_no_text_are_left_out_and_counted_by_kind(
+    def test_parts_without_text_are_omitted_and_counted_by_kind(
         self, tmp_path: Path, message: dict[str, Any], told: list[str]
     ) -> None:
         talk = {"messages": [{"role": "user", "content": "Hi."}, {"role": "assistant", **message}]}
@@ -122,7 +124,7 @@ class TestPartsOfAMessage:
         # A message that is counted by its parts is not counted as an empty turn as well.
         assert notices[1:] == told
 
-    def test_are_counted_if_they_are_kept_as_attributes_of_a_text(self, tmp_path: Path) -> None:
+    def test_parts_kept_as_attributes_of_a_text_are_counted(self, tmp_path: Path) -> None:
         calls = [{"id": "a"}, {"id": "b"}]
         [kept], notices = read_lines(tmp_path, {"messages": [{"content": "ok", "tool_calls": calls}]})
         assert isinstance(kept, Dialogue) and kept.utterances[0].attributes["tool_calls"] == calls
@@ -136,16 +138,16 @@ class TestPartsOfAMessage:
             ('It rains in \ue200entity\ue202["city","Rome","Italy"]\ue201.', "It rains in Rome."),
         ],
     )
-    def test_that_cite_sources_are_removed_and_counted(self, tmp_path: Path, text: str, shown: str) -> None:
-        [kept], notices = read_lines(tmp_path, by(f"Ann: {text}"))
+    def test_citations_are_removed_and_counted(self, tmp_path: Path, text: str, shown: str) -> None:
+        [kept], notices = read_lines(tmp_path, turns_by_speaker(f"Ann: {text}"))
         assert said(kept) == [f"Ann: {shown}"] and notices == ["1 citation mark removed"]
 
-    def test_that_cite_sources_are_not_notes_in_brackets(self, tmp_path: Path) -> None:
+    def test_notes_in_brackets_are_not_citations(self, tmp_path: Path) -> None:
         turns = ["Ann: He was born in 1910 † 1980 【really】."]
-        [kept], notices = read_lines(tmp_path, by(*turns))
+        [kept], notices = read_lines(tmp_path, turns_by_speaker(*turns))
         assert said(kept) == turns and notices == []
 
-    def test_are_counted_beside_a_text(self, tmp_path: Path) -> None:
+    def test_parts_beside_a_text_are_counted(self, tmp_path: Path) -> None:
         parts = [{"type": "text", "text": "A swan?"}, {"type": "image_url", "image_url": {"url": "x"}}]
         [kept], notices = read_lines(tmp_path, {"messages": [{"role": "user", "content": parts}]})
         assert said(kept) == ["user: A swan?"] and notices[1:] == ["1 image left out"]
@@ -153,15 +155,19 @@ class TestPartsOfAMessage:
 
 class TestAMessageOfNoSpeaker:
     @pytest.mark.parametrize("name", ["system", "System", "developer"])
-    def test_is_kept_out_of_the_turns(self, tmp_path: Path, name: str) -> None:
-        talk = by(f"{name}: Be kind.", "user: Hi.", "assistant: Hello.", f"{name}: Be short.", "user: Bye.")
+    def test_a_system_message_is_not_a_turn(self, tmp_path: Path, name: str) -> None:
+        talk = turns_by_speaker(
+            f"{name}: Be kind.", "user: Hi.", "assistant: Hello.", f"{name}: Be short.", "user: Bye."
+        )
         [read], notices = read_lines(tmp_path, talk)
         assert said(read) == ["user: Hi.", "assistant: Hello.", "user: Bye."]
         assert isinstance(read, Dialogue) and read.attributes["system"] == "Be kind.\nBe short."
         assert notices == ["2 system messages kept out of the turns"]
 
-    def test_is_what_a_tool_gives_as_well(self, tmp_path: Path) -> None:
-        [talk], notices = read_lines(tmp_path, by("user: Rain?", "tool: {}", "assistant: No rain."))
+    def test_the_output_of_a_tool_is_not_a_turn(self, tmp_path: Path) -> None:
+        [talk], notices = read_lines(
+            tmp_path, turns_by_speaker("user: Rain?", "tool: {}", "assistant: No rain.")
+        )
         assert said(talk) == ["user: Rain?", "assistant: No rain."]
         assert notices == ["1 tool message kept out of the turns"]
 
@@ -174,16 +180,16 @@ class TestAMessageOfNoSpeaker:
             (["system: Be kind."], []),
         ],
     )
-    def test_is_told_from_a_system_that_talks(
+    def test_a_speaker_called_system_can_be_a_participant(
         self, tmp_path: Path, turns: Sequence[str], left: Sequence[str] | None
     ) -> None:
-        [talk], _ = read_lines(tmp_path, by(*turns))
+        [talk], _ = read_lines(tmp_path, turns_by_speaker(*turns))
         assert (
             isinstance(talk, Rejected) if left == [] else said(talk) == list(turns if left is None else left)
         )
 
 
-class TestASpoiltText:
+class TestAGarbledText:
     TURNS = (
         "It ’ s late . :)",
         "Salt &amp; pepper",
@@ -191,12 +197,12 @@ class TestASpoiltText:
         "R&D, you & me; fine :)",
     )
 
-    def test_is_kept_and_warned_of(self, tmp_path: Path) -> None:
+    def test_garbled_text_is_kept_with_a_warning(self, tmp_path: Path) -> None:
         [talk], notices = read_lines(tmp_path, {"turns": self.TURNS})
         assert [turn[3:] for turn in said(talk)] == list(self.TURNS)
         assert notices == [f"3 texts {SPOILT}: --clean repairs them"]
 
-    def test_is_mended_on_request(self, tmp_path: Path) -> None:
+    def test_garbled_text_is_repaired_on_request(self, tmp_path: Path) -> None:
         entry = {"turns": self.TURNS, "responses": [{"turn": 0, "text": "Is n't it ?", "label": 1}]}
         [talk], notices = read_lines(tmp_path, entry, clean=True)
         assert [turn[3:] for turn in said(talk)] == [
@@ -205,12 +211,12 @@ class TestASpoiltText:
         assert isinstance(talk, Dialogue) and talk.responses[0].text == "Isn't it?"
         assert notices == [f"4 texts {SPOILT} repaired"]
 
-    def test_that_was_a_blank_is_an_empty_turn(self, tmp_path: Path) -> None:
+    def test_a_garbled_blank_is_an_empty_turn(self, tmp_path: Path) -> None:
         [talk], notices = read_lines(tmp_path, {"turns": ["Hi.", "&nbsp;"]}, clean=True)
         assert said(talk) == ["A: Hi."] and notices[-1] == "1 empty turn left out"
 
     @pytest.mark.parametrize("text", ["It's late.", "Well ... ok :)", "It costs .5", "the dogs' house", ""])
-    def test_is_not_what_people_write(self, text: str) -> None:
+    def test_ordinary_text_is_not_garbled(self, text: str) -> None:
         assert not is_cut_up(text)
 
     @pytest.mark.parametrize(
@@ -225,7 +231,7 @@ class TestASpoiltText:
             "Vous avez le temps ?",
         ],
     )
-    def test_is_neither_code_nor_french(self, text: str) -> None:
+    def test_code_and_french_are_not_garbled(self, text: str) -> None:
         assert not is_cut_up(text)
 
     @pytest.mark.parametrize(
@@ -235,17 +241,17 @@ class TestASpoiltText:
             ("Is n't it ``a , b`` ?", "Isn't it ``a , b``?"),
         ],
     )
-    def test_keeps_its_code_when_it_is_mended(self, tmp_path: Path, text: str, mended: str) -> None:
+    def test_code_is_kept_when_text_is_repaired(self, tmp_path: Path, text: str, mended: str) -> None:
         [talk], _ = read_lines(tmp_path, {"turns": [text]}, clean=True)
         assert said(talk) == [f"A: {mended}"]
         assert detokenize(mended) == mended
 
     @pytest.mark.parametrize("text", ["What ?", "I do n't", "I don ' t", "He 's in", "`` No '' she said"])
-    def test_is_what_a_tokeniser_leaves(self, text: str) -> None:
+    def test_text_split_by_a_tokeniser_is_recognised(self, text: str) -> None:
         assert is_cut_up(text) and not is_cut_up(detokenize(text))
 
 
-def test_all_of_it_is_in_the_report_and_the_store(store: Store, tmp_path: Path) -> None:
+def test_repairs_are_in_the_report_and_the_store(store: Store, tmp_path: Path) -> None:
     wipe(store)
     graph = DialogueGraph(store)
     file = written(
@@ -270,7 +276,7 @@ def test_all_of_it_is_in_the_report_and_the_store(store: Store, tmp_path: Path) 
     wipe(store)
 
 
-def test_the_command_line_says_so(run: Run, tmp_path: Path) -> None:
+def test_the_command_line_prints_the_notices(run: Run, tmp_path: Path) -> None:
     file = written(tmp_path / "talks.jsonl", '{"id": 1, "turns": ["Salt &amp; pepper ?", "", "Yes."]}')
     for options, told in (
         ([], "1 text with HTML entities"),

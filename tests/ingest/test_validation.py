@@ -1,4 +1,4 @@
-"""What a store can hold, and loaders that are made from the parts of others."""
+"""Tests of the validation of records, of user-defined loaders and of format recognition."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GOOD = Dialogue("a/b/c", "a", "b", alternating(["Hello.", "Hi."]), (Response(1, 
 
 
 class Talks(DialogueLoader):
-    """A line of JSON is the list of the turns."""
+    """Load dialogues from lines of JSON, each a list of turns."""
 
     name = "talks"
     summary = "lists of turns"
@@ -37,7 +37,7 @@ class Talks(DialogueLoader):
         return Dialogue(str(item.number), "", "", alternating(strings(item.value, "the line")))
 
 
-def test_a_loader_of_ones_own_is_one_function(tmp_path: Path) -> None:
+def test_a_user_loader_needs_one_method(tmp_path: Path) -> None:
     files = [written(tmp_path / name, '["Hi.", "Ho."]\n"no list"\n') for name in ("dev.jsonl", "x.jsonl")]
     first, refused, second, _ = Talks().read(files, LoadOptions())
     assert isinstance(first, Dialogue) and isinstance(second, Dialogue) and isinstance(refused, Rejected)
@@ -61,7 +61,7 @@ def test_a_loader_of_ones_own_is_one_function(tmp_path: Path) -> None:
         (("own/dev/x", "", ""), (None, "test"), "talks/test/own/dev/x"),
     ],
 )
-def test_options_go_before_what_an_entry_says_and_that_before_its_file(
+def test_options_override_entries_and_entries_the_file(
     said: tuple[str, str, str], options: tuple[str | None, str | None], id: str
 ) -> None:
     whole = named(Dialogue(*said, utterances=()), LoadOptions(*options), "talks", "all")
@@ -82,7 +82,7 @@ def test_options_go_before_what_an_entry_says_and_that_before_its_file(
         ({"attributes": {"deep": [[-(2**63) - 1]]}}, "number of more than 64 bits"),
     ],
 )
-def test_what_no_store_can_hold_is_refused(change: dict[str, Any], reason: str) -> None:
+def test_records_that_a_store_can_not_hold_are_refused(change: dict[str, Any], reason: str) -> None:
     require_storable(replace(GOOD, attributes={"n": [2**63 - 1, -(2**63), True, None, 0.5, "é"]}))
     with pytest.raises(ItemError, match=reason):
         require_storable(replace(GOOD, **change))
@@ -96,7 +96,7 @@ def test_json_values_of_another_kind_are_named() -> None:
         mapping([], "turn 3")
 
 
-def test_graphs_become_dialogues_of_so_many_turns() -> None:
+def test_graphs_become_dialogues_of_the_given_length() -> None:
     grouping = GraphDialogues("book", "all", 2)
     texts = [GraphText(f"(g / go-0{n})", None, f" Go {n}. ", f"f:{n}") for n in range(3)]
     made = [dialogue for text in texts for dialogue in grouping.add(text)] + list(grouping.rest())
@@ -108,12 +108,12 @@ def test_graphs_become_dialogues_of_so_many_turns() -> None:
 
 
 @pytest.mark.parametrize(("loader", "name"), CASES)
-def test_each_format_is_recognised_and_no_other_is(loader: str, name: str) -> None:
+def test_each_format_is_recognised_by_its_loader_only(loader: str, name: str) -> None:
     fitting = {other for other, _ in CASES if has_format(DATA / name, other)}
     assert fitting == {loader}
 
 
-def test_a_file_of_no_known_format_is_read_only_where_something_in_it_is_accepted(tmp_path: Path) -> None:
+def test_a_file_without_accepted_items_is_an_error(tmp_path: Path) -> None:
     prose, refused = written(tmp_path / "notes", "Prose.\n"), Rejected("notes:1", "no line")
     sentence = Sentence("a", "Prose.", "notes")
     assert list(check_format(prose, "text", iter([refused, sentence, refused]))) == [

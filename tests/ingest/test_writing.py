@@ -1,4 +1,4 @@
-"""Records become rows and batches: nothing twice, nothing over another's content, refusals with places."""
+"""Tests of writing records to a store: batches, repeated loads, and refusals with their place."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class TestInTheStore:
         wipe(embedded)
 
     @pytest.mark.parametrize("most", [1, 5, 5_000])
-    def test_batches_of_any_size_write_the_same(
+    def test_the_size_of_batches_does_not_change_the_store(
         self, embedded: Store, most: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(batches, "MAX_ROWS", most)
@@ -80,7 +80,7 @@ class TestInTheStore:
         assert again.present == {"dialogues": 3, "graphs": 6, "sentences": 1}
         assert +again.written == {"dialogues": 1, "utterances": 1, "responses": 1}
 
-    def test_other_content_under_an_id_is_refused_and_what_is_there_stays(self, embedded: Store) -> None:
+    def test_other_content_with_an_existing_id_is_refused(self, embedded: Store) -> None:
         write(embedded, [dialogue("a", "Hi.", amr=GRAPH), dialogue("b", "Ho.", amr=GRAPH)])
         changed = [dialogue("a", "Hi!", amr=GRAPH), dialogue("b", "Ho.", amr="(s / sing-01)")]
         report = write(embedded, [*changed, Sentence("p/1", "One.", "p")])
@@ -90,7 +90,7 @@ class TestInTheStore:
         [refused] = refusals(write(embedded, [Sentence("p/1", "Two.", "p")]))
         assert refused == ("p/1", "the store has a sentence with this id but another text")
 
-    def test_what_is_too_large_or_malformed_is_refused_at_its_place(
+    def test_too_large_and_malformed_records_are_refused_at_their_line(
         self, embedded: Store, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(writing, "MAX_DIALOGUE_BYTES", 2_000)
@@ -128,7 +128,7 @@ class TestInTheStore:
             ("(w / \u00e9{long})", "the concept '\u00e9aaa"),
         ],
     )
-    def test_a_graph_with_a_name_too_long_for_an_index_is_refused_at_its_line_and_the_rest_is_there(
+    def test_a_graph_with_a_too_long_name_is_refused_at_its_line(
         self, embedded: Store, graph: str, reason: str
     ) -> None:
         texts = [
@@ -155,7 +155,7 @@ class TestInTheStore:
         [(place, told)] = refusals(report)
         assert place == "g.amr:4" and told.endswith("the graph has 5,001 nodes; the maximum is 5,000")
 
-    def test_whatever_else_is_indexed_is_refused_by_itself_if_it_is_too_long(self, embedded: Store) -> None:
+    def test_too_long_indexed_values_are_refused(self, embedded: Store) -> None:
         long = "a" * 300_000
         turns = (Utterance(0, "A", "Hi."),)
         records = [
@@ -176,7 +176,7 @@ class TestInTheStore:
         assert [place for place, _ in refusals(report)][:3] == ["f:1", "f:2", "f:3"]
         assert all("bytes; the maximum is 500" in reason for _, reason in refusals(report))
 
-    def test_an_item_that_the_server_fails_at_is_found_and_the_rest_of_its_batch_is_written(
+    def test_an_item_that_fails_on_the_server_is_found_and_the_rest_of_its_batch_is_written(
         self, embedded: Store, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(writing, "graph_fault", lambda _: None)
@@ -195,7 +195,7 @@ class TestInTheStore:
         ]
         assert all("rejected by the server: " in reason for _, reason in refusals(report))
 
-    def test_a_server_that_fails_at_everything_ends_the_load(
+    def test_a_server_that_always_fails_ends_the_load(
         self, embedded: Store, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(writing, "MOST_REFUSED", 2)
@@ -225,7 +225,7 @@ class TestRows:
         assert row["attributes"] == '{"Odd name": 1, "deep": {"k": null}, "id": "mine", "none": []}'
 
     @given(st.lists(st.integers(0, 10**12), max_size=6))
-    def test_ids_sort_as_their_numbers_do(self, numbers: list[int]) -> None:
+    def test_ids_sort_in_the_order_of_their_numbers(self, numbers: list[int]) -> None:
         ids = [f"c/ü/{number}" for number in numbers]
         assert sorted(ids, key=natural_order) == [f"c/ü/{number}" for number in sorted(numbers)]
         assert all(natural_order(id).isascii() for id in ids)
@@ -239,7 +239,7 @@ class TestRows:
         assert edges == [(1, 0, "ARG0", True, None), (1, 0, "ARG4", False, True)]
         assert [(row["text"], row["nodes"]) for row in rows.lexeme_rows()] == [("boy", [0]), ("go", [1])]
 
-    def test_what_the_lexicon_knows_stands_on_terms_frames_and_opposites(self) -> None:
+    def test_terms_frames_and_antonyms_have_facts_of_the_lexicon(self) -> None:
         known = {
             "form": "phrase",
             "classes": sorted(english().classes_of("no-one")),
@@ -275,7 +275,7 @@ class TestRows:
             ["time", "monday", "sunday"],
         ]
 
-    def test_sentences_score_what_they_mention_and_count_who_says_it(self) -> None:
+    def test_sentences_have_scores_of_their_terms_and_counts_of_their_speakers(self) -> None:
         said = sentence_row(Sentence("u/1", "The boat sank.", "u", "u/d"))
         read = sentence_row(Sentence("p/1", "The boat!", "p"))
         assert [
@@ -290,7 +290,7 @@ class TestRows:
         ("text", "reason"),
         [("x" * 2_001, "longer than 2,000 characters"), ("a \ud800", "surrogate pair, U+D800")],
     )
-    def test_what_is_no_sentence_is_refused(self, text: str, reason: str) -> None:
+    def test_an_invalid_sentence_is_refused(self, text: str, reason: str) -> None:
         refused = sentence("p/1", text, "p", "f:1")
         assert isinstance(refused, Rejected) and reason in refused.reason and refused.place == "f:1"
 

@@ -1,4 +1,4 @@
-"""Answers on disk: several that make their file at once."""
+"""Tests of the answer cache when two processes create its file at the same time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from graphneg.nn.answers import Answer, AnswerCache
 
 
-def test_who_comes_while_another_makes_the_file_waits(tmp_path: Path) -> None:
+def test_opening_waits_until_another_process_has_created_the_file(tmp_path: Path) -> None:
     path = tmp_path / "answers.sqlite"
     other = sqlite3.connect(path, check_same_thread=False)
     other.execute("CREATE TABLE notes (note TEXT)")

@@ -1,4 +1,4 @@
-"""Batches: items of like length together, results in the order given, halves where memory runs out."""
+"""Tests of batching: items sorted by length, results in the original order, halved when memory runs out."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graphneg.nn.batching import longest_first
 
 
 @given(st.lists(st.text("ab", max_size=9)), st.integers(1, 5))
-def test_results_come_in_the_order_of_the_items(items: list[str], size: int):
+def test_results_are_in_the_order_of_the_items(items: list[str], size: int):
     batches: list[list[str]] = []
 
     def run(batch):

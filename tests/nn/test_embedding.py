@@ -1,4 +1,4 @@
-"""Texts as vectors: static word vectors without torch, encoders, and what is remembered of them."""
+"""Tests of embedders: static word vectors, encoders, and the cache of vectors."""
 
 from __future__ import annotations
 
@@ -54,17 +54,19 @@ def directory(folder: Path) -> Path:
 
 class TestStaticVectors:
     @pytest.mark.parametrize("form", [text, with_header, compressed, arrays, directory])
-    def test_every_form_of_file_holds_the_same(self, form: Callable[[Path], Path], tmp_path: Path) -> None:
+    def test_all_file_formats_give_the_same_vectors(
+        self, form: Callable[[Path], Path], tmp_path: Path
+    ) -> None:
         found = get_embedder(form(tmp_path)).embed(["crimson car"])
         mean = (VECTORS[1] + VECTORS[2]) / 2
         assert found == pytest.approx((mean / numpy.linalg.norm(mean))[None], abs=1e-6)
 
-    def test_vectors_have_length_1_and_texts_without_known_words_are_zero(self, tmp_path: Path) -> None:
+    def test_vectors_are_normalised_or_zero(self, tmp_path: Path) -> None:
         found = StaticVectors(text(tmp_path)).embed(["A red CAR!", "", "blue", "I don’t"])
         assert found.dtype == numpy.float32
         assert numpy.linalg.norm(found, axis=1) == pytest.approx([1, 0, 0, 0], abs=1e-6)
 
-    def test_neighbours_are_others_the_closest_first(self, tmp_path: Path) -> None:
+    def test_neighbours_are_sorted_by_similarity(self, tmp_path: Path) -> None:
         vectors = StaticVectors(text(tmp_path))
         near = vectors.neighbours("red", 2)
         assert near[0] == ("crimson", pytest.approx(0.9939, abs=1e-4))
@@ -83,21 +85,19 @@ class TestStaticVectors:
         ("content", "reason"),
         [("red 1 0\ncar 1\n", "line 2 has 1 numbers, not 2"), ("", "0 words"), ("red a b\n", "convert")],
     )
-    def test_a_file_that_holds_no_vectors_is_one_clear_line(
-        self, content: str, reason: str, tmp_path: Path
-    ) -> None:
+    def test_a_file_without_vectors_is_refused(self, content: str, reason: str, tmp_path: Path) -> None:
         (tmp_path / "v.txt").write_text(content)
         with pytest.raises(ModelError, match=reason) as raised:
             get_embedder(tmp_path / "v.txt")
         assert "v.txt" in str(raised.value) and "\n" not in str(raised.value)
 
-    def test_a_missing_file_is_one_clear_line(self, tmp_path: Path) -> None:
+    def test_a_missing_file_is_an_error(self, tmp_path: Path) -> None:
         with pytest.raises(ModelError, match="No such file"):
             get_embedder(tmp_path / "none.txt")
 
 
-class Recorder:
-    """An embedder that notes what it is asked for: texts become their length and their first letter."""
+class RecordingEmbedder:
+    """Embed a text as its length and its first letter, and record the texts."""
 
     name = "recorder"
 
@@ -109,9 +109,9 @@ class Recorder:
         return numpy.array([[len(one), ord(one[0])] for one in texts], dtype=numpy.float32).reshape(-1, 2)
 
 
-class TestRemembering:
+class TestCache:
     def test_no_text_is_embedded_twice(self) -> None:
-        inner = Recorder()
+        inner = RecordingEmbedder()
         outer = CachedEmbedder(inner)
         first = outer.embed(["a", "bb", "a"])
         assert outer.embed(["bb", "ccc", "a"]).tolist() == [[2, 98], [3, 99], [1, 97]]
@@ -120,29 +120,29 @@ class TestRemembering:
         assert outer.embed([]).shape == (0, 2)
 
     def test_memory_is_bounded(self) -> None:
-        inner = Recorder()
+        inner = RecordingEmbedder()
         outer = CachedEmbedder(inner, kept=2)
         for one in ("a", "b", "a", "c", "a", "b"):
             outer.embed([one])
         assert inner.asked == ["a", "b", "c", "b"]
 
-    def test_a_file_keeps_them_for_the_next_time_apart_by_model(self, tmp_path: Path) -> None:
+    def test_a_cache_file_keeps_vectors_by_model(self, tmp_path: Path) -> None:
         cache = tmp_path / "vectors.db"
-        before = CachedEmbedder(Recorder(), cache=cache).embed(["a", "bb"])
-        inner, other = Recorder(), Recorder()
+        before = CachedEmbedder(RecordingEmbedder(), cache=cache).embed(["a", "bb"])
+        inner, other = RecordingEmbedder(), RecordingEmbedder()
         other.name = "another"
         assert (CachedEmbedder(inner, cache=cache).embed(["bb", "a"]) == before[::-1]).all()
         CachedEmbedder(other, cache=cache).embed(["a"])
         assert (inner.asked, other.asked) == ([], ["a"])
 
-    def test_a_file_that_is_no_cache_is_refused(self, tmp_path: Path) -> None:
+    def test_a_file_that_is_not_a_cache_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "x.db").write_text("This is a text and no database." * 100)
         with pytest.raises(InputError, match=r"x\.db: can't be used as a cache"):
-            CachedEmbedder(Recorder(), cache=tmp_path / "x.db")
+            CachedEmbedder(RecordingEmbedder(), cache=tmp_path / "x.db")
 
 
 class TestNearest:
-    def test_finds_what_all_inner_products_say(self) -> None:
+    def test_search_equals_exact_inner_products(self) -> None:
         draw = numpy.random.default_rng(0)
         vectors = draw.normal(size=(50, 8)).astype(numpy.float32)
         scores, places = Nearest(vectors).search(vectors[:5], 3)
@@ -150,13 +150,13 @@ class TestNearest:
         assert places.tolist() == numpy.argsort(-products, axis=1)[:, :3].tolist()
         assert scores == pytest.approx(-numpy.sort(-products, axis=1)[:, :3], abs=1e-4)
 
-    def test_more_than_there_are_is_all_there_are(self) -> None:
+    def test_a_large_k_returns_all_vectors(self) -> None:
         assert Nearest(VECTORS).search(VECTORS[:1], 99)[1].shape == (1, len(WORDS))
 
 
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Hugging Face encoder with weights that no one trained."""
+    """Return the folder of a Hugging Face encoder with random weights."""
     import torch
     from transformers import BertConfig, BertModel, BertTokenizerFast
 
@@ -180,7 +180,7 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 class TestEncoder:
-    def test_a_text_is_the_mean_of_its_tokens_states(self, encoder: Path) -> None:
+    def test_a_text_vector_is_the_mean_of_its_token_states(self, encoder: Path) -> None:
         import torch
         from transformers import AutoModel, AutoTokenizer
 
@@ -193,7 +193,7 @@ class TestEncoder:
             mean = states.mean(0).numpy()
             assert vector == pytest.approx(mean / numpy.linalg.norm(mean), abs=1e-5)
 
-    def test_its_name_follows_its_weights(self, encoder: Path) -> None:
+    def test_the_name_contains_a_digest_of_the_weights(self, encoder: Path) -> None:
         first, again = get_embedder(encoder, device="cpu").name, get_embedder(encoder, device="cpu").name
         assert first == again and first.startswith(f"{encoder.name}@")
 
@@ -202,13 +202,13 @@ class TestEncoder:
         with pytest.raises(ModelError, match="LlamaForCausalLM generates text"):
             get_embedder(tmp_path)
 
-    def test_a_broken_model_is_one_clear_line(self, encoder: Path, tmp_path: Path) -> None:
+    def test_a_broken_model_is_an_error(self, encoder: Path, tmp_path: Path) -> None:
         (tmp_path / "config.json").write_text((encoder / "config.json").read_text())
         with pytest.raises(ModelError, match="no encoder can be read from it") as raised:
             get_embedder(tmp_path)
         assert "\n" not in str(raised.value)
 
-    def test_a_module_of_a_foreign_type_is_not_run(
+    def test_code_in_a_model_folder_is_not_run(
         self, encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.syspath_prepend(tmp_path)
@@ -223,13 +223,13 @@ class TestEncoder:
             get_embedder(folder, device="cpu")
         assert not ran.exists() and "\n" not in str(raised.value)
 
-    def test_a_folder_that_is_not_there_and_an_unknown_option_are_named(self, encoder: Path) -> None:
+    def test_missing_folders_and_unknown_options_are_named(self, encoder: Path) -> None:
         with pytest.raises(ModelError, match="there is no such model folder"):
             get_embedder("/no/such/folder")
         with pytest.raises(InputError, match="no option 'beams'"):
             get_embedder(encoder, beams=3)
 
-    def test_offline_nothing_is_fetched(self) -> None:
+    def test_offline_disables_downloads(self) -> None:
         with pytest.raises(
             ModelError, match=r"downloads are disabled; get it with: hf download no-one/no-such-model"
         ):

@@ -1,4 +1,4 @@
-"""Gumbel noise given what was chosen: always the right choice, and the right distribution."""
+"""Tests of the posterior of Gumbel noise: it reproduces the observed token and has the right distribution."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from scipy import stats
 from graphneg.nn.generation import GumbelNoise, posterior
 
 DRAWS = 20_000
-# With fixed seeds nothing is left to chance; a wrong distribution gives values near 0.
+# The seeds are fixed, so the p-values are too. A wrong distribution gives p-values near 0.
 LEAST_P = 0.001
 LOGITS = [0.5, -1.0, 2.0, 0.0, -0.5]
 OTHER_LOGITS = [1.5, 0.0, -1.0, 0.5, 0.5]
 
 
 def noise(seed: int, rows: int, tokens: int = len(LOGITS)):
-    """Standard Gumbel noise of shape (rows, tokens)."""
+    """Draw standard Gumbel noise of shape (rows, tokens)."""
     return GumbelNoise([seed], "float64").draw(rows * tokens).reshape(rows, tokens)
 
 
-def same_distribution(values, others) -> float:
+def p_value(values, others) -> float:
     return stats.ks_2samp(values.numpy(), others.numpy()).pvalue
 
 
@@ -39,7 +39,7 @@ def repeated(logits: list[float]):
     chosen=st.integers(0, 29),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_under_its_posterior_noise_the_observed_token_is_chosen(logits: list[float], chosen: int, seed: int):
+def test_posterior_noise_reproduces_the_observed_token(logits: list[float], chosen: int, seed: int):
     rows = torch.tensor([logits], dtype=torch.float64)
     observed = torch.tensor([chosen % len(logits)])
     abduced = posterior(rows, observed, noise(seed, 1, len(logits)))
@@ -49,14 +49,14 @@ def test_under_its_posterior_noise_the_observed_token_is_chosen(logits: list[flo
 
 
 @pytest.mark.parametrize("observed", range(len(LOGITS)))
-def test_the_posterior_is_what_rejection_leaves_of_the_prior(observed: int):
+def test_the_posterior_equals_rejection_sampling(observed: int):
     logits = repeated(LOGITS)
     drawn = noise(1, DRAWS)
     left = drawn[(logits + drawn).argmax(dim=-1) == observed]
     abduced = posterior(logits, torch.full((DRAWS,), observed), noise(2, DRAWS))
     for token in range(len(LOGITS)):
-        assert same_distribution(abduced[:, token], left[:, token]) > LEAST_P
-    # Not only token by token: what is chosen under other logits tells of all tokens together.
+        assert p_value(abduced[:, token], left[:, token]) > LEAST_P
+    # The tokens chosen under other logits test the joint distribution, not only each token's own.
     counts = [
         torch.bincount((repeated(OTHER_LOGITS)[: len(sample)] + sample).argmax(dim=-1), minlength=5)
         for sample in (abduced, left)
@@ -65,7 +65,7 @@ def test_the_posterior_is_what_rejection_leaves_of_the_prior(observed: int):
     assert stats.chi2_contingency(table[:, table.sum(axis=0) > 0]).pvalue > LEAST_P
 
 
-def test_posteriors_of_drawn_choices_mix_to_the_prior():
+def test_the_mixture_of_posteriors_is_the_prior():
     logits = repeated(LOGITS)
     choices = (logits + noise(3, DRAWS)).argmax(dim=-1)
     abduced = posterior(logits, choices, noise(4, DRAWS))
@@ -78,7 +78,7 @@ def test_posteriors_of_drawn_choices_mix_to_the_prior():
     assert correlation.abs().max() < 0.03
 
 
-def test_a_token_that_could_not_be_chosen_keeps_its_noise():
+def test_tokens_with_probability_zero_keep_their_noise():
     logits = torch.tensor([[0.0, -torch.inf, 1.0]], dtype=torch.float64)
     drawn = noise(5, 1, 3)
     abduced = posterior(logits, torch.tensor([0]), drawn)
@@ -86,7 +86,7 @@ def test_a_token_that_could_not_be_chosen_keeps_its_noise():
     assert (logits + abduced).argmax() == 0
 
 
-def test_an_item_has_the_same_noise_whatever_else_is_in_its_batch():
+def test_noise_does_not_depend_on_the_batch():
     alone, beside = (GumbelNoise(seeds, "float64") for seeds in ([7], [6, 7, 8]))
     for _ in range(3):
         assert torch.equal(alone.draw(11)[0], beside.draw(11)[1])

@@ -1,4 +1,4 @@
-"""Language models: scores and texts whatever the batch, training that goes on, clear refusals."""
+"""Tests of language models: scores, loading, training and resuming."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def gpt2(tiny_lms: TinyModels) -> CausalLM:
 
 
 class TestScores:
-    def test_the_reply_that_was_learned_scores_better_than_another(self, trained: CausalLM):
+    def test_the_learned_reply_has_a_lower_loss_than_another(self, trained: CausalLM):
         right = trained.score(TARGETS, SOURCES)
         wrong = trained.score(TARGETS[::-1], SOURCES)
         assert all(one < other for one, other in zip(right, wrong, strict=True))
 
-    def test_a_score_is_the_mean_loss_that_transformers_gives(self, gpt2: CausalLM):
+    def test_a_score_is_the_mean_loss_of_transformers(self, gpt2: CausalLM):
         source, target = gpt2.source_tokens(SOURCES[0]), gpt2.target_tokens(TARGETS[1])[:-1]
         row = torch.tensor([[*source, *target]], device=gpt2.device)
         labels = row.clone()
@@ -52,25 +52,25 @@ class TestScores:
             expected = float(gpt2.model(input_ids=row, labels=labels).loss)
         assert gpt2.score([TARGETS[1]], [SOURCES[0]]) == [pytest.approx(expected, rel=1e-5)]
 
-    def test_they_do_not_depend_on_the_batch(self, trained: CausalLM):
+    def test_scores_do_not_depend_on_the_batch(self, trained: CausalLM):
         together = trained.score(TARGETS, SOURCES)
         alone = [trained.score([t], [s])[0] for s, t in zip(SOURCES, TARGETS, strict=True)]
         assert together == pytest.approx(alone, rel=1e-4)
 
-    def test_a_text_without_words_is_infinitely_unlikely(self, trained: CausalLM):
+    def test_an_empty_text_has_an_infinite_loss(self, trained: CausalLM):
         assert trained.score(["", "  ", TARGETS[0]])[:2] == [math.inf, math.inf]
 
     def test_a_source_that_is_too_long_loses_its_beginning(self, gpt2: CausalLM):
         long = "never said before " * 60 + SOURCES[0]
         assert gpt2.score([TARGETS[0]], [long]) != gpt2.score([TARGETS[0]])
 
-    def test_sources_must_be_as_many_as_texts(self, gpt2: CausalLM):
+    def test_each_text_needs_a_source(self, gpt2: CausalLM):
         with pytest.raises(
             InputError, match="expected 2 preceding texts, one for each text to score, but found 1"
         ):
             gpt2.score(["a", "b"], ["c"])
 
-    def test_memory_that_runs_out_halves_the_batch(self, gpt2: CausalLM, monkeypatch: pytest.MonkeyPatch):
+    def test_the_batch_is_halved_when_memory_runs_out(self, gpt2: CausalLM, monkeypatch: pytest.MonkeyPatch):
         whole, sizes, losses = gpt2.score(TARGETS, SOURCES), [], gpt2.losses
 
         def small(batch):
@@ -85,13 +85,13 @@ class TestScores:
 
 
 class TestLoading:
-    def test_a_model_of_another_kind_is_refused(self, tiny_lms: TinyModels):
+    def test_a_model_of_another_architecture_is_refused(self, tiny_lms: TinyModels):
         with pytest.raises(ModelError, match="contains BartForConditionalGeneration, which is not a causal"):
             load_causal(tiny_lms.bart)
         with pytest.raises(ModelError, match="contains GPT2LMHeadModel, which is not a sequence-to-sequence"):
             load_seq2seq(tiny_lms.gpt2)
 
-    def test_a_model_that_is_nowhere_names_the_command_that_gets_it(
+    def test_a_missing_model_is_answered_with_the_download_command(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ):
         monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
@@ -104,7 +104,7 @@ class TestLoading:
         with pytest.raises(ModelError, match="there is no such model folder; get one with: hf download"):
             load_causal(tmp_path / "none")
 
-    def test_a_hub_that_cannot_be_reached_is_one_line(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def test_an_unreachable_hub_is_an_error(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
         monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
         monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
@@ -112,7 +112,7 @@ class TestLoading:
             load_causal("graphneg/not-there")
         assert "\n" not in str(caught.value)
 
-    def test_folders_that_hold_no_whole_model_are_refused(self, tiny_lms: TinyModels, tmp_path: Path):
+    def test_incomplete_model_folders_are_refused(self, tiny_lms: TinyModels, tmp_path: Path):
         def changed(name: str, file: str, content: str) -> Path:
             shutil.copytree(tiny_lms.gpt2, tmp_path / name)
             (tmp_path / name / file).write_text(content)
@@ -139,7 +139,7 @@ class TestLoading:
 
 
 class TestTraining:
-    def test_a_run_that_was_stopped_goes_on_to_the_same_weights(self, tiny_lms: TinyModels, tmp_path: Path):
+    def test_a_resumed_training_gives_the_same_weights(self, tiny_lms: TinyModels, tmp_path: Path):
         settings = {"max_steps": 6, "save_steps": 2, "per_device_train_batch_size": 2, "learning_rate": 1e-3}
         whole = fine_tune(load_causal(tiny_lms.gpt2), LEARNED, tmp_path / "whole", seed=1, **settings)
 
@@ -166,7 +166,7 @@ class TestTraining:
         assert all(torch.equal(one[name], other[name]) for name in one)
         assert not (stopped / "checkpoints").exists()
 
-    def test_examples_that_cannot_be_learned_are_counted(self, tiny_lms: TinyModels, tmp_path: Path):
+    def test_unusable_examples_are_counted(self, tiny_lms: TinyModels, tmp_path: Path):
         given = [*LEARNED, Example("a", ""), Example("a", "word " * 300), Example("word " * 300, " b")]
         report = fine_tune(
             load_causal(tiny_lms.gpt2), given, tmp_path / "out", max_steps=1, validation=LEARNED
@@ -174,7 +174,7 @@ class TestTraining:
         assert (report.examples, report.skipped, report.shortened) == (9, 2, 1)
         assert report.validation_loss is not None and report.validation_loss > 0
 
-    def test_a_backward_model_reads_from_the_end_and_remembers_it(self, tmp_path: Path):
+    def test_a_saved_backward_model_reads_tokens_in_reverse(self, tmp_path: Path):
         start = causal_folder(tmp_path / "start")
         forward, before = load_causal(start), load_causal(start)
         texts = [Example("", reply) for reply in REPLIES]
@@ -192,7 +192,7 @@ class TestTraining:
             (LEARNED, {"epochs": 3}, "no argument epochs; see transformers' TrainingArguments"),
         ],
     )
-    def test_what_cannot_be_trained_is_refused(
+    def test_invalid_training_input_is_refused(
         self, gpt2: CausalLM, tmp_path: Path, examples: list[Example], settings: dict, message: str
     ):
         with pytest.raises(InputError, match=message):

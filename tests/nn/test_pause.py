@@ -1,4 +1,4 @@
-"""The pause that the threads of a writer share."""
+"""Tests of `Pause`: after "429 Too Many Requests", all threads of a writer wait."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_a_short_pause_does_not_replace_a_longer_one_of_another_thread(
     pause, is_inside, go_on = Pause(), Event(), Event()
 
     def monotonic() -> float:
-        # The first thread stops here, when it has read the end of the pause.
+        # Hold the first thread here, after it has read the end of the pause and before it sets a new one.
         if not is_inside.is_set():
             is_inside.set()
             go_on.wait(0.3)

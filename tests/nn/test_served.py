@@ -1,5 +1,4 @@
-"""Writers that ask a server: nothing is lost or paid twice, whatever the server does and whenever a run is
-killed."""
+"""Tests of writers that use a server: cached answers, retries, errors and costs."""
 
 from __future__ import annotations
 
@@ -56,7 +55,7 @@ def texts(writer: ServedWriter, prompts: list[Prompt] = PROMPTS, **asked: object
 
 
 @pytest.mark.slow
-def test_a_thousand_requests_are_answered_once_each_by_a_bad_server_although_the_run_is_killed(
+def test_an_unreliable_server_answers_each_request_once_over_a_killed_run(
     folder: Path, tmp_path: Path
 ) -> None:
     cache = tmp_path / "answers.sqlite"
@@ -68,7 +67,7 @@ def test_a_thousand_requests_are_answered_once_each_by_a_bad_server_although_the
             while len(answered(folder)) < KILLED_AFTER and time.monotonic() < deadline:
                 time.sleep(0.05)
             process.kill()
-        time.sleep(2.0)  # the server ends what it had begun
+        time.sleep(2.0)  # let the server finish the requests that it had begun
         [stored] = sqlite3.connect(cache).execute("SELECT count(*) FROM final_answers").fetchone()
         lost = len(answered(folder)) - stored
         assert 0 < stored < MANY and lost <= AT_ONCE, "an answer was lost that had arrived"
@@ -82,14 +81,14 @@ def test_a_thousand_requests_are_answered_once_each_by_a_bad_server_although_the
 
 
 class TestAnswers:
-    def test_the_second_time_nothing_is_asked(self, url: str, folder: Path, tmp_path: Path) -> None:
+    def test_cached_answers_are_not_requested_again(self, url: str, folder: Path, tmp_path: Path) -> None:
         told = ServerSettings(url, cache=tmp_path / "c")
         found = texts(ServedWriter("m", told), n=2, seed=1)
         assert len(set(found)) == len(found) == len(answered(folder)) == 2 * len(PROMPTS)
         assert texts(ServedWriter("m", told), n=2, seed=1) == found
         assert len(answered(folder)) == len(found)
 
-    def test_an_answer_goes_by_server_model_prompt_parameters_and_seed(
+    def test_the_cache_key_has_server_model_prompt_parameters_and_seed(
         self, url: str, tmp_path: Path
     ) -> None:
         told, prompt = ServerSettings(url, cache=tmp_path / "c"), PROMPTS[:1]
@@ -111,11 +110,11 @@ class TestAnswers:
         patient = ServerSettings(f"{url}/", cache=tmp_path / "c", concurrency=2, timeout=1.0)
         assert texts(ServedWriter("m", patient), prompt) == first
 
-    def test_equal_prompts_of_a_call_are_asked_once(self, url: str, folder: Path, tmp_path: Path) -> None:
+    def test_equal_prompts_of_a_call_are_requested_once(self, url: str, folder: Path, tmp_path: Path) -> None:
         found = texts(ServedWriter("m", ServerSettings(url, cache=tmp_path / "c")), PROMPTS[:1] * 5)
         assert len(set(found)) == 1 == len(answered(folder))
 
-    def test_texts_are_cut_where_they_were_to_end(self, url: str, tmp_path: Path) -> None:
+    def test_texts_end_at_stop_strings_and_constraints(self, url: str, tmp_path: Path) -> None:
         writer, held = (
             ServedWriter("m", ServerSettings(url, cache=tmp_path / "c")),
             [Constraints(min_words=3)],
@@ -126,25 +125,23 @@ class TestAnswers:
         assert whole.text.count("\n") == 4 and "\n" not in line.text and line.finished
         assert sentence.text.endswith(".") and "\n" not in sentence.text
 
-    def test_a_file_that_holds_no_answers_is_refused(self, tmp_path: Path) -> None:
+    def test_a_file_that_is_not_a_cache_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "c").write_text("no database at all, but a text of some length" * 40)
         with pytest.raises(InputError, match=r"c: can't be used for answers .*; choose another cache"):
             ServedWriter("m", ServerSettings("http://x/v1", cache=tmp_path / "c"))
 
 
 class TestBadServers:
-    def test_one_that_limits_the_rate_is_asked_as_often_as_it_likes(
-        self, folder: Path, tmp_path: Path
-    ) -> None:
+    def test_a_rate_limit_is_obeyed(self, folder: Path, tmp_path: Path) -> None:
         with stub_model(folder, rate=25) as url:
             found = texts(ServedWriter("m", ServerSettings(url, AT_ONCE, cache=tmp_path / "c")))
         assert all(found) and len(answered(folder)) == len(PROMPTS)
 
-    def test_one_that_names_the_limit_otherwise_is_asked_so(self, folder: Path, tmp_path: Path) -> None:
+    def test_max_completion_tokens_is_used_if_the_server_wants_it(self, folder: Path, tmp_path: Path) -> None:
         with stub_model(folder, newer=True) as url:
             assert all(texts(ServedWriter("m", ServerSettings(url, cache=tmp_path / "c"))))
 
-    def test_a_prompt_that_is_not_accepted_costs_itself(
+    def test_a_rejected_prompt_does_not_affect_others(
         self, url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
     ) -> None:
         writer = ServedWriter("m", ServerSettings(url, cache=tmp_path / "c"))
@@ -152,9 +149,7 @@ class TestBadServers:
         assert (refused.text, refused.finished) == ("", False) and other.text
         assert "against the rules" in caplog.text
 
-    def test_one_that_goes_away_ends_the_run_and_leaves_its_answers(
-        self, folder: Path, tmp_path: Path
-    ) -> None:
+    def test_answers_are_kept_when_the_server_stops(self, folder: Path, tmp_path: Path) -> None:
         told = {"cache": tmp_path / "c", "attempts": 2, "timeout": 2.0}
         with stub_model(folder) as url:
             writer = ServedWriter("m", ServerSettings(url, **told))
@@ -173,7 +168,7 @@ class TestWrongInput:
             ({"route": "/completions/none"}, "the tokenizer has no chat template"),
         ],
     )
-    def test_what_the_server_refuses_is_told_in_a_line_without_the_key(
+    def test_server_errors_do_not_contain_the_key(
         self,
         folder: Path,
         tmp_path: Path,
@@ -194,7 +189,7 @@ class TestWrongInput:
         for where in (str(raised.value), caplog.text, repr(writer), str(vars(writer)), str(kept)):
             assert KEY not in where
 
-    def test_a_server_that_wants_a_key_says_so(
+    def test_a_missing_key_is_named(
         self, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.delenv("OPENAI_API_KEY", raising=False)
@@ -204,7 +199,7 @@ class TestWrongInput:
         ):
             texts(ServedWriter("m", ServerSettings(url, cache=tmp_path / "c")))
 
-    def test_no_server_is_told_soon(self, tmp_path: Path) -> None:
+    def test_an_unreachable_server_is_reported_quickly(self, tmp_path: Path) -> None:
         began = time.monotonic()
         with pytest.raises(
             ModelError, match="no server can be reached at this address; start a server, or set"
@@ -223,12 +218,12 @@ class TestWrongInput:
             ({"base_url": "http://me:secret@host/v1"}, "must not contain a password"),
         ],
     )
-    def test_options_that_go_with_nothing_are_refused(self, options: dict[str, float], told: str) -> None:
+    def test_invalid_settings_are_refused(self, options: dict[str, float], told: str) -> None:
         with pytest.raises(InputError, match=told) as raised:
             ServerSettings(**options)  # type: ignore[arg-type]
         assert "secret" not in str(raised.value)
 
-    def test_there_are_no_beams(self, tmp_path: Path) -> None:
+    def test_beam_search_is_refused(self, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="does not support beam search"):
             texts(
                 ServedWriter("m", ServerSettings("http://x/v1", cache=tmp_path / "c")),
@@ -237,7 +232,7 @@ class TestWrongInput:
 
 
 class TestCost:
-    def test_it_stops_before_more_is_spent_and_goes_on_with_more(
+    def test_a_run_stops_at_max_cost_and_can_be_continued(
         self, url: str, folder: Path, tmp_path: Path
     ) -> None:
         told = {
@@ -256,7 +251,7 @@ class TestCost:
         assert all(texts(richer)) and len(answered(folder)) == len(PROMPTS)
         assert richer.spent == pytest.approx(writer.spent * (len(PROMPTS) - paid) / paid, rel=0.5)
 
-    def test_what_would_be_asked_is_counted_and_not_asked(
+    def test_counting_estimates_requests_without_sending_them(
         self, url: str, folder: Path, tmp_path: Path
     ) -> None:
         told = ServerSettings(url, price_in=10.0, price_out=20.0, max_cost=9.0, cache=tmp_path / "c")

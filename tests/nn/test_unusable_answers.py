@@ -1,4 +1,4 @@
-"""Answers of a server that are cut off, empty, refused, too long, too late, or come with odd numbers."""
+"""Tests of unusable answers of a server: cut off, empty, refused, too long, late or invalid."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ UNUSABLE = [
 
 class TestProblems:
     @pytest.mark.parametrize(("answer", "problem", "text"), UNUSABLE)
-    def test_an_unusable_answer_is_named_asked_for_again_and_not_kept(
+    def test_unusable_answers_are_requested_again_and_not_cached(
         self, tmp_path: Path, answer: dict[str, Any], problem: str, text: str
     ) -> None:
         found, bodies, [note] = ask(tmp_path / "c", lambda *_: answer, times=2)
@@ -69,7 +69,7 @@ class TestProblems:
         assert f"({problem}); repeated with more tokens, 0 became usable, 1 did not" in note
 
     @pytest.mark.parametrize(("answer", "problem", "text"), UNUSABLE)
-    def test_one_that_is_usable_at_the_second_request_is_kept(
+    def test_a_usable_second_answer_is_cached(
         self, tmp_path: Path, answer: dict[str, Any], problem: str, text: str
     ) -> None:
         found, bodies, notes = ask(tmp_path / "c", lambda _, n: answer if n == 1 else FINE, times=2)
@@ -78,7 +78,7 @@ class TestProblems:
         assert most == ([16, 4096] if problem == "only-thinking" else [16, 64])
         assert not notes, "the second run read it from the file"
 
-    def test_each_is_asked_for_once_in_a_run_although_it_is_wanted_twice(self, tmp_path: Path) -> None:
+    def test_an_unusable_answer_is_repeated_once_per_run(self, tmp_path: Path) -> None:
         with answering(lambda *_: said("")) as (url, bodies):
             writer = ServedWriter("m", ServerSettings(url, cache=tmp_path / "c"))
             writer.complete([ASKED])
@@ -90,7 +90,7 @@ class TestProblems:
         [{"stop": ["\n"]}, {"constraints": [Constraints(min_words=2)]}],
         ids=["stop", "sentence"],
     )
-    def test_one_that_was_cut_off_behind_its_end_is_whole(self, tmp_path: Path, asked: dict) -> None:
+    def test_an_answer_cut_off_after_the_stop_string_is_complete(self, tmp_path: Path, asked: dict) -> None:
         [one], bodies, notes = ask(tmp_path / "c", lambda *_: said("We left.\nAnd th", "length"), **asked)
         assert one == Completion("We left.", True) and len(bodies) == 1 and not notes
 
@@ -104,21 +104,19 @@ class TestProblems:
         ],
     )
     @pytest.mark.parametrize("route", ["chat", "completion"])
-    def test_thinking_is_no_part_of_the_text(self, tmp_path: Path, text: str, route: str) -> None:
+    def test_reasoning_is_removed_from_the_text(self, tmp_path: Path, text: str, route: str) -> None:
         answer = said(text) if route == "chat" else {"choices": [{"text": text, "finish_reason": "stop"}]}
         [one], bodies, _ = ask(tmp_path / "c", lambda *_: answer, route=route)
         assert one == Completion("It is said.", True) and len(bodies) == 1
 
-    def test_the_second_request_for_more_than_thinking_has_no_strings_that_end_it(
-        self, tmp_path: Path
-    ) -> None:
+    def test_the_request_after_mere_reasoning_has_no_stop_strings(self, tmp_path: Path) -> None:
         def answer(body: dict[str, Any], _: int) -> dict[str, Any]:
             return said("<think>" if "stop" in body else "<think>Hm.\nWell.</think>It is said.\nTruly.")
 
         [one], bodies, _ = ask(tmp_path / "c", answer, stop=["\n"])
         assert one == Completion("It is said.", True) and len(bodies) == 2
 
-    def test_a_prompt_that_is_not_accepted_keeps_its_name_in_the_next_run(self, tmp_path: Path) -> None:
+    def test_a_rejected_prompt_is_remembered_in_the_next_run(self, tmp_path: Path) -> None:
         refusal = [b'HTTP/1.1 400 Bad Request\r\n\r\n{"error": {"message": "too long"}}']
         noted: list[str] = []
         with answering(lambda body, _: refusal if "long" in str(body) else FINE) as (url, bodies):
@@ -131,7 +129,7 @@ class TestProblems:
         assert noted == ["1 answer of m: server rejected the prompt (not-accepted)"]
 
 
-def dripping(text: bytes) -> Iterator[bytes]:
+def one_byte_at_a_time(text: bytes) -> Iterator[bytes]:
     for byte in text:
         yield bytes([byte])
         time.sleep(0.2)
@@ -142,10 +140,10 @@ WHOLE = b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n" + b" " * 1000
 
 class TestLimits:
     @pytest.mark.parametrize("first", [b"", WHOLE[:-1000]], ids=["from the first byte", "after the headers"])
-    def test_bytes_that_drip_do_not_extend_the_time_of_a_request(self, tmp_path: Path, first: bytes) -> None:
+    def test_slow_bytes_do_not_extend_the_timeout(self, tmp_path: Path, first: bytes) -> None:
         def answer(*_: object) -> Iterator[bytes]:
             yield first
-            yield from dripping(WHOLE[len(first) :])
+            yield from one_byte_at_a_time(WHOLE[len(first) :])
 
         began = time.monotonic()
         with answering(answer) as (url, bodies):
@@ -154,9 +152,9 @@ class TestLimits:
                 ModelError, match=r"gives no answer \(no complete answer within 0.5 seconds\)"
             ):
                 writer.complete([ASKED])
-        assert len(bodies) == 3 and time.monotonic() - began < 60  # 200 seconds of dripping each
+        assert len(bodies) == 3 and time.monotonic() - began < 60  # a complete answer would take 200 seconds
 
-    def test_an_endless_answer_is_given_up(self, tmp_path: Path) -> None:
+    def test_an_endless_answer_is_aborted(self, tmp_path: Path) -> None:
         def answer(*_: object) -> Iterator[bytes]:
             yield b"HTTP/1.1 200 OK\r\n\r\n"
             while True:
@@ -168,7 +166,7 @@ class TestLimits:
                 writer.complete([ASKED])
 
     @pytest.mark.parametrize("port", [65536, 99999999])
-    def test_a_redirect_to_a_port_that_is_none_is_told_in_a_line(self, tmp_path: Path, port: int) -> None:
+    def test_a_redirect_to_an_invalid_port_is_an_error(self, tmp_path: Path, port: int) -> None:
         moved = f"HTTP/1.1 307 No\r\nlocation: http://127.0.0.1:{port}/\r\ncontent-length: 0\r\n\r\n"
         with answering(lambda *_: [moved.encode()]) as (url, _):
             writer = ServedWriter("m", ServerSettings(url, cache=tmp_path / "c"))
@@ -199,7 +197,7 @@ class TestLimits:
             (b'HTTP/1.1 422 No\r\n\r\n{"detail": [{"msg": "a field"}]}', "does not accept .*a field"),
         ],
     )
-    def test_nonsense_is_told_in_a_line(self, tmp_path: Path, content: bytes, told: str) -> None:
+    def test_invalid_responses_are_one_line_of_error(self, tmp_path: Path, content: bytes, told: str) -> None:
         with answering(lambda *_: [content]) as (url, _):
             writer = ServedWriter("m", ServerSettings(url, cache=tmp_path / "c"))
             with pytest.raises(ModelError, match=told) as raised:
@@ -207,9 +205,7 @@ class TestLimits:
         assert "\n" not in str(raised.value) and len(str(raised.value)) < 600
 
     @pytest.mark.parametrize("count", [10**400, -1, 1.5, "12", float("nan"), float("inf"), True, [1]])
-    def test_numbers_of_tokens_that_cannot_be_are_estimated_and_counted(
-        self, tmp_path: Path, count: Any
-    ) -> None:
+    def test_impossible_token_counts_are_estimated(self, tmp_path: Path, count: Any) -> None:
         answer = {**FINE, "usage": {"prompt_tokens": count, "completion_tokens": count}}
         with answering(lambda *_: answer) as (url, _):
             serving = ServerSettings(url, price_in=1.0, price_out=1.0, max_cost=1.0, cache=tmp_path / "c")
@@ -220,9 +216,7 @@ class TestLimits:
         assert "had impossible token counts" in note
 
     @pytest.mark.parametrize("value", [float("nan"), float("-inf"), None, "x"])
-    def test_an_odd_log_probability_spoils_neither_the_text_nor_the_file(
-        self, tmp_path: Path, value: Any
-    ) -> None:
+    def test_an_invalid_log_probability_does_not_affect_the_text(self, tmp_path: Path, value: Any) -> None:
         answer = said("It is said.")
         answer["choices"][0]["logprobs"] = {"content": [{"logprob": -1.0}, {"logprob": value}]}
         found, bodies, _ = ask(tmp_path / "c", lambda *_: answer, times=2)
@@ -242,13 +236,11 @@ class TestOptions:
             {"base_url": "http://localhost:99999/v1"},
         ],
     )
-    def test_numbers_and_addresses_that_are_none_are_refused(self, options: dict[str, Any]) -> None:
+    def test_invalid_numbers_and_addresses_are_refused(self, options: dict[str, Any]) -> None:
         with pytest.raises(InputError):
             ServerSettings(**options)
 
-    def test_a_key_that_cannot_be_sent_is_not_shown(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_an_invalid_key_is_not_shown(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("OPENAI_API_KEY", "sk-first\nsk-second")
         writer = ServedWriter("m", ServerSettings("http://127.0.0.1:9/v1", cache=tmp_path / "c"))
         with pytest.raises(
@@ -259,7 +251,7 @@ class TestOptions:
 
 
 class TestFile:
-    def test_answers_of_one_server_are_not_those_of_another(self, tmp_path: Path) -> None:
+    def test_answers_of_another_server_are_not_used(self, tmp_path: Path) -> None:
         texts: list[str] = []
         for text in ("One.", "Two."):
             found, bodies, _ = ask(tmp_path / "c", lambda *_, text=text: said(text))
@@ -267,13 +259,13 @@ class TestFile:
             assert len(bodies) == 1
         assert texts == ["One.", "Two."]
 
-    def test_the_path_of_an_address_tells_servers_apart(self, tmp_path: Path) -> None:
+    def test_servers_with_different_paths_are_different(self, tmp_path: Path) -> None:
         with answering(lambda *_: FINE) as (url, bodies):
             for end in ("/think", "/ok", "/ok/"):
                 ServedWriter("m", ServerSettings(url + end, cache=tmp_path / "c")).complete([ASKED])
         assert len(bodies) == 2
 
-    def test_a_file_of_an_older_version_is_told_once_and_not_read(
+    def test_answers_of_an_older_version_are_reported_once_and_ignored(
         self, tmp_path: Path, caplog: pytest.LogCaptureFixture
     ) -> None:
         old = sqlite3.connect(tmp_path / "c")
@@ -297,7 +289,7 @@ class TestFile:
         ):
             AnswerCache(tmp_path / "c")
 
-    def test_an_answer_with_a_problem_is_gone_with_the_run(self, tmp_path: Path) -> None:
+    def test_answers_with_a_problem_are_not_kept_for_the_next_run(self, tmp_path: Path) -> None:
         answers, odd, fine = (
             AnswerCache(tmp_path / "c"),
             Answer("It", False, problem="truncated"),

@@ -1,4 +1,4 @@
-"""What tests of pages share: Debian's Chromium, and ``graphneg serve`` as a process of its own."""
+"""Fixtures of the page tests: Debian's Chromium, and ``graphneg serve`` in a process."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ PATIENCE = 300_000
 
 @dataclass(frozen=True)
 class Served:
-    """A running ``graphneg serve``: the address that it printed, and what it wrote to standard error."""
+    """A running ``graphneg serve`` and the address that it printed."""
 
     process: subprocess.Popen[str]
     address: str
 
     @property
     def origin(self) -> str:
-        """The address without the token."""
+        """Return the address without the token."""
         return self.address.partition("?")[0].removesuffix("/")
 
     def kill(self) -> None:
-        """As ``kill -9`` does."""
+        """Kill the process with SIGKILL."""
         os.kill(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
@@ -43,7 +43,7 @@ Serve = Callable[..., Served]
 
 @contextmanager
 def serving(folder: Path, *arguments: object, password: str = "") -> Iterator[Served]:
-    """A server in a folder; it ends with the block."""
+    """Run a server in a folder until the block ends."""
     command = [str(Path(sys.executable).with_name("graphneg")), "serve", "--port", "0", *map(str, arguments)]
     environment = {**os.environ, "GRAPHNEG_PAGES_PASSWORD": password, "NEO4J_URI": ""}
     process = subprocess.Popen(
@@ -66,7 +66,7 @@ def serving(folder: Path, *arguments: object, password: str = "") -> Iterator[Se
 
 @pytest.fixture(scope="module")
 def chromium() -> Generator[Browser]:
-    """The browser. Missing, it fails a CI run and skips the tests elsewhere."""
+    """Start the browser. If it is missing, tests fail in CI and are skipped elsewhere."""
     if not Path(CHROMIUM).exists() and not os.environ.get("CI"):
         pytest.skip(f"no {CHROMIUM}")
     with sync_playwright() as playwright:
@@ -77,9 +77,9 @@ def chromium() -> Generator[Browser]:
 
 @pytest.fixture
 def visitor(chromium: Browser) -> Generator[Callable[[Served], Page]]:
-    """Opens the address of a server in a browser with cookies of its own, each time it is called.
+    """Return a function that opens the address of a server in a new browser context.
 
-    The test fails where a page broke the content security policy, or a script of it failed.
+    The test fails if a page violates the content security policy, or if a script raises an error.
     """
     contexts: list[BrowserContext] = []
     faults: list[str] = []

@@ -1,4 +1,4 @@
-"""Every route with hostile values: an answer in a line, never an error of the server."""
+"""Tests of every route with hostile values: the answer is a page or one line, never a server error."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ values = some.sampled_from(HOSTILE) | some.text(max_size=30).map(
 
 @dataclass(frozen=True)
 class Client:
-    """Asks an application without a server: an exception that no route expects is raised here."""
+    """Call an application without a server, so that unexpected exceptions fail the test."""
 
     application: Any
 
@@ -128,7 +128,7 @@ class Client:
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Generator[Client]:
-    """All views; an exception that no route expects is raised here."""
+    """Return a client of an application with all views."""
     folder: Path = tmp_path_factory.mktemp("asked")
     write_jsonl([replace(one, target="response") for one in negatives()], folder / "made.jsonl")
     with open_store(folder / "store") as store:
@@ -160,7 +160,7 @@ def test_empty_views_say_which_command_fills_them(tmp_path: Path) -> None:
 
 
 def check(status: int, text: str) -> None:
-    """An answer, or one line that says what is wrong."""
+    """Assert that the status is an expected one and that the text reports no crash."""
     assert status in (200, 303, 307, 400, 404, 405)
     assert "went wrong" not in text and "Traceback" not in text
 
@@ -176,7 +176,7 @@ def test_values_of_an_address_are_refused_in_a_line(client: Client, path: str, d
 @pytest.mark.parametrize("path", PATHS)
 @settings(max_examples=40, deadline=None)
 @given(value=values)
-def test_addresses_of_nothing_are_refused_in_a_line(client: Client, path: str, value: str) -> None:
+def test_unknown_addresses_are_refused_in_a_line(client: Client, path: str, value: str) -> None:
     check(*client.ask(path.format(quote(value, safe=""))))
 
 
@@ -228,6 +228,6 @@ def test_the_line_says_what_is_wrong(client: Client, path: str, status: int, sai
         ("\0.csv", b"a"),
     ],
 )
-def test_files_that_are_none_are_refused_in_a_line(client: Client, name: str, sent: bytes) -> None:
+def test_invalid_files_are_refused_in_a_line(client: Client, name: str, sent: bytes) -> None:
     status, text = client.ask(f"/review/import?{urlencode({'name': name})}", "POST", sent)
     assert status == 400 and "went wrong" not in text

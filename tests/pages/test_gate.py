@@ -1,4 +1,4 @@
-"""Who gets in: tokens, hosts, origins, passwords, and what guards every answer; how a wrong start ends."""
+"""Tests of access to the pages: tokens, hosts, origins, passwords, limits, and wrong options."""
 
 from __future__ import annotations
 
@@ -35,29 +35,29 @@ PASSWORD = "correct horse"
 
 
 def written(folder: Path) -> Path:
-    """A file of one negative."""
+    """Write a file of one negative."""
     write_jsonl([replace(EXAMPLE, target="response")], folder / "some.jsonl")
     return folder / "some.jsonl"
 
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Generator[Served]:
-    """A server on loopback."""
+    """Run a server on the loopback address."""
     folder = tmp_path_factory.mktemp("gate")
     with serving(folder, written(folder)) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
-def guarded(tmp_path_factory: pytest.TempPathFactory) -> Generator[Served]:
-    """A server on every address of this machine."""
+def public_server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Served]:
+    """Run a server with a password on all addresses of this machine."""
     folder = tmp_path_factory.mktemp("guarded")
     with serving(folder, written(folder), "--host", "0.0.0.0", password=PASSWORD) as running:
         yield running
 
 
 class Answer:
-    """What a server answers to one request."""
+    """The response of a server to one request."""
 
     def __init__(
         self, served: Served, path: str, method: str = "GET", body: str = "", source: str = "", **headers: str
@@ -73,16 +73,20 @@ class Answer:
         connection.close()
 
 
-def tried(served: Served, password: str, source: str, headers: Mapping[str, str] | None = None) -> Answer:
-    """Return what a server answers to a password that comes from an address."""
+def try_password(
+    served: Served, password: str, source: str, headers: Mapping[str, str] | None = None
+) -> Answer:
+    """Return the response to a password sent from the address `source`."""
     origin = served.origin.replace("0.0.0.0", "127.0.0.1")
     return Answer(
         served, "/login", "POST", urlencode({"password": password}), source, Origin=origin, **(headers or {})
     )
 
 
-def deaf(address: tuple[str, int], path: str, requests: int = 1, source: str = "127.0.0.1") -> socket.socket:
-    """Return a connection of somebody who sends several requests at once and reads no response."""
+def open_unread(
+    address: tuple[str, int], path: str, requests: int = 1, source: str = "127.0.0.1"
+) -> socket.socket:
+    """Return a connection that has sent several requests at once and reads no response."""
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
     connection.bind((source, 0))
@@ -96,7 +100,7 @@ def deaf(address: tuple[str, int], path: str, requests: int = 1, source: str = "
 
 
 def cookie_of(served: Served) -> str:
-    """The cookie of somebody who was let in."""
+    """Return the cookie of a new session."""
     answer = Answer(served, served.address.removeprefix(served.origin))
     return answer.headers["Set-Cookie"].partition(";")[0]
 
@@ -114,7 +118,7 @@ class TestTheToken:
     @pytest.mark.parametrize(
         "path", ["/", "/review", "/negatives", "/?token=guess", "/review/results", "/none"]
     )
-    def test_nobody_gets_in_without(self, served: Served, path: str) -> None:
+    def test_requests_without_a_token_are_refused(self, served: Served, path: str) -> None:
         answer = Answer(served, path)
         assert answer.status == 403 and "open the URL that graphneg serve has printed" in answer.text
         name = cookie_of(served).partition("=")[0]
@@ -156,20 +160,22 @@ class TestAnswers:
             assert "frame-ancestors 'none'" in policy and headers["X-Content-Type-Options"] == "nosniff"
             assert headers["Referrer-Policy"] == "same-origin" and "Server" not in headers
 
-    def test_styles_are_all_that_anybody_gets(self, served: Served) -> None:
+    def test_only_styles_need_no_token(self, served: Served) -> None:
         assert Answer(served, "/static/pages.css").status == 200
         for path in ("/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fgate.py", "/static/"):
             assert Answer(served, path).status in (403, 404)
 
-    def test_what_is_not_there_is_said_in_a_line(self, served: Served) -> None:
+    def test_unknown_paths_are_refused_in_a_line(self, served: Served) -> None:
         answer = Answer(served, "/<script>alert(1)</script>", Cookie=cookie_of(served))
         assert answer.status == 404 and "Not Found" in answer.text and "<script>alert" not in answer.text
 
 
 class TestBeyondThisMachine:
-    def test_a_password_is_asked_for(self, guarded: Served, visitor: Callable[[Served], Page]) -> None:
-        assert "token" not in guarded.address
-        local = dataclasses.replace(guarded, address=guarded.address.replace("0.0.0.0", "127.0.0.1"))
+    def test_a_password_is_asked_for(self, public_server: Served, visitor: Callable[[Served], Page]) -> None:
+        assert "token" not in public_server.address
+        local = dataclasses.replace(
+            public_server, address=public_server.address.replace("0.0.0.0", "127.0.0.1")
+        )
         page = visitor(local)
         assert page.url.endswith("/login")
         page.get_by_label("The password").fill("wrong horse")
@@ -181,34 +187,36 @@ class TestBeyondThisMachine:
         page.goto(f"{local.origin}/review")
         assert page.get_by_label("Your name").is_visible()
 
-    def test_nothing_opens_without(self, guarded: Served) -> None:
-        assert Answer(guarded, "/review").headers["Location"] == "/login"
-        assert Answer(guarded, "/review?token=x").headers["Location"] == "/login"
-        origin = {"Origin": guarded.origin.replace("0.0.0.0", "127.0.0.1")}
-        assert Answer(guarded, "/review/begin", "POST", "annotator=ann", **origin).status == 403
-        assert "Set-Cookie" not in Answer(guarded, "/login", "POST", "password=guess", **origin).headers
+    def test_requests_without_a_password_are_refused(self, public_server: Served) -> None:
+        assert Answer(public_server, "/review").headers["Location"] == "/login"
+        assert Answer(public_server, "/review?token=x").headers["Location"] == "/login"
+        origin = {"Origin": public_server.origin.replace("0.0.0.0", "127.0.0.1")}
+        assert Answer(public_server, "/review/begin", "POST", "annotator=ann", **origin).status == 403
+        assert "Set-Cookie" not in Answer(public_server, "/login", "POST", "password=guess", **origin).headers
 
-    def test_guesses_are_limited_before_the_password_is_compared(self, guarded: Served) -> None:
-        told = [tried(guarded, f"guess {n}", "127.0.0.2") for n in range(30)]
+    def test_guesses_are_limited_before_the_password_is_compared(self, public_server: Served) -> None:
+        told = [try_password(public_server, f"guess {n}", "127.0.0.2") for n in range(30)]
         limited = [answer for answer in told if answer.status == 429]
         assert len(limited) >= 20 and 0 < int(limited[0].headers["Retry-After"]) < 60
         assert "go back and try again in" in limited[0].text
-        right = tried(guarded, PASSWORD, "127.0.0.2")
+        right = try_password(public_server, PASSWORD, "127.0.0.2")
         assert right.status == 429 and "Set-Cookie" not in right.headers
 
-    def test_a_guess_can_not_name_the_address_that_it_comes_from(self, guarded: Served) -> None:
+    def test_a_forwarded_address_is_ignored(self, public_server: Served) -> None:
         forged = [{"X-Forwarded-For": f"10.9.{n}.1", "X-Forwarded-Proto": "https"} for n in range(30)]
-        told = [tried(guarded, f"guess {n}", "127.0.0.6", named) for n, named in enumerate(forged)]
+        told = [
+            try_password(public_server, f"guess {n}", "127.0.0.6", named) for n, named in enumerate(forged)
+        ]
         assert sum(answer.status == 429 for answer in told) >= 20
 
-    def test_nobody_is_kept_out_by_the_guesses_of_others(self, guarded: Served) -> None:
+    def test_wrong_passwords_of_others_do_not_lock_anybody_out(self, public_server: Served) -> None:
         for n in range(30):
-            tried(guarded, f"guess {n}", "127.0.0.3")
-        assert "Set-Cookie" in tried(guarded, PASSWORD, "127.0.0.4").headers
+            try_password(public_server, f"guess {n}", "127.0.0.3")
+        assert "Set-Cookie" in try_password(public_server, PASSWORD, "127.0.0.4").headers
 
     @pytest.mark.parametrize("is_chunked", [False, True])
-    def test_long_forms_are_not_read(self, guarded: Served, is_chunked: bool) -> None:
-        parts = urlsplit(guarded.origin.replace("0.0.0.0", "127.0.0.1"))
+    def test_long_forms_are_not_read(self, public_server: Served, is_chunked: bool) -> None:
+        parts = urlsplit(public_server.origin.replace("0.0.0.0", "127.0.0.1"))
         length = "Transfer-Encoding: chunked" if is_chunked else "Content-Length: 60000000"
         head = f"POST /login HTTP/1.1\r\nHost: {parts.netloc}\r\nOrigin: http://{parts.netloc}\r\n{length}\r\n\r\n"
         with socket.create_connection(
@@ -219,38 +227,38 @@ class TestBeyondThisMachine:
             if is_chunked:
                 sent.sendall(b"1388\r\n" + b"a=1&" * 1250 + b"\r\n")
             assert sent.recv(4096).startswith(b"HTTP/1.1 413")
-            while sent.recv(4096):  # and the connection is closed
+            while sent.recv(4096):  # read until the server closes the connection
                 pass
 
-    def test_half_sent_requests_keep_nobody_out_and_are_closed(self, guarded: Served) -> None:
-        port = urlsplit(guarded.origin).port or 80
+    def test_incomplete_requests_are_closed(self, public_server: Served) -> None:
+        port = urlsplit(public_server.origin).port or 80
         with ExitStack() as opened:
             for _ in range(600):
                 half = opened.enter_context(socket.create_connection(("127.0.0.1", port)))
                 half.sendall(b"GET /login HTTP/1.1\r\nHost: 127.0.0.1")
-            assert Answer(guarded, "/login", source="127.0.0.6").status == 200
+            assert Answer(public_server, "/login", source="127.0.0.6").status == 200
             half.settimeout(120)
             with suppress(ConnectionResetError):
                 assert half.recv(4096)[:12] in (b"HTTP/1.1 408", b"HTTP/1.1 503")
 
-    def test_visitors_who_read_no_responses_keep_nobody_out(self, guarded: Served) -> None:
-        port = urlsplit(guarded.origin).port or 80
+    def test_unread_responses_do_not_block_others(self, public_server: Served) -> None:
+        port = urlsplit(public_server.origin).port or 80
         with ExitStack() as opened:
             for number in range(440):
                 source = f"127.0.4.{1 + number % 4}"
-                opened.enter_context(deaf(("127.0.0.1", port), "/static/drawing.js", 300, source))
+                opened.enter_context(open_unread(("127.0.0.1", port), "/static/drawing.js", 300, source))
             time.sleep(PATIENCE_SECONDS)
             assert [
-                Answer(guarded, "/login", source=f"127.0.0.{20 + number}").status for number in range(4)
+                Answer(public_server, "/login", source=f"127.0.0.{20 + number}").status for number in range(4)
             ] == [200] * 4
 
-    def test_names_of_other_sites_are_refused(self, guarded: Served) -> None:
-        port = urlsplit(guarded.origin).port
-        assert Answer(guarded, "/login", Host=f"evil.example:{port}").status == 403
-        assert Answer(guarded, "/login", Host=f"192.0.2.7:{port}").status == 200
+    def test_names_of_other_sites_are_refused(self, public_server: Served) -> None:
+        port = urlsplit(public_server.origin).port
+        assert Answer(public_server, "/login", Host=f"evil.example:{port}").status == 403
+        assert Answer(public_server, "/login", Host=f"192.0.2.7:{port}").status == 200
 
     @pytest.mark.parametrize("password", ["", "short"])
-    def test_it_is_required(self, password: str) -> None:
+    def test_a_password_is_required(self, password: str) -> None:
         check_access("localhost", password)
         with pytest.raises(InputError, match=r"--host 0\.0\.0\.0: .* password of at least 8 characters"):
             check_access("0.0.0.0", password)
@@ -261,7 +269,7 @@ class TestBeyondThisMachine:
 
 
 class TestGuesses:
-    def test_each_address_has_a_limit_of_its_own(self) -> None:
+    def test_each_address_has_a_limit(self) -> None:
         now = 0.0
         guesses = PasswordLimiter(lambda: now)
         allowed = [guesses.seconds_to_wait("192.0.2.1") == 0 for _ in range(20)]
@@ -271,7 +279,7 @@ class TestGuesses:
         now += 1 / OF_ONE.per_second
         assert [guesses.seconds_to_wait("192.0.2.1") == 0 for _ in range(2)] == [True, False]
 
-    def test_all_addresses_together_have_one(self) -> None:
+    def test_all_addresses_together_have_a_limit(self) -> None:
         now = 0.0
         guesses = PasswordLimiter(lambda: now)
         allowed = sum(guesses.seconds_to_wait(f"192.0.2.{n}") == 0 for n in range(200))
@@ -285,7 +293,7 @@ class TestGuesses:
         assert sum(allowed) == OF_ONE.burst
         assert guesses.seconds_to_wait("2001:db8:0:1::1") == 0
 
-    def test_it_remembers_no_more_addresses_than_it_should(self) -> None:
+    def test_the_number_of_remembered_addresses_is_limited(self) -> None:
         guesses = PasswordLimiter(lambda: 0.0)
         for n in range(MOST_ADDRESSES + 50):
             guesses.seconds_to_wait(f"10.{n >> 16}.{n >> 8 & 255}.{n & 255}")
@@ -294,7 +302,7 @@ class TestGuesses:
 
 class TestWrongStarts:
     def run(self, capfd: pytest.CaptureFixture[str], *arguments: object) -> str:
-        """What is said where it ends with 2; one line."""
+        """Run ``graphneg serve`` with wrong options; return its error and assert status 2."""
         told = command_line(capfd)("serve", *arguments, "--store", "/nowhere")
         assert told.status == 2 and not told.out
         return " ".join(told.err.split())
@@ -325,7 +333,7 @@ class TestWrongStarts:
         said = self.run(capfd, written(tmp_path), "--questions", path, "--port", "0")
         assert "mine.json: not a file of questions: Object missing required field `questions`" in said
 
-    def test_judgements_that_are_none(self, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    def test_invalid_judgements(self, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
         (tmp_path / "some.judgements.sqlite").write_text("no judgements" * 500, encoding="utf-8")
         said = self.run(capfd, written(tmp_path), "--port", "0")
         assert "some.judgements.sqlite: not a file of judgements, or damaged" in said
@@ -341,7 +349,7 @@ class TestWrongStarts:
 
 
 class TestUnreadResponses:
-    """Connections of visitors who do not read a large response, in front of an application of one page."""
+    """Connections that do not read a large response are closed, so that others can be served."""
 
     @pytest.fixture
     def address(self) -> Generator[tuple[str, int]]:
@@ -363,22 +371,22 @@ class TestUnreadResponses:
         self, address: tuple[str, int], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(connections, "OUTSIDE_STALL_SECONDS", 0.5)
-        with deaf(address, "/large") as outside, deaf(address, "/inside") as inside:
+        with open_unread(address, "/large") as outside, open_unread(address, "/inside") as inside:
             time.sleep(2)
             assert received(outside) < 8_000_000 <= received(inside)
 
-    def test_they_give_way_when_there_are_too_many(
+    def test_the_oldest_are_closed_when_there_are_too_many(
         self, address: tuple[str, int], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(connections, "MOST_OF_ONE", 2)
-        with deaf(address, "/inside") as inside, deaf(address, "/large") as outside:
+        with open_unread(address, "/inside") as inside, open_unread(address, "/large") as outside:
             time.sleep(PATIENCE_SECONDS + 0.5)
-            with deaf(address, "/small") as other:
+            with open_unread(address, "/small") as other:
                 assert other.recv(12) == b"HTTP/1.1 200"
             assert received(outside) < 8_000_000 <= received(inside)
 
     def test_requests_that_are_sent_at_once_end_the_connection(self, address: tuple[str, int]) -> None:
-        with deaf(address, "/small", requests=3) as connection:
+        with open_unread(address, "/small", requests=3) as connection:
             assert received(connection) < 400
 
 

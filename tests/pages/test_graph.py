@@ -1,4 +1,4 @@
-"""The graph in a browser: a topic and on from there, all topics, queries that only read."""
+"""Tests of the graph pages in a browser: a topic and its neighbours, all topics, and queries."""
 
 from __future__ import annotations
 
@@ -50,20 +50,20 @@ def page(visitor: Visit, served: Served) -> Page:
 
 
 def ask(page: Page, served: Served, **given: str) -> int:
-    """Ask the page of queries; returns the status."""
+    """Open the page of queries; return the HTTP status."""
     answer = page.goto(f"{served.origin}/graph/queries?{urlencode(given)}")
     assert answer is not None
     return answer.status
 
 
 def drawn_names(page: Page) -> set[str]:
-    """The topics of the drawing, when it has come to rest."""
+    """Wait until the layout has settled; return the drawn topics."""
     page.wait_for_selector("canvas[data-settled=true]")
     return set(page.evaluate("document.querySelector('canvas').drawing.graph.topics.map((t) => t.name)"))
 
 
 def place_of(page: Page, name: str) -> tuple[float, float]:
-    """Where a topic is on the page, in pixels."""
+    """Return the position of a topic on the page, in pixels."""
     x, y = page.evaluate(
         """(name) => {
           const canvas = document.querySelector("canvas"), { drawing } = canvas, { view, places } = drawing;
@@ -77,7 +77,7 @@ def place_of(page: Page, name: str) -> tuple[float, float]:
 
 
 class TestTopic:
-    def test_is_reached_by_keyboard_and_leads_on(self, page: Page, served: Served) -> None:
+    def test_topics_are_reached_by_keyboard(self, page: Page, served: Served) -> None:
         expect(page.get_by_role("row", name="coffee")).to_be_visible()
         page.get_by_label("topic").fill("coffee")
         page.get_by_label("topic").press("Enter")
@@ -87,17 +87,17 @@ class TestTopic:
         page.locator(".perspective").get_by_role("link", name="cake", exact=True).press("Enter")
         expect(page.get_by_role("heading", level=1)).to_have_text("cake")
         assert page.url.endswith("topic=cake")
-        assert drawn_names(page) >= before | {"cream"}  # it grows: what was drawn stays
+        assert drawn_names(page) >= before | {"cream"}  # topics drawn before are kept
         page.go_back()
         expect(page.get_by_role("heading", level=1)).to_have_text("coffee")
 
-    def test_a_click_in_the_drawing_goes_on(self, page: Page, served: Served) -> None:
+    def test_a_click_on_a_topic_opens_it(self, page: Page, served: Served) -> None:
         page.goto(f"{served.origin}/graph?topic=coffee")
         drawn_names(page)
         page.mouse.click(*place_of(page, "cake"))
         expect(page.get_by_role("heading", level=1)).to_have_text("cake")
 
-    def test_shows_the_utterances_behind_a_shift(self, page: Page, served: Served) -> None:
+    def test_the_utterances_of_a_shift_are_shown(self, page: Page, served: Served) -> None:
         page.goto(f"{served.origin}/graph?topic=coffee")
         page.locator(".perspective").get_by_role("link", name=re.compile("pairs: coffee to cake")).press(
             "Enter"
@@ -108,7 +108,7 @@ class TestTopic:
         drawn_names(page)
         (x, y), (to_x, to_y) = place_of(page, "coffee"), place_of(page, "tea")
         page.evaluate("(pairs) => document.querySelector('canvas').drawing.pairs = new Set(pairs)", [])
-        page.mouse.click((x + to_x) / 2, (y + to_y) / 2)  # on the arrow, drawn straight now
+        page.mouse.click((x + to_x) / 2, (y + to_y) / 2)  # the middle of the arrow
         expect(page.locator("#behind")).to_contain_text("Tea for me, please.")
 
     def test_the_drawing_is_moved_and_zoomed_by_keyboard_and_wheel(self, page: Page, served: Served) -> None:
@@ -127,13 +127,13 @@ class TestTopic:
         page.mouse.wheel(0, -300)
         page.wait_for_function(f"{view}.scale > {start['scale']}")
 
-    def test_one_that_is_not_there_names_those_that_may_be_meant(self, page: Page, served: Served) -> None:
+    def test_an_unknown_topic_is_answered_with_similar_ones(self, page: Page, served: Served) -> None:
         answer = page.goto(f"{served.origin}/graph?topic=coffe")
         assert answer is not None and answer.status == 400
         expect(page.get_by_role("alert")).to_contain_text("did you mean coffee")
 
     @pytest.mark.parametrize("width", [400, 1600])
-    def test_fits(self, visitor: Visit, served: Served, width: int) -> None:
+    def test_every_view_fits_the_width(self, visitor: Visit, served: Served, width: int) -> None:
         page = visitor(served, width)
         for path in (
             "",
@@ -149,7 +149,7 @@ class TestTopic:
 
 
 class TestAll:
-    def test_draws_every_topic(self, page: Page, served: Served, store: Store) -> None:
+    def test_the_whole_graph_has_every_topic(self, page: Page, served: Served, store: Store) -> None:
         page.goto(f"{served.origin}/graph/all")
         rows = store.read("MATCH (t:Term) WHERE EXISTS { (t)-[:SHIFTS_TO]-(:Term) } RETURN t.text AS text")
         topics = {row["text"] for row in rows}
@@ -158,7 +158,7 @@ class TestAll:
         page.mouse.click(*place_of(page, "coffee"))
         page.wait_for_url("**/graph?topic=coffee")
 
-    def test_draws_a_topic_that_a_command_adds_meanwhile(
+    def test_the_whole_graph_has_a_topic_that_a_command_adds_meanwhile(
         self, page: Page, served: Served, store: Store
     ) -> None:
         def topics() -> set[str]:
@@ -178,7 +178,7 @@ class TestAll:
             change("MATCH (t:Term {text: 'new topic'}) DETACH DELETE t")
         assert topics() == before
 
-    def test_of_more_than_are_asked_for_the_commonest_are_taken(self) -> None:
+    def test_the_most_frequent_topics_are_drawn_if_there_are_too_many(self) -> None:
         edges = [(f"t{a}", f"t{b}", a * b) for a in range(1, 40) for b in range(1, 40)]
         drawn = commonest_drawn(edges, 10)
         assert [topic["name"] for topic in drawn["topics"]] == [f"t{n}" for n in range(39, 29, -1)]
@@ -214,7 +214,7 @@ class TestQueries:
             ({"cypher": "RETURN $n", "parameters": "[1]"}, "a JSON object"),
         ],
     )
-    def test_what_is_wrong_is_told_beside_the_form(
+    def test_errors_are_shown_beside_the_form(
         self, page: Page, served: Served, store: Store, given: dict[str, str], said: str
     ) -> None:
         amount = store.read("MATCH (n) RETURN count(n) AS amount")[0]["amount"]
@@ -223,7 +223,7 @@ class TestQueries:
         expect(page.get_by_label("Read-only Cypher query")).to_have_value(given.get("cypher", ""))
         assert store.read("MATCH (n) RETURN count(n) AS amount")[0]["amount"] == amount
 
-    def test_a_query_that_takes_long_is_given_up_and_keeps_no_server_from_its_end(
+    def test_a_slow_query_is_stopped(
         self, visitor: Visit, served: Served, store: Store, tmp_path: Path
     ) -> None:
         numbers = "UNWIND range(1, 1500) AS"
@@ -295,12 +295,12 @@ class TestQueries:
         page.mouse.click(*place_of(page, "coffee"))
         expect(page.locator("#behind")).to_contain_text('"text": "coffee"')
 
-    def test_of_many_rows_the_first_are_read(self, page: Page, served: Served) -> None:
+    def test_only_the_first_rows_of_a_result_are_shown(self, page: Page, served: Served) -> None:
         assert ask(page, served, cypher="UNWIND range(1, 100000) AS n RETURN n") == 200
         expect(page.locator("#result").get_by_role("status").first).to_have_text("the first 500 rows")
         expect(page.locator("#result tbody tr")).to_have_count(500)
 
-    def test_texts_are_texts(self, page: Page, served: Served) -> None:
+    def test_texts_are_escaped(self, page: Page, served: Served) -> None:
         query = f'RETURN "{HOSTILE}" AS text, {{a: "{HOSTILE}"}} AS `{HOSTILE}`'
         assert ask(page, served, cypher=query) == 200
         expect(page.get_by_role("cell", name=HOSTILE, exact=True)).to_be_visible()

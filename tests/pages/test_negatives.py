@@ -1,4 +1,4 @@
-"""Negatives in a browser: the index beside the file, the table, a page for each, what thresholds keep."""
+"""Tests of the pages of negatives in a browser: index, table, single negatives and thresholds."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Visit = Callable[..., Page]
 
 
 def negatives() -> list[Negative]:
-    """Of four kinds in turn; one holds what a browser must not obey, one is right, one of a generator."""
+    """Return negatives of three transforms; 5 contains HTML, 7 is correct, and 8 is of a generator."""
     chance = random.Random(0)
     found: list[Negative] = []
     for n in range(SIZE):
@@ -115,14 +115,14 @@ class TestIndex:
             {"context_overlap": 0.2, "selectional_fit": 1.0},
         ],
     )
-    def test_counts_what_select_keeps(
+    def test_counts_of_a_threshold_equal_those_of_select(
         self, path: Path, index: NegativesIndex, least: dict[str, float]
     ) -> None:
         kept = list(SelectedNegatives(path, SelectionCriteria(min_scores=least)))
         assert index.kept(least, {}) == (len(kept), SIZE - 1)
         assert 0 < len(kept) < SIZE - 1
 
-    def test_says_how_a_score_is_spread(self, index: NegativesIndex) -> None:
+    def test_the_index_has_the_distribution_of_a_score(self, index: NegativesIndex) -> None:
         spread = next(one for one in index.spreads() if one.score == "answers")
         values = [one.scores["answers"] for one in negatives() if "answers" in one.scores and one.label == 0]
         assert spread.amount == len(values) and spread.wrong == SIZE - 1
@@ -150,7 +150,7 @@ class TestIndex:
             (Filter(ranges={"answers": (0.1, 0.2)}), lambda one: 0.1 <= one.scores.get("answers", 0) <= 0.2),
         ],
     )
-    def test_finds_what_reading_all_finds(
+    def test_the_index_finds_the_same_as_reading_the_file(
         self, path: Path, index: NegativesIndex, asked: Filter, holds: Callable[[Negative], bool]
     ) -> None:
         wanted = [one.id for one in read_negatives(path) if holds(one)]
@@ -159,25 +159,25 @@ class TestIndex:
         assert [one.negative.id for part in found for one in part] == wanted
 
     @pytest.mark.parametrize("descending", [False, True])
-    def test_sorts_by_a_score_those_without_it_last(self, index: NegativesIndex, descending: bool) -> None:
+    def test_negatives_without_a_score_are_sorted_last(self, index: NegativesIndex, descending: bool) -> None:
         found = index.page(Filter(), 0, SIZE, "answers", descending=descending)
         values = [one.negative.scores.get("answers") for one in found]
         with_it = [value for value in values if value is not None]
         assert with_it == sorted(with_it, reverse=descending)
         assert values == [*with_it, *[None] * (SIZE - len(with_it))]
 
-    def test_knows_neighbours(self, index: NegativesIndex) -> None:
+    def test_the_index_has_the_neighbours_of_a_negative(self, index: NegativesIndex) -> None:
         amount, alike = index.same_edit(3, 2)
-        assert [one.n for one in alike] == [11, 15]  # not the right one, 7, nor the generated one, 8
+        assert [one.n for one in alike] == [11, 15]  # 7 is a correct response, 8 is of a generator
         assert amount == len(range(11, SIZE + 1, 4))
         assert [one.n for one in index.same_dialogue(4, 9)[1]] == [3]
 
-    def test_a_parquet_file_has_the_same(self, index: NegativesIndex, tmp_path: Path) -> None:
+    def test_a_parquet_file_has_an_equal_index(self, index: NegativesIndex, tmp_path: Path) -> None:
         write_parquet(negatives(), tmp_path / "made.parquet")
         other = open_index(tmp_path / "made.parquet")
         assert other.page(Filter(), 0, SIZE) == index.page(Filter(), 0, SIZE)
 
-    def test_is_made_once_and_anew_where_the_file_or_the_index_has_changed(self, tmp_path: Path) -> None:
+    def test_the_index_is_rebuilt_when_the_file_changes(self, tmp_path: Path) -> None:
         path, beside = tmp_path / "made.jsonl", tmp_path / ".made.jsonl.index.sqlite"
         write_jsonl(negatives()[:3], path)
         first = open_index(path)
@@ -214,7 +214,7 @@ class TestIndex:
             assert open_index(path).total == 3
         assert beside.lstat() == before and precious.read_bytes() == content
 
-    def test_of_a_broken_file_nothing_is_left(self, run: Run, tmp_path: Path) -> None:
+    def test_a_broken_file_leaves_no_index(self, run: Run, tmp_path: Path) -> None:
         path = tmp_path / "made.jsonl"
         write_jsonl(negatives()[:3], path)
         path.write_text(path.read_text() + '{"id": 1}\n')
@@ -225,7 +225,7 @@ class TestIndex:
         with pytest.raises(InputError, match="can't be read"):
             open_index(tmp_path / "missing.jsonl")
 
-    def test_a_graph_that_can_not_be_read_costs_its_drawing_alone(self, tmp_path: Path) -> None:
+    def test_an_unreadable_graph_is_not_drawn(self, tmp_path: Path) -> None:
         write_jsonl([replace(EXAMPLE, amr={"2": EditedPenman(None, "(a / ")})], tmp_path / "a.jsonl")
         assert open_index(tmp_path / "a.jsonl").at(1).scores == EXAMPLE.scores
 
@@ -239,7 +239,7 @@ def drawn(before: str, after: str) -> tuple[Drawing, Drawing]:
 
 
 class TestDrawing:
-    def test_what_an_edit_changed_is_told_from_what_it_left(self) -> None:
+    def test_changed_nodes_are_marked(self) -> None:
         before, after = drawn(BEFORE, AFTER)
         assert states(before) == {"drink-01": "kept", "we": "kept", "tea": "changed"}
         assert states(after) == {"drink-01": "kept", "-": "new", "we": "kept", "coffee": "changed"}
@@ -263,13 +263,13 @@ class TestDrawing:
         )
         assert states(before)["i"] == "gone" and states(after)["i"] == "new"
 
-    def test_what_is_mentioned_again_is_an_arrow_of_its_own(self) -> None:
+    def test_a_mention_is_drawn_as_an_arrow(self) -> None:
         graph = "(w / want-01 :ARG0 (b / boy) :ARG1 (g / go-02 :ARG0 b))"
         before, _ = drawn(graph, graph)
         assert [(edge.role, edge.state) for edge in before.edges if edge.head] == [("ARG0", "kept")]
         assert before.described == "want-01 ARG0 boy; want-01 ARG1 go-02; go-02 ARG0 boy"
 
-    def test_boxes_leave_each_other_room(self) -> None:
+    def test_boxes_do_not_overlap(self) -> None:
         text = (
             "(a / and "
             + " ".join(f":op{n} (x{n} / a-concept-{'long-' * n}01 :ARG0 (y{n} / i))" for n in range(1, 9))
@@ -314,7 +314,7 @@ class TestTable:
         page.get_by_role("link", name="All").press("Enter")
         expect(page.get_by_role("status").first).to_have_text("130 of 130 negatives, 1 to 50")
 
-    def test_a_wrong_address_is_told_in_a_line(self, page: Page, served: Served) -> None:
+    def test_a_wrong_address_is_refused_in_a_line(self, page: Page, served: Served) -> None:
         for path, status, said in (
             ("?least.context_overlap=high", 400, "least.context_overlap: 'high' is not a number"),
             ("/0/1000", 404, "there is no negative 1000"),
@@ -339,7 +339,7 @@ class TestTable:
 
 
 class TestThresholds:
-    def test_the_slider_says_what_select_keeps_and_prints_its_command(
+    def test_the_slider_shows_counts_and_the_command_of_select(
         self, page: Page, path: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         page.get_by_text("What a threshold would keep").press("Enter")
@@ -375,7 +375,7 @@ class TestThresholds:
 
 
 def written(path: Path, amount: int) -> Path:
-    """A file of so many, each with a score of its own."""
+    """Write a file of `amount` negatives with different scores."""
     found = negatives()
     texts = (replace(found[n % SIZE], id=f"many/test/{n}", scores={"answers": n}) for n in range(amount))
     write_jsonl(texts, path)
@@ -383,7 +383,7 @@ def written(path: Path, amount: int) -> Path:
 
 
 @pytest.mark.long
-def test_of_a_hundred_thousand_each_is_found(visitor: Visit, tmp_path: Path) -> None:
+def test_each_of_100000_negatives_is_found(visitor: Visit, tmp_path: Path) -> None:
     many = 100_000
     path = written(tmp_path / "many.jsonl", many)
     with serving(tmp_path, path) as other:
@@ -408,10 +408,10 @@ def test_an_index_takes_no_more_memory_for_four_times_as_many(tmp_path: Path) ->
     assert peaks[1] < 1.2 * peaks[0]
 
 
-def test_a_store_shows_what_was_made_from_it(
+def test_the_negatives_of_a_store_are_shown(
     visitor: Visit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # A store of the test's own: a server that runs already would be looked for below the other cache folder.
+    # Make a new store, because the cache folder, where running servers are found, is changed.
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     store = tmp_path / "store"
     with DialogueGraph(open_store(store)) as graph:
@@ -435,7 +435,7 @@ class TestNegative:
         assert said == "1 AWe removed: drank added: did not drink the tea. "
         before, after = page.locator("figure.amr").all()
         assert before.locator("g.gone").count() == 0 and before.locator("g.changed").count() == 1
-        assert after.locator("g.new").count() == 2  # the node and its edge
+        assert after.locator("g.new").count() == 2  # the added node and its edge
         assert "drink-01 polarity -" in (after.get_by_role("img").get_attribute("aria-label") or "")
         expect(page.get_by_role("row", name="context_overlap")).to_contain_text("no-clash")
         expect(page.get_by_role("heading", name="With the same edit")).to_be_visible()
@@ -460,7 +460,7 @@ class TestNegative:
         expect(page.locator("li.response")).to_contain_text("instead of: I paint it.")
         assert page.locator("li.response ins").count() == 0
 
-    def test_texts_are_texts(self, page: Page, served: Served) -> None:
+    def test_texts_are_escaped(self, page: Page, served: Served) -> None:
         for path in (
             "/negatives/0/6",
             "/negatives",

@@ -1,4 +1,4 @@
-"""Every view is readable: by day and by night, by eyes and by a screen reader."""
+"""Tests of accessibility: contrast in the light and dark schemes, and the accessibility tree."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ LEAST_CONTRAST = 4.5
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Generator[Served]:
-    """All three views."""
+    """Run a server with all three views."""
     folder: Path = tmp_path_factory.mktemp("readable")
     write_jsonl((replace(one, target="response") for one in negatives()), folder / "made.jsonl")
     with open_store(folder / "store") as store:
@@ -53,11 +53,12 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Generator[Served]:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-class TestByDayAndByNight:
-    def test_texts_stand_out(self, visitor: Visit, served: Served, scheme: Scheme) -> None:
+class TestColourSchemes:
+    def test_texts_have_enough_contrast(self, visitor: Visit, served: Served, scheme: Scheme) -> None:
         page = visitor(served)
         page.emulate_media(color_scheme=scheme)
-        for name, keys in ((f"ben {scheme}", "yyw"), (f"cleo {scheme}", "nnr")):  # so that some differ
+        # Two annotators disagree, so that the page of disagreements is not empty.
+        for name, keys in ((f"ben {scheme}", "yyw"), (f"cleo {scheme}", "nnr")):
             begin(page, served, name)
             press(page, keys)
         pale: dict[str, list[str]] = {}
@@ -69,7 +70,7 @@ class TestByDayAndByNight:
         assert not pale
 
     @pytest.mark.parametrize("path", ["/review", "/negatives/0/1", "/graph?topic=coffee"])
-    def test_the_ground_is_that_of_the_scheme(
+    def test_the_background_follows_the_scheme(
         self, visitor: Visit, served: Served, scheme: Scheme, path: str
     ) -> None:
         page = visitor(served)
@@ -77,14 +78,14 @@ class TestByDayAndByNight:
         page.goto(f"{served.origin}{path}")
         if page.locator("canvas").count():
             page.wait_for_selector("canvas[data-settled=true]")
-        page.emulate_media(color_scheme=scheme)  # while it is open, as at dusk
+        page.emulate_media(color_scheme=scheme)  # change the scheme while the page is open
         for seen in page.locator("body, canvas, figure.amr").all():
             picture = Image.open(BytesIO(seen.screenshot())).convert("L")
             assert (ImageStat.Stat(picture).median[0] < 128) == (scheme == "dark")
 
 
 class TestByAScreenReader:
-    """What the browser tells assistive technology."""
+    """The accessibility tree of each view, which a screen reader reads."""
 
     def test_an_item_to_judge(self, visitor: Visit, served: Served) -> None:
         page = visitor(served)

@@ -1,4 +1,4 @@
-"""Judging in a browser: by keyboard, by two at once, through a crash; and what comes of it."""
+"""Tests of judging in a browser: by keyboard, by two annotators, and after a crash."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ WIDTHS = (400, 1600)
 
 
 def negatives(amount: int, source: str = "edits") -> list[Negative]:
-    """Wrong responses, each with a text and a context of its own."""
+    """Return wrong responses with different texts and contexts."""
     return [
         replace(
             EXAMPLE,
@@ -52,14 +52,14 @@ def written(folder: Path, amount: int = 6) -> Path:
     return path
 
 
-def kept(folder: Path) -> Judgements:
-    """What was judged of the file in a folder."""
+def judgements_of(folder: Path) -> Judgements:
+    """Open the judgements of the file in a folder."""
     return Judgements.open(folder / "edits.judgements.sqlite")
 
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Generator[tuple[Served, Path]]:
-    """A server whose judgements nobody counts, with a gold item, each item for two; and its folder."""
+    """Run a server for many tests, with a gold item and two annotators for each item."""
     folder = tmp_path_factory.mktemp("shared")
     file = written(folder, 10)
     drawn = draw([str(file)], each=1).set
@@ -72,7 +72,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Generator[tuple[Served, 
 
 
 def begin(page: Page, served: Served, name: str) -> None:
-    """To the first item, as a person comes to it."""
+    """Log in as an annotator, up to the first item."""
     page.goto(f"{served.origin}/review")
     page.locator("input[name=annotator]:focus").wait_for()
     page.keyboard.type(name)
@@ -81,7 +81,7 @@ def begin(page: Page, served: Served, name: str) -> None:
 
 
 def press(page: Page, keys: str) -> None:
-    """Keys that lead to another item, or to the end."""
+    """Press keys and wait until another item, or the end, is shown."""
     row = page.locator(ROW).input_value() if page.locator(ROW).count() else ""
     for key in keys.split() if " " in keys else keys:
         page.keyboard.press(key)
@@ -103,20 +103,20 @@ class TestByKeyboard:
             page.keyboard.press("c")
             page.keyboard.type("yes, n, u and s are letters here")
             page.keyboard.press("Escape")
-            press(page, "1 2 r")  # by number, too
+            press(page, "1 2 r")  # number keys choose answers, too
             guidelines = page.locator("#guidelines")
-            assert guidelines.get_attribute("open") is not None  # until they were read
+            assert guidelines.get_attribute("open") is not None  # guidelines are open for the first item
             page.keyboard.press("g")
             assert guidelines.get_attribute("open") is None
             press(page, "ynw")
             assert guidelines.get_attribute("open") is None
             press(page, "yyw")
-            assert page.locator(ROW).input_value() == first  # what was skipped comes last
-            for key in ("Tab", "Tab"):  # and by what browsers do without keys of ours
+            assert page.locator(ROW).input_value() == first  # the skipped item comes last
+            for key in ("Tab", "Tab"):  # by the keys of the browser, without shortcuts of the page
                 page.keyboard.press(key)
             press(page, "nna")
             page.get_by_text("Nothing is left for ann").wait_for()
-        with kept(tmp_path) as judged:
+        with judgements_of(tmp_path) as judged:
             said = {one.row: one for one in judged.all()}
             assert len(said) == 4
             assert said[int(second)].answers == {"grammatical": "yes", "sensible": "no", "verdict": "right"}
@@ -159,7 +159,9 @@ class TestTheItem:
         page.get_by_role("alert").wait_for()
         assert "is not a valid name" in page.content() and page.evaluate("window.hacked") is None
 
-    def test_nothing_tells_where_it_comes_from(self, shared: tuple[Served, Path], visitor: Visitor) -> None:
+    def test_the_page_does_not_contain_the_source(
+        self, shared: tuple[Served, Path], visitor: Visitor
+    ) -> None:
         page = visitor(shared[0])
         begin(page, shared[0], "blind")
         html = page.locator("main").inner_html()
@@ -216,12 +218,12 @@ class TestTogether:
                 for page in pages.values():
                     if page.locator(ROW).count():
                         press(page, "yyw")
-        with kept(tmp_path) as judged:
+        with judgements_of(tmp_path) as judged:
             by = {name: {one.row for one in judged.all(name)} for name in pages}
         assert by["ann"] | by["ben"] == set(range(1, 7)) and not by["ann"] & by["ben"]
         assert len(by["ann"]) == len(by["ben"]) == 3
 
-    def test_what_they_differ_in_is_decided(self, tmp_path: Path, visitor: Visitor) -> None:
+    def test_disagreements_are_adjudicated(self, tmp_path: Path, visitor: Visitor) -> None:
         file = written(tmp_path, 3)
         with serving(tmp_path, file) as served:
             page = visitor(served)
@@ -248,12 +250,10 @@ class TestTogether:
             lines = download.value.path().read_text(encoding="utf-8").splitlines()
         verdicts = {line["row"]: line["answers"]["verdict"] for line in map(json.loads, lines)}
         assert verdicts == {1: "wrong", 2: "wrong", 3: "right"}
-        with kept(tmp_path) as judged:
+        with judgements_of(tmp_path) as judged:
             assert {one.row for one in judged.all(ADJUDICATOR)} == {2, 3}
 
-    def test_what_was_drawn_before_is_served_without_its_files(
-        self, visitor: Visitor, tmp_path: Path
-    ) -> None:
+    def test_a_review_can_be_served_without_its_source_files(self, visitor: Visitor, tmp_path: Path) -> None:
         Judgements.create(tmp_path / "own.sqlite", draw([str(written(tmp_path))], each=2).set).close()
         with serving(tmp_path, "--judgements", "own.sqlite") as served:
             page = visitor(served)
@@ -271,7 +271,7 @@ class TestTogether:
         page = visitor(served)
         begin(page, served, "ann")
         name = f"from{suffix}"
-        with kept(folder) as judged:
+        with judgements_of(folder) as judged:
             judged.judge(2, name, {"grammatical": "no", "sensible": "no", "verdict": "right"}, "é")
             write_judgements(Results(judged.set, judged.all(name)), tmp_path / f"sent{suffix}")
             judged.judge(2, name, {"grammatical": "yes", "sensible": "yes", "verdict": "wrong"})
@@ -289,9 +289,7 @@ class TestTogether:
 
 
 class TestACrash:
-    def test_the_page_keeps_what_was_not_saved_and_the_next_server_goes_on(
-        self, tmp_path: Path, visitor: Visitor
-    ) -> None:
+    def test_unsaved_answers_survive_a_crash_of_the_server(self, tmp_path: Path, visitor: Visitor) -> None:
         file = written(tmp_path)
         with serving(tmp_path, file) as served:
             page = visitor(served)
@@ -310,7 +308,7 @@ class TestACrash:
             assert page.locator(ROW).input_value() == row
             assert page.get_by_text("ann: 2 judged, 4 left").is_visible()
 
-    def test_nothing_that_was_confirmed_is_lost(self, tmp_path: Path) -> None:
+    def test_no_confirmed_judgement_is_lost(self, tmp_path: Path) -> None:
         confirmed: dict[str, set[int]] = {"ann": set(), "ben": set()}
         enough = threading.Event()
 
@@ -329,7 +327,7 @@ class TestACrash:
                     if row == 20:
                         enough.set()
             except (OSError, http.client.HTTPException):
-                return  # killed
+                return  # the server was killed
 
         with serving(tmp_path, written(tmp_path, 400), "--n", 400) as served:
             cookie = cookie_of(served)
@@ -340,7 +338,7 @@ class TestACrash:
             served.kill()
             for thread in threads:
                 thread.join()
-        with kept(tmp_path) as judged:
+        with judgements_of(tmp_path) as judged:
             for name, rows in confirmed.items():
                 there = {one.row for one in judged.all(name)}
                 assert rows and rows <= there and len(there - rows) <= 1

@@ -1,4 +1,4 @@
-"""amrlib's models: what they say is parsed, aligned and joined, and what goes wrong is told."""
+"""Tests of the amrlib parser: graphs, alignments, warnings, and model folders that can't be used."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def parser(tiny: TinyParser) -> CheckedParser:
     return get_parser("amrlib", model=str(tiny.folder), batch=3, device="cpu")
 
 
-class Touch:
-    """What is unpickled makes a file."""
+class TouchesFile:
+    """An object that creates a file when it is unpickled."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -56,7 +56,7 @@ def labels(graph: AmrGraph) -> list[tuple[str | None, str]]:
 
 
 class TestAModel:
-    def test_gives_the_graphs_that_it_knows_whatever_the_batch(
+    def test_the_learned_graphs_do_not_depend_on_the_batch(
         self, tiny: TinyParser, parser: CheckedParser
     ) -> None:
         texts = [text for _, text in tiny.pairs]
@@ -66,7 +66,7 @@ class TestAModel:
         alone = [parser.parse_batch([text])[0] for text in texts]
         assert [one.graph for one in alone] == [one.graph for one in parsed]
 
-    def test_aligns_nodes_to_the_tokens_of_the_whole_text(
+    def test_nodes_are_aligned_to_tokens_of_the_whole_text(
         self, tiny: TinyParser, parser: CheckedParser
     ) -> None:
         first, second = tiny.pairs[2][1], tiny.pairs[4][1]
@@ -79,18 +79,18 @@ class TestAModel:
         }
         assert said["want-01"] == "want" and said["medicine"] == "medicine"
 
-    def test_tells_what_it_cut_off(self, parser: CheckedParser) -> None:
+    def test_a_truncated_sentence_gives_a_warning(self, parser: CheckedParser) -> None:
         [parsed] = parser.parse_batch(["word " * 300])
         assert any(warning.startswith("truncated: sentence 1: ") for warning in parsed.warnings)
         assert str(MAX_INPUT) not in parsed.warnings[0] or "tokens were not read" in parsed.warnings[0]
 
-    def test_survives_anything(self, parser: CheckedParser) -> None:
+    def test_odd_texts_give_a_graph_or_a_warning(self, parser: CheckedParser) -> None:
         texts = ["", "?!", "\ud800 \x00", "我不喜欢茶", '((( " :ARG0', "😀" * 50, "a" * 5000, "No. " * 30]
         for parsed in parser.parse_batch(texts):
             assert parsed.graph is None or check(parsed.graph) == []
             assert parsed.graph is not None or parsed.warnings
 
-    def test_goes_on_with_half_a_batch_where_memory_runs_out(
+    def test_the_batch_is_halved_when_memory_runs_out(
         self, tiny: TinyParser, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         from graphneg.nn.backends import TorchBackend
@@ -115,7 +115,7 @@ class TestAModel:
         )
         assert max(sizes) == 8 and sizes[-1] <= 2
 
-    def test_has_a_version_that_changes_with_its_weights(self, tiny: TinyParser, tmp_path: Path) -> None:
+    def test_the_version_depends_on_the_weights(self, tiny: TinyParser, tmp_path: Path) -> None:
         folder = tmp_path / "copy"
         shutil.copytree(tiny.folder, folder)
         version = get_parser("amrlib", model=str(folder)).version
@@ -136,19 +136,19 @@ class TestAFolder:
         assert "\n" not in str(caught.value)
         return str(caught.value)
 
-    def test_of_a_model_for_another_task_is_refused(self, folder: Path) -> None:
+    def test_a_model_for_another_task_is_refused(self, folder: Path) -> None:
         describe(folder, "gtos")
         assert "of type 'gtos', which does not parse text" in self.refused(folder)
 
-    def test_without_amrlibs_note_is_refused(self, folder: Path) -> None:
+    def test_a_folder_without_amrlib_meta_is_refused(self, folder: Path) -> None:
         (folder / "amrlib_meta.json").unlink()
         assert "no amrlib_meta.json found" in self.refused(folder)
 
-    def test_with_a_damaged_note_is_refused(self, folder: Path) -> None:
+    def test_a_damaged_amrlib_meta_is_refused(self, folder: Path) -> None:
         (folder / "amrlib_meta.json").write_text("{")
         assert "amrlib_meta.json: can't be read as JSON" in self.refused(folder)
 
-    def test_that_names_a_program_of_its_own_runs_none(
+    def test_a_foreign_inference_module_is_not_run(
         self, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         (tmp_path / "foreign").mkdir()
@@ -160,25 +160,25 @@ class TestAFolder:
             assert f"names the module {module!r}, which is not a parser of amrlib" in self.refused(folder)
         assert not (tmp_path / "ran").exists()
 
-    def test_whose_weights_are_a_program_runs_none(self, folder: Path, tmp_path: Path) -> None:
+    def test_pickled_weights_are_not_executed(self, folder: Path, tmp_path: Path) -> None:
         note = folder / "amrlib_meta.json"
         of = {"inference_module": ".parse_gsii.inference", "model_fn": "model.pt"}
         note.write_text(json.dumps({**json.loads(note.read_text()), **of}))
-        (folder / "model.pt").write_bytes(pickle.dumps(Touch(tmp_path / "ran")))
+        (folder / "model.pt").write_bytes(pickle.dumps(TouchesFile(tmp_path / "ran")))
         assert "amrlib can't load it" in self.refused(folder)
         assert not (tmp_path / "ran").exists()
 
-    def test_without_weights_is_refused(self, folder: Path) -> None:
+    def test_a_folder_without_weights_is_refused(self, folder: Path) -> None:
         (folder / "model.safetensors").unlink()
         assert "no sequence-to-sequence model can be read from it" in self.refused(folder)
 
-    def test_without_task_parameters_is_refused(self, folder: Path) -> None:
+    def test_a_folder_without_task_parameters_is_refused(self, folder: Path) -> None:
         config = json.loads((folder / "config.json").read_text())
         del config["task_specific_params"]
         (folder / "config.json").write_text(json.dumps(config))
         assert "no task_specific_params for parse_amr" in self.refused(folder)
 
-    def test_that_names_a_tokenizer_elsewhere_is_told_of(
+    def test_a_missing_external_tokenizer_is_named(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
         monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
@@ -193,7 +193,7 @@ class TestAFolder:
 class TestProposals:
     GOOD, BAD = "(l / like-01 :ARG0 (i / i))", "(l / like-01"
 
-    def test_the_first_that_is_finished_and_well_formed_is_taken(self) -> None:
+    def test_the_first_complete_and_well_formed_proposal_is_used(self) -> None:
         candidates = (
             Hypothesis(None),
             Hypothesis(self.BAD),
@@ -204,14 +204,14 @@ class TestProposals:
         assert parsed.graph is not None and parsed.graph.top.concept == "like-01"
         assert parsed.warnings == ("repaired: sentence 2: 0 defects were repaired in the model's proposal 4",)
 
-    def test_one_that_broke_off_is_better_than_none(self) -> None:
+    def test_an_unfinished_proposal_is_used_if_there_is_no_other(self) -> None:
         parsed = choose_graph(ParseCandidates((Hypothesis(self.GOOD, finished=False),), 5), 1, MAX_OUTPUT)
         assert parsed.graph is not None
         assert parsed.warnings == (
             f"broken-off: sentence 1: the graph was not finished after {MAX_OUTPUT} tokens",
         )
 
-    def test_none_that_is_well_formed_is_told(self) -> None:
+    def test_no_well_formed_proposal_gives_a_warning(self) -> None:
         assert choose_graph(ParseCandidates((Hypothesis(self.BAD),), 5), 3, MAX_OUTPUT) == Parsed(
             None, ("no-graph: sentence 3: none of 1 proposals is well formed",)
         )
@@ -227,7 +227,7 @@ class TestProposals:
             ("(a / and :op3 (b / b) :op3 (c / c))", "(a / and :op1 (b / b) :op2 (c / c))"),
         ],
     )
-    def test_small_defects_are_mended(self, written: str, expected: str) -> None:
+    def test_small_defects_are_repaired(self, written: str, expected: str) -> None:
         whole = repair_graph(parse_graph(written))
         assert whole is not None and format_graph(whole) == format_graph(parse_graph(expected))
         assert check(whole) == []
@@ -246,7 +246,7 @@ class TestSentences:
             ("?!", ["?!"]),
         ],
     )
-    def test_end_where_people_end_them(self, text: str, sentences: list[str]) -> None:
+    def test_sentences_are_split_at_their_ends(self, text: str, sentences: list[str]) -> None:
         found = typed_sentences(text)
         assert [one.text for one in found] == sentences
         tokens = [token.text for token in tokenize(text)]
@@ -254,7 +254,7 @@ class TestSentences:
             own = [token.text for token in tokenize(one.text)]
             assert tokens[one.first_token : one.first_token + len(own)] == own
 
-    def test_share_no_variable_when_joined(self) -> None:
+    def test_joined_sentences_share_no_variable(self) -> None:
         whole = joined([parse_graph("(m / man :ARG0-of (g / go-02 :ARG1 m))")] * 3)
         assert check(whole) == [] and parse_graph(format_graph(whole)).nodes == whole.nodes
         assert len({node.var for node in whole.nodes}) == len(whole.nodes)

@@ -1,4 +1,4 @@
-"""What a parser is, how it is found, and that nothing but well-formed graphs comes out of one."""
+"""Tests of the parser interface: checked answers, odd texts, and finding parsers by name."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from tests.toy_parser import ToyParser, install
 GOOD = "(l / like-01 :ARG0 (i / i))"
 
 
-class Fixed:
-    """Gives the same answers whatever it is asked."""
+class FixedAnswers:
+    """Return the same answers for any texts, and remember the texts."""
 
     name, version = "fixed", "1"
 
@@ -32,21 +32,21 @@ class Fixed:
         return self.answers
 
 
-def only(answer: Any, text: str = "A text.") -> Parsed:
-    [parsed] = checked(Fixed(answer)).parse_batch([text])
+def parse_one(answer: Any, text: str = "A text.") -> Parsed:
+    [parsed] = checked(FixedAnswers(answer)).parse_batch([text])
     return parsed
 
 
 class TestAnAnswer:
     @pytest.mark.parametrize("answer", [GOOD, parse_graph(GOOD), Parsed(parse_graph(GOOD))])
-    def test_may_be_a_graph_or_penman_or_either_with_warnings(self, answer: Any) -> None:
-        parsed = only(answer)
+    def test_an_answer_can_be_a_graph_or_penman(self, answer: Any) -> None:
+        parsed = parse_one(answer)
         assert parsed.graph is not None and format_graph(parsed.graph) == format_graph(parse_graph(GOOD))
         assert parsed.warnings == ()
 
-    def test_keeps_its_warnings_and_spans(self) -> None:
+    def test_warnings_and_spans_of_an_answer_are_kept(self) -> None:
         graph = AmrGraph("", parse_graph(GOOD).nodes, spans={0: (1, 2)})
-        parsed = only(Parsed(graph, ("truncated: 3 of 9 tokens were not read",)))
+        parsed = parse_one(Parsed(graph, ("truncated: 3 of 9 tokens were not read",)))
         assert parsed.warnings == ("truncated: 3 of 9 tokens were not read",)
         assert parsed.graph is not None and parsed.graph.spans == {0: (1, 2)}
 
@@ -63,46 +63,47 @@ class TestAnAnswer:
             (AmrGraph("", (AmrNode(0, 0, "a b", "like-01", None, None, None, 0),)), "ill-formed: "),
         ],
     )
-    def test_that_is_no_graph_becomes_a_warning(self, answer: Any, warning: str) -> None:
-        parsed = only(answer)
+    def test_an_unusable_answer_becomes_a_warning(self, answer: Any, warning: str) -> None:
+        parsed = parse_one(answer)
         assert parsed.graph is None
         assert parsed.warnings[0].startswith(warning)
 
-    def test_of_another_kind_is_an_error(self) -> None:
+    def test_an_answer_of_another_type_is_an_error(self) -> None:
         with pytest.raises(ParserError, match="answered with a int"):
-            only(42)
+            parse_one(42)
 
     @pytest.mark.parametrize("answers", [[], [GOOD], [GOOD] * 3])
-    def test_is_given_for_each_text(self, answers: list[str]) -> None:
+    def test_each_text_needs_an_answer(self, answers: list[str]) -> None:
         with pytest.raises(ParserError, match=rf"answered {len(answers)} of 2 texts"):
-            checked(Fixed(*answers)).parse_batch(["One.", "Two."])
+            checked(FixedAnswers(*answers)).parse_batch(["One.", "Two."])
 
 
 class TestAText:
     @pytest.mark.parametrize("text", ["", " ", "\n\t "])
-    def test_without_words_is_empty_and_not_asked_about(self, text: str) -> None:
-        parser = Fixed(GOOD)
+    def test_an_empty_text_is_not_parsed(self, text: str) -> None:
+        parser = FixedAnswers(GOOD)
         first, second = checked(parser).parse_batch([text, "Words."])
         assert parser.texts == ["Words."]
         assert first.graph is not None and first.graph.top.concept == "amr-empty"
         assert first.warnings == ("empty: the text has no words",)
         assert second.warnings == ()
 
-    def test_is_handed_on_without_what_is_no_text(self) -> None:
-        parser = Fixed(GOOD)
+    def test_control_characters_are_replaced(self) -> None:
+        parser = FixedAnswers(GOOD)
         [parsed] = checked(parser).parse_batch(["a\x00b \ud83d ok\nü"])
         assert parser.texts == ["a�b � ok\nü"]
         assert parsed.warnings == ("characters: 2 control characters or lone surrogates were read as U+FFFD",)
 
-    def test_that_is_hardly_english_is_warned_of(self) -> None:
+    def test_a_foreign_text_gives_a_warning(self) -> None:
         told = [
-            parsed.warnings for parsed in checked(Fixed(GOOD, GOOD)).parse_batch(["Ich bin zu müde.", "Hi."])
+            parsed.warnings
+            for parsed in checked(FixedAnswers(GOOD, GOOD)).parse_batch(["Ich bin zu müde.", "Hi."])
         ]
         assert told == [("language: few words of the text are English, so it is not edited",), ()]
 
 
 class TestFinding:
-    def test_names_those_that_ship_and_those_that_are_installed(
+    def test_shipped_and_installed_parsers_are_found(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         assert {"amrlib", "dependency"} <= set(parser_names())
@@ -115,11 +116,11 @@ class TestFinding:
         with pytest.raises(ParserError, match="no parser named 'none'; choose one of amrlib, dependency"):
             get_parser("none")
 
-    def test_an_option_that_it_does_not_take_is_named(self) -> None:
+    def test_an_unknown_option_is_refused(self) -> None:
         with pytest.raises(ParserError, match=r"dependency takes no option 'beams'; it takes model"):
             get_parser("dependency", beams=4)
 
-    def test_a_parser_of_ones_own_needs_parse_batch_alone(self) -> None:
+    def test_a_parser_object_needs_only_parse_batch(self) -> None:
         class Bare:
             def parse_batch(self, texts: Sequence[str]) -> list[str]:
                 return [GOOD for _ in texts]
@@ -129,18 +130,18 @@ class TestFinding:
         with pytest.raises(ParserError, match="object is not a parser: it has no parse_batch"):
             checked(object())  # type: ignore[arg-type]
 
-    def test_one_that_is_checked_stays_as_it_is(self) -> None:
+    def test_a_checked_parser_is_not_wrapped_again(self) -> None:
         parser = checked(ToyParser())
         assert checked(parser) is parser  # type: ignore[arg-type]
 
-    def test_decoders_are_found_the_same_way(self) -> None:
+    def test_decoders_are_found_by_name(self) -> None:
         assert {"surface", "t5"} <= set(decoder_names())
         with pytest.raises(DecoderError, match="no decoder named 'none'"):
             get_decoder("none")
 
 
-def test_a_text_too_long_to_be_edited_is_not_handed_to_the_parser_and_is_counted() -> None:
-    parser = Fixed(GOOD)
+def test_a_too_long_text_is_not_parsed() -> None:
+    parser = FixedAnswers(GOOD)
     fits, long = checked(parser).parse_batch(["a" * LONGEST_TEXT, "It rains. " * 120_000])
     assert fits.graph is not None and len(parser.texts) == 1
     assert long.graph is None

@@ -1,4 +1,4 @@
-"""What a negative word denies, by the rules and with the learned parts."""
+"""Tests of negation in the dependency parser, by the rules alone and with the learned parts."""
 
 from __future__ import annotations
 
@@ -37,22 +37,22 @@ def _parse(parser: DependencyParser, text: str) -> str:
         ("Why not?", "(c / cause-01 :ARG0 (a / amr-unknown) :polarity -)"),
     ],
 )
-def test_negative_words_deny_what_they_stand_for(text: str, expected: str) -> None:
+def test_negative_words_negate_their_concept(text: str, expected: str) -> None:
     assert expected in _parse(DependencyParser(revisers=()), text)
 
 
-def test_not_denies_all_verbs_that_are_joined_under_it() -> None:
+def test_not_negates_all_coordinated_verbs() -> None:
     rules = DependencyParser(revisers=())
     assert _parse(rules, "The boy is not singing and playing the guitar.").count(":polarity -") == 2
     assert _parse(rules, "The boy is not singing and is playing the guitar.").count(":polarity -") == 1
 
 
-def test_not_only_denies_nothing() -> None:
+def test_not_only_negates_nothing() -> None:
     assert ":polarity" not in _parse(DependencyParser(revisers=()), "He is not only rich.")
 
 
 @pytest.mark.parametrize("text", ["There is no man singing and dancing.", "No bus goes there."])
-def test_no_denies_the_noun_or_what_it_does_but_not_both(text: str) -> None:
+def test_no_negates_either_the_noun_or_its_verb(text: str) -> None:
     graph = _parse(DependencyParser(), text)
     assert graph.count(":polarity -") in {1, 1 + text.count(" and ")}
 
@@ -66,7 +66,7 @@ def test_no_denies_the_noun_or_what_it_does_but_not_both(text: str) -> None:
         "There is no poet in a pub singing a song",
     ],
 )
-def test_who_is_not_there_does_nothing_however_the_words_hang_together(text: str) -> None:
+def test_the_noun_after_there_is_no_is_an_argument_of_the_verb(text: str) -> None:
     draft = write_draft(text, read_words(load_model(None)(text)))
     found = next(denials(draft.words))
     assert found.noun.lower in {"aunt", "koala", "nurse", "poet"}
@@ -77,7 +77,7 @@ def test_who_is_not_there_does_nothing_however_the_words_hang_together(text: str
     assert roles[noun] in {"ARG0", "ARG1"}
 
 
-def test_what_is_no_deed_stays_a_thing() -> None:
+def test_meeting_is_a_noun_and_windows_are_no_agent() -> None:
     rules = DependencyParser(revisers=())
     assert "(m / meet" in _parse(rules, "There is no evening meeting.")
     assert ":ARG0-of (f / face-01" not in _parse(rules, "There is a house with windows facing the street.")

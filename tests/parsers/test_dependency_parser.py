@@ -1,4 +1,4 @@
-"""The dependency parser on everyday sentences: what its graphs must say."""
+"""Tests of the graphs that the dependency parser makes of everyday sentences."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Parse = Callable[[str], str]
 
 @pytest.fixture(scope="module")
 def parser() -> DependencyParser:
-    """The rules alone, so that these tests say which rule broke."""
+    """Return the parser without its learned parts, so that a failure points to a rule."""
     return DependencyParser(revisers=())
 
 
 @pytest.fixture(scope="module")
 def parse(parser: DependencyParser) -> Parse:
-    """A text's graph on one line."""
+    """Return a function that parses a text and writes the graph on one line."""
 
     def one_line(text: str) -> str:
         graph = parser.parse_batch([text])[0].graph
@@ -82,7 +82,7 @@ def test_predicates_take_their_arguments(parse: Parse, text: str, expected: str)
         ("I won't.", "(d / do-02 :ARG0 (i / i) :polarity -)"),
     ],
 )
-def test_what_is_denied_carries_the_negation(parse: Parse, text: str, expected: str) -> None:
+def test_negated_concepts_have_a_polarity(parse: Parse, text: str, expected: str) -> None:
     assert expected in parse(text)
 
 
@@ -169,14 +169,13 @@ def test_clauses_are_joined(parse: Parse, text: str, expected: str) -> None:
     assert expected in parse(text)
 
 
-def test_several_sentences_stand_under_multi_sentence(parse: Parse) -> None:
+def test_several_sentences_are_below_multi_sentence(parse: Parse) -> None:
     graph = parse("Oh, really? I'd love to go!")
     assert graph.startswith("(m / multi-sentence :snt1 (r / real")
     assert ":snt2 (l / love-02 :ARG0 (i / i) :ARG1 (g / go-02 :ARG0 i))" in graph
 
 
-def test_each_sentence_keeps_its_own_words(parser: DependencyParser) -> None:
-    """A pronoun that two sentences share does not draw the second sentence under the first."""
+def test_a_shared_pronoun_does_not_merge_two_sentences(parser: DependencyParser) -> None:
     graph = parser.parse_batch(["I saw you. You washed your hair."])[0].graph
     assert graph is not None
     second = next(node for node in graph.nodes if node.role == "snt2")
@@ -184,7 +183,7 @@ def test_each_sentence_keeps_its_own_words(parser: DependencyParser) -> None:
     assert second.position < hair.position <= second.subtree_last
 
 
-def test_nodes_know_their_words(parser: DependencyParser) -> None:
+def test_nodes_are_aligned_to_their_words(parser: DependencyParser) -> None:
     text = "The old man can ’ t open two heavy doors."
     graph = parser.parse_batch([text])[0].graph
     assert graph is not None
@@ -204,8 +203,8 @@ def test_nodes_know_their_words(parser: DependencyParser) -> None:
         ("I saw Class There yesterday.", ":location (t / there)"),
     ],
 )
-def test_a_capital_makes_no_name_of_there(text: str, expected: str) -> None:
-    """Behind a word with a capital, taggers take *There* for a part of its name."""
+def test_there_with_a_capital_is_no_name(text: str, expected: str) -> None:
+    """After a capitalised word, as in "Class There is a test", taggers mark "There" as a proper noun."""
     doc = load_model(None)(text)
     doc[[token.text for token in doc].index("There")].tag_ = "NNP"
     graph = " ".join(format_graph(assemble([write_draft(text, read_words(doc))], text)).split())

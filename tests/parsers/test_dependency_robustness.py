@@ -1,4 +1,4 @@
-"""Whatever the text, the dependency parser gives a well-formed graph, in time linear in its length."""
+"""Tests that the dependency parser makes a well-formed graph of any text, in linear time."""
 
 from __future__ import annotations
 
@@ -67,16 +67,16 @@ def test_odd_text_gives_a_well_formed_graph(parser: DependencyParser, name: str)
     assert again.graph is not None
 
 
-def test_a_text_without_words_is_said_to_be_empty(parser: DependencyParser) -> None:
+def test_an_empty_text_gives_a_warning(parser: DependencyParser) -> None:
     assert parser.parse_batch([""])[0].warnings[0].startswith("empty:")
 
 
-def test_a_text_of_several_pieces_is_said_to_be_long(parser: DependencyParser) -> None:
+def test_a_long_text_gives_a_warning(parser: DependencyParser) -> None:
     parsed = parser.parse_batch(["We walked along the river. " * 50])[0]
     assert parsed.warnings == ("long: 1,350 characters were parsed in 2 separate pieces",)
 
 
-def test_answers_come_in_the_order_of_the_texts(parser: DependencyParser) -> None:
+def test_graphs_are_in_the_order_of_the_texts(parser: DependencyParser) -> None:
     texts = ["I sleep.", "", "You run.", "\x00", "They sing."]
     parsed = parser.parse_batch(texts)
     assert len(parsed) == len(texts)
@@ -88,7 +88,7 @@ def test_answers_come_in_the_order_of_the_texts(parser: DependencyParser) -> Non
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=120))
-def test_any_text_at_all(parser: DependencyParser, text: str) -> None:
+def test_any_text_gives_a_well_formed_graph(parser: DependencyParser, text: str) -> None:
     parsed = parser.parse_batch([text])[0]
     assert parsed.graph is not None
     assert check(parsed.graph) == []
@@ -96,15 +96,16 @@ def test_any_text_at_all(parser: DependencyParser, text: str) -> None:
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(FUNCTION_WORDS.split()), max_size=40))
-def test_any_sequence_of_words(parser: DependencyParser, words: list[str]) -> None:
+def test_any_sequence_of_function_words_gives_a_well_formed_graph(
+    parser: DependencyParser, words: list[str]
+) -> None:
     parsed = parser.parse_batch([" ".join(words)])[0]
     assert parsed.graph is not None
     assert check(parsed.graph) == []
 
 
 @pytest.mark.parametrize("unit", ["I like the dog that ", "no ", "x", 'Tom said: "Well, go!" ', "(", "and "])
-def test_long_text_takes_time_in_proportion(parser: DependencyParser, unit: str) -> None:
-    """No text costs more than 50 ms a token, and each gives one graph."""
+def test_parsing_takes_at_most_50_ms_per_token(parser: DependencyParser, unit: str) -> None:
     text = (unit * 10_000)[:10_000]
     start = time.thread_time()
     parsed = parser.parse_batch([text])[0]
@@ -123,25 +124,25 @@ def test_the_longest_text_is_one_graph_and_a_longer_one_is_refused(parser: Depen
     assert longer.graph is None and longer.warnings[0].startswith("too-long: ")
 
 
-def test_a_missing_model_is_one_clear_line() -> None:
+def test_a_missing_model_is_named() -> None:
     with pytest.raises(ParserError, match=r"there is no spaCy model 'en_core_web_none'.*pip install"):
         DependencyParser(model="en_core_web_none")
 
 
-def test_a_directory_that_is_no_model_is_one_clear_line(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_directory_without_a_model_is_refused(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("nothing")
     with pytest.raises(ParserError, match="can't be loaded as a spaCy model") as caught:
         DependencyParser(model=str(folder)).parse_batch(["I sleep."])
     assert "\n" not in str(caught.value)
 
 
-def test_the_model_is_found_by_each_of_its_names() -> None:
+def test_the_default_model_has_one_version() -> None:
     versions = {DependencyParser(model=name).version for name in (None, "en_core_web_sm")}
     assert len(versions) == 1
 
 
-class Faulty:
-    """A reviser that fails on one word, as a rule may on a text that nobody thought of."""
+class FailingReviser:
+    """Raise KeyError for texts with the word "platypus"."""
 
     version = "faulty"
 
@@ -150,8 +151,8 @@ class Faulty:
             raise KeyError("platypus")
 
 
-def test_a_text_that_a_rule_fails_on_costs_no_other_text() -> None:
-    parser = DependencyParser(revisers=[Faulty()])
+def test_a_failing_rule_does_not_affect_other_texts() -> None:
+    parser = DependencyParser(revisers=[FailingReviser()])
     good, bad = checked(parser).parse_batch(["The dog sleeps.", "A platypus sleeps."])
     assert good.graph is not None
     assert [node.concept for node in good.graph.nodes] == ["sleep-01", "dog"]
@@ -162,7 +163,7 @@ def test_a_text_that_a_rule_fails_on_costs_no_other_text() -> None:
 
 
 @given(st.data())
-def test_words_that_are_reattached_stay_a_tree(data: st.DataObject) -> None:
+def test_reattached_words_are_still_a_tree(data: st.DataObject) -> None:
     heads = [data.draw(st.integers(0, max(0, i - 1))) for i in range(data.draw(st.integers(2, 8)))]
     words = [
         Word(i, f"w{i}", f"w{i}", f"w{i}", "NN", "NOUN", "dep", heads[i], 2 * i, 2 * i + 1, 0)

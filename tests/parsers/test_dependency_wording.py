@@ -1,4 +1,4 @@
-"""How sentences are worded, and what that says: quotations, wholes, measures, doers, delayed subjects."""
+"""Tests of the dependency parser on quotations, measures, agent nouns, delayed subjects and questions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _parse(parser: DependencyParser, text: str) -> str:
         ('"Is it far?" he asked.', ":ARG1 (f / far :polarity (a2 / amr-unknown)"),
     ],
 )
-def test_what_is_said_hangs_on_who_says_it(parser: DependencyParser, text: str, expected: str) -> None:
+def test_quotations_are_arguments_of_their_verb(parser: DependencyParser, text: str, expected: str) -> None:
     assert expected in _parse(parser, text)
 
 
@@ -57,7 +57,7 @@ def test_what_is_said_hangs_on_who_says_it(parser: DependencyParser, text: str, 
         ("The puppies are growing teeth.", "(g / grow-01 :ARG0 (p / puppy) :ARG1 (t / tooth))"),
     ],
 )
-def test_nouns_say_what_they_are_of_and_do(parser: DependencyParser, text: str, expected: str) -> None:
+def test_relational_and_agent_nouns_are_analysed(parser: DependencyParser, text: str, expected: str) -> None:
     assert expected in _parse(parser, text)
 
 
@@ -72,14 +72,14 @@ def test_nouns_say_what_they_are_of_and_do(parser: DependencyParser, text: str, 
         ("The man said to him that it was late.", ":ARG2 (h / he)"),
     ],
 )
-def test_clauses_take_the_place_of_what_stands_for_them(
+def test_clauses_replace_their_expletives_and_connectives(
     parser: DependencyParser, text: str, expected: str
 ) -> None:
     assert expected in _parse(parser, text)
 
 
-def test_nodes_stand_at_the_words_that_bring_them_in() -> None:
-    """The learned parts know nodes by their words: those of annotated graphs stand at these."""
+def test_implicit_nodes_are_aligned_as_in_annotated_graphs() -> None:
+    """The learned parts compare nodes with annotated graphs by the word to which a node is aligned."""
     nlp = load_model(None)
     draft = write_draft("She is too young.", read_words(nlp("She is too young.")))
     degree = next(node for node in draft.nodes if node.concept == "have-degree-91")
@@ -118,10 +118,10 @@ def test_a_question_needs_no_question_mark(parser: DependencyParser, text: str) 
         "There are two of them .",
     ],
 )
-def test_not_all_that_is_inverted_asks(parser: DependencyParser, text: str) -> None:
+def test_some_inversions_are_no_questions(parser: DependencyParser, text: str) -> None:
     assert "amr-unknown" not in _parse(parser, text)
 
 
 @pytest.mark.parametrize("text", ["Don't be late!", "Be quiet.", "Please be careful."])
-def test_one_is_told_to_be_something(parser: DependencyParser, text: str) -> None:
+def test_be_with_an_adjective_can_be_imperative(parser: DependencyParser, text: str) -> None:
     assert ":mode imperative" in _parse(parser, text)

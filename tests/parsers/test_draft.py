@@ -1,4 +1,4 @@
-"""Drafts: how they are changed, and that a well-formed graph comes of whatever stands in them."""
+"""Tests of `GraphDraft`: changes, repair, and assembly into a well-formed graph."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def written(*drafts: GraphDraft, text: str = "") -> str:
     return " ".join(format_graph(assemble(drafts, text)).split())
 
 
-def linked(draft: GraphDraft) -> list[tuple[str, str, str]]:
+def arcs_of(draft: GraphDraft) -> list[tuple[str, str, str]]:
     return [(draft.nodes[arc.head].label, arc.role, draft.nodes[arc.dep].label) for arc in draft.arcs]
 
 
 @st.composite
 def drafts(choose: st.DrawFn) -> GraphDraft:
-    """Drafts with loops, islands, several tops and labels that nothing can write."""
+    """Draw drafts with loops, unconnected parts, several tops and labels that PENMAN can't write."""
     draft = GraphDraft("", [])
     size = choose(st.integers(1, 7))
     for n in range(size):
@@ -51,25 +51,25 @@ def drafts(choose: st.DrawFn) -> GraphDraft:
 
 
 class TestADraft:
-    def test_names_new_arguments_or_takes_those_that_are_there(self) -> None:
+    def test_arguments_can_be_new_or_existing_nodes(self) -> None:
         draft = GraphDraft("", [])
         dog = draft.concept("dog", None, "noun")
         draft.concept("chase-01", None, "verb", ARG0=dog, ARG1="cat")
-        assert linked(draft) == [("chase-01", "ARG0", "dog"), ("chase-01", "ARG1", "cat")]
+        assert arcs_of(draft) == [("chase-01", "ARG0", "dog"), ("chase-01", "ARG1", "cat")]
         assert draft.nodes[2].rule == "verb"
 
-    def test_stands_on_the_characters_of_its_words(self) -> None:
+    def test_nodes_have_the_offsets_of_their_words(self) -> None:
         words = tree("New/NNP/compound/1 York/NNP/ROOT/1")
         draft = GraphDraft("New York", words)
         city = draft.nodes[draft.concept("city", 0, "name", last=1)]
         assert (city.start, city.end, city.sentence) == (0, 8, 0)
 
-    def test_links_no_node_to_itself(self) -> None:
+    def test_a_node_is_not_linked_to_itself(self) -> None:
         draft = GraphDraft("", [])
         draft.link(draft.concept("be", None, "verb"), "ARG0", 0, "test")
         assert not draft.arcs
 
-    def test_redirects_arcs_tops_and_mentions(self) -> None:
+    def test_redirect_moves_arcs_tops_and_mentions(self) -> None:
         words = tree("he/PRP/nsubj/1 hurt/VBD/ROOT/1 himself/PRP/dobj/1")
         draft = GraphDraft("he hurt himself", words)
         he, himself = draft.concept("he", 0, "pronoun"), draft.concept("he", 2, "pronoun")
@@ -79,7 +79,7 @@ class TestADraft:
         assert draft.nodes[himself].deleted and draft.nodes[he].mentions == [2]
         assert draft.tops == {0: he} and draft.roles(2) == {"ARG0": he, "ARG1": he}
 
-    def test_merges_what_has_one_key_into_the_first(self) -> None:
+    def test_nodes_with_equal_keys_are_merged(self) -> None:
         draft = GraphDraft("", [])
         for concept in ("i", "you", "i", "dog", "i"):
             draft.concept(concept, None, "test")
@@ -89,30 +89,30 @@ class TestADraft:
 
 
 class TestRepair:
-    def test_keeps_one_polarity_and_drops_the_constants_that_are_left_alone(self) -> None:
+    def test_a_second_polarity_is_dropped(self) -> None:
         draft = GraphDraft("", [])
         run = draft.concept("run-02", None, "verb")
         for _ in range(2):
             draft.link(run, "polarity", draft.constant("-", None, "no"), "no")
         repair(draft)
-        assert linked(draft) == [("run-02", "polarity", "-")]
+        assert arcs_of(draft) == [("run-02", "polarity", "-")]
         assert [node.deleted for node in draft.nodes] == [False, False, True]
 
-    def test_gives_a_bare_name_its_words(self) -> None:
+    def test_a_name_without_operands_gets_its_words(self) -> None:
         draft = GraphDraft("Ada sings", tree("Ada/NNP/nsubj/1 sings/VBZ/ROOT/1"))
         draft.concept("name", 0, "name")
         repair(draft)
-        assert linked(draft) == [("name", "op1", '"Ada"')]
+        assert arcs_of(draft) == [("name", "op1", '"Ada"')]
 
     @pytest.mark.parametrize("value", ["b2", "a b", "(", ""])
-    def test_quotes_a_constant_that_would_read_as_something_else(self, value: str) -> None:
+    def test_ambiguous_constants_are_quoted(self, value: str) -> None:
         draft = GraphDraft("", [])
         draft.link(draft.concept("thing", None, "test"), "value", draft.constant(value, None, "test"), "test")
         repair(draft)
         assert draft.nodes[1].value == f'"{value}"'
 
     @given(st.text(min_size=1))
-    def test_makes_any_text_writable(self, text: str) -> None:
+    def test_any_text_becomes_a_valid_label(self, text: str) -> None:
         if text.isprintable():
             assert parse_graph(f"(x / {writable_concept(text)})").top.concept == writable_concept(text)
             assert parse_graph(f"(x / x :value {quoted(text)})").nodes[1].value == quoted(text)
@@ -121,7 +121,7 @@ class TestRepair:
 class TestAssembly:
     @settings(max_examples=60)
     @given(st.lists(drafts(), max_size=3))
-    def test_makes_a_well_formed_graph_of_any_drafts(self, made: list[GraphDraft]) -> None:
+    def test_any_drafts_give_a_well_formed_graph(self, made: list[GraphDraft]) -> None:
         graph = assemble(made, "")
         concepts = {node.concept for draft in made for node in draft.nodes if node.concept}
         assert check(graph) == []
@@ -129,28 +129,28 @@ class TestAssembly:
         assert (again.nodes, again.mentions) == (graph.nodes, graph.mentions)
         assert concepts <= {node.concept for node in graph.nodes}
 
-    def test_of_nothing_is_empty(self) -> None:
+    def test_an_empty_draft_gives_amr_empty(self) -> None:
         assert written() == written(GraphDraft("", [])) == "(a / amr-empty)"
 
-    def test_puts_sentences_side_by_side(self) -> None:
+    def test_sentences_are_joined_under_multi_sentence(self) -> None:
         draft = GraphDraft("", [])
         draft.tops = {n: draft.concept(word, None, "test", n) for n, word in enumerate(("go-02", "stop-01"))}
         assert written(draft) == "(m / multi-sentence :snt1 (g / go-02) :snt2 (s / stop-01))"
 
-    def test_writes_what_is_shared_once_and_names_it_again(self) -> None:
+    def test_shared_nodes_become_mentions(self) -> None:
         draft = GraphDraft("", [])
         she = draft.concept("she", None, "pronoun")
         go = draft.concept("go-02", None, "verb", ARG0=she)
         draft.tops[0] = draft.concept("want-01", None, "verb", ARG0=she, ARG1=go)
         assert written(draft) == "(w / want-01 :ARG0 (s / she) :ARG1 (g / go-02 :ARG0 s))"
 
-    def test_turns_roles_round_that_lead_up(self) -> None:
+    def test_roles_that_lead_upwards_are_inverted(self) -> None:
         draft = GraphDraft("", [])
         draft.tops[0] = draft.concept("person", None, "noun")
         draft.concept("teach-01", None, "noun", ARG0=draft.tops[0])
         assert written(draft) == "(p / person :ARG0-of (t / teach-01))"
 
-    def test_counts_operands_from_two_where_the_first_was_said_before(self) -> None:
+    def test_operands_can_start_at_two(self) -> None:
         draft = GraphDraft("", [])
         draft.tops[0] = draft.concept("and", None, "opener", op2="go-02")
         assert written(draft) == "(a / and :op2 (g / go-02))"
@@ -158,13 +158,13 @@ class TestAssembly:
         draft.link(draft.tops[0], "op1", draft.concept("sit-01", None, "test"), "test")
         assert written(draft) == "(a / and :op1 (s / sit-01) :op2 (g / go-02) :op3 (s2 / stop-01))"
 
-    def test_hangs_loose_parts_under_the_top_by_their_heads(self) -> None:
+    def test_unconnected_parts_are_attached_to_the_top(self) -> None:
         draft = GraphDraft("", [])
         draft.tops[0] = draft.concept("sleep-01", None, "verb")
         draft.concept("big", None, "adjective", domain="dog")
         assert written(draft) == "(s / sleep-01 :mod (b / big :domain (d / dog)))"
 
-    def test_is_never_deeper_than_can_be_read_back(self) -> None:
+    def test_the_depth_is_limited(self) -> None:
         draft = GraphDraft("", [])
         chain = [draft.concept("think-01", None, "verb") for _ in range(3 * DEEPEST)]
         for head, dep in pairwise(chain):
@@ -173,7 +173,7 @@ class TestAssembly:
         graph: AmrGraph = assemble([draft], "")
         assert len(graph.nodes) == len(chain) and check(graph) == []
 
-    def test_gives_nodes_the_tokens_of_their_words(self) -> None:
+    def test_nodes_have_token_spans(self) -> None:
         text = "Dogs don't sing."
         words = tree("Dogs/NNS/nsubj/1 sing/VB/ROOT/1")
         words[1].start, words[1].end = 11, 15
@@ -182,5 +182,5 @@ class TestAssembly:
         assert assemble([draft], text).spans == {0: (3, 4), 1: (0, 1)}
 
     @pytest.mark.parametrize("role", [role for role in ROLES if role != "part"])
-    def test_an_inverse_undoes_itself(self, role: str) -> None:
+    def test_inverting_a_role_twice_gives_the_role(self, role: str) -> None:
         assert inverse(inverse(role)) == role

@@ -1,4 +1,4 @@
-"""Parsing what a store holds: what gets a graph, what is remembered, what is replaced, and by what."""
+"""Tests of parsing a store: which texts get a graph, the cache of parses, and replaced graphs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ DIALOGUES = [
 
 @pytest.fixture
 def dialogues(store: Store, tmp_path: Path) -> DialogueGraph:
-    """Two dialogues on each server; one utterance has a gold graph."""
+    """Load two dialogues on each server; one utterance has a gold graph."""
     wipe(store)
     file = tmp_path / "d.jsonl"
     file.write_text("".join(json.dumps(one) + "\n" for one in DIALOGUES))
@@ -57,7 +57,7 @@ def dialogues(store: Store, tmp_path: Path) -> DialogueGraph:
 
 
 def graphs(dialogues: DialogueGraph) -> dict[str, str]:
-    """The source of each graph, by its id."""
+    """Return the source of each graph by its id."""
     return {
         row["id"]: row["source"]
         for row in dialogues.cypher("MATCH (a:Amr) RETURN a.id AS id, a.source AS source")
@@ -69,19 +69,19 @@ def whole(store: Store, id: str) -> AmrGraph:
     return graph
 
 
-def loose(dialogues: DialogueGraph) -> int:
-    """Nodes that belong to no graph."""
+def count_orphan_nodes(dialogues: DialogueGraph) -> int:
+    """Count nodes that belong to no graph."""
     nodes = Counter(row["amr"] for row in dialogues.cypher("MATCH (n:AmrNode) RETURN n.amr AS amr"))
     return sum(count for amr, count in nodes.items() if amr not in graphs(dialogues))
 
 
-def made_of(dialogues: DialogueGraph, **chosen: Any) -> Negatives:
-    """Dialogues with a flipped polarity."""
+def flipped_negatives(dialogues: DialogueGraph, **chosen: Any) -> Negatives:
+    """Return negatives whose polarity was flipped."""
     return dialogues.negatives(transforms=["polarity_flip"], target="dialogue", decoder=Speller(), **chosen)
 
 
 class TestTexts:
-    def test_without_a_graph_get_one_and_others_keep_theirs(self, dialogues: DialogueGraph) -> None:
+    def test_only_texts_without_a_graph_are_parsed(self, dialogues: DialogueGraph) -> None:
         report = dialogues.parse(ToyParser())
         assert graphs(dialogues) == {
             "d/train/a#0@toy": "toy 1",
@@ -94,22 +94,20 @@ class TestTexts:
         assert report.warnings == {"no-graph": 1}
         assert report.examples == {"no-graph": [("d/train/a#1", "no-graph: there is nothing")]}
 
-    def test_are_read_back_as_they_were_parsed_with_their_spans(self, dialogues: DialogueGraph) -> None:
+    def test_graphs_are_read_back_with_their_spans(self, dialogues: DialogueGraph) -> None:
         parser = ToyParser()
         dialogues.parse(parser)
         graph, [parsed] = whole(dialogues.store, "d/test/b#1@toy"), parser.parse_batch(["Fast ones."])
         assert parsed.graph is not None
         assert (graph.nodes, graph.spans) == (parsed.graph.nodes, parsed.graph.spans)
 
-    def test_are_parsed_once_each(self, dialogues: DialogueGraph) -> None:
+    def test_equal_texts_are_parsed_once(self, dialogues: DialogueGraph) -> None:
         parser = ToyParser()
         report = dialogues.parse(parser)
         assert sorted(parser.seen) == ["Fast ones.", "There is nothing to say.", "We like slow trains."]
         assert (report.parsed, report.reused) == (3, 2)
 
-    def test_that_were_parsed_before_are_not_parsed_again(
-        self, dialogues: DialogueGraph, store: Store
-    ) -> None:
+    def test_cached_parses_are_reused(self, dialogues: DialogueGraph, store: Store) -> None:
         dialogues.parse(ToyParser(), splits=["train"])
         before = whole(store, "d/train/a#0@toy")
         parser = ToyParser()
@@ -119,13 +117,13 @@ class TestTexts:
         again = whole(store, "d/test/b#0@toy")
         assert (again.nodes, again.spans) == (before.nodes, before.spans)
 
-    def test_of_a_parser_without_a_version_are_not_remembered(self, dialogues: DialogueGraph) -> None:
+    def test_parses_of_a_parser_without_a_version_are_not_cached(self, dialogues: DialogueGraph) -> None:
         dialogues.parse(ToyParser(version=""), splits=["train"])
         parser = ToyParser(version="")
         dialogues.parse(parser, splits=["test"])
         assert parser.seen == ["We like slow trains.", "Fast ones."]
 
-    def test_may_be_chosen(self, dialogues: DialogueGraph) -> None:
+    def test_texts_can_be_selected(self, dialogues: DialogueGraph) -> None:
         dialogues.parse(ToyParser(), corpora=["d"], splits=["test"])
         assert set(graphs(dialogues)) == {"d/train/a#2@penman", "d/test/b#0@toy", "d/test/b#1@toy"}
         dialogues.parse(ToyParser(), limit=1)
@@ -133,7 +131,7 @@ class TestTexts:
         with pytest.raises(InputError, match="kinds must be one or more of utterances, responses, not turns"):
             dialogues.parse(ToyParser(), of=["turns"])  # type: ignore[list-item]
 
-    def test_may_be_responses_too(self, dialogues: DialogueGraph) -> None:
+    def test_responses_can_be_parsed(self, dialogues: DialogueGraph) -> None:
         parser = ToyParser()
         report = dialogues.parse(parser, of=("utterances", "responses"))
         assert {"d/train/a#0/r0@toy", "d/train/a#1/r1@toy"} <= set(graphs(dialogues))
@@ -145,51 +143,49 @@ class TestTexts:
         )
         assert (row["top"], row["warnings"]) == ("speak-01", ["long: more than 9 words"])
 
-    def test_then_give_negatives(self, dialogues: DialogueGraph) -> None:
-        assert not list(made_of(dialogues, splits=["test"]))
+    def test_parsed_texts_give_negatives(self, dialogues: DialogueGraph) -> None:
+        assert not list(flipped_negatives(dialogues, splits=["test"]))
         dialogues.parse(ToyParser())
-        assert list(made_of(dialogues, splits=["test"]))
+        assert list(flipped_negatives(dialogues, splits=["test"]))
 
 
 class TestExistingGraphs:
-    def test_stay_where_nothing_else_is_asked_for(self, dialogues: DialogueGraph) -> None:
+    def test_existing_graphs_are_kept_by_default(self, dialogues: DialogueGraph) -> None:
         dialogues.parse(ToyParser())
         before = graphs(dialogues)
         assert dialogues.parse(ToyParser(version="2")).graphs == 0
         assert graphs(dialogues) == before
 
-    def test_of_other_versions_are_replaced_on_demand_but_never_gold_ones(
-        self, dialogues: DialogueGraph
-    ) -> None:
+    def test_graphs_of_other_versions_are_replaced_and_gold_ones_kept(self, dialogues: DialogueGraph) -> None:
         dialogues.parse(ToyParser())
         report = dialogues.parse(ToyParser(version="2"), existing="replace")
         assert (report.graphs, report.replaced) == (4, 4)
         assert Counter(graphs(dialogues).values()) == {"toy 2": 4, "penman": 1}
-        assert loose(dialogues) == 0
+        assert count_orphan_nodes(dialogues) == 0
         assert dialogues.parse(ToyParser(version="2"), existing="replace").graphs == 0
 
-    def test_of_other_parsers_are_replaced_on_demand(self, dialogues: DialogueGraph) -> None:
+    def test_graphs_of_other_parsers_can_be_replaced(self, dialogues: DialogueGraph) -> None:
         class Other(ToyParser):
             name = "other"
 
         dialogues.parse(ToyParser())
         dialogues.parse(Other(), existing="replace", splits=["test"])
         assert Counter(graphs(dialogues).values()) == {"toy 1": 2, "other 1": 2, "penman": 1}
-        assert loose(dialogues) == 0
+        assert count_orphan_nodes(dialogues) == 0
 
-    def test_take_the_negatives_that_were_made_of_them_along(self, dialogues: DialogueGraph) -> None:
+    def test_variants_of_replaced_graphs_are_deleted(self, dialogues: DialogueGraph) -> None:
         dialogues.parse(ToyParser())
-        made = [one.id for one in made_of(dialogues)]
+        made = [one.id for one in flipped_negatives(dialogues)]
         assert made
         dialogues.materialize(made)
         dialogues.parse(ToyParser(version="2"), existing="replace")
         counts = dialogues.info().counts
-        assert (counts.get("Variant", 0), counts.get("Edit", 0), loose(dialogues)) == (0, 0, 0)
-        assert [one.id for one in made_of(dialogues)] == made
+        assert (counts.get("Variant", 0), counts.get("Edit", 0), count_orphan_nodes(dialogues)) == (0, 0, 0)
+        assert [one.id for one in flipped_negatives(dialogues)] == made
 
 
 class TestARun:
-    def test_that_is_stopped_is_completed_by_the_next(
+    def test_a_stopped_run_is_completed_by_the_next(
         self, dialogues: DialogueGraph, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         class Stopped(ToyParser):
@@ -205,9 +201,9 @@ class TestARun:
         parser = ToyParser()
         dialogues.parse(parser)
         assert "Fast ones." in parser.seen and "We like slow trains." not in parser.seen
-        assert (len(graphs(dialogues)), loose(dialogues)) == (5, 0)
+        assert (len(graphs(dialogues)), count_orphan_nodes(dialogues)) == (5, 0)
 
-    def test_writes_small_transactions_and_leaves_out_what_is_too_large(
+    def test_transactions_are_small_and_too_large_graphs_are_counted(
         self, dialogues: DialogueGraph, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(writing, "MAX_ROWS", 20)
@@ -224,7 +220,7 @@ class TestARun:
         assert max(sizes) == 1
         assert report.warnings["too-large"] == report.failed - 1 == 3
 
-    def test_by_a_named_parser_works_in_processes_of_its_own(
+    def test_a_named_parser_runs_in_several_processes(
         self, dialogues: DialogueGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         install(tmp_path / "installed")

@@ -1,4 +1,4 @@
-"""Kill -9 in the middle of parsing: no graph is half there, and the next run completes it."""
+"""Tests that after kill -9 during parsing, no graph is incomplete and the next run finishes."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ pytestmark = pytest.mark.slow
 
 
 def text(dialogue: int, turn: int) -> str:
-    """Texts of which some are said again."""
+    """Return a text for a turn. Dialogues 23 apart can have equal texts."""
     return f"Line {chr(97 + dialogue % 23)} {chr(97 + turn)} has {'many ' * (dialogue % 5)}words."
 
 
 @pytest.fixture
 def store(server: Server, tmp_path: Path) -> Generator[Store]:
-    """A store of plain dialogues."""
+    """Return a store of dialogues without graphs."""
     file = tmp_path / "d.jsonl"
     dialogues = [
         {"id": str(d), "split": "all", "turns": [{"text": text(d, t)} for t in range(TURNS)]}
@@ -67,9 +67,9 @@ def parse(server: Server, environment: dict[str, str]) -> subprocess.Popen[bytes
 
 
 def finished(process: subprocess.Popen[bytes]) -> str:
-    _, said = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 0, said
-    return said.decode()
+    _, output = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, output
+    return output.decode()
 
 
 def count(store: Store) -> int:
@@ -83,8 +83,8 @@ def wait_for(store: Store, graphs: int, process: subprocess.Popen[bytes]) -> Non
         time.sleep(0.01)
 
 
-def judge(store: Store) -> int:
-    """How many graphs there are, all of them whole, each text remembered with its graph."""
+def count_whole_graphs(store: Store) -> int:
+    """Return the number of graphs; assert that all are complete and that the cache has their texts."""
     rows = store.read(
         "MATCH (u:Utterance)-[:MEANS]->(a:Amr)-[:TOP]->(:AmrNode) RETURN a.id AS id, u.text AS text"
     )
@@ -104,7 +104,7 @@ def judge(store: Store) -> int:
 
 
 @pytest.mark.long_on_neo4j
-def test_a_process_that_is_killed_again_and_again(
+def test_parsing_is_completed_after_the_process_was_killed_repeatedly(
     server: Server, store: Store, environment: dict[str, str]
 ) -> None:
     for kill in range(1, KILLS + 1):
@@ -114,18 +114,20 @@ def test_a_process_that_is_killed_again_and_again(
         process.kill()
         process.communicate()
         server.settle(store)
-        assert 0 < judge(store) < TEXTS
+        assert 0 < count_whole_graphs(store) < TEXTS
         assert not psutil.wait_procs(
             [one for one in workers if "serve()" in "".join(cmdline(one))], PATIENCE
         )[1]
-    said = finished(parse(server, environment))
-    assert judge(store) == TEXTS
-    assert "toy 1" in said
+    output = finished(parse(server, environment))
+    assert count_whole_graphs(store) == TEXTS
+    assert "toy 1" in output
     assert "0 graphs of 0 texts" in finished(parse(server, environment))
 
 
 @pytest.mark.long_on_neo4j
-def test_a_server_that_is_killed(server: Server, store: Store, environment: dict[str, str]) -> None:
+def test_parsing_is_completed_after_the_server_was_killed(
+    server: Server, store: Store, environment: dict[str, str]
+) -> None:
     process = parse(server, environment)
     wait_for(store, TEXTS // 3, process)
     server.kill()
@@ -133,9 +135,9 @@ def test_a_server_that_is_killed(server: Server, store: Store, environment: dict
     process.communicate()
     store.close()
     with server.open() as again:
-        assert judge(again) < TEXTS
+        assert count_whole_graphs(again) < TEXTS
         finished(parse(server, environment))
-        assert judge(again) == TEXTS
+        assert count_whole_graphs(again) == TEXTS
 
 
 def cmdline(process: psutil.Process) -> list[str]:

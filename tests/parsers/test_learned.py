@@ -1,4 +1,4 @@
-"""The learned parts of the dependency parser revise what the rules write, and never break a graph."""
+"""Tests of the learned parts of the dependency parser, which revise the graphs of the rules."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def test_a_negation_survives_revision(parser: DependencyParser) -> None:
     assert re.search(r"like-01\s.*:polarity -", graph, re.DOTALL)
 
 
-def test_what_several_words_mean_together_is_not_chosen_for_one_of_them(parser: DependencyParser) -> None:
+def test_a_multiword_concept_is_not_changed(parser: DependencyParser) -> None:
     (graph,) = written(parser, ["No one has seen the dog."])
     assert "no-one" in graph and ":polarity" not in graph
 
 
-def test_the_sense_of_a_verb_is_the_rules(parser: DependencyParser) -> None:
+def test_the_sense_chosen_by_the_rules_is_kept(parser: DependencyParser) -> None:
     for graph in written(parser, ["I like pizza.", "Do you like it?"]):
         assert "like-01" in graph
 
@@ -72,14 +72,12 @@ def test_the_sense_of_a_verb_is_the_rules(parser: DependencyParser) -> None:
         ("Two girls are exercising in the gym.", "exercise-02"),
     ],
 )
-def test_another_sense_that_is_much_likelier_is_taken(
-    parser: DependencyParser, text: str, frame: str
-) -> None:
+def test_a_much_likelier_sense_is_chosen(parser: DependencyParser, text: str, frame: str) -> None:
     (graph,) = written(parser, [text])
     assert frame in graph
 
 
-def test_the_version_names_the_learned_data(parser: DependencyParser) -> None:
+def test_the_version_contains_that_of_the_learned_data(parser: DependencyParser) -> None:
     assert learned_revisers()[0].version in parser.version
     assert learned_revisers()[0].version not in DependencyParser(revisers=()).version
 
@@ -89,7 +87,7 @@ def test_the_data_are_small() -> None:
     assert sum(file.stat().st_size for file in folder.iterdir()) < 15 * 2**20
 
 
-def test_a_fragment_takes_over_the_nodes_of_another() -> None:
+def test_a_replaced_fragment_reuses_nodes() -> None:
     draft = _draft()
     node = draft.concept("teacher", 0, "word")
     other = draft.concept("leave-15", 1, "word")
@@ -100,7 +98,7 @@ def test_a_fragment_takes_over_the_nodes_of_another() -> None:
     assert [(arc.head, arc.role) for arc in draft.arcs if arc.dep == node] == [(other, "ARG0"), (2, "ARG0")]
 
 
-def test_decoding_connects_what_is_likely_and_gives_up_single_nodes() -> None:
+def test_decoding_takes_likely_arcs_and_drops_single_nodes() -> None:
     arcs = [
         ScoredArc(2.0, 0, 1, "ARG0"),
         ScoredArc(1.0, 0, 2, "ARG0"),

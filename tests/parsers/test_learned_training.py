@@ -1,4 +1,4 @@
-"""The trainer anchors gold graphs, and what it makes can be read back."""
+"""Tests of the training of the dependency parser: alignment of gold graphs, and model files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ GRAPH = """# ::snt The baker did not sleep.
 """
 
 
-def test_gold_nodes_stand_on_their_words() -> None:
+def test_gold_nodes_are_aligned_to_words() -> None:
     words = words_of(load_model(None), ["The baker did not sleep."])[0]
     graph = parse_graph(GRAPH)
     gold = Anchoring([(graph, words)]).gold(graph, "The baker did not sleep.", words)
@@ -43,7 +43,7 @@ def test_gold_nodes_stand_on_their_words() -> None:
     assert (3, "ARG0", 2) in gold.arcs
 
 
-def test_sentences_kept_for_testing_are_left_out(tmp_path: Path) -> None:
+def test_test_sentences_are_left_out(tmp_path: Path) -> None:
     train, test = tmp_path / "train.txt", tmp_path / "test.txt"
     train.write_text(GRAPH + "\n# ::snt It rained.\n(r / rain-01)\n")
     test.write_text("# ::snt the baker did not sleep\n(s / sleep-01)\n")
@@ -51,7 +51,7 @@ def test_sentences_kept_for_testing_are_left_out(tmp_path: Path) -> None:
     assert [item.gold.text for item in items] == ["It rained."]
 
 
-def test_draft_nodes_find_their_gold_nodes(tmp_path: Path) -> None:
+def test_draft_nodes_are_matched_with_gold_nodes(tmp_path: Path) -> None:
     from graphneg.parsers.dependency.lexicon import load_lexicon
     from tools.parser_training import draft_of
 
@@ -72,7 +72,7 @@ def test_propbank_examples_are_read_with_their_arguments(tmp_path: Path) -> None
     assert roleset.examples[0].arguments == (("ARG0", 0, 0), ("ARG1", 2, 3))
 
 
-def test_a_model_comes_back_from_its_file_almost_as_it_was() -> None:
+def test_a_model_is_read_back_up_to_quantisation() -> None:
     np = pytest.importorskip("numpy")
     weights = np.random.default_rng(0).normal(size=(3, 8)).astype(np.float32)
     model = Model({"pair": {"a": 0, "b": 1, "c": 2}}, {"pair": weights, "out": weights.T}, ["", "ARG0"])
@@ -83,7 +83,7 @@ def test_a_model_comes_back_from_its_file_almost_as_it_was() -> None:
     assert np.allclose(back.sums("pair", "pair", [["a", "c", "unknown"], []])[1], 0)
 
 
-def test_sums_of_groups_do_not_depend_on_what_came_before() -> None:
+def test_cached_sums_of_groups_equal_new_ones() -> None:
     np = pytest.importorskip("numpy")
     weights = np.random.default_rng(1).normal(size=(3, 8)).astype(np.float32)
     model = read_model(write_model(Model({"pair": {"a": 0, "b": 1, "c": 2}}, {"pair": weights})))
@@ -93,7 +93,7 @@ def test_sums_of_groups_do_not_depend_on_what_came_before() -> None:
     assert np.array_equal(fresh.sums(bags), used.sums(bags))
 
 
-def test_joined_networks_give_the_mean_of_their_scores() -> None:
+def test_joined_networks_average_their_scores() -> None:
     np = pytest.importorskip("numpy")
     rng = np.random.default_rng(3)
     shapes = {
@@ -112,7 +112,7 @@ def test_joined_networks_give_the_mean_of_their_scores() -> None:
         assert np.allclose(whole[place], sum(part) / 2)
 
 
-def test_what_no_denies_is_learned() -> None:
+def test_the_scope_of_no_is_learned() -> None:
     texts = {
         "There is no man singing": "(s / sing-01 :polarity - :ARG0 (m / man))",
         "There is no dog running home": "(d / dog :polarity - :ARG0-of (r / run-02 :ARG4 (h / home)))",

@@ -1,4 +1,4 @@
-"""The tables of what the rules know of words."""
+"""Tests of the word tables of the dependency parser."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from graphneg.parsers.dependency.lexicon import expressions, rows, word_class, word_map, word_pairs
 
 
-def test_no_class_and_no_word_of_a_map_stands_twice() -> None:
+def test_classes_words_and_expressions_are_unique() -> None:
     names = [name for name, _ in rows("word_classes")]
     assert len(names) == len(set(names))
     entries = [(name, word) for name, _, words in rows("word_maps") for word in words.split()]
@@ -16,7 +16,7 @@ def test_no_class_and_no_word_of_a_map_stands_twice() -> None:
     assert len(forms) == len(set(forms))
 
 
-def test_words_have_their_values() -> None:
+def test_words_are_found_in_the_tables() -> None:
     assert {"say", "whisper"} <= word_class("speech")
     assert word_map("preposition-role")["behind"] == "location"
     assert word_map("relative")["neighbour"] == word_map("relative")["neighbor"] == "neighbor"

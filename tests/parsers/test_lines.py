@@ -1,4 +1,4 @@
-"""Lines of a file through a parser: a block for each, in order, and what is counted."""
+"""Tests of parsing lines of a file, of the report, and of the process pool."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def blocks(lines: Sequence[str], report: ParseReport | None = None) -> list[str]
 
 
 class TestLines:
-    def test_give_a_block_each_whatever_they_are(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_each_line_gives_a_block(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(jobs, "BATCH", 2)
         texts = ["Dogs bark.", "", "nothing here", "a\x00b", "Cats sleep."]
         told: list[tuple[str, str]] = []
@@ -40,59 +40,59 @@ class TestLines:
         assert told == [("line 2", "empty"), ("line 3", "no-graph"), ("line 4", "characters")]
         assert report.seconds > 0
 
-    def test_are_read_without_marks_of_files_and_broken_bytes(self) -> None:
+    def test_byte_order_marks_are_removed_and_invalid_bytes_kept(self) -> None:
         stream = [b"\xef\xbb\xbfone\r\n", b"t\xffwo\n", b"three"]
         assert list(decoded_lines(stream, NoProgress())) == ["one", "t\udcffwo", "three"]
 
-    def test_of_no_file_give_nothing(self) -> None:
+    def test_no_lines_give_no_blocks(self) -> None:
         assert blocks([]) == []
 
 
 class TestAReport:
-    def test_keeps_a_few_examples_of_each_warning(self) -> None:
+    def test_a_report_has_three_examples_of_each_warning(self) -> None:
         report = ParseReport("toy 1")
         for n in range(9):
             report.warn(str(n), ["long: more", "odd: so"])
         assert report.warnings == {"long": 9, "odd": 9}
         assert [text for text, _ in report.examples["long"]] == ["0", "1", "2"]
 
-    def test_sums_a_run_up_in_a_line(self) -> None:
+    def test_a_report_has_a_summary_line(self) -> None:
         report = ParseReport("toy 1", parsed=2, reused=1, graphs=3, replaced=2, sentences=4000, seconds=2.0)
         assert report.summary() == (
             "toy 1: 3 graphs of 3 texts, 4,000 sentences in 2.0 s (2,000/s); 1 reused, 2 replaced"
         )
         assert ParseReport("toy 1").summary() == "toy 1: 0 graphs of 0 texts, 0 sentences in 0.0 s"
 
-    def test_counts_sentences_by_their_roles(self) -> None:
+    def test_sentences_are_counted_by_roles(self) -> None:
         assert sentences_of(parse_graph("(m / multi-sentence :snt1 (a / a) :snt2 (b / b) :mod (c / c))")) == 2
         assert sentences_of(parse_graph("(m / multi-sentence)")) == sentences_of(parse_graph("(a / a)")) == 1
 
 
 class TestAPool:
-    def test_gives_back_what_stands_beside_a_batch(self) -> None:
+    def test_tags_of_batches_are_returned(self) -> None:
         with open_pool(ToyParser()) as pool:
             found = list(pool.parse_tagged([("a", ["Dogs bark."]), ("b", []), ("c", ["No.", "Yes."])]))
-        assert [(beside, len(answers)) for beside, answers in found] == [("a", 1), ("b", 0), ("c", 2)]
+        assert [(tag, len(answers)) for tag, answers in found] == [("a", 1), ("b", 0), ("c", 2)]
         assert pool.source == "toy 1"
 
-    def test_needs_a_parser(self) -> None:
+    def test_an_unknown_parser_is_refused(self) -> None:
         with pytest.raises(ParserError, match="no parser named 'none'"):
             open_pool("none")
 
-    def test_carries_the_penman_of_what_was_checked(self) -> None:
+    def test_checked_graphs_have_their_penman_text(self) -> None:
         first, second = checked(ToyParser()).parse_batch(["Hi.", " "])
         for parsed in (first, second):
             assert parsed.graph is not None and parse_graph(parsed.penman or "").nodes == parsed.graph.nodes
 
 
 class TestWhatIsStored:
-    def test_is_chosen_by_kind_and_by_what_is_there(self) -> None:
+    def test_invalid_scopes_are_refused(self) -> None:
         with pytest.raises(InputError, match="kinds must be one or more of utterances, responses, not empty"):
             ParseScope(kinds=())
         with pytest.raises(InputError, match="unknown value 'drop' of existing; choose one of keep, replace"):
             ParseScope(existing="drop")  # type: ignore[arg-type]
 
-    def test_is_remembered_with_spans_and_warnings_only_where_there_are_any(self) -> None:
+    def test_a_cached_parse_omits_missing_spans_and_warnings(self) -> None:
         graph = parse_graph("(g / go-02 :ARG0 (i / i))")
         plain = parse_row("k", "toy 1", Parsed(graph, (), "(g / go-02)"))
         assert set(plain) == {"id", "source", "penman"}
@@ -100,12 +100,12 @@ class TestWhatIsStored:
         row = parse_row("k", "toy 1", Parsed(spanned, ("long: so",), "(g / go-02)"))
         assert (row["spans"], row["warnings"]) == ([0, 1, 2, 1, 0, 1], ["long: so"])
 
-    def test_is_left_out_where_no_transaction_holds_it(self) -> None:
+    def test_a_graph_larger_than_a_transaction_does_not_fit(self) -> None:
         graph, text = parse_graph("(g / go-02 :ARG0 (i / i))"), PendingText("utterances", "u", "I go.", ())
         small = NewGraph(graph, text, Parsed(graph, (), "(g / go-02)"), None)
         large = NewGraph(graph, text, Parsed(graph, (), "x" * 5_000_000), None)
         assert small.rows == 7 and small.fits and not large.fits
 
 
-def test_readable_text_keeps_blanks() -> None:
+def test_readable_text_keeps_tabs_and_line_breaks() -> None:
     assert readable_text("a\tb\nc\x07") == "a\tb\nc\ufffd"

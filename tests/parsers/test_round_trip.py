@@ -1,4 +1,4 @@
-"""Texts parsed back: how far their graphs agree with those that they were written for."""
+"""Tests of the round trip: a decoded text is parsed, and its graph compared with the original."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ def trip() -> Iterator[RoundTrip]:
         yield trip
 
 
-def test_a_text_that_says_the_graph_agrees_with_it_wholly(trip: RoundTrip) -> None:
+def test_a_correct_text_has_f1_1(trip: RoundTrip) -> None:
     assert [score(tally).f1 for tally in trip.tallies([(LIKES, "I like trains.")])] == [1.0]
 
 
-def test_the_nearer_a_text_the_more_of_the_graph_is_found(trip: RoundTrip) -> None:
+def test_closer_texts_have_higher_scores(trip: RoundTrip) -> None:
     pairs = [(DENIES, text) for text in ("I do not like trains.", "I like trains.", "Birds sing.")]
     best, other, worst = (score(tally).f1 for tally in trip.tallies(pairs))
     assert best == 1.0 > other > worst
 
 
-def test_where_there_is_no_text_nothing_of_the_graph_is_found(trip: RoundTrip) -> None:
+def test_a_missing_text_matches_nothing(trip: RoundTrip) -> None:
     assert trip.tallies([(LIKES, None), (LIKES, "")]) == [Tally(0, 0, 6)] * 2
     assert trip.tallies([]) == []
 
 
-def test_what_a_pair_gets_does_not_depend_on_the_others(trip: RoundTrip) -> None:
+def test_scores_do_not_depend_on_the_batch(trip: RoundTrip) -> None:
     pairs = [(graph, text) for graph in (LIKES, DENIES) for text in ("I like it.", "Trains like me.", "No.")]
     together = trip.tallies(pairs * 40)
     assert together == [trip.tallies([pair])[0] for pair in pairs] * 40
 
 
-def test_a_parser_that_is_none_is_told() -> None:
+def test_an_unknown_parser_is_refused() -> None:
     with pytest.raises(ParserError, match="no parser named 'none'"):
         RoundTrip("none")

@@ -1,4 +1,4 @@
-"""The tables behind the dependency parser's rules: how they are made, and what they say."""
+"""Tests of the tables of the dependency parser: counting gold graphs, frames, and the shipped tables."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ def counts(tmp_path_factory: pytest.TempPathFactory) -> GraphCounts:
     return found
 
 
-def test_words_are_counted_with_what_they_became(counts: GraphCounts) -> None:
+def test_words_are_counted_with_their_concepts(counts: GraphCounts) -> None:
     assert counts.concepts["give", "v", "give-01"] == 3
     assert counts.concepts["boy", "n", "boy"] == 6
     assert counts.concepts["the", "dt", DELETED] == 9
 
 
-def test_arcs_are_counted_with_how_they_hang(counts: GraphCounts) -> None:
+def test_roles_are_counted_with_their_dependency_relations(counts: GraphCounts) -> None:
     assert counts.roles["F", "give-01", "dobj", "ARG1"] == 3
     assert counts.roles["S", "v", "nsubj", "ARG0"] >= 3
     assert counts.roles["S", "v", "neg", "polarity"] == 3
 
 
-def test_a_lexicon_reads_what_was_written(counts: GraphCounts, tmp_path: Path) -> None:
+def test_written_tables_can_be_read(counts: GraphCounts, tmp_path: Path) -> None:
     write_counts(counts, tmp_path)
     lexicon = ParserLexicon()
     lexicon.add_concepts(line.split("\t") for line in (tmp_path / "concepts.tsv").read_text().splitlines())
@@ -69,14 +69,14 @@ def test_a_lexicon_reads_what_was_written(counts: GraphCounts, tmp_path: Path) -
     assert max(scores, key=lambda role: scores[role]) == "ARG1"
 
 
-def test_sentences_kept_for_testing_are_left_out(tmp_path: Path) -> None:
+def test_test_sentences_are_left_out(tmp_path: Path) -> None:
     file = tmp_path / "gold.amr"
     file.write_text(GRAPHS, encoding="utf-8")
     left = read_graphs([file], {letters("The boy did not sleep.")})
     assert [graph.top.concept for graph in left] == ["give-01"]
 
 
-def test_frames_keep_roles_aliases_and_how_examples_realise_them(
+def test_frames_have_roles_aliases_and_counted_examples(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source = tmp_path / "wave.xml"
@@ -88,7 +88,7 @@ def test_frames_keep_roles_aliases_and_how_examples_realise_them(
     assert set(row[4].split()) == {"nsubj=0:1", "dobj=1:1"}
 
 
-def test_the_tables_that_ship_know_everyday_frames() -> None:
+def test_the_shipped_tables_contain_common_frames() -> None:
     lexicon = load_lexicon()
     assert lexicon.frames["give-01"].functions == {"0": "PAG", "1": "PPT", "2": "GOL"}
     assert "give-up-07" in lexicon.candidates("give_up", "v")

@@ -1,4 +1,4 @@
-"""Texts are cut and tightened without losing a character's place, and trees are read from spaCy."""
+"""Tests of text preparation for spaCy, which keeps character offsets, and of dependency trees."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ TEXTS = st.text(st.sampled_from("aI n't’‘ sm.!?\n\"x\ud800\x00é"), max_size
 
 class TestAText:
     @given(TEXTS, st.integers(1, 20))
-    def test_is_the_sum_of_its_pieces(self, text: str, longest: int) -> None:
+    def test_pieces_add_up_to_the_text(self, text: str, longest: int) -> None:
         cuts = list(pieces(text, longest))
         assert "".join(piece for _, piece in cuts) == text
         assert all(text[at : at + len(piece)] == piece and len(piece) <= longest for at, piece in cuts)
 
     @given(TEXTS)
-    def test_keeps_its_length_when_made_readable(self, text: str) -> None:
+    def test_readable_text_has_the_same_length(self, text: str) -> None:
         assert len(readable(text)) == len(text)
         assert readable(readable(text)) == readable(text)
         assert readable(text).isprintable()
 
     @given(TEXTS)
-    def test_knows_where_each_character_stood_when_tightened(self, text: str) -> None:
+    def test_tightened_text_keeps_character_offsets(self, text: str) -> None:
         tight, places = tightened(text)
         assert places is None or (len(places) == len(tight) and all(0 <= k < len(text) for k in places))
         assert places is not None or len(tight) == len(text)
@@ -57,16 +57,16 @@ class TestAText:
             ("the dogs ' house", "the dogs ' house"),
         ],
     )
-    def test_has_its_contractions_written_as_spacy_knows_them(self, text: str, tight: str) -> None:
+    def test_spaced_contractions_are_joined(self, text: str, tight: str) -> None:
         assert tightened(text)[0] == tight
 
 
 class TestAModel:
-    def test_that_is_not_there_is_named(self) -> None:
+    def test_a_missing_model_is_named(self) -> None:
         with pytest.raises(ParserError, match="there is no spaCy model 'xx_none', neither a package nor a"):
             resolve_model("xx_none")
 
-    def test_may_be_a_folder_but_needs_a_parser(self, tmp_path: Path) -> None:
+    def test_a_model_folder_needs_a_parser(self, tmp_path: Path) -> None:
         import spacy
 
         spacy.blank("en").to_disk(tmp_path / "blank")
@@ -77,12 +77,12 @@ class TestAModel:
             load_model(str(tmp_path / "empty"))
         assert model_version(str(tmp_path / "empty")) == "empty"
 
-    def test_is_known_by_name_and_version_before_it_is_loaded(self) -> None:
+    def test_the_version_is_known_before_loading(self) -> None:
         assert model_version(resolve_model(None)).startswith("en_core_web_")
 
 
 class TestATree:
-    def test_is_read_with_the_places_of_the_text_as_it_was(self) -> None:
+    def test_words_have_offsets_in_the_original_text(self) -> None:
         text = "Oh. I ca n ' t sing."
         tight, places = tightened(text)
         words = read_words(load_model(None)(tight), 0, places)
@@ -91,7 +91,7 @@ class TestATree:
         assert {word.sentence for word in words} == {0, 1}
         assert all(word.parent is word or word in word.parent.children() for word in words)
 
-    def test_gives_the_words_around_a_word(self) -> None:
+    def test_words_have_neighbours_and_children(self) -> None:
         dogs, chase, cats = tree("Dogs/NNS/nsubj/1 chase/VBP/ROOT/1 cats/NNS/dobj/1")
         assert (dogs.previous, dogs.following, cats.following) == (None, chase, None)
         assert chase.child("dobj") is cats and chase.child_word("nsubj", "dogs") is dogs
@@ -110,7 +110,7 @@ class TestATree:
             ("Dogs/NNS/nsubj/1 bark/VBP/ROOT/1", 0, 1, None),
         ],
     )
-    def test_has_a_signature_between_words_that_are_near(
+    def test_the_signature_of_two_words(
         self, text: str, predicate: int, argument: int, form: str | None
     ) -> None:
         words = tree(text)
@@ -124,9 +124,9 @@ class TestATree:
             ("he/PRP/nsubj/1 went/VBD/ccomp/2 think/VB/ROOT/2", "ccomp_vbd"),
         ],
     )
-    def test_names_a_clause_with_what_marks_it(self, text: str, form: str) -> None:
+    def test_the_form_of_a_clause_includes_its_marker(self, text: str, form: str) -> None:
         assert clause_form(tree(text)[1]) == form
 
-    def test_tells_open_classes_from_others(self) -> None:
+    def test_word_classes_of_tags(self) -> None:
         words = tree("the/DT/det/1 dog/NN/ROOT/1 ran/VBD/dep/1 fast/RB/dep/1 red/JJ/dep/1")
         assert [class_of(word) for word in words] == ["dt", "n", "v", "r", "j"]

@@ -1,4 +1,4 @@
-"""What tests of rankers share: a tiny encoder, and a poly-encoder made of it that no one trained."""
+"""Fixtures of the ranker tests: a tiny encoder, and an untrained poly-encoder made of it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     import torch
 
     threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # the tensors are too small to be worth sharing
+    torch.set_num_threads(1)  # more threads are slower for such small tensors
     yield encoder_folder(tmp_path_factory.mktemp("encoder"))
     torch.set_num_threads(threads)
 

@@ -1,4 +1,4 @@
-"""Poly-encoders: what they score, learn, and leave in a folder."""
+"""Tests of poly-encoders: scores, saved folders and training."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PAIRS = st.lists(st.tuples(st.lists(TEXTS, min_size=1, max_size=3), TEXTS), min_
 class TestScores:
     @settings(max_examples=20)
     @given(PAIRS)
-    def test_a_pair_has_the_same_score_alone_and_among_others(
+    def test_scores_do_not_depend_on_the_batch(
         self, poly: PolyEncoder, pairs: list[tuple[list[str], str]]
     ) -> None:
         scores = poly.score([context for context, _ in pairs], [response for _, response in pairs])
@@ -38,26 +38,24 @@ class TestScores:
         assert scores == pytest.approx(alone, abs=1e-5)
         assert all(0 <= score <= 1 for score in scores)
 
-    def test_what_is_learned_is_what_is_scored(self, poly: PolyEncoder) -> None:
+    def test_scores_are_sigmoids_of_the_training_logits(self, poly: PolyEncoder) -> None:
         with torch.inference_mode():
             logits = poly.model(**poly.encode(CONTEXTS, RESPONSES)).logits
         assert logits.shape == (3, 1)
         assert logits.sigmoid()[:, 0].tolist() == pytest.approx(poly.score(CONTEXTS, RESPONSES), abs=1e-5)
 
     @pytest.mark.parametrize(("codes", "vectors"), [(0, 1), (1, 1), (5, 5)])
-    def test_a_context_has_a_vector_for_each_code_or_one(
-        self, encoder: Path, codes: int, vectors: int
-    ) -> None:
+    def test_a_context_has_a_vector_for_each_code(self, encoder: Path, codes: int, vectors: int) -> None:
         ranker = PolyEncoder.new(encoder, codes=codes, device="cpu")
         assert ranker.context_vectors(CONTEXTS).shape == (3, vectors, 16)
         assert ranker.response_vectors(RESPONSES).shape == (3, 16)
 
-    def test_kept_vectors_give_the_same_scores(self, poly: PolyEncoder) -> None:
+    def test_precomputed_vectors_give_the_same_scores(self, poly: PolyEncoder) -> None:
         [context] = poly.context_vectors(CONTEXTS[:1])
         scores = poly.score_vectors(context, poly.response_vectors(RESPONSES))
         assert scores == pytest.approx(poly.score(CONTEXTS[:1] * 3, RESPONSES), abs=1e-5)
 
-    def test_the_best_comes_first_and_of_equals_the_earlier(self, poly: PolyEncoder) -> None:
+    def test_ranking_is_stable(self, poly: PolyEncoder) -> None:
         ranked = poly.rank(CONTEXTS[0], [*RESPONSES, *RESPONSES])
         scores = poly.score([CONTEXTS[0]] * 3, RESPONSES)
         assert [scores[place % 3] for place in ranked[::2]] == sorted(scores, reverse=True)
@@ -73,7 +71,7 @@ class TestScores:
 class TestFolders:
     @pytest.mark.parametrize("towers", ["shared", "separate"])
     @pytest.mark.parametrize("pooling", ["first", "mean"])
-    def test_a_saved_ranker_scores_as_before_and_other_libraries_read_it(
+    def test_a_saved_ranker_is_read_by_graphneg_and_other_libraries(
         self, encoder: Path, tmp_path: Path, towers: Any, pooling: Any
     ) -> None:
         from sentence_transformers import SentenceTransformer
@@ -97,7 +95,7 @@ class TestFolders:
         vectors = SentenceTransformer(str(folder), device="cpu").encode(RESPONSES)
         assert vectors == pytest.approx(ranker.response_vectors(RESPONSES), abs=1e-5)
 
-    def test_a_folder_is_overwritten_whole_and_loses_nothing_else(
+    def test_overwriting_a_folder_keeps_foreign_files(
         self, poly: PolyEncoder, encoder: Path, tmp_path: Path
     ) -> None:
         PolyEncoder.new(encoder, codes=3, towers="separate", device="cpu").save(tmp_path)
@@ -115,7 +113,7 @@ class TestFolders:
         with pytest.raises(InputError, match="Not a directory"):
             open_run(other / "config.json", [1]).begin()
 
-    def test_an_encoder_that_was_never_one_is_refused(self, encoder: Path) -> None:
+    def test_a_plain_encoder_is_refused(self, encoder: Path) -> None:
         with pytest.raises(ModelError, match="not a poly-encoder"):
             PolyEncoder.from_pretrained(encoder)
 
@@ -147,7 +145,7 @@ class TestLearning:
         ("codes", "objective", "towers"),
         [(3, "in-batch", "shared"), (3, "pairs", "separate"), (0, "in-batch", "shared")],
     )
-    def test_it_learns_what_fish_have_in_common(
+    def test_it_learns_to_score_responses_about_fish_low(
         self, encoder: Path, tmp_path: Path, codes: int, objective: Any, towers: Any
     ) -> None:
         ranker = PolyEncoder.new(
@@ -167,7 +165,7 @@ class TestLearning:
         read = PolyEncoder.from_pretrained(tmp_path / "ranker", device="cpu")
         assert read.score(CONTEXTS, RESPONSES) == pytest.approx(ranker.score(CONTEXTS, RESPONSES), abs=1e-6)
 
-    def test_a_run_goes_on_from_its_checkpoint_to_the_same_model(self, encoder: Path, tmp_path: Path) -> None:
+    def test_a_resumed_training_gives_the_same_model(self, encoder: Path, tmp_path: Path) -> None:
         settings: dict[str, Any] = {
             "mix": Mix(2, {"edited": 2}),
             "epochs": 6,
@@ -181,12 +179,12 @@ class TestLearning:
         train_ranker(whole, groups(), tmp_path / "b", **settings)
         assert stopped.score(CONTEXTS, RESPONSES) == pytest.approx(whole.score(CONTEXTS, RESPONSES), abs=1e-6)
 
-    def test_a_batch_without_right_pairs_is_learned_from_too(self, poly: PolyEncoder) -> None:
+    def test_a_batch_without_correct_pairs_has_a_finite_loss(self, poly: PolyEncoder) -> None:
         outputs = poly.model(**poly.encode(CONTEXTS, RESPONSES))
         loss = poly.loss(outputs, torch.tensor([(0.0, 1.0)] * 3))
         assert loss.isfinite()
 
-    def test_other_right_responses_of_a_context_are_no_wrong_ones(self, poly: PolyEncoder) -> None:
+    def test_correct_responses_of_a_context_do_not_compete(self, poly: PolyEncoder) -> None:
         contexts, responses = [CONTEXTS[0]] * 2, RESPONSES[:2]
         outputs = poly.model(**poly.encode(contexts, responses))
         right = torch.tensor([(1.0, 1.0)] * 2)
@@ -199,7 +197,7 @@ def _new(encoder: Path) -> PolyEncoder:
 
 
 def _auc(ranker: PolyEncoder) -> float:
-    """The share of correct and wrong responses of a context that are in the right order."""
+    """Return the share of pairs of a correct and a wrong response in which the correct one scores higher."""
     won = [
         ranker.score([group.context], [right.text]) > ranker.score([group.context], [wrong.text])
         for group in groups()

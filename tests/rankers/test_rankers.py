@@ -1,4 +1,4 @@
-"""Kinds of rankers by name, and the commands that train and evaluate them."""
+"""Tests of the registry of rankers, and of the commands that train and evaluate them."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ def contexts(folder: Path, *lines: object) -> Path:
 
 
 class TestRegistry:
-    def test_a_folder_that_names_no_kind_is_a_cross_encoder(self, classifier: Path) -> None:
+    def test_a_folder_without_a_kind_is_a_cross_encoder(self, classifier: Path) -> None:
         from graphneg.rankers.base import load_ranker
         from graphneg.rankers.cross_encoder import CrossEncoder
 
         ranker = load_ranker(classifier, device="cpu")
         assert type(ranker) is CrossEncoder and len(ranker.score([["when"]], ["now"])) == 1
 
-    def test_each_kind_is_read_again_as_what_it_is(self, encoder: Path, tmp_path: Path) -> None:
+    def test_each_kind_is_saved_and_loaded(self, encoder: Path, tmp_path: Path) -> None:
         from graphneg.rankers.base import load_ranker, new_ranker, ranker_kinds
 
         for kind in ranker_kinds():
@@ -72,9 +72,7 @@ class TestRegistry:
             pair = [["shall we swim", "when"]], ["at six"]
             assert read.score(*pair) == pytest.approx(made.score(*pair), abs=1e-6)
 
-    def test_a_cross_encoder_made_of_another_kind_says_what_it_is(
-        self, encoder: Path, tmp_path: Path
-    ) -> None:
+    def test_a_cross_encoder_can_be_made_of_another_ranker(self, encoder: Path, tmp_path: Path) -> None:
         from graphneg.rankers.base import load_ranker, new_ranker
         from graphneg.rankers.cross_encoder import CrossEncoder
 
@@ -91,7 +89,7 @@ class TestRegistry:
             ("{", "it has no readable config.json, so it is not a ranker"),
         ],
     )
-    def test_a_folder_of_something_else_is_one_clear_line(
+    def test_a_folder_that_is_not_a_ranker_is_refused(
         self, tmp_path: Path, config: str, complaint: str
     ) -> None:
         from graphneg.rankers.base import load_ranker
@@ -101,7 +99,7 @@ class TestRegistry:
             load_ranker(tmp_path)
 
     @pytest.mark.parametrize("kind", ["cross-encoder", "poly-encoder"])
-    def test_a_device_that_cannot_be_used_is_named(self, kind: str, encoder: Path) -> None:
+    def test_an_unusable_device_is_named(self, kind: str, encoder: Path) -> None:
         from graphneg.rankers.cross_encoder import CrossEncoder
         from graphneg.rankers.poly_encoder import PolyEncoder
 
@@ -109,13 +107,13 @@ class TestRegistry:
         with pytest.raises(ModelError, match=r"device 'gpu' can't be used \(.*\); try cpu"):
             cls.new(encoder, device="gpu")
 
-    def test_a_kind_that_is_not_there_is_told(self, encoder: Path) -> None:
+    def test_an_unknown_kind_is_refused(self, encoder: Path) -> None:
         from graphneg.rankers.base import new_ranker
 
         with pytest.raises(ModelError, match="no kind of ranker named 'owl'"):
             new_ranker("owl", encoder)
 
-    def test_a_response_longer_than_the_model_reads_loses_its_end(self, classifier: Path) -> None:
+    def test_a_too_long_response_loses_its_end(self, classifier: Path) -> None:
         from graphneg.rankers.cross_encoder import CrossEncoder
 
         ranker = CrossEncoder.from_pretrained(classifier, device="cpu")
@@ -123,9 +121,7 @@ class TestRegistry:
         assert rows.shape == (3, 24)
         assert ranker.tokenizer.decode(rows[0]).startswith("[CLS] when [SEP] fish")
 
-    def test_a_new_ranker_reads_the_response_first_and_goes_on_doing_so(
-        self, encoder: Path, tmp_path: Path
-    ) -> None:
+    def test_a_new_cross_encoder_puts_the_response_first(self, encoder: Path, tmp_path: Path) -> None:
         from graphneg.rankers.base import new_ranker
         from graphneg.rankers.cross_encoder import CrossEncoder
 
@@ -135,7 +131,7 @@ class TestRegistry:
         text = ranker.tokenizer.decode(tokens)
         assert len(tokens) == 24 and text.startswith("[CLS] at six [SEP] eggs") and "when [SEP]" in text
 
-    def test_turns_are_running_text(self, classifier: Path) -> None:
+    def test_turns_are_joined_with_spaces(self, classifier: Path) -> None:
         from graphneg.rankers.cross_encoder import CrossEncoder
 
         ranker = CrossEncoder.from_pretrained(classifier, device="cpu")
@@ -185,7 +181,7 @@ class TestTrainCommand:
         assert ended.status == 2 and complaint in " ".join(ended.err.replace("│", "").split())
         assert not (tmp_path / "r").exists()
 
-    def test_a_label_that_is_none_ends_with_two(self, encoder: Path, tmp_path: Path, run: Run) -> None:
+    def test_an_invalid_label_ends_with_two(self, encoder: Path, tmp_path: Path, run: Run) -> None:
         path = negatives(tmp_path)
         path.write_text(path.read_text().replace('"label": 0', '"label": 7'))
         ended = run("train", "ranker", path, "--model", encoder, "-o", tmp_path / "r")
@@ -226,7 +222,7 @@ class TestEvaluateCommand:
         ended = run("evaluate", "ranker", dev, "--model", encoder)
         assert ended.status == 2 and "BertModel gives no scores" in ended.err
 
-    def test_a_context_without_a_right_response_ends_it_with_its_place(
+    def test_a_context_without_a_correct_response_is_refused_with_its_line(
         self, tmp_path: Path, run: Run
     ) -> None:
         (tmp_path / "scores.txt").write_text("0.9\n0.8\n0.1\n0.7\n")

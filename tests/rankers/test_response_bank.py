@@ -1,4 +1,4 @@
-"""Banks of responses: what is in them, what is found, and going on after a stop."""
+"""Tests of response banks: search, building, resuming and sources."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FILES = {"manifest.json", "texts.jsonl", "index.faiss"}
 
 @pytest.fixture(scope="module")
 def folder(poly: PolyEncoder, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A finished bank."""
+    """Build a bank of all two-word responses; return its folder."""
     place = tmp_path_factory.mktemp("banks") / "bank"
     build_bank(poly, RESPONSES, place)
     return place
@@ -42,7 +42,7 @@ def folder(poly: PolyEncoder, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def saved(poly: PolyEncoder, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The ranker's folder."""
+    """Return the folder of the saved ranker."""
     place = tmp_path_factory.mktemp("ranker")
     poly.save(place)
     return place
@@ -50,7 +50,9 @@ def saved(poly: PolyEncoder, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 class TestSearch:
     @pytest.mark.parametrize("by", ["mean", "codes"])
-    def test_what_is_found_are_the_best_of_all(self, poly: PolyEncoder, folder: Path, by: Any) -> None:
+    def test_search_finds_the_responses_with_the_highest_scores(
+        self, poly: PolyEncoder, folder: Path, by: Any
+    ) -> None:
         bank = ResponseBank.open(folder, poly)
         found = bank.search(CONTEXTS, 5, by=by, retrieved=len(bank))
         for context, some in zip(CONTEXTS, found, strict=True):
@@ -60,19 +62,19 @@ class TestSearch:
             assert own == pytest.approx([one.score for one in some], abs=1e-5)
 
     @pytest.mark.parametrize("index", ["flat", "ivf", "hnsw"])
-    def test_without_codes_the_nearest_is_the_best(self, encoder: Path, tmp_path: Path, index: Any) -> None:
+    def test_a_bi_encoder_bank_finds_the_nearest_responses(
+        self, encoder: Path, tmp_path: Path, index: Any
+    ) -> None:
         ranker = PolyEncoder.new(encoder, codes=0, device="cpu")
         made = build_bank(ranker, RESPONSES, tmp_path / "bank", index=index)
         opened = ResponseBank.open(tmp_path / "bank", ranker)
         found = opened.search(CONTEXTS, 3, retrieved=3)
         assert found == made.search(CONTEXTS, 3, retrieved=3)
-        if index != "ivf":  # which looks into some cells only
+        if index != "ivf":  # an IVF index searches only some of its cells
             best = [max(ranker.score([one] * len(RESPONSES), RESPONSES)) for one in CONTEXTS]
             assert [some[0].score for some in found] == pytest.approx(best, abs=1e-5)
 
-    def test_a_turn_of_the_context_is_no_answer_unless_it_is_asked_for(
-        self, poly: PolyEncoder, folder: Path
-    ) -> None:
+    def test_turns_of_the_context_are_left_out_by_default(self, poly: PolyEncoder, folder: Path) -> None:
         bank = ResponseBank.open(folder, poly)
         own = [RESPONSES[3], RESPONSES[70].upper()]
         [without] = bank.search([own], k=5, retrieved=5)
@@ -82,7 +84,7 @@ class TestSearch:
         with pytest.raises(InputError, match="context_turns"):
             bank.search([own], context_turns="maybe")  # pyright: ignore[reportArgumentType]
 
-    def test_more_than_there_are_is_all(self, poly: PolyEncoder, tmp_path: Path) -> None:
+    def test_a_large_k_returns_all_responses(self, poly: PolyEncoder, tmp_path: Path) -> None:
         bank = build_bank(poly, ["at six", "now"], tmp_path / "bank")
         assert {one.text for one in bank.search(CONTEXTS[:1], 10, context_turns="kept")[0]} == {
             "at six",
@@ -92,10 +94,10 @@ class TestSearch:
 
 
 class TestBuilding:
-    def test_a_text_counts_once(self) -> None:
+    def test_equal_texts_are_kept_once(self) -> None:
         assert unique(["At six.", "", "at  SIX. ", "No.", "\n"]) == ["At six.", "No."]
 
-    def test_a_stopped_build_goes_on_to_the_same_bytes(
+    def test_a_resumed_build_gives_the_same_bytes(
         self, poly: PolyEncoder, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(response_bank, "_CHUNK", 16)
@@ -116,7 +118,7 @@ class TestBuilding:
         for name in FILES:
             assert (place / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
-    def test_a_bank_is_replaced_only_where_that_is_asked_for(self, poly: PolyEncoder, tmp_path: Path) -> None:
+    def test_a_bank_is_replaced_only_with_overwrite(self, poly: PolyEncoder, tmp_path: Path) -> None:
         place = tmp_path / "bank"
         build_bank(poly, ["at six"], place)
         with pytest.raises(InputError, match="the folder already contains a bank"):
@@ -130,7 +132,7 @@ class TestBuilding:
             build_bank(poly, ["now"], tmp_path, overwrite=True)
         assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
-    def test_no_responses_make_no_bank(self, poly: PolyEncoder, tmp_path: Path) -> None:
+    def test_a_bank_needs_a_response(self, poly: PolyEncoder, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="at least one response"):
             build_bank(poly, ["", " "], tmp_path / "bank")
         assert not (tmp_path / "bank").exists()
@@ -154,7 +156,7 @@ class TestOpening:
 
 
 class TestSources:
-    def test_a_store_gives_answers_and_right_responses(self, store: Store, tmp_path: Path) -> None:
+    def test_responses_of_a_store_are_turns_and_correct_responses(self, store: Store, tmp_path: Path) -> None:
         one = {
             "id": "swim",
             "turns": ["Shall we swim?", "When?"],
@@ -168,7 +170,7 @@ class TestSources:
         assert list(stored_replies(store, Selection(("swimming",)), (1,))) == ["When?", "Gladly."]
         assert list(stored_replies(store, Selection(("none",)), (1,))) == []
 
-    def test_files_give_lines_and_right_responses(self, tmp_path: Path) -> None:
+    def test_responses_of_files_are_lines_and_correct_responses(self, tmp_path: Path) -> None:
         from msgspec.structs import replace
 
         from graphneg.records.files import write_jsonl
@@ -182,7 +184,7 @@ class TestSources:
 
 
 class TestCommands:
-    def test_a_bank_is_made_and_ranked_from(self, run: Run, saved: Path, tmp_path: Path) -> None:
+    def test_the_commands_build_and_search_a_bank(self, run: Run, saved: Path, tmp_path: Path) -> None:
         (tmp_path / "responses.txt").write_text("\n".join(RESPONSES))
         (tmp_path / "contexts.txt").write_text("shall we swim\nnow\n\nwhere is the cat\n")
         made = run("rank", "index", tmp_path / "responses.txt", "--model", saved, "-o", tmp_path / "bank")
@@ -203,7 +205,7 @@ class TestCommands:
         assert refused.status == 2
         assert "the folder already contains a bank" in refused.err
 
-    def test_candidates_are_ranked_by_any_kind_of_ranker(
+    def test_any_ranker_can_rank_candidates(
         self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         model = encoder_folder(tmp_path / "cross", labels=1)
@@ -222,7 +224,7 @@ class TestCommands:
     @pytest.mark.parametrize(
         ("content", "complaint"), [("\n \n", "no context; write one turn per line"), (None, "can't be read")]
     )
-    def test_a_context_that_is_none_is_one_clear_error(
+    def test_an_empty_or_missing_context_file_is_refused(
         self, run: Run, saved: Path, tmp_path: Path, content: str | None, complaint: str
     ) -> None:
         path = tmp_path / "context.txt"
@@ -234,7 +236,7 @@ class TestCommands:
 
 
 class _Stop(NoProgress):
-    """Presses Ctrl-C after some responses; keeps how many were there at the beginning."""
+    """Raise KeyboardInterrupt after some responses; remember how many a resumed build starts with."""
 
     def __init__(self, after: int) -> None:
         self.done = 0

@@ -1,4 +1,4 @@
-"""Speaker-aware BERT: what it reads, what it shares with a plain cross-encoder, and its post-training."""
+"""Tests of speaker-aware BERT: its input, its model and its domain adaptation."""
 
 from __future__ import annotations
 
@@ -50,33 +50,33 @@ def _read(ranker: Any, context: list[str], response: str) -> tuple[str, list[int
 
 
 class TestInputs:
-    def test_turns_end_with_markers_and_speakers_take_turns(self, ranker: Any) -> None:
+    def test_turns_end_with_markers_and_alternate_segments(self, ranker: Any) -> None:
         text, types = _read(ranker, ["shall we swim", "when"], "at six")
         assert text == "[CLS] shall we swim [EOU] [EOT] when [EOU] [EOT] [SEP] at six [SEP]"
         assert types == [0, *[0] * 5, *[2] * 3, 0, 1, 1, 1]
 
-    def test_a_line_of_a_turn_is_an_utterance(self, ranker: Any) -> None:
+    def test_each_line_of_a_turn_is_an_utterance(self, ranker: Any) -> None:
         text, types = _read(ranker, ["fish now\nshall we swim"], "at six")
         assert text == "[CLS] fish now [EOU] shall we swim [EOU] [EOT] [SEP] at six [SEP]"
         assert types == [0, *[2] * 8, 0, 1, 1, 1]
 
-    def test_what_is_too_long_loses_its_oldest_turns_as_a_whole(self, ranker: Any) -> None:
+    def test_a_long_context_loses_whole_turns_from_its_start(self, ranker: Any) -> None:
         text, types = _read(ranker, ["cat " * 9, "fish " * 7, "shall we swim"], "at six")
         assert text.startswith("[CLS] fish") and text.endswith("[EOT] [SEP] at six [SEP]")
         assert types[1] == 0 and "cat" not in text
 
-    def test_a_last_turn_too_long_alone_loses_its_beginning(self, ranker: Any) -> None:
+    def test_a_too_long_last_turn_loses_its_beginning(self, ranker: Any) -> None:
         text, types = _read(ranker, ["fish " * 30 + "now"], "at six")
         assert text.endswith("fish now [EOU] [EOT] [SEP] at six [SEP]") and len(types) == 24
 
-    def test_a_response_too_long_alone_loses_its_end(self, ranker: Any) -> None:
+    def test_a_too_long_response_loses_its_end(self, ranker: Any) -> None:
         text, types = _read(ranker, ["when"], "at six " + "fish " * 40)
         assert text.startswith("[CLS] [SEP] at six fish") and text.endswith("fish [SEP]")
         assert len(types) == 24
 
     @QUICK
     @given(context=TURNS, response=st.lists(st.sampled_from(WORDS.split()), max_size=12).map(" ".join))
-    def test_a_pair_fits_and_its_response_is_whole(
+    def test_an_input_fits_and_contains_the_whole_response(
         self, ranker: Any, context: list[str], response: str
     ) -> None:
         text, types = _read(ranker, context, response)
@@ -92,7 +92,7 @@ def _turns(text: str) -> list[str]:
 
 
 class TestModel:
-    def test_transformers_alone_gives_the_same_scores(self, ranker: Any, tmp_path: Path) -> None:
+    def test_scores_equal_those_of_transformers(self, ranker: Any, tmp_path: Path) -> None:
         from transformers import AutoModelForSequenceClassification
 
         from graphneg.rankers.base import load_ranker
@@ -109,7 +109,7 @@ class TestModel:
 
     @QUICK
     @given(context=TURNS, response=st.sampled_from(["at six", "fish now"]))
-    def test_without_speakers_it_is_a_cross_encoder_with_the_same_markers(
+    def test_without_speaker_embeddings_it_equals_a_cross_encoder(
         self, encoder: Path, context: list[str], response: str
     ) -> None:
         import torch
@@ -131,7 +131,7 @@ class TestModel:
             found = plain.eval()(**one).logits.sigmoid().item()
         assert ranker.score([context], [response]) == pytest.approx([found], abs=1e-6)
 
-    def test_new_rows_are_segment_and_speaker(self, encoder: Path, ranker: Any) -> None:
+    def test_new_embeddings_are_sums_of_segment_and_speaker(self, encoder: Path, ranker: Any) -> None:
         from graphneg.nn.encoders import new_classifier
 
         segments = new_classifier(encoder, seed=1)[0].bert.embeddings.token_type_embeddings.weight
@@ -141,7 +141,7 @@ class TestModel:
         assert second[0].tolist() == pytest.approx(second[1].tolist(), abs=1e-6)
         assert not first[0].equal(second[0]) and first.abs().max() < 0.2
 
-    def test_speakers_learn_where_embeddings_do_not(self, encoder: Path) -> None:
+    def test_speaker_embeddings_are_trained_when_other_embeddings_are_frozen(self, encoder: Path) -> None:
         from graphneg.rankers.base import new_ranker
 
         model = new_ranker("sa-bert", encoder, frozen=["embeddings"], device="cpu").model
@@ -151,29 +151,29 @@ class TestModel:
         model = new_ranker("sa-bert", encoder, frozen=frozen, device="cpu").model
         assert not model.bert.embeddings.token_type_embeddings.weight.requires_grad
 
-    def test_an_encoder_of_one_segment_gets_speakers_too(self, encoder: Path, tmp_path: Path) -> None:
+    def test_an_encoder_with_one_segment_is_extended(self, encoder: Path, tmp_path: Path) -> None:
         from graphneg.rankers.base import new_ranker
 
-        _other_kind(encoder, tmp_path, "Roberta", type_vocab_size=1)
+        _save_encoder(encoder, tmp_path, "Roberta", type_vocab_size=1)
         ranker = new_ranker("sa-bert", tmp_path, device="cpu")
         assert ranker.model.config.type_vocab_size == 4
         assert len(ranker.score([["fish " * 40], ["when"]], ["at six", "now"])) == 2
 
-    def test_an_encoder_without_segments_is_one_clear_line(self, encoder: Path, tmp_path: Path) -> None:
+    def test_an_encoder_without_segments_is_refused(self, encoder: Path, tmp_path: Path) -> None:
         from graphneg.rankers.base import new_ranker
 
-        _other_kind(encoder, tmp_path, "DistilBert")
+        _save_encoder(encoder, tmp_path, "DistilBert")
         with pytest.raises(ModelError, match="distilbert has no segment embeddings that could be extended"):
             new_ranker("sa-bert", tmp_path)
 
-    def test_a_cross_encoder_is_not_read_from_it(self, ranker: Any, tmp_path: Path) -> None:
+    def test_it_is_not_loaded_as_a_cross_encoder(self, ranker: Any, tmp_path: Path) -> None:
         from graphneg.rankers.cross_encoder import CrossEncoder
 
         ranker.save(tmp_path)
         with pytest.raises(ModelError, match="a ranker of the kind sa-bert, not cross-encoder"):
             CrossEncoder.from_pretrained(tmp_path)
 
-    def test_it_learns(self, encoder: Path, tmp_path: Path) -> None:
+    def test_training_ranks_the_correct_response_first(self, encoder: Path, tmp_path: Path) -> None:
         from graphneg.rankers.base import load_ranker, new_ranker
         from graphneg.training.rankers import train_ranker
 
@@ -190,8 +190,8 @@ def _turns_kept(ranker: Any, context: list[str], response: str) -> list[str]:
     return [turn.removesuffix("[EOU]").strip() for turn in _turns(_read(ranker, context, response)[0])]
 
 
-def _other_kind(encoder: Path, folder: Path, name: str, **options: Any) -> None:
-    """A tiny encoder of another architecture with the same words."""
+def _save_encoder(encoder: Path, folder: Path, name: str, **options: Any) -> None:
+    """Save a tiny encoder of the architecture `name` with the same vocabulary."""
     import transformers
 
     tokenizer = transformers.AutoTokenizer.from_pretrained(encoder)
@@ -210,7 +210,9 @@ def _other_kind(encoder: Path, folder: Path, name: str, **options: Any) -> None:
 class TestAdapting:
     SETTINGS = {"epochs": 20, "learning_rate": 5e-3, "per_device_train_batch_size": 4}  # noqa: RUF012
 
-    def test_masked_words_are_told_better_and_speakers_are_kept(self, encoder: Path, tmp_path: Path) -> None:
+    def test_adaptation_lowers_the_masked_loss_and_keeps_speaker_embeddings(
+        self, encoder: Path, tmp_path: Path
+    ) -> None:
         from graphneg.rankers.base import new_ranker
         from graphneg.training.domain_adaptation import adapt, new_adaptable
 
@@ -226,7 +228,7 @@ class TestAdapting:
         assert ranker.model.bert.embeddings.token_type_embeddings.weight.equal(learned)
         assert ranker.model.bert.pooler.dense.weight.equal(start.model.bert.pooler.dense.weight)
 
-    def test_a_run_goes_on_to_the_same_bits(self, encoder: Path, tmp_path: Path) -> None:
+    def test_a_resumed_adaptation_gives_the_same_weights(self, encoder: Path, tmp_path: Path) -> None:
         from graphneg.training.domain_adaptation import adapt, new_adaptable
 
         how = {**self.SETTINGS, "epochs": 4, "save_steps": 2}
@@ -242,7 +244,7 @@ class TestAdapting:
         ours, theirs = stopped.model.state_dict(), whole.model.state_dict()
         assert all(ours[name].equal(theirs[name]) for name in theirs)
 
-    def test_other_replies_stand_in_half_of_the_examples_and_none_is_held_out(self) -> None:
+    def test_half_of_the_examples_have_another_reply_and_none_is_held_out(self) -> None:
         from graphneg.training.domain_adaptation import AdaptationExamples
 
         rows = AdaptationExamples(dialogues(), 40, seed=0, held_out=["You  DID"])
@@ -253,7 +255,7 @@ class TestAdapting:
         assert all((one.label == 0) == ((one.context, one.response) in right) for one in examples)
         assert [rows[place] for place in (7, 3, 7)] == [examples[place] for place in (7, 3, 7)]
 
-    def test_a_stores_contexts_teach_their_right_responses(self) -> None:
+    def test_contexts_of_a_store_become_groups(self) -> None:
         from graphneg.generators.base import Context
         from graphneg.model import Turn
         from graphneg.training.domain_adaptation import groups_of_contexts
@@ -265,7 +267,7 @@ class TestAdapting:
         assert group.context == ("shall we swim", "when")
         assert [answer.text for answer in group.positives] == ["now", "at six"]
 
-    def test_masks_depend_on_seed_and_example_alone(self, ranker: Any) -> None:
+    def test_masks_depend_on_seed_and_example_only(self, ranker: Any) -> None:
         from graphneg.rankers.sa_bert import SpeakerInputs
         from graphneg.training.domain_adaptation import Masking
 
@@ -277,7 +279,7 @@ class TestAdapting:
         told = [place for place, label in enumerate(first[1]) if label != -100]
         assert len(told) == 4 and not inputs.special & {row.tokens[place] for place in told}
 
-    def test_nothing_to_learn_from_and_no_mask_are_told(self, encoder: Path, tmp_path: Path) -> None:
+    def test_unusable_examples_and_encoders_are_refused(self, encoder: Path, tmp_path: Path) -> None:
         from graphneg.training.domain_adaptation import adapt, new_adaptable
 
         one = [Group("a#1", ("when",), [Answer("now", "reference")])]
@@ -285,18 +287,18 @@ class TestAdapting:
             adapt(new_adaptable(encoder, device="cpu"), one, tmp_path / "a")
         with pytest.raises(ModelError, match="no mask token"):
             new_adaptable(encoder_folder(tmp_path / "plain"))
-        _other_kind(encoder, tmp_path / "roberta", "Roberta", type_vocab_size=1)
+        _save_encoder(encoder, tmp_path / "roberta", "Roberta", type_vocab_size=1)
         with pytest.raises(ModelError, match="roberta has no head for next-sentence prediction"):
             new_adaptable(tmp_path / "roberta")
 
 
 def dialogues() -> list[Group]:
-    """Contexts of two turns with two correct responses each."""
+    """Return contexts of two turns with two correct responses each."""
     return [Group(one.id, ("fish now", *one.context), one.positives) for one in groups()]
 
 
 def _masked_loss(encoder: Any) -> float:
-    """Nats a masked word, over the same masks each time."""
+    """Return the mean loss in nats for each masked word; the masks are always the same."""
     import torch
 
     from graphneg.rankers.sa_bert import SpeakerInputs

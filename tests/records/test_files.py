@@ -1,4 +1,4 @@
-"""Negatives written out and read back: nothing is lost, whatever stops the run."""
+"""Tests of negatives as JSON Lines, Parquet, pandas and datasets."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def test_json_has_the_documented_keys_in_the_documented_order():
     assert list(record["edits"][0]) == ["turn", "transform", "category", "node", "before", "after"]
 
 
-def test_json_keeps_letters_as_they_are():
+def test_json_does_not_escape_letters():
     assert "café" in negative_to_json(EXAMPLE)
 
 
-def test_equal_negatives_give_equal_lines_however_their_keys_are_ordered():
+def test_equal_negatives_give_equal_lines():
     graphs = {"10": EditedPenman("a", "b"), "9": EditedPenman("a", "b")}
     one = replace(EXAMPLE, amr=graphs, scores={"b": 1, "a": 2.0})
     other = replace(EXAMPLE, amr=dict(reversed(graphs.items())), scores={"a": 2, "b": 1.0})
@@ -58,7 +58,7 @@ def test_equal_negatives_give_equal_lines_however_their_keys_are_ordered():
 
 
 @given(negatives)
-def test_json_reads_back_as_the_same_negative(negative: Negative):
+def test_json_is_read_back_unchanged(negative: Negative):
     line = negative_to_json(negative)
     assert "\n" not in line
     assert negative_from_json(line) == negative
@@ -89,7 +89,7 @@ def test_json_reads_back_as_the_same_negative(negative: Negative):
         ({"seed": 2**63}, "seed: Expected `int` <= 9223372036854775807"),
     ],
 )
-def test_a_value_of_another_type_is_an_error_that_names_the_negative(change: dict, message: str):
+def test_invalid_values_are_refused_with_the_id(change: dict, message: str):
     with pytest.raises(InputError, match=message) as caught:
         negative_to_json(replace(EXAMPLE, **change))
     assert EXAMPLE.id in str(caught.value)
@@ -98,12 +98,12 @@ def test_a_value_of_another_type_is_an_error_that_names_the_negative(change: dic
 @pytest.mark.parametrize(
     "line", ["", "[]", "{", '{"id": 1}', "null", "[" * 100_000, "1" * 5000, '{"scores": NaN}']
 )
-def test_what_is_no_negative_is_refused_with_its_place(line: str):
+def test_invalid_lines_are_refused_with_their_place(line: str):
     with pytest.raises(InputError, match=r"out\.jsonl, line 3"):
         negative_from_json(line, "out.jsonl, line 3")
 
 
-def test_a_record_of_before_does_not_say_who_speaks():
+def test_an_older_record_without_a_speaker_is_read():
     record = json.loads(negative_to_json(EXAMPLE))
     del record["speaker"]
     assert negative_from_json(json.dumps(record)) == replace(EXAMPLE, speaker="")
@@ -128,7 +128,7 @@ def test_records_of_before_have_no_error_type_evidence_pair_or_proof(tmp_path: P
 
 @in_one_folder
 @given(st.lists(negatives, max_size=4))
-def test_jsonl_and_parquet_read_back_as_what_was_written(tmp_path: Path, some_negatives: list[Negative]):
+def test_jsonl_and_parquet_are_read_back_unchanged(tmp_path: Path, some_negatives: list[Negative]):
     assert write_jsonl(some_negatives, tmp_path / "out.jsonl") == len(some_negatives)
     assert write_parquet(some_negatives, tmp_path / "out.parquet") == len(some_negatives)
     assert list(read_jsonl(tmp_path / "out.jsonl")) == some_negatives
@@ -176,7 +176,7 @@ def test_a_cut_off_line_is_an_error_with_file_and_line(tmp_path: Path):
         list(read_jsonl(out))
 
 
-def test_files_that_are_not_what_they_should_be_are_refused(tmp_path: Path):
+def test_invalid_files_are_refused(tmp_path: Path):
     (tmp_path / "text.parquet").write_text("no parquet")
     (tmp_path / "latin.jsonl").write_bytes("café".encode("latin-1"))
     with pytest.raises(InputError, match=r"text\.parquet: can't be read as Parquet"):
@@ -198,7 +198,7 @@ def test_files_that_are_not_what_they_should_be_are_refused(tmp_path: Path):
         ("/dev/null/out.jsonl", "is not a folder"),
     ],
 )
-def test_a_destination_that_cannot_be_written_is_refused_at_once(tmp_path: Path, name: str, message: str):
+def test_an_invalid_destination_is_refused_at_once(tmp_path: Path, name: str, message: str):
     (tmp_path / "file.jsonl").touch()
     (tmp_path / "folder.jsonl").mkdir()
     with pytest.raises(InputError, match=message):
@@ -235,10 +235,10 @@ for action, given in actions:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="permissions of POSIX, and setpriv of Linux")
-def test_a_folder_that_may_not_be_written_is_named_with_what_to_do(tmp_path: Path):
+def test_a_folder_without_permission_is_named_with_advice(tmp_path: Path):
     folder = tmp_path / "fixed"
     folder.mkdir(mode=0o500)
-    # Root may write anywhere, unless it gives up its capabilities.
+    # Root may write anywhere, so drop its capabilities.
     drop = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
     if drop and shutil.which("setpriv") is None:
         pytest.skip("needs setpriv to give up the rights of root")
@@ -256,7 +256,7 @@ def test_a_folder_that_may_not_be_written_is_named_with_what_to_do(tmp_path: Pat
 # Tables
 
 
-def test_pandas_has_one_row_a_negative_and_typed_numbers():
+def test_a_data_frame_has_a_row_for_each_negative():
     table = to_pandas(some(3))
     assert list(table["dialogue"]) == ["own/test/0", "own/test/1", "own/test/2"]
     assert str(table["turn"].dtype) == "int64"
@@ -266,7 +266,7 @@ def test_pandas_has_one_row_a_negative_and_typed_numbers():
     assert list(to_pandas([]).columns) == list(table.columns)
 
 
-def test_a_dataset_has_typed_features_and_its_rows_read_back(tmp_path: Path):
+def test_a_dataset_has_typed_features_and_can_be_read_back(tmp_path: Path):
     pytest.importorskip("datasets")
     dataset = to_dataset(iter(some(2_100)))
     assert len(dataset) == 2_100

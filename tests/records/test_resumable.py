@@ -1,4 +1,4 @@
-"""A file of negatives that grows over a long run: stopped at any moment, it loses nothing."""
+"""Tests of resumable output files: interrupted runs, foreign files, locks and damaged files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.negative_samples import EXAMPLE, some
 from tests.unfinished import part_of
 
 
-def run_dialogues(
+def write_negatives(
     out: Path,
     done: int,
     total: int = 10,
@@ -33,7 +33,7 @@ def run_dialogues(
     made_of: str = "",
     overwrite: bool = False,
 ) -> None:
-    """Two negatives a dialogue, a checkpoint every third; stops without a word where told."""
+    """Write two negatives for each dialogue and a checkpoint after every third; return early at `stop`."""
     with ResumableWriter(out, settings, made_of, overwrite=overwrite) as writer:
         assert writer.resumed.dialogues == done
         for number in range(done, total):
@@ -47,19 +47,19 @@ def run_dialogues(
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out.parquet"])
-def test_a_stopped_run_goes_on_and_gives_the_same_bytes(tmp_path: Path, name: str):
+def test_a_resumed_run_gives_the_same_bytes(tmp_path: Path, name: str):
     (tmp_path / "once").mkdir()
-    run_dialogues(tmp_path / "once" / name, 0)
-    run_dialogues(tmp_path / name, 0, stop=5)
+    write_negatives(tmp_path / "once" / name, 0)
+    write_negatives(tmp_path / name, 0, stop=5)
     assert not (tmp_path / name).exists()
-    run_dialogues(tmp_path / name, 3, stop=8)
-    run_dialogues(tmp_path / name, 6)
+    write_negatives(tmp_path / name, 3, stop=8)
+    write_negatives(tmp_path / name, 6)
     assert (tmp_path / name).read_bytes() == (tmp_path / "once" / name).read_bytes()
     assert {path.name for path in tmp_path.iterdir()} == {"once", name, f".{name}.run.json"}
 
 
-def test_resuming_tells_what_is_done_and_gives_the_notes_back(tmp_path: Path):
-    run_dialogues(tmp_path / "out.jsonl", 0, stop=8)
+def test_a_resumed_run_knows_its_progress_and_notes(tmp_path: Path):
+    write_negatives(tmp_path / "out.jsonl", 0, stop=8)
     with ResumableWriter(tmp_path / "out.jsonl", "s") as writer:
         assert (writer.resumed.dialogues, writer.resumed.negatives) == (6, 12)
         assert writer.resumed.notes == {"seen": 6}
@@ -67,35 +67,35 @@ def test_resuming_tells_what_is_done_and_gives_the_notes_back(tmp_path: Path):
         assert len(list(writer.written())) == 12
 
 
-def test_other_settings_start_afresh_and_say_so(tmp_path: Path):
-    run_dialogues(tmp_path / "out.jsonl", 0, stop=8)
+def test_other_settings_start_the_run_again(tmp_path: Path):
+    write_negatives(tmp_path / "out.jsonl", 0, stop=8)
     with ResumableWriter(tmp_path / "out.jsonl", "another seed") as writer:
         assert writer.resumed.dialogues == 0
         assert "started with other settings" in (writer.resumed.discarded or "")
-    run_dialogues(tmp_path / "out.jsonl", 0, settings="another seed")
+    write_negatives(tmp_path / "out.jsonl", 0, settings="another seed")
     assert len(list(read_jsonl(tmp_path / "out.jsonl"))) == 20
 
 
-def test_other_content_starts_afresh_and_says_so(tmp_path: Path):
-    run_dialogues(tmp_path / "out.jsonl", 0, stop=8, made_of="a store")
+def test_other_content_starts_the_run_again(tmp_path: Path):
+    write_negatives(tmp_path / "out.jsonl", 0, stop=8, made_of="a store")
     with ResumableWriter(tmp_path / "out.jsonl", "s", "more of it") as writer:
         assert writer.resumed.dialogues == 0
         assert "has changed since the run was started" in (writer.resumed.discarded or "")
 
 
-def test_a_finished_file_stays_until_the_next_run_is_finished(tmp_path: Path):
+def test_a_finished_file_is_kept_until_the_next_run_is_finished(tmp_path: Path):
     out = tmp_path / "out.jsonl"
-    run_dialogues(out, 0, total=2)
+    write_negatives(out, 0, total=2)
     finished = out.read_bytes()
-    run_dialogues(out, 0, stop=8, overwrite=True)
+    write_negatives(out, 0, stop=8, overwrite=True)
     assert out.read_bytes() == finished
-    run_dialogues(out, 6, overwrite=True)
+    write_negatives(out, 6, overwrite=True)
     assert len(list(read_jsonl(out))) == 20
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out.parquet"])
 def test_a_file_that_the_same_run_wrote_is_complete(tmp_path: Path, name: str):
-    run_dialogues(tmp_path / name, 0)
+    write_negatives(tmp_path / name, 0)
     written = (tmp_path / name).stat()
     with ResumableWriter(tmp_path / name, "s") as writer:
         assert writer.resumed.is_complete
@@ -117,23 +117,23 @@ def test_a_file_that_the_same_run_wrote_is_complete(tmp_path: Path, name: str):
 def test_another_file_is_not_replaced(
     tmp_path: Path, name: str, settings: str, made_of: str, change: bytes, why: str
 ):
-    run_dialogues(tmp_path / name, 0)
+    write_negatives(tmp_path / name, 0)
     with open(tmp_path / name, "ab") as file:
         file.write(change)
     kept = {path: path.read_bytes() for path in tmp_path.iterdir()}
     with pytest.raises(InputError, match=rf"the file already exists, {why}.*--overwrite") as refused:
-        run_dialogues(tmp_path / name, 0, settings=settings, made_of=made_of)
+        write_negatives(tmp_path / name, 0, settings=settings, made_of=made_of)
     assert refused.value.status == 2
     assert kept == {path: path.read_bytes() for path in tmp_path.iterdir()}
-    run_dialogues(tmp_path / name, 0, settings=settings, made_of=made_of, overwrite=True)
+    write_negatives(tmp_path / name, 0, settings=settings, made_of=made_of, overwrite=True)
     with ResumableWriter(tmp_path / name, settings, made_of) as writer:
         assert writer.resumed.is_complete
 
 
-def test_a_run_that_was_stopped_when_it_had_just_finished_leaves_nothing(tmp_path: Path):
-    run_dialogues(tmp_path / "out.parquet", 0, stop=8)
+def test_leftovers_of_a_finished_run_are_removed(tmp_path: Path):
+    write_negatives(tmp_path / "out.parquet", 0, stop=8)
     left = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    run_dialogues(tmp_path / "out.parquet", 6)
+    write_negatives(tmp_path / "out.parquet", 6)
     for path, content in left.items():
         path.write_bytes(content)
     with ResumableWriter(tmp_path / "out.parquet", "s") as writer:
@@ -142,13 +142,13 @@ def test_a_run_that_was_stopped_when_it_had_just_finished_leaves_nothing(tmp_pat
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out.parquet"])
-def test_a_full_disk_is_told_and_the_run_goes_on_where_there_is_room(tmp_path: Path, name: str):
+def test_a_run_can_be_resumed_after_a_full_disk(tmp_path: Path, name: str):
     (tmp_path / "once").mkdir()
-    run_dialogues(tmp_path / "once" / name, 0)
+    write_negatives(tmp_path / "once" / name, 0)
     kept = rf"{name}: can't be written: File too large; what was made .* is kept; make room, then"
     with no_room_for_more_than(12_000), pytest.raises(InputError, match=kept):
-        run_dialogues(tmp_path / name, 0)
-    run_dialogues(tmp_path / name, 6)
+        write_negatives(tmp_path / name, 0)
+    write_negatives(tmp_path / name, 6)
     assert (tmp_path / name).read_bytes() == (tmp_path / "once" / name).read_bytes()
 
 
@@ -172,8 +172,8 @@ def test_a_full_disk_is_told_and_the_run_goes_on_where_there_is_room(tmp_path: P
         ("seal", "0" * 64),
     ],
 )
-def test_an_unreadable_state_starts_afresh_and_says_so(tmp_path: Path, field: str, value: Any):
-    run_dialogues(tmp_path / "out.jsonl", 0, stop=8)
+def test_a_damaged_state_starts_the_run_again(tmp_path: Path, field: str, value: Any):
+    write_negatives(tmp_path / "out.jsonl", 0, stop=8)
     note = part_note(tmp_path / "out.jsonl")
     noted = {**json.loads(note.read_text()), field: value}
     note.write_text(json.dumps(noted).replace("Infinity", '"Infinity"'))
@@ -183,12 +183,12 @@ def test_an_unreadable_state_starts_afresh_and_says_so(tmp_path: Path, field: st
 
 
 @pytest.mark.parametrize("field", ["dialogues", "negatives", "digest", "seal"])
-def test_a_finished_file_whose_note_was_changed_is_not_taken_for_complete(tmp_path: Path, field: str):
-    run_dialogues(tmp_path / "out.jsonl", 0)
+def test_a_finished_file_with_a_changed_note_is_not_complete(tmp_path: Path, field: str):
+    write_negatives(tmp_path / "out.jsonl", 0)
     note = tmp_path / ".out.jsonl.run.json"
     note.write_text(json.dumps({**json.loads(note.read_text()), field: 1}))
     with pytest.raises(InputError, match="and it is not the unchanged output of a run"):
-        run_dialogues(tmp_path / "out.jsonl", 0)
+        write_negatives(tmp_path / "out.jsonl", 0)
 
 
 @pytest.mark.parametrize(
@@ -197,12 +197,12 @@ def test_a_finished_file_whose_note_was_changed_is_not_taken_for_complete(tmp_pa
 )
 @pytest.mark.parametrize("name", [".out.jsonl.part.json", ".out.jsonl.run.json", ".out.jsonl.lock"])
 @pytest.mark.parametrize("overwrite", [False, True])
-def test_files_of_others_are_told_and_left(tmp_path: Path, content: str, name: str, overwrite: bool):
+def test_foreign_files_are_reported_and_kept(tmp_path: Path, content: str, name: str, overwrite: bool):
     if name.endswith("lock") and not content:
-        return  # nothing is lost by locking an empty file
+        return  # an empty file may be used as the lock
     (tmp_path / name).write_text(content)
     with pytest.raises(InputError, match="did not write the file; move the file") as refused:
-        run_dialogues(tmp_path / "out.jsonl", 0, overwrite=overwrite)
+        write_negatives(tmp_path / "out.jsonl", 0, overwrite=overwrite)
     assert refused.value.status == 2
     assert (tmp_path / name).read_text() == content
     assert [path.name for path in tmp_path.iterdir()] == [name]
@@ -210,7 +210,7 @@ def test_files_of_others_are_told_and_left(tmp_path: Path, content: str, name: s
 
 @pytest.mark.parametrize("name", [".out.jsonl.part.json", ".out.jsonl.run.json", ".out.jsonl.lock"])
 @pytest.mark.parametrize("kind", ["link", "dangling link", "pipe", "folder"])
-def test_links_and_pipes_are_told_and_left(tmp_path: Path, name: str, kind: str):
+def test_links_pipes_and_folders_are_reported_and_kept(tmp_path: Path, name: str, kind: str):
     precious, there = tmp_path / "precious", tmp_path / name
     if kind == "pipe":
         os.mkfifo(there)
@@ -221,34 +221,34 @@ def test_links_and_pipes_are_told_and_left(tmp_path: Path, name: str, kind: str)
     if kind == "link":
         precious.write_text('{"fingerprint": "s"}')
     with pytest.raises(InputError, match=r"did not write the file|can't be written"):
-        run_dialogues(tmp_path / "out.jsonl", 0, overwrite=True)
+        write_negatives(tmp_path / "out.jsonl", 0, overwrite=True)
     assert os.path.lexists(there)
     assert kind != "link" or precious.read_text() == '{"fingerprint": "s"}'
     assert not (kind == "dangling link" and precious.exists())
 
 
-def test_an_output_that_is_a_dangling_link_is_refused_and_left(tmp_path: Path):
+def test_a_dangling_link_as_output_is_refused(tmp_path: Path):
     (tmp_path / "out.jsonl").symlink_to(tmp_path / "missing")
     with pytest.raises(InputError, match="not a regular file"):
-        run_dialogues(tmp_path / "out.jsonl", 0)
+        write_negatives(tmp_path / "out.jsonl", 0)
     assert (tmp_path / "out.jsonl").is_symlink() and not (tmp_path / "missing").exists()
 
 
-def test_names_that_temporary_files_once_had_are_left_alone(tmp_path: Path):
+def test_temporary_files_of_older_versions_are_not_touched(tmp_path: Path):
     precious = tmp_path / "precious"
     precious.write_text("precious\n")
     for ending in (".part", ".part.lock", ".part.json", ".tmp", ".tmp.lock"):
         (tmp_path / f"out.jsonl{ending}").symlink_to(precious)
         (tmp_path / f"own.parquet{ending}").write_text("mine\n")
-    run_dialogues(tmp_path / "out.jsonl", 0)
-    run_dialogues(tmp_path / "own.parquet", 0)
+    write_negatives(tmp_path / "out.jsonl", 0)
+    write_negatives(tmp_path / "own.parquet", 0)
     assert precious.read_text() == "precious\n"
     assert not (tmp_path / "out.jsonl").is_symlink()
     assert [path.read_text() for path in tmp_path.glob("own.parquet.*")] == ["mine\n"] * 5
 
 
-def test_a_part_shorter_than_its_checkpoint_is_not_trusted(tmp_path: Path):
-    run_dialogues(tmp_path / "out.jsonl", 0, stop=8)
+def test_a_truncated_part_is_not_used(tmp_path: Path):
+    write_negatives(tmp_path / "out.jsonl", 0, stop=8)
     part = part_of(tmp_path / "out.jsonl")
     assert part is not None
     os.truncate(part, 100)
@@ -256,34 +256,34 @@ def test_a_part_shorter_than_its_checkpoint_is_not_trusted(tmp_path: Path):
         assert "shorter than its last checkpoint" in (writer.resumed.discarded or "")
 
 
-def test_a_part_that_was_overwritten_at_the_same_size_is_not_used(tmp_path: Path):
+def test_a_changed_part_of_the_same_size_is_not_used(tmp_path: Path):
     (tmp_path / "once").mkdir()
-    run_dialogues(tmp_path / "once" / "out.jsonl", 0)
-    run_dialogues(tmp_path / "out.jsonl", 0, stop=8)
+    write_negatives(tmp_path / "once" / "out.jsonl", 0)
+    write_negatives(tmp_path / "out.jsonl", 0, stop=8)
     part = part_of(tmp_path / "out.jsonl")
     assert part is not None
     damaged = part.read_bytes().replace(b"own/test/1", b"own/test/7")
     part.write_bytes(damaged)
     with ResumableWriter(tmp_path / "out.jsonl", "s") as writer:
         assert "was changed after the run wrote it, and is kept" in (writer.resumed.discarded or "")
-    run_dialogues(tmp_path / "out.jsonl", 0)
+    write_negatives(tmp_path / "out.jsonl", 0)
     assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "once" / "out.jsonl").read_bytes()
     assert part.read_bytes() == damaged
 
 
-def test_a_part_that_became_a_link_is_not_followed(tmp_path: Path):
-    run_dialogues(tmp_path / "out.jsonl", 0, stop=8)
+def test_a_part_replaced_by_a_link_is_not_followed(tmp_path: Path):
+    write_negatives(tmp_path / "out.jsonl", 0, stop=8)
     part = part_of(tmp_path / "out.jsonl")
     assert part is not None
     part.rename(tmp_path / "elsewhere")
     part.symlink_to(tmp_path / "elsewhere")
     before = (tmp_path / "elsewhere").read_bytes()
-    run_dialogues(tmp_path / "out.jsonl", 0)
+    write_negatives(tmp_path / "out.jsonl", 0)
     assert (tmp_path / "elsewhere").read_bytes() == before
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out.parquet"])
-def test_a_part_that_another_program_changes_meanwhile_is_no_result(tmp_path: Path, name: str):
+def test_a_part_changed_during_the_run_is_an_error(tmp_path: Path, name: str):
     with ResumableWriter(tmp_path / name, "s") as writer:
         for negative in some(2):
             writer.write(negative)
@@ -294,7 +294,7 @@ def test_a_part_that_another_program_changes_meanwhile_is_no_result(tmp_path: Pa
         with pytest.raises(InputError, match="another program changed this file during the run"):
             writer.finish()
     assert not (tmp_path / name).exists()
-    run_dialogues(tmp_path / name, 0)
+    write_negatives(tmp_path / name, 0)
 
 
 def test_two_runs_cannot_write_the_same_file(tmp_path: Path):
@@ -303,11 +303,11 @@ def test_two_runs_cannot_write_the_same_file(tmp_path: Path):
         pytest.raises(InputError, match="another run is writing this file"),
     ):
         ResumableWriter(tmp_path / "out.jsonl", "s")
-    run_dialogues(tmp_path / "out.jsonl", 0)
+    write_negatives(tmp_path / "out.jsonl", 0)
 
 
-def test_runs_that_follow_each_other_closely_never_write_at_once(tmp_path: Path):
-    """Each run makes a file that is whole, and takes its lock file away when others wait to hold it."""
+def test_the_lock_is_held_by_one_process_at_a_time(tmp_path: Path):
+    """Each process deletes the lock file when it is done, while others wait for it."""
     script = textwrap.dedent(
         """
         import sys
@@ -332,8 +332,8 @@ def test_runs_that_follow_each_other_closely_never_write_at_once(tmp_path: Path)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_lock_file_that_was_removed_and_made_anew_locks_nothing(tmp_path: Path, monkeypatch: Any):
-    """Between opening the lock file and locking it, another run ends and a third one begins."""
+def test_a_recreated_lock_file_is_locked_again(tmp_path: Path, monkeypatch: Any):
+    """Between opening and locking the file, another run deletes it and a third one creates it again."""
     lock = tmp_path / "out.jsonl.lock"
     acquire = locks.lock_exclusively
 
@@ -350,7 +350,7 @@ def test_a_lock_file_that_was_removed_and_made_anew_locks_nothing(tmp_path: Path
         assert not acquire(other)
 
 
-def test_what_a_killed_run_left_is_removed_by_the_next_one_and_nothing_else(tmp_path: Path):
+def test_leftovers_of_a_killed_run_are_removed_by_the_next_one(tmp_path: Path):
     script = textwrap.dedent(
         """
         import os, signal, sys
@@ -366,7 +366,7 @@ def test_what_a_killed_run_left_is_removed_by_the_next_one_and_nothing_else(tmp_
     own.write_text("mine")
     for _ in range(3):
         subprocess.run([sys.executable, "-c", script, str(out)], check=False)
-    assert len(list(tmp_path.iterdir())) == 3  # the lock, the last temporary file, and the user's
+    assert len(list(tmp_path.iterdir())) == 3  # the lock, the last temporary file, and the file of the user
     write_atomically(out, "whole")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
         "out.txt": "whole",
@@ -374,8 +374,7 @@ def test_what_a_killed_run_left_is_removed_by_the_next_one_and_nothing_else(tmp_
     }
 
 
-def test_nothing_acknowledged_is_lost_when_the_process_is_killed(tmp_path: Path):
-    """A run that is killed a dozen times, at any moment, ends with the bytes of one never killed."""
+def test_no_checkpointed_record_is_lost_when_the_process_is_killed(tmp_path: Path):
     script = textwrap.dedent(
         """
         import sys
@@ -416,6 +415,6 @@ def test_nothing_acknowledged_is_lost_when_the_process_is_killed(tmp_path: Path)
     assert (tmp_path / "killed.parquet").read_bytes() == (tmp_path / "once.parquet").read_bytes()
 
 
-def test_the_fingerprint_follows_the_settings_not_their_order():
+def test_the_fingerprint_does_not_depend_on_the_order_of_settings():
     assert fingerprint({"seed": 0, "recipe": "deam"}) == fingerprint({"recipe": "deam", "seed": 0})
     assert fingerprint({"seed": 0}) != fingerprint({"seed": 1})

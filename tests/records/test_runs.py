@@ -1,4 +1,4 @@
-"""Files that are whole or not there, and notes by which a run knows its own traces."""
+"""Tests of atomic files and folders, and of the notes that identify a run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from graphneg.records.runs import check_new
 settings = st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=5) | st.none(), max_size=4)
 
 
-def test_a_file_takes_its_place_only_when_the_block_ends(tmp_path: Path) -> None:
+def test_a_file_is_replaced_when_the_block_ends(tmp_path: Path) -> None:
     out = tmp_path / "out.txt"
     write_atomically(out, "before\n")
     with atomic_file(out) as unfinished:
@@ -30,7 +30,7 @@ def test_a_file_takes_its_place_only_when_the_block_ends(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == [out]
 
 
-def test_an_error_leaves_the_file_as_it_was_and_nothing_beside_it(tmp_path: Path) -> None:
+def test_an_error_leaves_the_old_file_and_no_temporary_one(tmp_path: Path) -> None:
     out = tmp_path / "out.txt"
     write_atomically(out, "before\n")
     with pytest.raises(RuntimeError), atomic_file(out) as unfinished:
@@ -40,17 +40,17 @@ def test_an_error_leaves_the_file_as_it_was_and_nothing_beside_it(tmp_path: Path
     assert list(tmp_path.iterdir()) == [out]
 
 
-def test_a_folder_that_is_not_there_is_one_clear_error(tmp_path: Path) -> None:
+def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"missing/out\.txt: can't be written: No such file or directory"):
         write_atomically(tmp_path / "missing" / "out.txt", "text")
 
 
-def test_line_ends_stay_as_they_are(tmp_path: Path) -> None:
+def test_line_ends_are_not_changed(tmp_path: Path) -> None:
     write_atomically(tmp_path / "sheet.csv", "a,b\r\n1,2\n")
     assert (tmp_path / "sheet.csv").read_bytes() == b"a,b\r\n1,2\n"
 
 
-def test_a_folder_is_whole_or_not_there_and_the_first_one_stays(tmp_path: Path) -> None:
+def test_a_folder_is_written_completely_and_never_replaced(tmp_path: Path) -> None:
     folder = tmp_path / "cache" / "model"
     with pytest.raises(RuntimeError), atomic_folder(folder) as unfinished:
         (unfinished / "half").touch()
@@ -63,7 +63,7 @@ def test_a_folder_is_whole_or_not_there_and_the_first_one_stays(tmp_path: Path) 
     assert list(folder.parent.iterdir()) == [folder]
 
 
-def test_a_note_tells_the_same_run_from_another(tmp_path: Path) -> None:
+def test_a_note_identifies_its_run(tmp_path: Path) -> None:
     note = RunNote(tmp_path / "run" / "note.json", fingerprint(["model", 0]))
     other = RunNote(note.path, fingerprint(["model", 1]))
     assert note.state == "none"
@@ -75,14 +75,14 @@ def test_a_note_tells_the_same_run_from_another(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[1]", '{"of": "x"}', "null"])
-def test_a_note_that_cannot_be_read_is_another_runs(tmp_path: Path, damage: str) -> None:
+def test_an_unreadable_note_belongs_to_another_run(tmp_path: Path, damage: str) -> None:
     note = RunNote(tmp_path / "note.json", "mark")
     note.path.write_text(damage)
     assert note.state == "other"
 
 
 @given(settings)
-def test_a_fingerprint_follows_the_facts_not_their_order(facts: dict[str, object]) -> None:
+def test_a_fingerprint_does_not_depend_on_the_order_of_keys(facts: dict[str, object]) -> None:
     turned = dict(reversed(list(facts.items())))
     assert fingerprint(facts) == fingerprint(turned)
     assert fingerprint({**facts, "one more": 1}) != fingerprint(facts)

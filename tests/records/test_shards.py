@@ -1,4 +1,4 @@
-"""Shards: they part a corpus, and their merge is the file of one run, whatever their number and order."""
+"""Tests of shards: each dialogue is in one of them, and their merge equals the file of a single run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ AMOUNTS = st.integers(1, 6)
 
 
 class Stream(NegativeStream):
-    """Two negatives of each dialogue but those that are divisible by five; a batch is three."""
+    """Yield two negatives for each dialogue whose number is not divisible by 5, in batches of 3 dialogues."""
 
     def __init__(self, ids: Sequence[str], shard: Shard | None = None, seed: int = 0, stop: int = -1) -> None:
         super().__init__()
@@ -62,8 +62,8 @@ class Stream(NegativeStream):
             yield NegativeBatch(start + len(part), made, natural_order(part[-1]))
 
 
-def parts(folder: Path, ids: Sequence[str], amount: int, **options: Any) -> list[Path]:
-    """The files of all shards."""
+def write_shards(folder: Path, ids: Sequence[str], amount: int, **options: Any) -> list[Path]:
+    """Write all shards; return their files."""
     out = folder / "out.jsonl"
     shards = [Shard(index, amount) for index in range(1, amount + 1)]
     for shard in shards:
@@ -77,15 +77,15 @@ def test_each_dialogue_is_in_one_shard(ids: list[str], amount: int) -> None:
     assert [sum(shard.holds(id) for shard in shards) for id in ids] == [1] * len(ids)
 
 
-def test_shards_are_about_equal_and_stay_what_they_are() -> None:
+def test_shards_have_similar_sizes_and_are_deterministic() -> None:
     held = [id for id in (f"c/test/{n}" for n in range(4_000)) if Shard(1, 4).holds(id)]
     assert 900 < len(held) < 1_100
     assert held[:4] == ["c/test/4", "c/test/5", "c/test/7", "c/test/8"]
 
 
 @pytest.mark.parametrize("places", [[2, 1], [1, 1], ["b", "a"], ["a", 1], [1, 10**25]])
-def test_a_forged_shard_whose_places_do_not_increase_is_refused(tmp_path: Path, places: list[Any]) -> None:
-    [file] = parts(tmp_path, ["c/test/1"], 1)
+def test_a_shard_with_unsorted_places_is_refused(tmp_path: Path, places: list[Any]) -> None:
+    [file] = write_shards(tmp_path, ["c/test/1"], 1)
     header, line, _ = file.read_bytes().splitlines(keepends=True)
     items = json.loads(line)[1]
     content = header + b"".join(json.dumps([place, items]).encode() + b"\n" for place in places)
@@ -97,7 +97,7 @@ def test_a_forged_shard_whose_places_do_not_increase_is_refused(tmp_path: Path, 
 
 
 @pytest.mark.parametrize("text", ["0/4", "5/4", "1/0", "3", "1/4/2", "a/b", "-1/4", "1 of 4", ""])
-def test_what_is_no_shard_is_told_in_a_line(text: str) -> None:
+def test_an_invalid_shard_option_is_refused(text: str) -> None:
     with pytest.raises(InputError, match=r"shard .*(but found|choose one of|must be at least 1)") as told:
         Shard.parse(text)
     assert told.value.status == 2
@@ -112,20 +112,20 @@ def test_the_merge_is_the_file_of_one_run(
     folder = tmp_path_factory.mktemp("merge")
     one, merged = folder / "one.jsonl", folder / "merged.jsonl"
     Stream(ids).to_jsonl(one)
-    files = parts(folder, ids, amount)
+    files = write_shards(folder, ids, amount)
     order.shuffle(files)
     assert merge(files, merged).items == sum(2 for id in ids if int(id[7:]) % 5)
     assert merged.read_bytes() == one.read_bytes()
 
 
-def test_so_it_is_as_parquet(tmp_path: Path) -> None:
+def test_the_merge_as_parquet_is_the_file_of_one_run(tmp_path: Path) -> None:
     ids = [f"c/test/{n}" for n in range(30)]
     Stream(ids).to_parquet(tmp_path / "one.parquet")
-    merge(parts(tmp_path, ids, 3), tmp_path / "merged.parquet")
+    merge(write_shards(tmp_path, ids, 3), tmp_path / "merged.parquet")
     assert (tmp_path / "merged.parquet").read_bytes() == (tmp_path / "one.parquet").read_bytes()
 
 
-def test_a_shard_that_was_stopped_goes_on_and_is_the_same(tmp_path: Path) -> None:
+def test_a_resumed_shard_gives_the_same_bytes(tmp_path: Path) -> None:
     ids, shard, out = [f"c/test/{n}" for n in range(60)], Shard(2, 3), tmp_path / "out.jsonl"
     Stream(ids, shard).to_shard(out)
     whole = shard.file(out).read_bytes()
@@ -139,11 +139,11 @@ def test_a_shard_that_was_stopped_goes_on_and_is_the_same(tmp_path: Path) -> Non
     assert again.to_shard(out).negatives == again.summary.negatives > 0
     assert again.resumed.dialogues == 6
     assert shard.file(out).read_bytes() == whole
-    assert Stream(ids, shard).to_shard(out).negatives == again.summary.negatives  # and nothing is made again
+    assert Stream(ids, shard).to_shard(out).negatives == again.summary.negatives
 
 
-def test_a_file_that_was_merged_before_is_left_and_another_one_is_not_replaced(tmp_path: Path) -> None:
-    files, out = parts(tmp_path, ["c/test/1", "c/test/2"], 2), tmp_path / "merged.jsonl"
+def test_a_merged_file_is_complete_and_another_file_is_not_replaced(tmp_path: Path) -> None:
+    files, out = write_shards(tmp_path, ["c/test/1", "c/test/2"], 2), tmp_path / "merged.jsonl"
     assert not merge(files, out).was_complete
     assert merge(files, out).was_complete
     out.write_text("mine\n")
@@ -164,12 +164,14 @@ def test_shards_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
     folders = [tmp_path / name for name in ("a", "b", "c", "d")]
     for folder in folders:
         folder.mkdir()
-    files = parts(folders[0], ids, 3)
+    files = write_shards(folders[0], ids, 3)
     _refused(files[:2], "missing: shard 3/3")
     _refused([*files, files[1]], "shard 2/3 is given twice")
-    _refused([*files[:2], parts(folders[1], ids, 3, seed=7)[2]], "seed is 0 in one and 7 in the other")
-    _refused([*files[:2], parts(folders[2], ids[1:], 3)[2]], "different dialogues, graphs or snapshots")
-    _refused([files[0], parts(folders[3], ids, 2)[1]], "parts of 3 and of 2")
+    _refused([*files[:2], write_shards(folders[1], ids, 3, seed=7)[2]], "seed is 0 in one and 7 in the other")
+    _refused(
+        [*files[:2], write_shards(folders[2], ids[1:], 3)[2]], "different dialogues, graphs or snapshots"
+    )
+    _refused([files[0], write_shards(folders[3], ids, 2)[1]], "parts of 3 and of 2")
     other = tmp_path / "other.jsonl"
     other.write_text(json.dumps({"id": "d"}) + "\n")
     _refused([other, *files], "not the file of a shard")
@@ -178,8 +180,8 @@ def test_shards_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
         merge(files, tmp_path / "merged.amr")
 
 
-def test_a_copy_that_is_not_whole_is_refused(tmp_path: Path) -> None:
-    files = parts(tmp_path, [f"c/test/{n}" for n in range(20)], 2)
+def test_an_incomplete_copy_is_refused(tmp_path: Path) -> None:
+    files = write_shards(tmp_path, [f"c/test/{n}" for n in range(20)], 2)
     lines = files[0].read_bytes().splitlines(keepends=True)
     files[0].write_bytes(b"".join(lines[:-1]))
     _refused(files, "is incomplete")
@@ -191,8 +193,8 @@ def test_a_copy_that_is_not_whole_is_refused(tmp_path: Path) -> None:
     _refused(files, "was changed or damaged")
 
 
-def test_a_copy_in_which_a_letter_was_changed_is_refused(tmp_path: Path) -> None:
-    files = parts(tmp_path, [f"c/test/{n}" for n in range(20)], 2)
+def test_a_changed_copy_is_refused(tmp_path: Path) -> None:
+    files = write_shards(tmp_path, [f"c/test/{n}" for n in range(20)], 2)
     whole = files[0].read_bytes()
     assert whole.count(b"test") > 9
     for changed in (whole.replace(b"test", b"tent", 1), whole[::-1].replace(b"tset", b"tnet", 1)[::-1]):
@@ -200,9 +202,8 @@ def test_a_copy_in_which_a_letter_was_changed_is_refused(tmp_path: Path) -> None
         _refused(files, "was changed or damaged|don't belong together")
 
 
-def test_shards_that_were_made_anew_are_merged_anew(tmp_path: Path) -> None:
-    """The header is the same, and what was merged before is not complete."""
-    files, out = parts(tmp_path, [f"c/test/{n}" for n in range(9)], 1), tmp_path / "merged.jsonl"
+def test_a_merged_file_of_older_shards_is_not_complete(tmp_path: Path) -> None:
+    files, out = write_shards(tmp_path, [f"c/test/{n}" for n in range(9)], 1), tmp_path / "merged.jsonl"
     merge(files, out)
     lines = files[0].read_bytes().replace(b"test/1", b"test/7").splitlines(keepends=True)
     end = {**json.loads(lines.pop()), "digest": hashlib.sha256(b"".join(lines)).hexdigest()}
@@ -212,13 +213,13 @@ def test_shards_that_were_made_anew_are_merged_anew(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", [".", "..", "/"])
-def test_a_folder_is_no_shard(folder: str, tmp_path: Path) -> None:
+def test_a_folder_is_refused_as_a_shard(folder: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is a folder, not the file of a shard"):
         merge([folder], tmp_path / "merged.jsonl")
 
 
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom"])
-def test_a_device_is_no_shard(device: str, tmp_path: Path) -> None:
+def test_a_device_is_refused_as_a_shard(device: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not a regular file"):
         merge([device], tmp_path / "merged.jsonl")
 
@@ -234,7 +235,7 @@ def test_a_device_is_no_shard(device: str, tmp_path: Path) -> None:
         b"",
     ],
 )
-def test_a_damaged_header_is_no_shards(line: bytes, tmp_path: Path) -> None:
+def test_a_damaged_header_is_refused(line: bytes, tmp_path: Path) -> None:
     (tmp_path / "out.jsonl.1-of-1").write_bytes(line + b"\n")
     _refused([tmp_path / "out.jsonl.1-of-1"], "not the file of a shard")
 
@@ -242,21 +243,21 @@ def test_a_damaged_header_is_no_shards(line: bytes, tmp_path: Path) -> None:
 TERMS = st.frozensets(st.sampled_from("abcdef"), max_size=3)
 
 
-class Item:
-    """A sentence on a list."""
-
+class ListedSentence:
     def __init__(self, distance: float, chance: int, key: str, terms: frozenset[str], shared: frozenset[str]):
         self.distance, self.chance, self.key, self.terms = distance, chance, key, terms
         self.shared = shared & terms
 
 
-ITEMS = st.builds(Item, st.floats(-9, 9), st.integers(0, 2**64 - 1), st.sampled_from("vwxyz"), TERMS, TERMS)
+ITEMS = st.builds(
+    ListedSentence, st.floats(-9, 9), st.integers(0, 2**64 - 1), st.sampled_from("vwxyz"), TERMS, TERMS
+)
 LISTS = st.lists(st.lists(ITEMS, max_size=5), max_size=3)
 
 
 @given(st.lists(LISTS, max_size=8), st.sampled_from([None, 1, 2]), st.sampled_from([None, 0.0, 0.2]))
-def test_what_is_chosen_of_drafts_is_what_is_chosen_at_once(
-    contexts: list[list[list[Item]]], max_uses: int | None, max_word_share: float | None
+def test_choosing_from_merged_drafts_equals_choosing_in_one_run(
+    contexts: list[list[list[ListedSentence]]], max_uses: int | None, max_word_share: float | None
 ) -> None:
     at_once = SentenceChooser(max_uses, max_word_share)
     later = choosing({"by": "sentences", "max_uses": max_uses, "max_word_share": max_word_share})
@@ -270,7 +271,7 @@ def test_what_is_chosen_of_drafts_is_what_is_chosen_at_once(
         assert later([item.key for item in items], json.loads(json.dumps(facts))) == expected
 
 
-def test_records_of_a_draft_come_back_with_new_numbers() -> None:
+def test_records_chosen_from_a_draft_are_renumbered() -> None:
     records = [{"id": f"d#1~a.0.{n}", "response": text, "seed": 0} for n, text in enumerate("xyz")]
     item = json.loads(json.dumps(pack_draft(records, {"n": 1})))
     assert len(item["others"][0]) == 2
@@ -280,7 +281,7 @@ def test_records_of_a_draft_come_back_with_new_numbers() -> None:
     assert back == [{**records[1], "id": "d#1~a.0.0"}, {**records[2], "id": "d#1~a.0.1"}]
 
 
-def test_a_place_with_nothing_and_a_shard_with_nothing_are_fine(tmp_path: Path) -> None:
+def test_empty_shards_can_be_merged(tmp_path: Path) -> None:
     header = Header("1/1", "records", {}, "")
     with open_shard(tmp_path / "out.jsonl", header, "") as writer:
         assert write_batches(writer, [ShardBatch(5, [])]) == 0

@@ -1,4 +1,4 @@
-"""What a run made and what it skipped, counted."""
+"""Tests of the summary of a run: counts of negatives and of skipped ones by reason."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def rendered(summary: Summary) -> str:
     return console.file.getvalue()  # type: ignore[attr-defined]
 
 
-def filled() -> Summary:
+def filled_summary() -> Summary:
     summary = Summary()
     for negative in some(3):
         summary.add(negative)
@@ -37,7 +37,7 @@ def skip_some(summary: Summary) -> None:
 
 
 def test_the_summary_counts_by_transform_and_by_reason():
-    summary = filled()
+    summary = filled_summary()
     assert summary.negatives == 3
     assert summary.transforms == {("polarity_flip", "C-cont"): 3}
     assert summary.skipped == {"no-alignment": 5, "no-site": 1}
@@ -62,7 +62,7 @@ def test_twins_and_proofs_are_counted_shown_and_kept_at_a_checkpoint():
 
 
 def test_lengths_and_overlap_compare_only_edited_texts():
-    summary = filled()
+    summary = filled_summary()
     assert summary.words_before == 3
     assert summary.words_after == 4
     assert summary.overlap == pytest.approx(3 / 4)
@@ -76,28 +76,28 @@ def test_lengths_and_overlap_compare_only_edited_texts():
 
 
 def test_the_table_shows_what_was_counted():
-    table = rendered(filled())
+    table = rendered(filled_summary())
     assert "polarity_flip (C-cont)" in table
     assert "no-alignment" in table and "own/test/0#1: the node has no words" in table
     assert "75.0%" in table
 
 
 def test_target_features_are_counted_as_met_or_not():
-    summary = filled()
+    summary = filled_summary()
     for is_met in (True, False, False):
         summary.count_feature("two words in common", is_met)
     again = Summary.from_state(json.loads(json.dumps(summary.state())))
     assert "two words in common" in rendered(again) and "33.3%" in rendered(again)
     assert "target features met" in rendered(again)
-    assert "target features met" not in rendered(filled())
+    assert "target features met" not in rendered(filled_summary())
 
 
-def test_an_empty_summary_has_a_table_too():
+def test_an_empty_summary_has_a_table():
     assert "negatives" in rendered(Summary())
 
 
-def test_a_summary_goes_on_from_its_state():
-    whole, first = filled(), Summary()
+def test_a_summary_can_be_restored_from_its_state():
+    whole, first = filled_summary(), Summary()
     first.add(EXAMPLE)
     first.check([])
     second = Summary.from_state(json.loads(json.dumps(first.state())))

@@ -1,4 +1,4 @@
-"""Overgenerating, then choosing: scores, judges, margins, quotas, files that go on where they were."""
+"""Tests of choosing negatives by scores, judge, margins and quotas."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def negative(id: str, response: str, transform: str = "polarity_flip", dialogue:
 
 
 class Judge:
-    """Scores a response by its length, as far as one is asked for."""
+    """Score a response by its length."""
 
     def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
         return [len(response) / 100 for response in responses]
@@ -48,16 +48,16 @@ def chosen(
     return SelectedNegatives(path, choice, judge)
 
 
-def test_what_says_nothing_of_the_context_clashes_with_nothing():
+def test_context_overlap_is_the_share_of_content_words():
     assert context_overlap(["Do you like dogs?"], "The moon is bright.") == 0
     assert context_overlap(["Do you like dogs?"], "I hate dogs.") == 0.5
 
 
-def test_a_response_of_no_content_word_clashes_with_nothing():
+def test_a_response_without_content_words_has_overlap_0():
     assert context_overlap(["Do you like dogs?"], "Oh, me?") == 0
 
 
-def test_bread_is_eaten_and_a_cinema_is_not():
+def test_bread_fits_eat_and_cinema_does_not():
     usual, odd = (
         selectional_fit(parse_graph(f"(e / eat-01 :ARG0 (i / i) :ARG1 (n / {noun}))"))
         for noun in ("bread", "cinema")
@@ -65,7 +65,7 @@ def test_bread_is_eaten_and_a_cinema_is_not():
     assert (usual, odd) == (1, 0)
 
 
-def test_where_nothing_is_known_everything_fits():
+def test_an_unknown_verb_fits_any_noun():
     assert selectional_fit(parse_graph("(x / frobnicate-01 :ARG1 (n / cinema))")) == 1
 
 
@@ -78,18 +78,18 @@ def test_the_best_of_a_context_are_kept_and_have_scores(tmp_path):
     assert any(reason.startswith("ranked-out") for reason in stream.summary.skipped)
 
 
-def test_a_graph_gives_a_fit(tmp_path):
+def test_the_graph_determines_the_selectional_fit(tmp_path):
     graph = "(e / eat-01 :ARG0 (i / i) :ARG1 (c / cinema))"
     record = replace(negative("a", "I eat a cinema."), amr={"2": EditedPenman(graph, graph)})
     assert [kept.scores[SELECTIONAL_FIT] for kept in chosen(tmp_path, [record], SelectionCriteria())] == [0]
     assert not list(chosen(tmp_path, [record], SelectionCriteria(min_scores={SELECTIONAL_FIT: 0.5})))
 
 
-def test_right_responses_are_not_chosen(tmp_path):
+def test_correct_responses_are_not_chosen(tmp_path):
     assert not list(chosen(tmp_path, [replace(negative("a", "I like dogs."), label=1)], SelectionCriteria()))
 
 
-def test_a_judge_refuses_what_would_do_as_an_answer(tmp_path):
+def test_a_high_judge_score_is_refused(tmp_path):
     records = [negative("short", "No dogs."), negative("long", "I do not like any dogs at all, I said.")]
     stream = chosen(tmp_path, records, SelectionCriteria(max_score=0.2), Judge())
     assert [(kept.id, kept.scores[ANSWERS]) for kept in stream] == [("short", 0.08)]
@@ -104,7 +104,7 @@ def test_a_judge_refuses_what_would_do_as_an_answer(tmp_path):
         ({"relative_margin": 0.5}, []),
     ],
 )
-def test_margins_are_below_the_right_responses_score(tmp_path, margins, ids):
+def test_margins_are_relative_to_the_correct_response(tmp_path, margins, ids):
     records = [
         negative("less", "No dogs!"),
         negative("same", "I eat dogs!!"),
@@ -113,7 +113,7 @@ def test_margins_are_below_the_right_responses_score(tmp_path, margins, ids):
     assert [kept.id for kept in chosen(tmp_path, records, SelectionCriteria(**margins), Judge())] == ids
 
 
-def test_without_a_right_response_margins_refuse(tmp_path):
+def test_margins_refuse_records_without_a_correct_response(tmp_path):
     record = replace(negative("a", "No dogs."), original=Original(None, None))
     assert not list(chosen(tmp_path, [record], SelectionCriteria(absolute_margin=0.0), Judge()))
 
@@ -136,7 +136,7 @@ def test_values_out_of_range_are_refused(wrong):
         st.sampled_from(["polarity_flip", "topical_statement", "coreference_swap"]), min_size=1, max_size=40
     )
 )
-def test_no_quota_is_passed_at_any_moment(tmp_path_factory, transforms):
+def test_quotas_hold_for_every_prefix(tmp_path_factory, transforms):
     folder = tmp_path_factory.mktemp("quota")
     records = [
         negative(f"{at}", f"I like {at} dogs.", name, dialogue=f"d{at}") for at, name in enumerate(transforms)
@@ -149,7 +149,7 @@ def test_no_quota_is_passed_at_any_moment(tmp_path_factory, transforms):
         assert kept[:end].count("polarity_flip") <= max(1, end / 2)
 
 
-def test_a_run_that_was_stopped_chooses_the_same(tmp_path):
+def test_a_resumed_run_chooses_the_same(tmp_path):
     records = [
         negative(f"{at}", "I like dogs.", ("polarity_flip", "topical_statement")[at % 2], f"d{at}")
         for at in range(80)

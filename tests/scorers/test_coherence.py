@@ -1,4 +1,4 @@
-"""Coherence scorers: how dialogues are cut, what is learned, what is kept, and what is refused."""
+"""Tests of coherence scorers: windows, scores, training and commands."""
 
 from __future__ import annotations
 
@@ -30,13 +30,15 @@ TALKS = (
 )
 
 
-def record(place: int, *turns: str, edited: int | None = None, category: str = "C-cont") -> Negative:
-    """A dialogue of TALKS; where a turn is ``edited`` it says something about fish."""
+def record(
+    dialogue_number: int, *turns: str, edited: int | None = None, category: str = "C-cont"
+) -> Negative:
+    """Return a record of a dialogue; the turn number `edited` becomes "fish twelve eggs"."""
     said = tuple(Turn("AB"[k % 2], text) for k, text in enumerate(turns))
     one = replace(
         EXAMPLE,
-        id=f"own/all/{place}#2~{category}.{edited}",
-        dialogue=f"own/all/{place}",
+        id=f"own/all/{dialogue_number}#2~{category}.{edited}",
+        dialogue=f"own/all/{dialogue_number}",
         context=said[:-1],
         response=turns[-1],
         original=Original(None, None),
@@ -67,13 +69,13 @@ def records() -> list[Negative]:
     return [record(k, *turns, edited=e) for k, turns in enumerate(TALKS) for e in (0, 1, 2)]
 
 
-def talk(*texts: str) -> list[Turn]:
+def turns_of(*texts: str) -> list[Turn]:
     return [Turn("AB"[k % 2], text) for k, text in enumerate(texts)]
 
 
 class TestWindows:
     @given(st.lists(st.integers(1, 10), min_size=1, max_size=30), st.integers(10, 40), st.integers(0, 4))
-    def test_hold_all_turns_and_fit(self, lengths: list[int], room: int, overlap: int) -> None:
+    def test_windows_cover_all_turns_and_fit(self, lengths: list[int], room: int, overlap: int) -> None:
         windows = WindowSplitter(room, overlap).windows(lengths)
         assert windows[0].start == 0 and windows[-1].stop == len(lengths)
         assert all(sum(lengths[turn] for turn in window) <= room for window in windows)
@@ -81,21 +83,21 @@ class TestWindows:
             assert one.start < after.start <= one.stop < after.stop
 
     @given(st.lists(st.integers(1, 10), min_size=1, max_size=30), st.integers(10, 40))
-    def test_that_can_be_made_longer_are_none_of_all(self, lengths: list[int], room: int) -> None:
+    def test_all_windows_are_maximal(self, lengths: list[int], room: int) -> None:
         for window in WindowSplitter(room).all(lengths):
             assert window.stop == len(lengths) or sum(lengths[window.start : window.stop + 1]) > room
             assert sum(lengths[turn] for turn in window) <= room
 
-    def test_of_a_short_dialogue_are_one(self) -> None:
+    def test_a_short_dialogue_is_one_window(self) -> None:
         assert len(WindowSplitter(30).windows([5] * 6)) == len(WindowSplitter(30).all([5] * 6)) == 1
 
-    def test_share_no_negative_number_of_turns(self) -> None:
+    def test_a_negative_overlap_is_refused(self) -> None:
         with pytest.raises(InputError, match="overlap must be at least 0, not -1"):
             WindowSplitter(10, -1)
 
 
 class TestDialogues:
-    def test_come_with_their_originals_and_the_turns_that_were_edited(self) -> None:
+    def test_edited_dialogues_have_their_original_and_edited_turns(self) -> None:
         [one] = dialogues_of([record(0, *TALKS[0], edited=1)]).dialogues
         assert [turn.text for turn in one.original] == list(TALKS[0])
         [edited] = one.edited
@@ -103,14 +105,14 @@ class TestDialogues:
         assert [turn.speaker for turn in edited.turns] == ["A", "B", "A"]
         assert (edited.edited, edited.names) == ({1}, {"deam", "C-cont"})
 
-    def test_are_none_where_only_responses_were_edited(self, tmp_path: Path) -> None:
+    def test_records_with_edited_responses_only_are_refused(self, tmp_path: Path) -> None:
         one = replace(EXAMPLE, target="response")
         write_jsonl([one], tmp_path / "a.jsonl")
         with pytest.raises(InputError, match="no edited dialogues in these files"):
             read_dialogues([tmp_path / "a.jsonl"])
         assert dialogues_of([one, *records()]).responses == 1
 
-    def test_have_a_label_of_two(self) -> None:
+    def test_label_2_is_refused(self) -> None:
         with pytest.raises(InputError, match="the label is 2"):
             dialogues_of([replace(EXAMPLE, label=2)])
 
@@ -143,25 +145,27 @@ def read() -> list[DialogueVersions]:
 
 
 class TestScorer:
-    def test_tells_edited_dialogues_from_others(self, trained: Path) -> None:
+    def test_edited_dialogues_score_lower(self, trained: Path) -> None:
         from graphneg.scorers.coherence import CoherenceScorer
 
         scorer = CoherenceScorer.from_pretrained(trained)
-        good, bad = scorer.score([talk("who ate the bread", "you did"), talk("fish twelve", "fish eggs")])
+        good, bad = scorer.score(
+            [turns_of("who ate the bread", "you did"), turns_of("fish twelve", "fish eggs")]
+        )
         assert 0 <= bad < 0.3 and 0.7 < good <= 1
         assert scorer.categories == ("C-cont",)
 
-    def test_is_a_classifier_that_transformers_loads(self, trained: Path) -> None:
+    def test_a_saved_scorer_is_loaded_by_transformers(self, trained: Path) -> None:
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
         model = AutoModelForSequenceClassification.from_pretrained(trained)
         assert model.config.num_labels == 1 and model.config.graphneg["kind"] == "coherence"
         assert AutoTokenizer.from_pretrained(trained).sep_token == "[SEP]"
 
-    def test_cuts_long_dialogues_by_turns(self, trained: Path) -> None:
+    def test_long_dialogues_are_split_into_windows_of_turns(self, trained: Path) -> None:
         from graphneg.scorers.coherence import CoherenceScorer
 
-        turns = talk(*(text for one in TALKS for text in one), "fish twelve eggs", "fish", "eggs")
+        turns = turns_of(*(text for one in TALKS for text in one), "fish twelve eggs", "fish", "eggs")
         scorer = CoherenceScorer.from_pretrained(trained)
         encoded = scorer.encode_turns(turns)
         windows = scorer.cutter.windows(scorer.lengths(encoded))
@@ -172,14 +176,14 @@ class TestScorer:
         assert worst.score([turns]) == [pytest.approx(min(parts), abs=1e-3)]
         assert scorer.score([turns]) == [pytest.approx(sum(parts) / len(parts), abs=1e-3)]
 
-    def test_counts_turns_that_are_longer_than_a_window(self, trained: Path) -> None:
+    def test_turns_longer_than_a_window_are_counted(self, trained: Path) -> None:
         from graphneg.scorers.coherence import CoherenceScorer
 
         scorer = CoherenceScorer.from_pretrained(trained)
-        assert len(scorer.score([talk("fish " * 40, "eggs"), talk("you did")])) == 2
+        assert len(scorer.score([turns_of("fish " * 40, "eggs"), turns_of("you did")])) == 2
         assert scorer.cut_turns == 1
 
-    def test_marks_speakers_in_the_order_in_which_they_come_up(self, trained: Path) -> None:
+    def test_speaker_names_do_not_matter(self, trained: Path) -> None:
         from graphneg.scorers.coherence import CoherenceScorer
 
         scorer = CoherenceScorer.from_pretrained(trained)
@@ -187,17 +191,17 @@ class TestScorer:
         assert named == scorer.encode_turns([Turn("agent_1", "fish"), Turn("agent_2", "eggs")])
         assert named == scorer.encode_turns([Turn("", "fish"), Turn("", "eggs")])
 
-    def test_is_no_other_model_and_reads_no_empty_dialogue(self, encoder: Path, trained: Path) -> None:
+    def test_other_models_and_empty_dialogues_are_refused(self, encoder: Path, trained: Path) -> None:
         from graphneg.scorers.coherence import CoherenceScorer
 
         with pytest.raises(ModelError, match="BertModel, not a coherence scorer"):
             CoherenceScorer.from_pretrained(encoder)
         with pytest.raises(InputError, match="dialogue 2 of 2 has no turns"):
-            CoherenceScorer.from_pretrained(trained).score([talk("fish"), []])
+            CoherenceScorer.from_pretrained(trained).score([turns_of("fish"), []])
 
 
 class TestTraining:
-    def test_goes_on_from_its_checkpoint_to_the_same_model(self, encoder: Path, tmp_path: Path) -> None:
+    def test_a_resumed_training_gives_the_same_model(self, encoder: Path, tmp_path: Path) -> None:
         from graphneg.scorers.coherence import CoherenceScorer
         from graphneg.training.coherence import train_coherence
 
@@ -213,13 +217,13 @@ class TestTraining:
         stopped, whole = CoherenceScorer.new(encoder), CoherenceScorer.new(encoder)
         train_coherence(stopped, read(), tmp_path / "a", **settings)
         train_coherence(whole, read(), tmp_path / "b", **settings)
-        some = [talk("shall we swim", "fish"), talk("where is the cat", "at six")]
+        some = [turns_of("shall we swim", "fish"), turns_of("where is the cat", "at six")]
         assert stopped.score(some) == pytest.approx(whole.score(some), abs=1e-6)
         with pytest.raises(InputError, match="the folder already contains a model"):
             train_coherence(stopped, read(), tmp_path / "a", **settings)
         train_coherence(stopped, read(), tmp_path / "a", overwrite=True, epochs=1)
 
-    def test_shows_dialogues_at_the_places_where_their_versions_are_edited(self) -> None:
+    def test_windows_contain_the_edited_turns(self) -> None:
         from graphneg.training.coherence import WindowSampler  # pyright: ignore[reportPrivateUsage]
 
         picks = WindowSampler(read(), {"deam": 3}, 0, ()).epoch(0)
@@ -230,7 +234,7 @@ class TestTraining:
             both = zip(version.turns, own.turns, strict=True)
             assert {k for k, (edited, said) in enumerate(both) if edited != said} == own.places
 
-    def test_shows_twins_as_coherent_where_the_mix_asks_for_them(self) -> None:
+    def test_twins_are_coherent_dialogues_if_the_mix_names_them(self) -> None:
         from graphneg.training.coherence import WindowSampler
 
         twin = replace(record(0, *TALKS[0], edited=1), id="p.twin", recipe="twin", label=1, pair="p")
@@ -244,7 +248,7 @@ class TestTraining:
         with pytest.raises(InputError, match="at least one edited version"):
             WindowSampler(dialogues, {"twin": 1}, 0, ())
 
-    def test_leaves_out_what_is_held_out(self, encoder: Path, tmp_path: Path) -> None:
+    def test_held_out_dialogues_are_left_out(self, encoder: Path, tmp_path: Path) -> None:
         from graphneg.scorers.coherence import CoherenceScorer
         from graphneg.training.coherence import train_coherence
 
@@ -260,7 +264,7 @@ class TestTraining:
         assert report.shortfall.held_out == 3 and report.windows["original"] == 9
         assert (report.shortfall.contexts["C-cont"], report.shortfall.responses["C-cont"]) == (3, 6)
 
-    def test_refuses_what_it_cannot_learn_from(self, encoder: Path, tmp_path: Path) -> None:
+    def test_invalid_training_data_are_refused(self, encoder: Path, tmp_path: Path) -> None:
         from graphneg.scorers.coherence import CoherenceScorer
         from graphneg.training.coherence import train_coherence
 
@@ -278,7 +282,9 @@ class TestTraining:
             (1, {"max_steps": 5}, "max_steps: epochs set the length of a run"),
         ],
     )
-    def test_is_as_long_as_its_epochs(self, epochs: int, arguments: dict[str, Any], told: str) -> None:
+    def test_epochs_and_max_steps_are_checked(
+        self, epochs: int, arguments: dict[str, Any], told: str
+    ) -> None:
         from graphneg.nn.training import check_epochs
 
         check_epochs(1, {"learning_rate": 1e-3})
@@ -287,7 +293,7 @@ class TestTraining:
 
 
 class TestCommands:
-    def test_train_a_scorer_and_correlate_it_with_people(
+    def test_a_scorer_is_trained_and_correlated_with_ratings(
         self, run: Run, encoder: Path, trained: Path, tmp_path: Path
     ) -> None:
         write_jsonl([*records(), replace(EXAMPLE, target="response")], tmp_path / "edits.jsonl")
@@ -305,9 +311,7 @@ class TestCommands:
         assert ended.status == 0 and found["scorers"][0]["correlations"][0]["spearman"]["value"] > 0.5
         assert found["differences"][0]["second"] == str(out)
 
-    def test_end_with_2_where_they_are_used_wrongly(
-        self, run: Run, encoder: Path, trained: Path, tmp_path: Path
-    ) -> None:
+    def test_wrong_usage_ends_with_2(self, run: Run, encoder: Path, trained: Path, tmp_path: Path) -> None:
         rated = tmp_path / "rated.json"
         rated.write_text(json.dumps([{"context": "User: fish", "coherent": 1}]))
         for arguments, told in (
@@ -323,7 +327,7 @@ class TestCommands:
 
 
 class TestBenchmark:
-    def test_leaves_transforms_out_of_deam_one_by_one(self) -> None:
+    def test_deam_without_one_transform_is_a_recipe(self) -> None:
         from benchmarks.coherence import recipe_without
         from graphneg.editing.recipes import get_recipe
 
@@ -332,7 +336,7 @@ class TestBenchmark:
         assert set(without.transforms) == set(get_recipe("deam").transforms) - {"coreference_swap"}
         assert recipe_without("antonym_substitution").max_groups == 4
 
-    def test_tells_whether_deam_is_ahead_of_its_baselines(self) -> None:
+    def test_the_result_compares_deam_with_its_baselines(self) -> None:
         pytest.importorskip("scipy")
         from benchmarks.coherence import ANY, COHERENT, OVERALL, RATINGS, Setting, Trained, told
 

@@ -1,4 +1,4 @@
-"""Collecting contradictions: FQness, contexts, responses, judging, agreement."""
+"""Tests of collecting contradictions: follow-up questions, responses, judgements and agreement."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def chats(tmp_path: Path) -> Path:
 
 
 def log_probability(model: CausalLM, given: str, text: str) -> float:
-    """Of the text behind what was given, token after token, each in a run of its own."""
+    """Return the log probability of `text` after `given`, with one run of the model for each token."""
     import torch
 
     read, said = (model.tokenizer(one, add_special_tokens=False)["input_ids"] for one in (given, text))
@@ -90,7 +90,7 @@ class TestFQness:
         [found] = fqness(small, [one])
         assert found.log_fqness == pytest.approx(near - far, abs=1e-3)
 
-    def test_a_batch_changes_nothing(self, small: CausalLM) -> None:
+    def test_fqness_does_not_depend_on_the_batch(self, small: CausalLM) -> None:
         three = [followup(), replace(followup(), referent=2), followup()]
         found = [one.log_fqness for one in fqness(small, three)]
         alone = [fqness(small, [one])[0].log_fqness for one in three]
@@ -106,13 +106,11 @@ class TestFQness:
         assert [turn.text for turn in found[1].without_between] == DIALOGUES[0][:1]
         assert [turn.text for turn in found[1].without_referent] == DIALOGUES[0][1:3]
 
-    def test_referents_are_no_further_than_asked(self, chats: Path) -> None:
+    def test_max_turns_back_limits_the_referents(self, chats: Path) -> None:
         assert len(list(followups(read_dialogues_file(chats), max_turns_back=1))) == 2
 
     @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.floats(-9, 9)), max_size=20))
-    def test_the_best_are_of_different_contexts_and_dialogues(
-        self, rows: Sequence[tuple[int, int, float]]
-    ) -> None:
+    def test_the_best_come_from_different_dialogues(self, rows: Sequence[tuple[int, int, float]]) -> None:
         scored = [replace(_of(f"d{dialogue}", turn), log_fqness=score) for dialogue, turn, score in rows]
         found = best(scored, 3, per_dialogue=1)
         assert len({one.context.dialogue for one in found}) == len(found) <= 3
@@ -126,8 +124,8 @@ def _of(dialogue: str, turn: int) -> FollowUp:
     return FollowUp(replace(context, id=f"{dialogue}#{turn}", dialogue=dialogue), 0)
 
 
-class Counting:
-    """A model that counts what it scores, and is stopped at the given one."""
+class InterruptedModel:
+    """Score `stop` times, and then raise KeyboardInterrupt."""
 
     longest = None
 
@@ -145,7 +143,7 @@ class Counting:
 
 
 class TestCollecting:
-    def test_contexts_are_written_best_first_and_read_again(self, chats: Path, small: CausalLM) -> None:
+    def test_collected_contexts_are_sorted_and_read_back(self, chats: Path, small: CausalLM) -> None:
         out = chats.with_name("contexts.jsonl")
         found = collect_contexts(read_dialogues_file(chats), small, out)
         assert read_contexts_file(out) == found
@@ -154,28 +152,33 @@ class TestCollecting:
         with pytest.raises(InputError, match="the file already exists"):
             collect_contexts(read_dialogues_file(chats), small, out)
 
-    def test_a_run_that_was_stopped_goes_on(self, tmp_path: Path) -> None:
+    def test_a_stopped_run_is_continued(self, tmp_path: Path) -> None:
         contexts = [_of(f"d{n}", 4).context for n in range(40)]
-        whole = collect_contexts(contexts, Counting(9), tmp_path / "whole.jsonl", ContextChoice(top=9))
+        whole = collect_contexts(
+            contexts, InterruptedModel(9), tmp_path / "whole.jsonl", ContextChoice(top=9)
+        )
         with pytest.raises(KeyboardInterrupt):
-            collect_contexts(contexts, Counting(2), tmp_path / "out.jsonl", ContextChoice(top=9))
+            collect_contexts(contexts, InterruptedModel(2), tmp_path / "out.jsonl", ContextChoice(top=9))
         assert not (tmp_path / "out.jsonl").exists()
-        assert collect_contexts(contexts, Counting(3), tmp_path / "out.jsonl", ContextChoice(top=9)) == whole
+        assert (
+            collect_contexts(contexts, InterruptedModel(3), tmp_path / "out.jsonl", ContextChoice(top=9))
+            == whole
+        )
 
-    def test_dialogues_without_questions_are_told(self, tmp_path: Path) -> None:
+    def test_dialogues_without_questions_are_refused(self, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="no context ends in a question"):
-            collect_contexts([], Counting(1), tmp_path / "out.jsonl")
+            collect_contexts([], InterruptedModel(1), tmp_path / "out.jsonl")
         assert list(tmp_path.iterdir()) == []
 
-    def test_generators_and_files_respond(self, small: CausalLM, tmp_path: Path) -> None:
+    def test_responses_come_from_generators_and_files(self, small: CausalLM, tmp_path: Path) -> None:
         given = tmp_path / "given.jsonl"
         given.write_text(json.dumps({"id": "own/all/1#4", "response": "I have no coat."}), encoding="utf-8")
         out = tmp_path / "responses.jsonl"
         some = [replace(followup(), log_fqness=1.5)]
         generators = [
             FileResponses("people", given),
-            Same("same"),
-            Same("twin"),
+            FixedGenerator("same"),
+            FixedGenerator("twin"),
             LanguageModelReplies("small", small),
         ]
         amount = collect_responses(some, generators, out, per_context=2)
@@ -188,15 +191,15 @@ class TestCollecting:
         assert "twin" not in {one.generator for one in found}
         assert not any(name in one.id for one in found for name in ("people", "same"))
 
-    def test_a_line_that_is_no_response_is_named(self, tmp_path: Path) -> None:
+    def test_an_invalid_line_is_named(self, tmp_path: Path) -> None:
         path = tmp_path / "given.jsonl"
         path.write_text('{"id": "a", "response": "b"}\n{"id": "a"}', encoding="utf-8")
         with pytest.raises(InputError, match=r"given\.jsonl:2"):
             FileResponses("people", path)
 
 
-class Same(Generator):
-    """A generator with one thing to say."""
+class FixedGenerator(Generator):
+    """Respond "It is here." to every context."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -220,7 +223,7 @@ VOTES = {"own/all/1#4~0": "110", "own/all/1#4~1": "000", "own/all/1#4~2": "010",
 
 
 def judged_copies(sheet: Path, votes: Mapping[str, str]) -> list[Path]:
-    """Copies of a sheet, each filled by an annotator."""
+    """Write three copies of a sheet, filled in by the annotators ann, ben and cleo."""
     ids = {row: item.id for row, item in enumerate(read_key(key_path(sheet)).items, 1)}
     copies = [sheet.with_name(f"{name}.csv") for name in ("ann", "ben", "cleo")]
     for at, path in enumerate(copies):
@@ -243,7 +246,7 @@ def judgements(set: ReviewSet, votes: Mapping[str, str]) -> list[Judgement]:
 
 
 class TestJudging:
-    def test_two_of_three_decide_and_one_of_three_is_dropped(self, tmp_path: Path) -> None:
+    def test_the_label_is_the_majority_and_one_vote_of_three_is_dropped(self, tmp_path: Path) -> None:
         asked = review_of(responded())
         assert asked.annotators == 3 and {item.source for item in asked.items} == {"g0", "g1"}
         said = judgements(asked, VOTES)
@@ -274,7 +277,7 @@ class TestJudging:
 
 class TestAgreement:
     def test_kappa_of_a_hand_worked_example(self) -> None:
-        # Ten subjects, fourteen raters, five categories: the example of Wikipedia's "Fleiss' kappa".
+        # 10 subjects, 14 raters and 5 categories: the example of Wikipedia's article on Fleiss' kappa
         counts = [
             (0, 0, 0, 0, 14), (0, 2, 6, 4, 2), (0, 0, 3, 5, 6), (0, 3, 9, 2, 0), (2, 2, 8, 1, 1),
             (7, 7, 0, 0, 0), (3, 2, 6, 3, 0), (2, 5, 3, 2, 2), (6, 5, 2, 1, 0), (0, 2, 2, 3, 7),
@@ -330,10 +333,10 @@ class TestCommands:
         ended = run("contradictions", "export", responses, kept, "-o", out, "--overwrite")
         assert ended.status == 0 and "2 contradictory, 0 consistent" in ended.err, ended.err
 
-    def test_somebody_must_respond(self, run: Run, tmp_path: Path) -> None:
+    def test_a_source_of_responses_is_required(self, run: Run, tmp_path: Path) -> None:
         ended = run("contradictions", "responses", tmp_path / "c.jsonl", "-o", tmp_path / "r.jsonl")
         assert ended.status == 2 and "give at least one source of responses" in ended.err
 
 
-def test_what_a_model_reads_names_the_speakers() -> None:
+def test_the_prompt_names_the_speakers() -> None:
     assert written(followup().without_between, "B") == "A: My coat is red.\nB:"

@@ -1,4 +1,4 @@
-"""Contradictions: what is read, how generators are left out, what is measured and made from graphs."""
+"""Tests of contradiction data: labelled responses, leaving one generator out, measures, generated pairs."""
 
 from __future__ import annotations
 
@@ -43,15 +43,13 @@ def file_of(folder: Path, *lines: object) -> Path:
 
 
 class TestLabelledResponses:
-    def test_two_of_three_make_a_contradiction_none_makes_none_and_the_rest_is_dropped(
-        self, tmp_path: Path
-    ) -> None:
+    def test_two_votes_make_a_contradiction_and_one_vote_is_dropped(self, tmp_path: Path) -> None:
         lines = [{**LINE, "contradictory_label_count": votes} for votes in range(4)]
         found = read_labelled([file_of(tmp_path, *lines)])
         assert [(one.votes, one.label) for one in found] == [(0, 0), (2, 1), (3, 1)]
         assert found[0].said == "I sold my boat." and found[0].response == "I have never had a boat."
 
-    def test_what_is_written_is_read_again(self, tmp_path: Path) -> None:
+    def test_labelled_responses_are_read_back(self, tmp_path: Path) -> None:
         path = tmp_path / "labelled.jsonl"
         path.write_text("\n".join(labelled_lines(labelled())), encoding="utf-8")
         assert [replace(one, id="") for one in read_labelled([path])] == [
@@ -84,7 +82,7 @@ class TestLabelledResponses:
         assert isinstance(last, Rejected)
         assert last.place == f"{path}:2" and reason in last.reason
 
-    def test_the_loader_makes_a_wrong_response_of_a_contradictory_one(self, tmp_path: Path) -> None:
+    def test_the_loader_gives_contradictory_responses_label_0(self, tmp_path: Path) -> None:
         lines = [{**LINE, "contradictory_label_count": votes} for votes in (3, 0, 1)]
         path = file_of(tmp_path, *lines)
         wrong, right, neither = get_loader("rgm-contradiction").read([path], LoadOptions())
@@ -104,7 +102,7 @@ class TestLabelledResponses:
 
 class TestLeavingOneGeneratorOut:
     @given(st.lists(responses, max_size=25))
-    def test_no_text_that_is_tested_is_trained_on(self, some: list[JudgedResponse]) -> None:
+    def test_training_and_test_texts_are_disjoint(self, some: list[JudgedResponse]) -> None:
         try:
             folds = leave_one_out(some)
         except InputError:
@@ -122,7 +120,7 @@ class TestLeavingOneGeneratorOut:
     def test_each_generator_is_tested_once(self) -> None:
         assert [fold.generator for fold in leave_one_out(apart())] == ["eggs", "six", "twelve"]
 
-    def test_one_generator_alone_can_not_be_left_out(self) -> None:
+    def test_a_single_generator_is_refused(self) -> None:
         with pytest.raises(InputError, match="at least two generators, not 1"):
             leave_one_out([one for one in apart() if one.generator == "six"])
 
@@ -143,7 +141,7 @@ class TestMeasures:
         assert one.auc.value == pytest.approx(5 / 6)
         assert one.accuracy.low <= one.accuracy.value <= one.accuracy.high
 
-    def test_the_mean_weighs_generators_alike(self) -> None:
+    def test_the_mean_gives_generators_equal_weight(self) -> None:
         some = apart()
         scores = [0.9 if one.label == (one.generator != "six") else 0.1 for one in some]
         found = evaluate_detection(some, scores, resamples=20)
@@ -161,14 +159,14 @@ class TestMeasures:
         ("amount", "reason"),
         [(3, "one for each response in order, but found 3"), (None, "all responses have the same label")],
     )
-    def test_what_can_not_be_measured_is_refused(self, amount: int | None, reason: str) -> None:
+    def test_unmeasurable_scores_are_refused(self, amount: int | None, reason: str) -> None:
         some = apart() if amount else [one for one in apart() if one.label]
         with pytest.raises(InputError, match=reason):
             evaluate_detection(some, [0.5] * (amount or len(some)))
 
 
 def edited(turn: int, transform: str, before: str, after: str, id: str = "1") -> object:
-    """A negative whose one turn was edited; A speaks first, the last turn is the response."""
+    """Return a negative in which the text of one turn was edited from `before` to `after`."""
     texts = ["I keep bees in my garden.", "Really? How many?", "Some thousands, I think.", "That is a lot."]
     texts[turn] = before
     turns = tuple(Turn("AB"[at % 2], text) for at, text in enumerate(texts))
@@ -195,31 +193,31 @@ DENIES = re.compile(r"\b(not|never|wish|would love|yet)\b|n't")
 
 
 def twins(made: list[JudgedResponse]) -> list[tuple[JudgedResponse, JudgedResponse]]:
-    """Contradictory responses, each with its counterpart."""
+    """Return pairs of a contradictory response and its consistent counterpart."""
     assert [one.label for one in made] == [1, 0] * (len(made) // 2)
     return list(zip(made[::2], made[1::2], strict=True))
 
 
 class TestGraphMadeResponses:
-    def test_an_edited_sentence_contradicts_what_it_was(self) -> None:
+    def test_an_edited_sentence_contradicts_the_original(self) -> None:
         [one] = Sentences([NEGATED, NEGATED]).contradictions
         assert one.earlier == one.sentence == "I keep bees in my garden."
         assert one.contradiction == "I do not keep bees in my garden."
         assert one.other == "Some thousands, I think."
 
-    def test_an_added_contradiction_is_of_what_the_same_speaker_said_before(self) -> None:
+    def test_an_added_contradiction_refers_to_an_earlier_turn_of_the_speaker(self) -> None:
         [one] = Sentences([AGAINST_ITSELF]).contradictions
         assert one.earlier == "I keep bees in my garden."
         assert one.contradiction == "I do not keep bees."
         assert one.other == "Some thousands, I think."
 
-    def test_questions_and_other_edits_give_none(self) -> None:
+    def test_questions_and_other_edits_give_no_contradiction(self) -> None:
         asked = edited(0, "polarity_flip", "Do you keep bees here?", "Do you not keep bees here?")
         renamed = edited(0, "entity_swap", "I keep bees in my garden.", "I keep hens in my garden.")
         assert list(Sentences([asked, renamed]).contradictions) == []
 
     @given(st.integers(0, 50))
-    def test_what_was_said_is_restated_beside_the_same_turn(self, seed: int) -> None:
+    def test_restated_pairs_share_their_context(self, seed: int) -> None:
         for wrong, right in twins(graph_made([NEGATED, AGAINST_ITSELF], kinds=["restated"], seed=seed)):
             assert wrong.said == right.said
             assert ("Some thousands, I think." in wrong.response) == ("Some thousands" in right.response)
@@ -228,13 +226,13 @@ class TestGraphMadeResponses:
             assert DENIES.search(told.response)
 
     @given(st.integers(0, 50))
-    def test_only_the_earlier_utterance_tells_where_both_agree(self, seed: int) -> None:
+    def test_agreed_pairs_differ_in_the_earlier_utterance_only(self, seed: int) -> None:
         for wrong, right in twins(graph_made([NEGATED], kinds=["agreed"], seed=seed)):
             assert wrong.response == right.response
             assert bool(DENIES.search(wrong.said)) != bool(DENIES.search(right.said))
 
     @given(st.integers(0, 50))
-    def test_a_contradiction_of_something_else_is_none(self, seed: int) -> None:
+    def test_elsewhere_pairs_contradict_another_statement(self, seed: int) -> None:
         bread = edited(0, "polarity_flip", "I bake my own bread.", "I do not bake my own bread.", "3")
         for wrong, right in twins(graph_made([NEGATED, bread], kinds=["elsewhere"], seed=seed)):
             said, other = ("bees", "bread") if "bees" in wrong.said else ("bread", "bees")
@@ -243,7 +241,7 @@ class TestGraphMadeResponses:
             assert other in right.response and said not in right.response
 
     @given(st.integers(0, 50))
-    def test_crossed_responses_deny_one_thing_and_affirm_another(self, seed: int) -> None:
+    def test_crossed_pairs_deny_one_statement_and_affirm_another(self, seed: int) -> None:
         bread = edited(0, "polarity_flip", "I bake my own bread.", "I do not bake my own bread.", "3")
         for pair in twins(graph_made([NEGATED, bread], kinds=["crossed"], seed=seed)):
             for one in pair:
@@ -251,12 +249,12 @@ class TestGraphMadeResponses:
                 assert sum(map(denies, re.split(r"(?<=[.!]) ", one.response))) == 1
 
     @given(st.integers(0, 50))
-    def test_the_same_seed_makes_the_same_and_classes_are_as_large(self, seed: int) -> None:
+    def test_the_same_seed_gives_the_same_balanced_pairs(self, seed: int) -> None:
         made = graph_made([NEGATED, AGAINST_ITSELF], seed=seed)
         assert made == graph_made([NEGATED, AGAINST_ITSELF], seed=seed)
         assert sum(one.label == 1 for one in made) == len(made) / 2 == 2
 
-    def test_with_an_embedder_a_contradiction_is_said_as_other_speakers_say_it(self) -> None:
+    def test_an_embedder_finds_wordings_of_other_speakers(self) -> None:
         others = [
             edited(2, "polarity_flip", text, "I am tall.", str(at))
             for at, text in enumerate(("I never had any bees.", "My bees like the garden."), 4)
@@ -281,9 +279,7 @@ class TestGraphMadeResponses:
             ("We haven't seen it.", "We haven't seen it yet.", "We have already seen it."),
         ],
     )
-    def test_a_denial_is_reworded_and_so_is_what_it_denies(
-        self, sentence: str, denied: str, affirmed: str
-    ) -> None:
+    def test_denials_and_affirmations_are_reworded(self, sentence: str, denied: str, affirmed: str) -> None:
         found = reword_denial(sentence)
         assert found and denied in found.denied and affirmed in found.affirmed
         assert not set(found.denied) & set(found.affirmed)
@@ -291,10 +287,10 @@ class TestGraphMadeResponses:
     @pytest.mark.parametrize(
         "sentence", ["It is not far.", "I do not only sing.", "I sing.", "Do I not sing?"]
     )
-    def test_what_is_no_denial_of_a_speaker_s_own_is_not_reworded(self, sentence: str) -> None:
+    def test_other_sentences_are_not_reworded(self, sentence: str) -> None:
         assert reword_denial(sentence) is None
 
-    def test_no_perfect_goes_with_a_time(self) -> None:
+    def test_a_time_expression_prevents_the_perfect(self) -> None:
         found = reword_denial("I did not swim last week.")
         assert found and found.affirmed == ("I swam last week.", "I did swim last week.")
 

@@ -1,4 +1,4 @@
-"""Follow-up questions: what is around them, and which are the best."""
+"""Tests of follow-up questions: their contexts, and the selection of the best."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from tests.contradiction_samples import followup
 
 
 @pytest.mark.parametrize("text", ["When?", '"Who?" he said.', "Oh (really?) yes.", "What?! No."])
-def test_a_question_anywhere_asks(text: str) -> None:
+def test_a_question_mark_anywhere_makes_a_question(text: str) -> None:
     assert asks(text)
     assert not asks(text.replace("?", "."))
 
 
-def test_what_is_left_out_of_a_context_is_the_referent_or_what_lies_between() -> None:
+def test_contexts_without_the_referent_or_the_turns_between() -> None:
     turns = followup().context.turns
     nearest = replace(followup(), referent=2)
     assert nearest.without_between == turns[:3] and nearest.without_referent == turns[:2]
     assert followup().question == turns[-1]
 
 
-def test_nobody_is_asked_by_a_question_of_its_own() -> None:
+def test_a_question_of_the_same_speaker_is_no_follow_up() -> None:
     context = followup().context
     assert list(followups([replace(context, speaker="B")])) == []
     assert list(followups([replace(context, turns=(*context.turns[:-1], Turn("B", "I see.")))])) == []
 
 
-def test_a_context_is_taken_once_by_its_best_referent_the_earlier_of_equals() -> None:
+def test_a_context_is_chosen_once_with_its_best_referent() -> None:
     near, far = (replace(followup(), referent=at) for at in (2, 0))
     scored = replace(far, log_fqness=1.0)
     [chosen] = best([replace(near, log_fqness=1.0), scored, replace(near, log_fqness=0.5)], 5, per_dialogue=9)
     assert chosen == scored
 
 
-def test_of_a_dialogue_no_more_are_taken_than_asked() -> None:
+def test_per_dialogue_limits_the_contexts_of_a_dialogue() -> None:
     context = followup().context
     scored = [FollowUp(replace(context, id=f"own/all/1#{at}"), 0, at) for at in range(5)]
     assert [item.log_fqness for item in best(scored, 9, per_dialogue=2)] == [4, 3]

@@ -1,4 +1,4 @@
-"""Denials in other words: laws of the templates, and what other speakers say."""
+"""Tests of paraphrased denials: templates, and sentences of other speakers."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ sentences = st.builds(
 
 
 class TestTemplates:
-    @settings(max_examples=40)  # the first call reads lemminflect's tables
+    @settings(max_examples=40)  # the first example loads the tables of lemminflect, which is slow
     @given(sentences)
-    def test_leave_nothing_of_themselves_and_keep_the_end(self, sentence: str) -> None:
+    def test_filled_templates_have_no_placeholders_and_keep_punctuation(self, sentence: str) -> None:
         found = reword_denial(sentence)
         for text in (*found.denied, *found.affirmed) if found else ():
             assert not set(text) & set("{}+") and "  " not in text
@@ -32,7 +32,7 @@ class TestTemplates:
 
     @settings(max_examples=40)
     @given(sentences)
-    def test_deny_on_one_side_alone(self, sentence: str) -> None:
+    def test_only_the_denied_wordings_deny(self, sentence: str) -> None:
         found = reword_denial(sentence)
         assert found is None or all(map(denies, found.denied))
         assert found is None or not set(found.denied) & set(found.affirmed)
@@ -41,7 +41,7 @@ class TestTemplates:
 @pytest.mark.parametrize(
     ("text", "typed"), [("i do n't know !", "i don't know!"), ("we ca n’t , no .", "we can’t, no.")]
 )
-def test_words_and_marks_that_stand_apart_are_typed_together(text: str, typed: str) -> None:
+def test_spaced_contractions_and_punctuation_are_joined(text: str, typed: str) -> None:
     assert respell(text) == typed
 
 
@@ -53,14 +53,14 @@ class TestOtherSpeakers:
         given = {text: f"own/all/{at}" for at, text in statements.items()}
         return paraphrases([self.BEES], {text: id.replace("_", "") for text, id in given.items()}, EMBEDDER)
 
-    def test_say_what_denies_it_and_what_affirms_it(self) -> None:
+    def test_denying_and_affirming_sentences_are_found(self) -> None:
         [found] = self.said(_2="I never keep any bees.", _3="I like to keep bees.")
         assert found == DenialWordings(("I never keep any bees.",), ("I like to keep bees.",))
 
-    def test_are_of_other_dialogues(self) -> None:
+    def test_sentences_of_the_same_dialogue_are_not_used(self) -> None:
         assert self.said(_1="I never keep any bees.", _3="I like to keep bees.") == [None]
 
-    def test_must_say_both(self) -> None:
+    def test_both_a_denial_and_an_affirmation_are_required(self) -> None:
         assert self.said(_2="I never keep any bees.") == [None]
 
 

@@ -1,4 +1,4 @@
-"""The shift graph of a store: exact counts, whatever the batches and however often it is built."""
+"""Tests of building the shift graph: exact counts for any batch size, repetition or interruption."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from tests.shift_samples import SAMPLES, Capitals, Letters, dialogue, edges, man
 
 EXPECTED = {
     ("cart", "coconut"): 1,
-    ("cart", "carrot"): 1,  # the response to 0#1
+    ("cart", "carrot"): 1,  # from the correct response to turn 1 of dialogue 0
     ("cat", "carts"): 1,
-    ("carrot", "carrot"): 1,  # a reply that stays on its focus
+    ("carrot", "carrot"): 1,  # the reply repeats the focus
     ("cat", "cart"): 3,
     ("cart", "cat"): 1,
     ("öl", "öl"): 1,
@@ -32,11 +32,11 @@ EXPECTED = {
 
 @pytest.fixture
 def graph(store: Store) -> DialogueGraph:
-    """The samples, without a shift graph."""
-    return filled(store, SAMPLES)
+    """Return the sample dialogues without a shift graph."""
+    return store_with(store, SAMPLES)
 
 
-def filled(store: Store, dialogues: Sequence[Dialogue]) -> DialogueGraph:
+def store_with(store: Store, dialogues: Sequence[Dialogue]) -> DialogueGraph:
     wipe(store)
     store_records(store, dialogues)
     return DialogueGraph(store)
@@ -47,51 +47,51 @@ def shift(graph: DialogueGraph, **options: Any) -> Any:
 
 
 class TestBuilding:
-    def test_counts_how_often_replies_move_from_one_keyword_to_another(self, graph: DialogueGraph) -> None:
+    def test_shifts_between_keywords_are_counted(self, graph: DialogueGraph) -> None:
         report = shift(graph)
         assert edges(graph.store) == replies(graph.store) == EXPECTED
         assert (report.dialogues, report.pairs, report.shifts) == (5, 11, sum(EXPECTED.values()))
         assert report.skipped == {NO_POST_KEYWORDS: 1, NO_REPLY_KEYWORDS: 1}
         assert "9 shifts of 11 pairs of 5 dialogues" in report.summary()
 
-    def test_keywords_are_tied_to_their_texts_with_their_scores(self, graph: DialogueGraph) -> None:
+    def test_mentions_have_the_scores_of_keywords(self, graph: DialogueGraph) -> None:
         report = shift(graph)
         found = mentions(graph.store)
         assert report.mentions == len(found)
         assert {("one/train/0#0", "cat", 0.75), ("one/train/0#1/r0", "carrot", 1 - 1 / 7)} <= found
-        assert not any(id == "one/test/2#0/r1" for id, _, _ in found)  # it does not fit
+        assert not any(id == "one/test/2#0/r1" for id, _, _ in found)  # a wrong response has no keywords
 
-    def test_a_second_time_there_is_nothing_to_do(self, graph: DialogueGraph) -> None:
+    def test_a_second_build_changes_nothing(self, graph: DialogueGraph) -> None:
         shift(graph)
         before, extractor = mentions(graph.store), Capitals()
         assert shift(graph, keywords=extractor).pairs == 0
         assert extractor.read == 0
         assert (edges(graph.store), mentions(graph.store)) == (EXPECTED, before)
 
-    def test_built_bit_by_bit_it_is_the_same(self, store: Store) -> None:
-        graph = filled(store, SAMPLES[:2])
+    def test_incremental_builds_give_the_same_graph(self, store: Store) -> None:
+        graph = store_with(store, SAMPLES[:2])
         shift(graph)
         store_records(store, SAMPLES)
         assert shift(graph, corpora=["one"], splits=["test"]).dialogues == 1
         assert shift(graph).dialogues == 2
         assert edges(store) == replies(store) == EXPECTED
 
-    def test_batches_make_no_difference(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_the_batch_size_makes_no_difference(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         found: list[Any] = []
         for batch, rows in ((1, 1), (7, 12), (64, 5_000)):
             monkeypatch.setattr(build, "BATCH", batch)
             monkeypatch.setattr(build, "MAX_ROWS", rows)
-            graph = filled(store, [*many(20), *SAMPLES])
+            graph = store_with(store, [*many(20), *SAMPLES])
             shift(graph)
             found.append((edges(store), mentions(store)))
         assert found[0] == found[1] == found[2]
 
-    def test_one_that_broke_is_completed(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_failed_build_is_completed(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(build, "BATCH", 2)
-        graph = filled(store, list(many(20)))
+        graph = store_with(store, list(many(20)))
         shift(graph)
         whole = edges(store), mentions(store)
-        filled(store, list(many(20)))
+        store_with(store, list(many(20)))
         for fails_after in (10, 25):
             with pytest.raises(RuntimeError, match="broke"):
                 shift(graph, keywords=Capitals(fails_after=fails_after))
@@ -101,14 +101,14 @@ class TestBuilding:
 
 
 class TestAnotherMethod:
-    def test_is_not_mixed_in(self, graph: DialogueGraph) -> None:
+    def test_another_method_is_refused(self, graph: DialogueGraph) -> None:
         shift(graph, corpora=["one"])
         before = edges(graph.store)
         with pytest.raises(InputError, match=r"keywords 'capitals' and the embedder 'letters'.*--rebuild"):
             shift(graph, embedder=Letters("other"))
         assert edges(graph.store) == before
 
-    def test_takes_the_place_of_the_old_one_where_asked(self, graph: DialogueGraph) -> None:
+    def test_another_method_replaces_the_graph_on_request(self, graph: DialogueGraph) -> None:
         store_records(graph.store, [dialogue("gone/train/0", "A ZEBRA.", "ZEBRA")])
         shift(graph)
         graph.store.query_write(
@@ -118,7 +118,7 @@ class TestAnotherMethod:
         assert edges(graph.store) == replies(graph.store) == EXPECTED
         assert graph.store.read("MATCH (t:Term {text: 'zebra'}) RETURN count(t) AS terms")[0]["terms"] == 0
 
-    def test_interrupted_in_its_removal_is_completed(
+    def test_an_interrupted_removal_is_completed(
         self, graph: DialogueGraph, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         shift(graph)
@@ -133,62 +133,60 @@ class TestAnotherMethod:
         assert edges(graph.store) == replies(graph.store) == EXPECTED
 
 
-class Meanwhile:
-    """Progress that lets something else happen when the first part of a piece of work is done."""
+class CallsOnProgress:
+    """Progress that calls a function after the first step of the work with the given label."""
 
-    def __init__(self, work: str, happens: Callable[[], Any]) -> None:
+    def __init__(self, work: str, action: Callable[[], Any]) -> None:
         self.work = work
         self.label = ""
-        self.happens: Callable[[], Any] | None = happens
+        self.action: Callable[[], Any] | None = action
 
     def start(self, label: str, total: int | None, unit: str) -> None:
         self.label = label
 
     def advance(self, amount: int) -> None:
-        if self.label == self.work and self.happens is not None:
-            happens, self.happens = self.happens, None
-            happens()
+        if self.label == self.work and self.action is not None:
+            action, self.action = self.action, None
+            action()
 
     def finish(self) -> None:
         return
 
 
-class TestTwoAtATime:
-    def test_a_removal_stops_where_another_run_takes_it_over_and_leaves_what_that_one_writes(
-        self, graph: DialogueGraph
-    ) -> None:
+class TestConcurrentRuns:
+    def test_a_removal_stops_if_another_run_replaces_the_graph(self, graph: DialogueGraph) -> None:
         shift(graph)
-        rival = Meanwhile("remove", lambda: shift(graph, existing="replace"))
+        rival = CallsOnProgress("remove", lambda: shift(graph, existing="replace"))
         with pytest.raises(InputError, match="another run is removing the shift graph"):
             shift(graph, existing="replace", progress=rival)
         assert edges(graph.store) == replies(graph.store) == EXPECTED
 
-    def test_a_build_that_another_run_begins_anew_under_is_stopped_or_goes_on_and_counts_nothing_twice(
+    def test_a_rebuild_during_a_build_counts_nothing_twice(
         self, graph: DialogueGraph, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(build, "BATCH", 1)
-        rival = Meanwhile("shift graph", lambda: shift(graph, existing="replace"))
+        rival = CallsOnProgress("shift graph", lambda: shift(graph, existing="replace"))
         with suppress(InputError):
             shift(graph, progress=rival)
-        assert rival.happens is None
+        assert rival.action is None
         assert edges(graph.store) == replies(graph.store) == EXPECTED
 
 
 class TestWithoutReplies:
-    def test_an_empty_store_is_one_clear_line(self, store: Store) -> None:
+    def test_an_empty_store_is_refused(self, store: Store) -> None:
         with pytest.raises(InputError, match="no dialogues are in the"):
-            shift(filled(store, []))
+            shift(store_with(store, []))
 
-    def test_a_corpus_of_single_turns_is_one_clear_line_and_nothing_is_written(self, store: Store) -> None:
+    def test_a_corpus_without_replies_is_refused(self, store: Store) -> None:
         alone = dialogue("alone/train/0", "A CAT", responses=[(0, "A DOG", 0)])
-        graph = filled(store, [alone, *SAMPLES])
+        graph = store_with(store, [alone, *SAMPLES])
         with pytest.raises(InputError, match=r"the dialogues of alone in the .* have no replies"):
             shift(graph, corpora=["alone"])
         assert store.read("MATCH (n) WHERE n:Term OR n:ShiftGraph RETURN count(n) AS n")[0]["n"] == 0
 
 
 class TestFocus:
-    def test_is_the_posts_keyword_closest_to_the_reply_and_the_perspective_the_replys_closest_to_it(
+    def test_focus_and_perspective_are_the_closest_keywords(
         self,
     ) -> None:
         post = [keyword("moon"), keyword("train"), keyword("bread")]
@@ -197,15 +195,15 @@ class TestFocus:
             Shift("train", "station")
         ]
 
-    def test_of_equals_the_more_salient_is_taken(self) -> None:
+    def test_ties_are_broken_by_salience(self) -> None:
         post = [keyword("on", 0.4), keyword("no", 0.6)]
         assert shifts_of([KeywordPair(post, "onno", [keyword("x")])], Letters()) == [Shift("no", "x")]
 
-    def test_unknown_words_fall_back_on_salience(self) -> None:
+    def test_unknown_words_are_chosen_by_salience(self) -> None:
         post, reply = [keyword("8", 0.3), keyword("9", 0.2)], [keyword("7", 0.2), keyword("6", 0.9)]
         assert shifts_of([KeywordPair(post, "5", reply)], Letters()) == [Shift("8", "6")]
 
-    def test_of_nothing_is_nothing(self) -> None:
+    def test_no_pairs_give_no_shifts(self) -> None:
         assert shifts_of([], Letters()) == []
 
 

@@ -1,4 +1,4 @@
-"""Candidates for other perspectives: what they are, how they are split, what becomes of a corpus."""
+"""Tests of the candidates for a substitute perspective (CAPT): neighbours, subsets and rankings."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def samples(store: Store) -> Store:
 
 @pytest.fixture(scope="module")
 def kitchen(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store in a directory, for commands."""
+    """Return the path of a store with the samples."""
     path = tmp_path_factory.mktemp("kitchen") / "store"
     with open_store(path) as store:
         write_samples(store)
@@ -59,10 +59,10 @@ def texts(found: Substitutes) -> list[str]:
     return [one.text for one in found.ranked]
 
 
-# What replies move to
+# Shifts of a focus
 
 
-def test_the_shifts_of_a_focus_are_counted_and_the_commonest_is_first(samples: Store) -> None:
+def test_the_shifts_of_a_focus_are_sorted_by_count(samples: Store) -> None:
     found = ShiftGraph(samples).from_each(["coffee", "umbrella", "nowhere"])
     assert list(found["coffee"].items()) == [
         ("cake", 3), ("price", 2), ("tea", 2), ("café", 1), ("coffee", 1),
@@ -77,7 +77,7 @@ def test_the_likelihoods_of_a_focus_sum_to_one(samples: Store, hops: int) -> Non
         assert sum(map(likelihoods.of, shifts.prior)) == pytest.approx(1), focus
 
 
-def test_a_focus_raises_the_likelihood_of_what_it_leads_to_and_two_hops_of_what_lies_behind(
+def test_a_focus_raises_the_likelihood_of_its_neighbours(
     samples: Store,
 ) -> None:
     shifts = ShiftGraph(samples)
@@ -90,7 +90,7 @@ def test_a_focus_raises_the_likelihood_of_what_it_leads_to_and_two_hops_of_what_
 # Replies
 
 
-def test_replies_are_turns_behind_others_and_right_responses_in_their_order(samples: Store) -> None:
+def test_replies_are_turns_and_correct_responses_in_order(samples: Store) -> None:
     found = replies_of(samples, ["kitchen/train/2", "kitchen/train/1"])
     assert [reply.id for reply in found] == [
         "kitchen/train/2#1", "kitchen/train/2#1/r0",
@@ -102,7 +102,7 @@ def test_replies_are_turns_behind_others_and_right_responses_in_their_order(samp
     assert [set(one) for one in last.keywords] == [{"coffee"}, {"cake"}, {"cake", "cream"}]
 
 
-def test_a_reply_is_found_by_its_id_and_what_is_none_is_refused(samples: Store) -> None:
+def test_a_reply_is_found_by_its_id(samples: Store) -> None:
     assert stored_reply(samples, REPLY).perspective == "tea"
     for id in ("kitchen/train/2#0", "kitchen/train/2#1/r1", "kitchen/train/99#1", "nothing"):
         with pytest.raises(InputError, match=f"{id} is not a reply"):
@@ -112,7 +112,7 @@ def test_a_reply_is_found_by_its_id_and_what_is_none_is_refused(samples: Store) 
 # Candidates
 
 
-def test_the_paper_takes_neighbours_of_the_posts_keywords_without_the_observed_perspective(
+def test_candidates_of_the_paper_exclude_the_observed_perspective(
     samples: Store,
 ) -> None:
     reply = stored_reply(samples, "kitchen/train/10#1")
@@ -122,7 +122,7 @@ def test_the_paper_takes_neighbours_of_the_posts_keywords_without_the_observed_p
     assert (focus.text, set(focus.candidates)) == ("coffee", {"cake", "price", "café", "coffee"})
 
 
-def test_earlier_turns_bring_further_foci_that_count_less(samples: Store) -> None:
+def test_keywords_of_earlier_turns_are_less_salient_foci(samples: Store) -> None:
     reply = stored_reply(samples, "kitchen/train/1#2/r0")
     [near] = posts(ShiftGraph(samples), [reply], CandidateOptions(turns=1, hops=1))
     [far] = posts(ShiftGraph(samples), [reply], CandidateOptions(turns=3, hops=1))
@@ -130,7 +130,7 @@ def test_earlier_turns_bring_further_foci_that_count_less(samples: Store) -> Non
     assert {focus.text: focus.salience for focus in far.foci} == {"cake": 0.5, "coffee": 0.125}
 
 
-def test_two_hops_reach_further_and_most_bounds_them(samples: Store) -> None:
+def test_two_hops_give_more_candidates_up_to_the_limit(samples: Store) -> None:
     reply = stored_reply(samples, "kitchen/train/10#1")
     [post] = posts(ShiftGraph(samples), [reply], CandidateOptions(turns=1, hops=2))
     assert "cream" in post.foci[0].candidates
@@ -144,7 +144,7 @@ def test_two_hops_reach_further_and_most_bounds_them(samples: Store) -> None:
     st.integers(0, 5),
     st.randoms(),
 )
-def test_a_split_is_a_partition_into_subsets_of_the_size_in_any_order(
+def test_subsets_are_a_partition_that_does_not_depend_on_the_order(
     candidates: list[str], size: int, seed: int, random: object
 ) -> None:
     subsets = CandidateOptions(subset_size=size, seed=seed).split("focus", candidates)
@@ -157,7 +157,7 @@ def test_a_split_is_a_partition_into_subsets_of_the_size_in_any_order(
     assert CandidateOptions(subset_size=size, seed=seed).split("focus", candidates) == subsets
 
 
-def test_another_seed_or_focus_splits_another_way() -> None:
+def test_subsets_depend_on_seed_and_focus() -> None:
     many = [str(number) for number in range(50)]
     splits = [
         CandidateOptions(subset_size=5, seed=0).split("tea", many),
@@ -168,7 +168,7 @@ def test_another_seed_or_focus_splits_another_way() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"turns": 0}, {"hops": 3}, {"max_candidates": 0}, {"subset_size": 0}])
-def test_a_reach_out_of_range_is_refused(wrong: dict[str, int]) -> None:
+def test_options_out_of_range_are_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(InputError):
         CandidateOptions(**wrong)
 
@@ -176,7 +176,7 @@ def test_a_reach_out_of_range_is_refused(wrong: dict[str, int]) -> None:
 # Substitutes
 
 
-def test_substitutes_are_ranked_each_once_and_never_what_the_reply_said(samples: Store) -> None:
+def test_substitutes_are_unique_and_never_the_observed_perspective(samples: Store) -> None:
     replies = replies_of(samples, ["kitchen/train/10", "travel/train/2"])
     for found in substitutes_of(
         ShiftGraph(samples), replies, frequent(reach=CandidateOptions(subset_size=2))
@@ -187,7 +187,7 @@ def test_substitutes_are_ranked_each_once_and_never_what_the_reply_said(samples:
         assert found.reply.perspective not in texts(found)
 
 
-def test_one_substitute_is_taken_of_each_subset(samples: Store) -> None:
+def test_each_subset_gives_one_substitute(samples: Store) -> None:
     reply = stored_reply(samples, "kitchen/train/10#1")
     [single] = substitutes_of(
         ShiftGraph(samples), [reply], frequent(reach=replace(CandidateOptions.paper(), subset_size=100))
@@ -200,7 +200,7 @@ def test_one_substitute_is_taken_of_each_subset(samples: Store) -> None:
     assert texts(single) == texts(all_)[:1]
 
 
-def test_a_reply_without_keywords_before_it_has_no_substitutes(samples: Store) -> None:
+def test_a_reply_to_a_post_without_keywords_has_no_substitutes(samples: Store) -> None:
     reply = Reply("", "Yes.", None, None, ("Really?",), ({},))
     [found] = substitutes_of(ShiftGraph(samples), [reply], frequent())
     assert found.ranked == ()
@@ -209,8 +209,8 @@ def test_a_reply_without_keywords_before_it_has_no_substitutes(samples: Store) -
 # A corpus
 
 
-class Stops:
-    """Progress of a user who presses Ctrl-C at once."""
+class InterruptsAtOnce:
+    """Raise KeyboardInterrupt at the first progress."""
 
     def start(self, label: str, total: int | None, unit: str) -> None:
         return
@@ -226,7 +226,7 @@ def written(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def test_a_corpus_is_written_one_reply_a_line_and_the_rest_is_counted(samples: Store, tmp_path: Path) -> None:
+def test_a_corpus_is_written_with_one_reply_per_line(samples: Store, tmp_path: Path) -> None:
     out = tmp_path / "substitutes.jsonl"
     report = SubstituteFinder(samples, frequent(most=3), selection=Selection(corpora=("kitchen",))).to_jsonl(
         out
@@ -241,23 +241,21 @@ def test_a_corpus_is_written_one_reply_a_line_and_the_rest_is_counted(samples: S
         assert line["perspective"] not in [one["text"] for one in line["substitutes"]]
 
 
-def test_a_run_that_was_stopped_goes_on_and_ends_with_the_same_bytes(
+def test_a_resumed_run_gives_the_same_bytes(
     samples: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("graphneg.shift.candidates.DIALOGUES", 5)
     whole, parts = tmp_path / "whole.jsonl", tmp_path / "parts.jsonl"
     first = SubstituteFinder(samples, frequent()).to_jsonl(whole)
     with pytest.raises(KeyboardInterrupt):
-        SubstituteFinder(samples, frequent(), progress=Stops()).to_jsonl(parts)
+        SubstituteFinder(samples, frequent(), progress=InterruptsAtOnce()).to_jsonl(parts)
     assert not parts.exists()
     again = SubstituteFinder(samples, frequent()).to_jsonl(parts)
     assert again == first
     assert parts.read_bytes() == whole.read_bytes()
 
 
-def test_a_file_of_another_kind_and_a_store_without_shifts_are_refused(
-    embedded: Store, tmp_path: Path
-) -> None:
+def test_another_suffix_or_a_missing_shift_graph_is_refused(embedded: Store, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"ends in \.jsonl"):
         SubstituteFinder(embedded, frequent()).to_jsonl(tmp_path / "out.parquet")
     wipe(embedded)
@@ -272,7 +270,7 @@ def lines_of(text: str) -> Sequence[str]:
     return text.strip().splitlines()
 
 
-def test_the_command_shows_what_a_post_and_a_reply_could_lead_to(run: Run, kitchen: Path) -> None:
+def test_the_command_shows_substitutes_of_a_post_and_a_reply(run: Run, kitchen: Path) -> None:
     ended = run(
         "shift", "substitutes", "--store", kitchen, "--post", "I need a coffee now.", "--subset-size", "1"
     )
@@ -304,7 +302,7 @@ def test_the_command_writes_a_corpus(run: Run, kitchen: Path, tmp_path: Path) ->
         (["--post", "Coffee?", "--option", "weight=3"], 2, "takes no option 'weight'"),
     ],
 )
-def test_wrong_input_is_one_clear_line(
+def test_wrong_input_is_one_line_of_error(
     run: Run, kitchen: Path, arguments: list[str], status: int, message: str
 ) -> None:
     ended = run("shift", "substitutes", "--store", kitchen, *arguments)

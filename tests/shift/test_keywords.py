@@ -1,4 +1,4 @@
-"""Keywords of short texts: phrases that a reader would underline, under the keys that graphs have."""
+"""Tests of keyword extraction by YAKE and RAKE: "three red foxes" gives "red fox", "fox" and "red"."""
 
 from __future__ import annotations
 
@@ -56,39 +56,41 @@ class TestYake:
             ("Is your train ticket expensive?", {"train ticket", "train", "ticket", "expensive"}),
         ],
     )
-    def test_a_sentence_of_six_words_has_the_phrases_in_it(
+    def test_keywords_of_a_short_sentence(
         self, yake: KeywordExtractor, text: str, expected: set[str]
     ) -> None:
         assert keys(yake, text) == expected
 
     @pytest.mark.parametrize("text", ["", "Oh, yes!", "Not at all.", "12:30", "😀", "Why is that?"])
-    def test_a_text_without_content_has_none(self, yake: KeywordExtractor, text: str) -> None:
+    def test_a_text_without_content_words_has_no_keywords(self, yake: KeywordExtractor, text: str) -> None:
         assert keys(yake, text) == set()
 
-    def test_a_verb_stands_alone_and_the_day_is_not_drawn_into_a_phrase(self, yake: KeywordExtractor) -> None:
+    def test_phrases_contain_no_verbs_or_days(self, yake: KeywordExtractor) -> None:
         found = keys(yake, "Our cousins visit castles and start work tomorrow.")
         assert {"visit", "cousin", "castle", "work", "tomorrow"} <= found
         assert not found & {"cousin visit", "visit castle", "work tomorrow"}
 
-    def test_words_are_kept_as_they_were_written(self, yake: KeywordExtractor) -> None:
+    def test_keywords_keep_their_original_words(self, yake: KeywordExtractor) -> None:
         [found] = yake.extract(["We saw three Red foxes yesterday."])
         assert ("Red", "foxes") in {one.words for one in found if one.text == "red fox"}
 
-    def test_the_best_come_first(self, yake: KeywordExtractor) -> None:
+    def test_keywords_are_sorted_by_score(self, yake: KeywordExtractor) -> None:
         [found] = yake.extract(["The violin teacher lost her violin, and the violin was new."])
         assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
 
-    def test_without_its_package_one_line_says_what_to_do(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_missing_package_is_answered_with_the_extra_to_install(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setitem(sys.modules, "yake", None)
         with pytest.raises(InputError, match=r"graphneg\[keywords\].*--keywords rake"):
             get_extractor("yake")
 
 
 class TestRake:
-    def test_a_phrase_scores_the_sum_of_degree_by_frequency(self, rake: KeywordExtractor) -> None:
+    def test_the_score_of_a_phrase_sums_degree_over_frequency(self, rake: KeywordExtractor) -> None:
         [found] = rake.extract(["The stone bridge is old. The bridge has a gate."])
         scores = {one.text: one.score for one in found}
-        assert scores["stone bridge"] == pytest.approx(3.5 / 4.5)  # stone 2/1, bridge 3/2
+        assert scores["stone bridge"] == pytest.approx(3.5 / 4.5)  # degree/frequency: stone 2/1, bridge 3/2
         assert scores["bridge"] == pytest.approx(1.5 / 2.5)
         assert scores["gate"] == pytest.approx(0.5)
 
@@ -101,19 +103,19 @@ class TestAnyExtractor:
     @settings(max_examples=60)
     @given(text=st.one_of(st.text(max_size=80), st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join)))
     @pytest.mark.parametrize("name", EXTRACTORS)
-    def test_scores_keys_and_lengths_are_in_bounds(self, name: str, text: str) -> None:
+    def test_scores_and_lengths_are_in_bounds(self, name: str, text: str) -> None:
         [found] = get_extractor(name).extract([text])
         assert all(0 < one.score <= 1 for one in found)
         assert all(1 <= len(one.words) <= MAX_WORDS and one.text == one.text.lower() for one in found)
         assert len({one.text for one in found}) == len(found)
 
     @pytest.mark.parametrize("name", EXTRACTORS)
-    def test_a_text_has_the_same_keywords_whatever_stands_beside_it(self, name: str) -> None:
+    def test_keywords_do_not_depend_on_other_texts(self, name: str) -> None:
         texts = ["My brother repairs old bicycles.", "", "Is your train ticket expensive?"]
         extractor = get_extractor(name)
         assert extractor.extract(texts) == [extractor.extract([text])[0] for text in texts]
 
-    def test_keys_are_those_that_graphs_tie_their_concepts_to(self, yake: KeywordExtractor) -> None:
+    def test_keywords_equal_the_terms_of_graph_concepts(self, yake: KeywordExtractor) -> None:
         text = "Two children bought the cheapest tickets."
         graph = get_parser("dependency").parse_batch([text])[0].graph
         assert graph is not None
@@ -123,7 +125,7 @@ class TestAnyExtractor:
         assert {key for key in keys(yake, text) if " " not in key} <= terms
 
     @pytest.mark.parametrize("name", EXTRACTORS)
-    def test_a_language_without_a_model_works_and_says_what_is_missing(self, name: str) -> None:
+    def test_a_language_without_a_model_gives_a_note(self, name: str) -> None:
         extractor = get_extractor(name, "fr")
         assert "no spaCy model for 'fr'" in extractor.notes[0]
         assert "voiture rouge" in keys(extractor, "Je veux une voiture rouge.")
@@ -137,7 +139,9 @@ class TestAnyExtractor:
             (("rake", "de", "en_core_web_sm"), "is for the language 'en', not 'de'"),
         ],
     )
-    def test_what_can_not_be_had_is_one_clear_line(self, arguments: tuple[str, ...], message: str) -> None:
+    def test_unavailable_extractors_and_languages_are_refused(
+        self, arguments: tuple[str, ...], message: str
+    ) -> None:
         with pytest.raises(InputError, match=message) as raised:
             get_extractor(*arguments)
         assert "\n" not in str(raised.value)

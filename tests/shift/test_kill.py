@@ -1,4 +1,4 @@
-"""Building a shift graph, killed in the middle, or by two processes at a time: its counts are exact."""
+"""Tests that the counts of the shift graph are exact after kill -9 and with two concurrent builds."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ open(sys.argv[1]).shift(Letters(), keywords=Capitals())
 pytestmark = pytest.mark.slow
 
 
-def building(server: Server) -> subprocess.Popen[bytes]:
+def start_build(server: Server) -> subprocess.Popen[bytes]:
     environment = {**os.environ, **server.environment, "PYTHONPATH": str(ROOT)}
     return subprocess.Popen([sys.executable, "-c", CODE, server.target], env=environment)
 
 
-def done(store: Store) -> int:
+def count_done(store: Store) -> int:
     return store.read("MATCH (d:Dialogue) WHERE d.shifts IS NOT NULL RETURN count(d) AS done")[0]["done"]
 
 
-def kill_in_its_work(process: subprocess.Popen[bytes], store: Store, moment: float) -> None:
-    before, deadline = done(store), time.monotonic() + PATIENCE
-    while done(store) == before:
+def kill_during_work(process: subprocess.Popen[bytes], store: Store, delay: float) -> None:
+    before, deadline = count_done(store), time.monotonic() + PATIENCE
+    while count_done(store) == before:
         assert process.poll() is None and time.monotonic() < deadline
-    time.sleep(moment)
+    time.sleep(delay)
     process.kill()
     process.wait()
 
@@ -61,23 +61,23 @@ def test_a_killed_build_has_exact_counts_and_is_completed(server: Server) -> Non
         whole = edges(store), mentions(store)
         wipe(store)
         store_records(store, list(many(DIALOGUES)))
-        moments = random.Random("shift")
+        delays = random.Random("shift")
         for _ in range(KILLS):
-            kill_in_its_work(building(server), store, moments.uniform(0, 0.02))
+            kill_during_work(start_build(server), store, delays.uniform(0, 0.02))
             server.settle(store)
             assert edges(store) == replies(store)
-        assert 0 < done(store) < DIALOGUES
-        assert building(server).wait(PATIENCE) == 0
+        assert 0 < count_done(store) < DIALOGUES
+        assert start_build(server).wait(PATIENCE) == 0
         assert (edges(store), mentions(store)) == whole
 
 
-def test_two_builds_at_a_time_write_each_reply_once(server: Server) -> None:
+def test_two_concurrent_builds_write_each_reply_once(server: Server) -> None:
     with server.open() as store:
         wipe(store)
         store_records(store, list(many(DIALOGUES)))
-        both = [building(server), building(server)]
+        both = [start_build(server), start_build(server)]
         assert [each.wait(PATIENCE) for each in both] == [0, 0]
-        assert done(store) == DIALOGUES
+        assert count_done(store) == DIALOGUES
         assert edges(store) == replies(store)
         assert sum(edges(store).values()) == REPLIES
         written = store.read("MATCH (:Term)-[s:SHIFTS_TO]->(:Term) RETURN count(s) AS edges")

@@ -1,4 +1,4 @@
-"""The neighbourhood of a topic, as the command prints it and as a page that loads nothing."""
+"""Tests of the neighbourhood of a topic in the shift graph: printed, and as an offline page."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ EXAMPLES = re.findall(r"^```console\n\$ graphneg (.*?)\n(.*?)^```$", PAGE, re.M 
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
-    """An embedded store with the samples; its server stays up for all tests of this module."""
+def store_path(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
+    """Return the path of a store with the samples. Its server runs during all tests of this module."""
     path = tmp_path_factory.mktemp("samples") / "store"
     with open_store(path) as store:
         write_samples(store)
@@ -48,13 +48,13 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
 
 
 @pytest.fixture(scope="module")
-def around(place: str) -> Neighbourhood:
-    with open_store(place) as store:
+def around(store_path: str) -> Neighbourhood:
+    with open_store(store_path) as store:
         return neighbourhood(store, "coffee")
 
 
-class Parts(HTMLParser):
-    """The elements of a page with their attributes, and the text of each script."""
+class PageParts(HTMLParser):
+    """Collect the elements of a page with their attributes, the scripts and the visible text."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -81,13 +81,13 @@ class Parts(HTMLParser):
 
 
 class TestNeighbourhood:
-    def test_it_is_the_same_on_every_server(self, store: Store, around: Neighbourhood) -> None:
+    def test_the_neighbourhood_is_the_same_on_every_server(self, store: Store, around: Neighbourhood) -> None:
         wipe(store)
         write_samples(store)
         assert neighbourhood(store, "coffee") == around
 
-    def test_it_counts_all_and_holds_the_most_frequent(self, place: str) -> None:
-        with open_store(place) as store:
+    def test_all_shifts_are_counted_and_the_most_frequent_listed(self, store_path: str) -> None:
+        with open_store(store_path) as store:
             few = neighbourhood(store, "coffee", limit=1, examples=1)
         assert (few.outgoing, few.perspectives, few.incoming, few.foci, few.stays) == (9, 5, 4, 3, 1)
         assert [(shift.perspective, shift.count) for shift in few.moves_to] == [("cake", 3)]
@@ -99,13 +99,13 @@ class TestNeighbourhood:
             ),
         )
 
-    def test_nothing_more_is_left_where_all_is_held(self, around: Neighbourhood) -> None:
+    def test_a_complete_neighbourhood_has_no_more_topics(self, around: Neighbourhood) -> None:
         assert (around.more_perspectives, around.more_foci) == (0, 0)
         assert [len(shift.pairs) for shift in around.moves_to] == [s.count for s in around.moves_to]
 
 
 class TestLayout:
-    def test_the_sides_are_those_of_the_shifts(self, around: Neighbourhood) -> None:
+    def test_incoming_and_outgoing_shifts_are_on_different_sides(self, around: Neighbourhood) -> None:
         sides = {(curve.shift.focus, curve.shift.perspective): curve.side for curve in layout(around)}
         assert sides[("coffee", "cake")] == 1
         assert sides[("tea", "coffee")] == -1
@@ -119,14 +119,14 @@ class TestLayout:
         curves = layout(replace(around, moves_to=(frequent, rare), comes_from=()))
         assert [curve.width for curve in curves] == [WIDEST, NARROWEST]
 
-    def test_no_two_ends_share_a_place(self, around: Neighbourhood) -> None:
+    def test_ends_of_curves_do_not_overlap(self, around: Neighbourhood) -> None:
         ends = [curve.end for curve in layout(around)]
         assert len(set(ends)) == len(ends)
 
 
 class TestPage:
-    def test_it_loads_nothing(self, around: Neighbourhood) -> None:
-        parts = Parts(page(around))
+    def test_the_page_loads_no_resources(self, around: Neighbourhood) -> None:
+        parts = PageParts(page(around))
         policies = [
             of["content"] for tag, of in parts.elements if of.get("http-equiv") == "Content-Security-Policy"
         ]
@@ -138,8 +138,8 @@ class TestPage:
         own = re.sub(r"<script>.*?</script>", "", page(around), count=1, flags=re.S)
         assert not re.search(r"https?://|@import|url\(", own)
 
-    def test_each_shift_leads_to_its_utterances(self, around: Neighbourhood) -> None:
-        parts = Parts(page(around))
+    def test_each_shift_links_to_its_utterances(self, around: Neighbourhood) -> None:
+        parts = PageParts(page(around))
         curves = layout(around)
         ids = [of["id"] for tag, of in parts.elements if tag == "details"]
         assert sorted(map(str, ids)) == [f"shift-{i}" for i in range(len(curves))]
@@ -150,26 +150,26 @@ class TestPage:
         drawn = json.dumps(json.loads(item))
         assert '"coffee  1"' in drawn and '"cake  3"' in drawn
 
-    def test_what_people_said_is_never_markup(self, around: Neighbourhood) -> None:
+    def test_texts_are_escaped(self, around: Neighbourhood) -> None:
         nasty = "</script><script>alert(\"1\")</script><b title='x'>"
         pair = ExamplePair("a/b/1#1", "a", nasty, nasty)
         text = page(replace(around, topic=nasty, moves_to=(CountedShift(nasty, nasty + "!", 1, (pair,)),)))
-        parts = Parts(text)
+        parts = PageParts(text)
         assert len([tag for tag, _ in parts.elements if tag == "script"]) == 3
         assert not [of for _, of in parts.elements if "title" in of]
         assert nasty in parts.words
 
-    def test_what_is_not_shown_is_counted(self, place: str) -> None:
-        with open_store(place) as store:
+    def test_omitted_pairs_and_topics_are_counted(self, store_path: str) -> None:
+        with open_store(store_path) as store:
             text = page(neighbourhood(store, "coffee", limit=1, examples=1))
         assert "1 of 3 pairs shown" in text
         assert "and 4 topics more, which are less frequent" in text
         assert "and 1 topic more, which are less frequent" in text
 
-    def test_it_takes_less_than_two_megabytes(self, around: Neighbourhood) -> None:
+    def test_the_page_is_smaller_than_two_megabytes(self, around: Neighbourhood) -> None:
         assert len(page(around).encode()) < 2_000_000
 
-    def test_without_its_library_the_extra_is_named(
+    def test_a_missing_library_is_answered_with_the_extra(
         self, around: Neighbourhood, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         for name in ("bokeh.resources", "bokeh.embed"):
@@ -183,8 +183,8 @@ class TestPage:
 
 
 class TestCommand:
-    def test_the_neighbourhood_is_printed_with_counts_and_examples(self, run: Run, place: str) -> None:
-        ended = run("--store", place, "shift", "show", "coffee")
+    def test_the_neighbourhood_is_printed_with_counts_and_examples(self, run: Run, store_path: str) -> None:
+        ended = run("--store", store_path, "shift", "show", "coffee")
         assert ended.status == 0
         assert "9 pairs move from this topic to 5 topics" in ended.out
         assert re.search(
@@ -193,24 +193,24 @@ class TestCommand:
         assert "coffee (stays)" in ended.out
         assert "more, which are less frequent" not in ended.out
 
-    def test_a_page_is_written_as_well(self, run: Run, place: str, tmp_path: Path) -> None:
+    def test_a_page_is_written_as_well(self, run: Run, store_path: str, tmp_path: Path) -> None:
         out = tmp_path / "tea.html"
-        ended = run("shift", "show", "tea", "--html", out, "--store", place)
+        ended = run("shift", "show", "tea", "--html", out, "--store", store_path)
         assert ended.status == 0 and f"wrote {out}" in ended.err
         assert "<title>tea: shifts around it</title>" in out.read_text(encoding="utf-8")
 
-    def test_a_topic_that_is_not_in_the_graph_is_one_line(self, run: Run, place: str, tmp_path: Path) -> None:
+    def test_an_unknown_topic_is_one_line_of_error(self, run: Run, store_path: str, tmp_path: Path) -> None:
         out = tmp_path / "page.html"
-        ended = run("--store", place, "shift", "show", "Caek", "--html", out)
+        ended = run("--store", store_path, "shift", "show", "Caek", "--html", out)
         assert ended.status == 1
         assert ended.err.splitlines()[-1] == "error: 'Caek' is not in the shift graph: did you mean cake?"
         assert ended.out == "" and not out.exists()
 
-    def test_a_topic_that_nothing_leads_to_is_shown_all_the_same(self, run: Run, place: str) -> None:
-        ended = run("--store", place, "shift", "show", "weather")
+    def test_a_topic_without_incoming_shifts_is_shown(self, run: Run, store_path: str) -> None:
+        ended = run("--store", store_path, "shift", "show", "weather")
         assert ended.status == 0 and "move to this topic" not in ended.out
 
-    def test_a_store_without_a_shift_graph_says_what_makes_one(self, run: Run, tmp_path: Path) -> None:
+    def test_a_missing_shift_graph_is_answered_with_the_command(self, run: Run, tmp_path: Path) -> None:
         with DialogueGraph(open_store(tmp_path / "empty")):
             ended = run("--store", tmp_path / "empty", "shift", "show", "tea")
         assert ended.status == 1 and "build the graph with graphneg shift build" in ended.err
@@ -218,10 +218,10 @@ class TestCommand:
 
 class TestNamedQueries:
     @pytest.mark.parametrize(("command", "output"), EXAMPLES, ids=[command for command, _ in EXAMPLES])
-    def test_documented_examples_are_what_is_printed(
-        self, run: Run, place: str, command: str, output: str
+    def test_documented_examples_are_exact(
+        self, run: Run, store_path: str, command: str, output: str
     ) -> None:
-        ended = run("--store", place, *command.split())
+        ended = run("--store", store_path, *command.split())
         assert ended.status == 0
         printed = "\n".join(line.rstrip() for line in ended.out.splitlines())
         assert printed.strip("\n") == output.strip("\n")
@@ -231,7 +231,7 @@ class TestNamedQueries:
         assert ended.status == 0
         assert re.search(r"behind +focus, perspective, \[corpus\], limit=20 +The replies", ended.out)
 
-    def test_an_unknown_name_lists_them_too(self, run: Run) -> None:
+    def test_an_unknown_name_is_answered_with_the_known_ones(self, run: Run) -> None:
         ended = run("cypher", "--named", "hub")
         assert ended.status == 2 and ended.out == ""
         assert "self_shifts" in ended.err
@@ -256,17 +256,21 @@ class TestNamedQueries:
             ),
         ],
     )
-    def test_wrong_parameters_are_one_line(self, run: Run, arguments: list[str], message: str) -> None:
+    def test_wrong_parameters_are_one_line_of_error(
+        self, run: Run, arguments: list[str], message: str
+    ) -> None:
         ended = run("cypher", "--named", *arguments)
         assert ended.status == 2 and ended.err.startswith(message)
         assert len(ended.err.splitlines()) == 1
 
-    def test_a_topic_that_reads_as_a_number_is_a_text(self, run: Run, place: str) -> None:
-        ended = run("--store", place, "cypher", "--named", "topic", "--param", "focus=2019")
+    def test_a_numeric_topic_is_a_text(self, run: Run, store_path: str) -> None:
+        ended = run("--store", store_path, "cypher", "--named", "topic", "--param", "focus=2019")
         assert ended.status == 1 and "'2019' is not in the shift graph" in ended.err
 
-    def test_rows_can_be_had_as_json(self, run: Run, place: str) -> None:
-        ended = run("--store", place, "cypher", "--named", "hubs", "--param", "limit=1", "--format", "json")
+    def test_rows_can_be_printed_as_json(self, run: Run, store_path: str) -> None:
+        ended = run(
+            "--store", store_path, "cypher", "--named", "hubs", "--param", "limit=1", "--format", "json"
+        )
         assert json.loads(ended.out)["topic"] == "coffee"
 
     def test_neither_a_query_nor_a_name_is_wrong_usage(self, run: Run) -> None:
@@ -276,7 +280,7 @@ class TestNamedQueries:
 
 @pytest.mark.parametrize("file", ["page_frame.html", "shift/page.html", "evaluation/negatives/page.html"])
 def test_a_page_fits_a_telephone(file: str) -> None:
-    """390 pixels are 24 rem: nothing is made wider, but in a query of the width."""
+    """A screen of 390 pixels has 24 rem, so no element is wider, except within a media query."""
     style = resources.files("graphneg").joinpath(file).read_text(encoding="utf-8")
     widths = re.findall(r"[{;] *(?:min-)?width: ([\d.]+)rem", re.sub(r"@media[^{]*", "", style))
     assert all(float(width) < 22 for width in widths), widths

@@ -1,4 +1,4 @@
-"""Predictors of perspectives: by counts, by vectors, and by tiny language models that are trained here."""
+"""Tests of the predictors of perspectives (CAPT): by frequency, by embeddings and by language models."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PRIOR = {"fish": 0.4, "milk": 0.2, "door": 0.2, "rice": 0.1, "car": 0.1}
 
 
 def post(*foci: tuple[str, dict[str, float]], text: str = "Did you feed the cat?") -> Post:
-    """A post whose foci are equally salient, with what each leads to."""
+    """Return a post with equally salient foci; each has the likelihoods of its perspectives."""
     made = tuple(
         Focus(name, 1.0, tuple(known), Likelihoods({}, known, tuple(known), 0.1, PRIOR))
         for name, known in foci
@@ -44,20 +44,20 @@ CAT = post(("cat", {"fish": 0.5, "milk": 0.3, "door": 0.1}), ("feed", {"milk": 0
 # By counts
 
 
-def test_frequency_takes_of_each_subset_what_all_foci_together_make_likeliest() -> None:
+def test_frequency_chooses_the_likeliest_of_each_subset_over_all_foci() -> None:
     choices = FrequencyPredictor().choose(CAT, CAT.foci[0], [("fish", "milk"), ("door", "car")])
     assert [choice.text for choice in choices] == ["milk", "door"]
     assert choices[0].score == pytest.approx((0.3 + 0.6) / 2)
     assert choices[1].score == pytest.approx((0.1 + 0.1 * 0.2) / 2)
 
 
-def test_a_keyword_of_the_post_is_likelier_to_be_taken_up_again() -> None:
+def test_keywords_of_the_post_are_likelier() -> None:
     without = post(("cup", {"cat": 0.1}))
     said = post(("cup", {"cat": 0.1}), ("cat", {"cat": 0.1}))
     assert likelihood(said, "cat") > likelihood(without, "cat")
 
 
-def test_equal_candidates_are_told_apart_by_name_whatever_their_order() -> None:
+def test_ties_are_broken_by_name() -> None:
     even = post(("cat", {"b": 0.1, "a": 0.1}))
     for subset in (("a", "b"), ("b", "a")):
         [choice] = FrequencyPredictor().choose(even, even.foci[0], [subset])
@@ -75,13 +75,13 @@ def vectors(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_embedding_prefers_what_is_close_to_the_posts_keywords(vectors: Path) -> None:
+def test_embedding_prefers_terms_close_to_keywords_of_the_post(vectors: Path) -> None:
     even = post(("cat", {"fish": 0.3, "door": 0.3}))
     [choice] = EmbeddingPredictor(str(vectors)).choose(even, even.foci[0], [("fish", "door")])
     assert choice.text == "door"
 
 
-def test_without_weight_embedding_chooses_as_frequency_does(vectors: Path) -> None:
+def test_embedding_with_weight_0_equals_frequency(vectors: Path) -> None:
     subsets = [("fish", "milk"), ("door", "car")]
     by_count = FrequencyPredictor().choose(CAT, CAT.foci[0], subsets)
     embedder = get_embedder(str(vectors))
@@ -116,14 +116,14 @@ def test_every_predictor_is_found_by_name_and_documented(name: str) -> None:
         ("embedding", {}, "needs a model"),
     ],
 )
-def test_a_predictor_that_can_not_be_made_says_why(name: str, options: dict, message: str) -> None:
+def test_invalid_predictors_are_refused(name: str, options: dict, message: str) -> None:
     with pytest.raises(ModelError, match=message) as caught:
         get_predictor(name, **options)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("answer", [[], [ScoredTerm("car", 1.0)], [ScoredTerm("fish", 1.0)] * 2])
-def test_an_answer_that_is_not_one_of_each_subset_is_refused(answer: list[ScoredTerm]) -> None:
+def test_an_answer_without_one_choice_per_subset_is_refused(answer: list[ScoredTerm]) -> None:
     class Wrong:
         name = "wrong"
 
@@ -139,7 +139,7 @@ def test_an_answer_that_is_not_one_of_each_subset_is_refused(answer: list[Scored
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A BART and a GPT-2 with random weights."""
+    """Return a folder with a BART and a GPT-2 with random weights."""
     torch = pytest.importorskip("torch", reason="language models need the neural extra")
     pytest.importorskip("transformers", reason="language models need the neural extra")
     from tests.tiny_lm import causal_folder, seq2seq_folder
@@ -158,7 +158,7 @@ def samples(embedded: Store) -> Store:
     return embedded
 
 
-def test_examples_ask_for_the_perspective_among_the_candidates_of_its_subset(samples: Store) -> None:
+def test_training_examples_list_the_perspective_among_candidates(samples: Store) -> None:
     pytest.importorskip("transformers", reason="language models need the neural extra")
     examples = examples_of(samples, reach=CandidateOptions())
     assert len(examples) == len(examples_of(samples, reach=None)) == 26
@@ -172,7 +172,7 @@ def test_examples_ask_for_the_perspective_among_the_candidates_of_its_subset(sam
     assert set(some) < set(examples)
 
 
-def test_a_trained_seq2seq_model_chooses_what_replies_moved_to(
+def test_a_trained_seq2seq_model_chooses_observed_perspectives(
     samples: Store, folders: Path, tmp_path: Path
 ) -> None:
     from graphneg.shift.prediction import Seq2SeqPredictor
@@ -206,7 +206,7 @@ def test_seq2seq_scores_are_the_log_likelihoods_of_whole_perspectives(folders: P
     assert choice.score == pytest.approx(-loss * len(model.target_tokens(choice.text)), rel=1e-4)
 
 
-def test_causal_scores_do_not_depend_on_how_candidates_are_batched(folders: Path) -> None:
+def test_causal_scores_do_not_depend_on_the_batch(folders: Path) -> None:
     from graphneg.nn.models import load_causal
     from graphneg.shift.prediction import CausalPredictor, source_without_candidates
 
@@ -224,7 +224,7 @@ def test_causal_scores_do_not_depend_on_how_candidates_are_batched(folders: Path
             assert choices[place].score == pytest.approx(expected, rel=1e-3)
 
 
-def test_the_counts_weigh_in_by_the_prior(folders: Path) -> None:
+def test_a_large_prior_weight_follows_the_counts(folders: Path) -> None:
     from graphneg.shift.prediction import CausalPredictor
 
     likely = post(("cat", {"car": 0.98, "fish": 1e-9}))
@@ -234,7 +234,7 @@ def test_the_counts_weigh_in_by_the_prior(folders: Path) -> None:
     assert choice.text == "car"
 
 
-def test_a_model_for_another_task_is_one_clear_line(folders: Path) -> None:
+def test_a_model_for_another_task_is_refused(folders: Path) -> None:
     for name, folder in (("seq2seq", "gpt2"), ("causal", "bart")):
         with pytest.raises(ModelError, match=str(folders / folder)) as caught:
             get_predictor(name, model=folders / folder, device="cpu")

@@ -1,4 +1,4 @@
-"""``graph.substitutes``: what replies could have moved to, of a post, of a reply, and of a corpus."""
+"""Tests of ``graph.substitutes``: substitute perspectives for a post, a reply and a corpus."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def graph(store: Store) -> Generator[DialogueGraph]:
     wipe(store)
 
 
-class Last:
-    """A predictor of one's own: the last candidate by name."""
+class LastByName:
+    """Choose the last candidate in alphabetical order."""
 
     name = "last"
 
@@ -39,7 +39,7 @@ class Last:
         return [ScoredTerm(max(subset), 1.0) for subset in subsets]
 
 
-def test_a_post_of_ones_own_leads_where_its_keywords_lead(graph: DialogueGraph) -> None:
+def test_substitutes_of_a_new_post_come_from_its_keywords(graph: DialogueGraph) -> None:
     paper = graph.substitutes(turns=1, hops=1, subset_size=1)
     found = paper.of_post("I need a coffee now.")
     assert {(one.focus, one.text) for one in found.ranked} == {
@@ -49,13 +49,13 @@ def test_a_post_of_ones_own_leads_where_its_keywords_lead(graph: DialogueGraph) 
     assert {one.text for one in found.ranked} - {one.text for one in without.ranked} == {"cake"}
 
 
-def test_a_stored_reply_never_gets_what_it_said(graph: DialogueGraph) -> None:
+def test_substitutes_of_a_reply_exclude_its_perspective(graph: DialogueGraph) -> None:
     found = graph.substitutes(subset_size=1, top=3).of_reply(REPLY)
     assert (found.reply.perspective, len(found.ranked)) == ("tea", 3)
     assert "tea" not in {one.text for one in found.ranked}
 
 
-def test_all_replies_are_iterated_as_they_are_written(graph: DialogueGraph, tmp_path: Path) -> None:
+def test_iteration_equals_the_written_file(graph: DialogueGraph, tmp_path: Path) -> None:
     finder = graph.substitutes(top=2, corpora=["travel"])
     report = finder.to_jsonl(tmp_path / "out.jsonl")
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text("utf-8").splitlines()]
@@ -67,11 +67,15 @@ def test_all_replies_are_iterated_as_they_are_written(graph: DialogueGraph, tmp_
     ]
 
 
-def test_a_predictor_of_ones_own_is_taken_and_its_answers_are_checked(graph: DialogueGraph) -> None:
-    [one] = graph.substitutes(Last(), turns=1, hops=1, subset_size=100).of_post("I need a coffee now.").ranked
+def test_a_predictor_object_is_used_and_its_answers_checked(graph: DialogueGraph) -> None:
+    [one] = (
+        graph.substitutes(LastByName(), turns=1, hops=1, subset_size=100)
+        .of_post("I need a coffee now.")
+        .ranked
+    )
     assert one.text == "tea"
 
-    class Silent(Last):
+    class Silent(LastByName):
         def choose(self, post: Post, focus: Focus, subsets: Sequence[Sequence[str]]) -> list[ScoredTerm]:
             return []
 
@@ -82,12 +86,12 @@ def test_a_predictor_of_ones_own_is_taken_and_its_answers_are_checked(graph: Dia
 @pytest.mark.parametrize(
     "wrong", [{"turns": 0}, {"hops": 3}, {"max_candidates": 0}, {"subset_size": 0}, {"top": 0}]
 )
-def test_a_number_out_of_range_is_refused_at_once(graph: DialogueGraph, wrong: dict[str, int]) -> None:
+def test_options_out_of_range_are_refused(graph: DialogueGraph, wrong: dict[str, int]) -> None:
     with pytest.raises(InputError):
         graph.substitutes(**wrong)  # type: ignore[arg-type]
 
 
-def test_a_posts_keywords_are_found_as_those_of_the_graph(embedded: Store, tmp_path: Path) -> None:
+def test_a_new_post_needs_the_extractor_of_the_graph(embedded: Store, tmp_path: Path) -> None:
     assert extractor_named(None).name == get_extractor("yake").name
     for language in ("en", "de"):
         name = get_extractor("rake", language).name

@@ -1,6 +1,6 @@
-"""Generates queries that try to do more than reading: a grammar, and what hides a clause in a text.
+"""Generate queries that try to write, read files or connect, in forms that a text check may miss.
 
-Some are not valid on a server; many would write if they were let. The same seed gives the same queries.
+Some are invalid on a server; many would write if they were allowed. The same seed gives the same queries.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from random import Random
 
 @dataclass(frozen=True, slots=True)
 class Baits:
-    """What nobody may reach: a file, an address, and a folder that nothing may be written to."""
+    """A file that must not be read, an address that must not be called, a folder that must stay empty."""
 
     file: str
     address: str
@@ -32,7 +32,7 @@ class Baits:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A query but for its end, and an end that returns what it may have got hold of."""
+    """A query in two parts: the body, and a RETURN clause with the data that the body may have read."""
 
     body: str
     end: str = "RETURN 1 AS got"
@@ -95,7 +95,7 @@ EXPRESSIONS = (
 
 
 def hostile_queries(seed: int, baits: Baits) -> Iterator[str]:
-    """Yield queries without end."""
+    """Yield an endless sequence of queries."""
     random = Random(seed)
     makers: tuple[Callable[[Random, Baits], Attempt], ...] = (
         _write, _write, _write, _write, _write, _load, _procedure, _procedure, _schema, _administration, _sql,
@@ -111,7 +111,7 @@ def hostile_queries(seed: int, baits: Baits) -> Iterator[str]:
 
 
 def _disguised(random: Random, query: str) -> str:
-    """Write a query with other blanks, capitals and escapes, and with a semicolon."""
+    """Return the query with other white space, case and escapes, and possibly with a semicolon."""
     if random.random() < 0.5:
         query = re.sub(r" (?![^']*'(?:[^']*'[^']*')*[^']*$)", lambda _: random.choice(BLANKS), query)
     if random.random() < 0.3:
@@ -138,7 +138,7 @@ def _write(random: Random, _: Baits) -> Attempt:
             f"CALL db.labels() YIELD label AS l MATCH ({name})",
         )
     )
-    # What writes nothing to a node that was found is tried behind other beginnings, too.
+    # A write that needs no matched node can follow other clauses, too.
     if start.startswith("WITH 1"):
         return Attempt(f"{start} {_new(random)}")
     return Attempt(f"{start} {_new(random) if random.random() < 0.3 else _change(random, name)}")

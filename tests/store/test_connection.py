@@ -1,4 +1,4 @@
-"""A store on either server: reading, writing, refusing, and what is said when something is wrong."""
+"""Tests of a store on both servers: reading, writing, schema versions and errors of the connection."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Reopen = Callable[[], Store]
 
 @pytest.fixture
 def reopen(store: Store, request: pytest.FixtureRequest) -> Reopen:
-    """Opens the same store once more."""
+    """Return a function that opens the same store again."""
     if "neo4j" in request.node.callspec.params.values():
         return request.getfixturevalue("neo4j_instance").open
     return lambda: open_store(store.description.removeprefix("embedded store at "))
@@ -62,7 +62,7 @@ def terms(store: Store) -> list[str]:
     return [row["text"] for row in store.read("MATCH (t:Term) RETURN t.text AS text ORDER BY text")]
 
 
-def test_what_is_written_is_read_back(empty: Store) -> None:
+def test_written_rows_can_be_read(empty: Store) -> None:
     empty.write(add_terms("tea", "coffee"))
     assert terms(empty) == ["coffee", "tea"]
     assert empty.read("MATCH (t:Term {text: $text}) RETURN t.text", text="tea")[0][0] == "tea"
@@ -74,18 +74,18 @@ def test_a_stream_yields_every_row(store: Store) -> None:
     assert sum(row["n"] for row in rows) == 25_000 * 25_001 // 2 - 1
 
 
-def test_a_stream_may_be_left_early(store: Store) -> None:
+def test_a_stream_can_be_closed_early(store: Store) -> None:
     rows = store.stream("UNWIND range(1, 25000) AS n RETURN n")
     assert next(rows)["n"] == 1
     rows.close()  # type: ignore[attr-defined]
     assert store.read("RETURN 1 AS one")[0]["one"] == 1
 
 
-def test_writing_returns_what_the_work_returns(store: Store) -> None:
+def test_write_returns_the_result_of_the_function(store: Store) -> None:
     assert store.write(lambda transaction: transaction.run("RETURN 7 AS n").single(strict=True)["n"]) == 7
 
 
-def test_work_that_another_transaction_got_in_the_way_of_is_done_again(empty: Store) -> None:
+def test_a_transaction_with_a_conflict_is_repeated(empty: Store) -> None:
     attempts = iter([False, False, True])
 
     def work(transaction: ManagedTransaction) -> None:
@@ -97,7 +97,7 @@ def test_work_that_another_transaction_got_in_the_way_of_is_done_again(empty: St
     assert terms(empty) == ["once"]
 
 
-def test_work_that_raises_writes_nothing(empty: Store) -> None:
+def test_a_failed_transaction_writes_nothing(empty: Store) -> None:
     def work(transaction: ManagedTransaction) -> None:
         add_terms("lost")(transaction)
         raise LookupError("a reason of the caller's")
@@ -107,7 +107,7 @@ def test_work_that_raises_writes_nothing(empty: Store) -> None:
     assert terms(empty) == []
 
 
-def test_one_key_is_one_vertex(empty: Store) -> None:
+def test_a_key_is_stored_once(empty: Store) -> None:
     with pytest.raises(StoreError):
         empty.query_write("CREATE (:Term {text: 'tea'}) CREATE (:Term {text: 'tea'})")
     assert terms(empty) == []
@@ -139,7 +139,7 @@ def test_a_users_query_comes_with_its_keys(store: Store) -> None:
     assert store.query_read("MATCH (n:Nothing) RETURN n.id AS id").records == []
 
 
-def test_a_query_that_is_not_cypher_is_one_clear_error(store: Store) -> None:
+def test_an_invalid_query_is_an_error(store: Store) -> None:
     with pytest.raises(StoreError, match=r"not valid Cypher for .*RETURN"):
         store.query_read("MATCH (n:Dialogue RETURN n")
     with pytest.raises(StoreError, match="name"):
@@ -257,12 +257,12 @@ def test_the_environment_names_the_server(
         assert neo4j_instance.uri in store.description
 
 
-def test_a_wrong_password_is_one_clear_error(neo4j_instance: Neo4jServer) -> None:
+def test_a_wrong_password_is_an_error(neo4j_instance: Neo4jServer) -> None:
     with pytest.raises(StoreError, match=r"refuses these credentials.*NEO4J_PASSWORD"):
         open_store(neo4j_instance.uri, username=neo4j_instance.username, password="wrong")
 
 
-def test_an_unknown_database_is_one_clear_error(neo4j_instance: Neo4jServer) -> None:
+def test_an_unknown_database_is_an_error(neo4j_instance: Neo4jServer) -> None:
     with pytest.raises(StoreError, match=r"no such database.*nowhere.*NEO4J_DATABASE"):
         open_store(
             neo4j_instance.uri,
@@ -273,25 +273,25 @@ def test_an_unknown_database_is_one_clear_error(neo4j_instance: Neo4jServer) -> 
 
 
 @pytest.mark.parametrize("scheme", ["bolt+s", "neo4j+ssc"])
-def test_a_server_without_tls_is_one_clear_error(neo4j_instance: Neo4jServer, scheme: str) -> None:
+def test_a_server_without_tls_is_an_error(neo4j_instance: Neo4jServer, scheme: str) -> None:
     with pytest.raises(StoreError, match="does not use TLS"):
         open_store(f"{scheme}://{neo4j_instance.uri.partition('://')[2]}", password="unused")
 
 
 @pytest.fixture
 def silent_port() -> Generator[int]:
-    """A port that takes connections and never says a word."""
+    """Return a port that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield listener.getsockname()[1]
 
 
-def test_a_silent_server_is_given_up_in_seconds(silent_port: int) -> None:
+def test_a_silent_server_times_out_in_seconds(silent_port: int) -> None:
     with pytest.raises(StoreError, match=r"does not answer.*Bolt port"):
         open_store(f"bolt://127.0.0.1:{silent_port}")
 
 
 @pytest.mark.parametrize("scheme", ["bolt", "neo4j"])
-def test_a_server_that_is_not_there_is_one_clear_error(scheme: str) -> None:
+def test_an_unreachable_server_is_an_error(scheme: str) -> None:
     with pytest.raises(StoreError, match=r"does not answer.*refused.*Bolt port"):
         open_store(f"{scheme}://127.0.0.1:1")
 
@@ -303,7 +303,7 @@ NO_ADDRESS = [
 
 
 @pytest.mark.parametrize("uri", NO_ADDRESS, ids=ascii)
-def test_an_address_that_is_none_is_one_clear_error(uri: str) -> None:
+def test_an_invalid_address_is_an_error(uri: str) -> None:
     with pytest.raises(StoreError, match="not a Neo4j address"):
         open_store(uri)
 
@@ -344,7 +344,7 @@ def test_a_directory_that_is_called_like_an_address_is_one(tmp_path: Path) -> No
     [1 << 63, "a\ud800", {"a": [{"\udfff": 1}]}, [1, object()]],
     ids=["long", "text", "key", "object"],
 )
-def test_a_parameter_that_can_not_be_sent_is_one_clear_error(store: Store, value: object) -> None:
+def test_an_unsupported_parameter_is_an_error(store: Store, value: object) -> None:
     query = "RETURN $value AS value"
     for ask in (store.query_read, store.query_write):
         with pytest.raises(StoreError, match="can't be sent"):
@@ -356,7 +356,7 @@ def test_a_parameter_that_can_not_be_sent_is_one_clear_error(store: Store, value
     assert store.read(query, value=(1 << 63) - 1)[0]["value"] == (1 << 63) - 1
 
 
-def test_what_is_nested_too_deeply_is_one_clear_error(store: Store) -> None:
+def test_a_too_deeply_nested_parameter_is_an_error(store: Store) -> None:
     nested: list[object] = []
     for _ in range(3000):
         nested = [nested]
@@ -378,7 +378,7 @@ def test_servers_that_are_too_old_are_refused(agent: str) -> None:
         server_version(agent, "bolt://host")
 
 
-# What is said where the driver fails
+# Messages for errors of the driver
 
 
 def told(error: Exception, if_silent: str = "start it", trouble: Diagnosis = no_trouble) -> str:
@@ -389,7 +389,7 @@ def told(error: Exception, if_silent: str = "start it", trouble: Diagnosis = no_
 
 
 def silence(*causes: Exception) -> ServiceUnavailable:
-    """A server that can't be reached, and why: each error led to the one before."""
+    """Return the error for an unreachable server, with a chain of causes."""
     outer: Exception = ServiceUnavailable("Couldn't connect")
     error = outer
     for cause in causes:
@@ -400,7 +400,7 @@ def silence(*causes: Exception) -> ServiceUnavailable:
 
 
 def answer(code: str) -> Neo4jError:
-    """What the driver makes of a server's refusal."""
+    """Return the error that the driver raises for a status code of the server."""
     return Neo4jError._hydrate_neo4j(code=f"Neo.{code}", message=" because ")
 
 
@@ -434,27 +434,27 @@ def test_what_a_server_or_the_driver_says_is_one_sentence(error: Exception, sent
     assert sentence in said and "Neo4j at home" in said and "\n" not in said
 
 
-def test_a_silent_server_is_told_with_the_origin_and_what_to_do() -> None:
+def test_the_error_of_a_silent_server_has_its_address_and_advice() -> None:
     refused = ConnectionRefusedError(111, "Connection refused")
     said = told(silence(OSError("a router"), refused))
     assert said == "Neo4j at home does not answer ([Errno 111] Connection refused): start it"
 
 
-def test_a_silent_cluster_is_told_with_the_origin_at_an_address_of_it() -> None:
+def test_the_error_of_a_silent_cluster_has_the_address_of_a_member() -> None:
     refused = ConnectionRefusedError(111, "Connection refused")
     assert "([Errno 111] Connection refused)" in told(
         silence(ExceptionGroup("all failed", [silence(refused)]))
     )
 
 
-def test_a_server_without_tls_or_with_a_certificate_of_its_own_is_told_from_a_silent_one() -> None:
+def test_tls_errors_differ_from_those_of_a_silent_server() -> None:
     untrusted = ssl.SSLCertVerificationError("self-signed")
     untrusted.verify_message = "self-signed certificate"
     assert "is not trusted (self-signed certificate)" in told(silence(untrusted))
     assert "does not use TLS" in told(silence(ssl.SSLError("wrong version"), OSError("closed")))
 
 
-def test_of_what_a_server_says_of_itself_a_line_is_told() -> None:
+def test_only_a_line_of_a_server_message_is_shown() -> None:
     query = "".join(f"MATCH (n{line})\n" for line in range(28))
     failure = Neo4jError._hydrate_neo4j(code="Neo.DatabaseError.General.Unknown", message=f"Error: {query}")
     assert told(failure).count("\n") == 0 and "MATCH (n1)" not in told(failure)
@@ -462,13 +462,13 @@ def test_of_what_a_server_says_of_itself_a_line_is_told() -> None:
     assert len(told(failure)) < 500
 
 
-def test_what_can_be_seen_of_a_server_is_told_in_place_of_what_it_says_but_for_faults_of_the_query() -> None:
+def test_the_state_of_a_server_explains_its_errors_except_query_errors() -> None:
     for error in (silence(OSError("closed")), answer("ClientError.Transaction.TransactionNotFound")):
         assert told(error, trouble=lambda: "its disk is full") == "Neo4j at home: its disk is full"
     for code in ("Statement.SyntaxError", "Schema.ConstraintValidationFailed", "Security.Forbidden"):
         assert "because" in told(answer(f"ClientError.{code}"), trouble=lambda: "its disk is full")
 
 
-def test_other_errors_pass() -> None:
+def test_other_errors_are_not_changed() -> None:
     with pytest.raises(LookupError), translate_driver_errors("Neo4j at home"):
         raise LookupError

@@ -1,4 +1,4 @@
-"""Copies of contexts: what they were answered is right for the context too, however it is written."""
+"""Tests of repeated contexts: the reply to a copy of a context is also correct for the context."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def graph(store: Store, tmp_path_factory: pytest.TempPathFactory) -> DialogueGra
     return made
 
 
-def right_replies(id: str, turn: int) -> set[str]:
-    """The replies of the dialogues that begin as this one does up to the turn."""
+def correct_replies(id: str, turn: int) -> set[str]:
+    """Return the replies of all dialogues that are equal to this one before the turn."""
     copies = {1: "abc", 2: "ab", 3: "ab"}[turn] if id in "abc" and (id != "c" or turn == 1) else id
     return {TURNS[copy][turn] for copy in copies}
 
@@ -62,8 +62,8 @@ class TestCopiedContexts:
     def test_replies_of_copies_are_found_by_place(self, graph: DialogueGraph) -> None:
         copied = copied_contexts(graph.store)
         for id in "ab":
-            assert set(copied.replies(f"own/test/{id}", 3)) == right_replies(id, 3)
-        assert set(copied.replies("own/test/c", 1)) == right_replies("a", 1)
+            assert set(copied.replies(f"own/test/{id}", 3)) == correct_replies(id, 3)
+        assert set(copied.replies("own/test/c", 1)) == correct_replies("a", 1)
         assert copied.replies("own/test/c", 3) == copied.replies("own/test/d", 3) == ()
 
     def test_rows_for_a_snapshot_hold_each_text_once(self, graph: DialogueGraph) -> None:
@@ -81,7 +81,7 @@ def test_no_reply_of_a_copy_is_given_as_wrong(graph: DialogueGraph, name: str) -
     made = list(graph.generate(name, per_context=8, places="every", **options))
     assert made
     for negative in made:
-        right = NearTexts(right_replies(negative.dialogue[-1], negative.turn))
+        right = NearTexts(correct_replies(negative.dialogue[-1], negative.turn))
         assert negative.response not in right, (negative.id, negative.response)
 
 
@@ -89,4 +89,4 @@ def test_an_utterance_of_a_copy_replaces_none(graph: DialogueGraph) -> None:
     for negative in graph.generate("replacement", per_context=8):
         [edit] = negative.edits
         if turn := edit.turn:
-            assert edit.after not in NearTexts(right_replies(negative.dialogue[-1], turn))
+            assert edit.after not in NearTexts(correct_replies(negative.dialogue[-1], turn))

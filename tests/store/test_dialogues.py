@@ -1,4 +1,4 @@
-"""Dialogues and graphs as they are read from a store: in which order, how many, and what is kept."""
+"""Tests of reading dialogues and graphs from a store: order, pages and the graph cache."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def graph_ids(store: Store, ids: Sequence[str]) -> list[str]:
 
 
 class TestIds:
-    def test_they_come_in_natural_order_whatever_the_pages(
+    def test_ids_are_in_natural_order_for_any_page_size(
         self, samples: Store, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         whole = list(dialogue_ids(samples, ALL))
@@ -88,7 +88,7 @@ class TestIds:
             (Selection(("none",)), 0),
         ],
     )
-    def test_as_many_are_counted_as_come(self, samples: Store, selection: Selection, amount: int) -> None:
+    def test_counts_equal_the_number_of_ids(self, samples: Store, selection: Selection, amount: int) -> None:
         assert count_dialogues(samples, selection) == amount == len(list(dialogue_ids(samples, selection)))
 
     def test_they_are_read_a_page_at_a_time(self, samples: Store) -> None:
@@ -109,18 +109,18 @@ class TestDialogues:
 
 
 class TestGraphs:
-    def test_a_whole_graph_is_what_was_loaded(self, samples: Store) -> None:
+    def test_a_whole_graph_equals_the_loaded_one(self, samples: Store) -> None:
         [id] = graph_ids(samples, ["one/train/2"])
         [graph] = read_whole_graphs(samples, [id])
         assert graph == parse_graph(AMR, id)
         assert format_graph(graph) == format_graph(parse_graph(AMR))
 
-    def test_without_its_comment_lines_it_is_the_same_otherwise(self, samples: Store) -> None:
+    def test_a_graph_can_be_read_without_its_comment_lines(self, samples: Store) -> None:
         ids = graph_ids(samples, ["one/train/2", "two/train/1"])
         found = {graph.id: graph for graph in read_graphs(samples, ids)}
         assert found == {graph.id: replace(graph, metadata=()) for graph in read_whole_graphs(samples, ids)}
 
-    def test_many_are_read_part_by_part(self, samples: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_many_graphs_are_read_in_batches(self, samples: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         ids = graph_ids(samples, [one.id for one in SAMPLES])
         whole = {graph.id: graph for graph in read_graphs(samples, ids)}
         monkeypatch.setattr(dialogues, "PART", 1)
@@ -129,7 +129,7 @@ class TestGraphs:
 
 
 class TestCache:
-    def test_what_was_read_is_read_once_and_let_go_where_there_is_no_room(
+    def test_cached_graphs_are_read_once_and_evicted_when_full(
         self, samples: Store, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         asked: list[list[str]] = []
@@ -140,12 +140,12 @@ class TestCache:
 
         monkeypatch.setattr(dialogues, "read_graphs", counted)
         boy, cat, dog = graph_ids(samples, ["one/train/2", "two/train/1", "two/train/3"])
-        cache = GraphCache(samples, kept=4)  # nodes: the boy's graph has 3, the cat's 1, the dog's 2
+        cache = GraphCache(samples, kept=4)  # 4 nodes: the graph of the boy has 3, of the cat 1, of the dog 2
         cache.get([boy, cat])
         cache.get([cat, boy])
         assert asked == [sorted([boy, cat])]
         cache.get([cat])
-        cache.get([dog])  # the boy's was used longest ago, and goes
+        cache.get([dog])  # evicts the graph of the boy, which was used longest ago
         cache.get([cat])
         cache.get([boy])
         assert asked[1:] == [[dog], [boy]]
@@ -157,6 +157,6 @@ class TestCache:
         assert cache.get([id], {id: "as it was"})[id] is before
         assert cache.get([id], {id: "changed"})[id] is not before
 
-    def test_one_that_is_not_there_is_named(self, samples: Store) -> None:
+    def test_a_missing_graph_is_named(self, samples: Store) -> None:
         with pytest.raises(StoreError, match="graph nowhere is not in the store"):
             GraphCache(samples).get(["nowhere"])

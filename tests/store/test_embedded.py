@@ -1,4 +1,4 @@
-"""The embedded store's server: shared by its users, reached by nobody else, gone with the last of them."""
+"""Tests of the embedded server: shared by processes, closed to others, and ended after the last one."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ with open_store(sys.argv[1]) as store:
 
 
 class User:
-    """A process that uses a store: it writes the terms that it is told."""
+    """A process that opens a store and writes the terms that the test sends."""
 
     def __init__(self, directory: Path) -> None:
         self.process = subprocess.Popen(
@@ -86,7 +86,7 @@ def directory(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def user(directory: Path) -> Generator[Callable[[], User]]:
-    """Starts users of the directory; none outlives the test."""
+    """Return a function that starts processes on the store. They end with the test."""
     with ExitStack() as users:
 
         def start() -> User:
@@ -98,14 +98,14 @@ def user(directory: Path) -> Generator[Callable[[], User]]:
 
 
 def processes(directory: Path) -> tuple[psutil.Process, psutil.Process]:
-    """The supervisor and the Java of a running server."""
+    """Return the supervisor and the Java process of a running server."""
     endpoint = read_endpoint(directory)
     assert endpoint
     return psutil.Process(endpoint.supervisor), psutil.Process(endpoint.java)
 
 
 def run_of(directory: Path) -> Path:
-    """The run directory of a store that was opened, or is about to be; the lock file gives it its name."""
+    """Return the run directory of a store, whose name depends on the lock file of the store."""
     directory.mkdir(exist_ok=True)
     (directory / supervisor.LOCK).touch(0o600)
     run = run_directory(directory)
@@ -153,11 +153,11 @@ def test_two_processes_share_one_server_until_both_have_left(
 
 @pytest.fixture
 def shared(embedded: Store) -> Path:
-    """The directory of a store that is open."""
+    """Return the directory of an open store."""
     return Path(embedded.description.removeprefix("embedded store at "))
 
 
-def test_only_this_user_on_this_machine_can_reach_it(embedded: Store, shared: Path) -> None:
+def test_only_this_user_on_this_machine_can_connect(embedded: Store, shared: Path) -> None:
     embedded.query_write("MERGE (:Term {text: 'tea'})")
     run, secrets = run_of(shared), read_endpoint(shared)
     assert secrets
@@ -196,7 +196,7 @@ def test_a_killed_user_leaves_no_server_and_all_it_wrote(directory: Path, user: 
 
 
 @pytest.mark.parametrize("victim", [0, 1], ids=["supervisor", "java"])
-def test_a_killed_server_is_said_and_loses_nothing(directory: Path, victim: int) -> None:
+def test_a_killed_server_is_reported_and_loses_no_writes(directory: Path, victim: int) -> None:
     with open_store(directory) as store:
         for n in range(5):
             store.query_write("CREATE (:Term {text: $text})", {"text": f"t{n}"})
@@ -212,7 +212,7 @@ def test_a_killed_server_is_said_and_loses_nothing(directory: Path, victim: int)
             assert terms(again) == {f"t{n}" for n in range(5)}
 
 
-def test_a_keeper_that_is_asked_to_end_ends_in_order(directory: Path) -> None:
+def test_a_supervisor_that_gets_sigterm_stops_its_server(directory: Path) -> None:
     with open_store(directory):
         server = processes(directory)
         server[0].terminate()
@@ -255,7 +255,7 @@ def test_opening_while_the_server_stops_waits_for_it(directory: Path, user: Call
 def test_opening_when_the_joined_server_is_killed_starts_the_next(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The server is killed when it was joined and has not answered yet."""
+    """The server is killed after a process has joined it and before it answers."""
     killed: list[psutil.Process] = []
 
     def ask_the_dying(driver: Driver, database: str | None) -> ResultSummary:
@@ -284,17 +284,17 @@ def test_a_directory_with_any_name_will_do(tmp_path: Path, monkeypatch: pytest.M
         assert terms(store) == {"Größe"}
 
 
-# What can't be opened
+# Directories and servers that can't be opened
 
 
-def test_a_file_is_no_store(tmp_path: Path) -> None:
+def test_a_file_is_refused_as_a_store(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("x")
     with pytest.raises(StoreError, match=r"is a file.*new or empty"):
         open_store(file)
 
 
-def test_a_directory_of_other_things_is_no_store_and_stays_as_it_is(tmp_path: Path) -> None:
+def test_a_directory_with_other_files_is_refused_and_unchanged(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("x")
     with pytest.raises(StoreError, match=r"contains thesis\.tex and no store\.json"):
         open_store(tmp_path)
@@ -306,12 +306,12 @@ def test_a_directory_of_other_things_is_no_store_and_stays_as_it_is(tmp_path: Pa
     ["/proc/graphneg", "/tmp/" + "x" * 300, "/tmp/a\0b", "/tmp/${user.home}", "~no such user/s"],
     ids=ascii,
 )
-def test_a_place_that_cannot_be_written_is_one_clear_error(place: str) -> None:
+def test_a_directory_that_can_not_be_written_is_an_error(place: str) -> None:
     with pytest.raises(StoreError, match=r"can't use .* as a store|in the home directory of a user who"):
         open_store(place)
 
 
-def test_a_full_disk_is_one_clear_error(tmp_path: Path) -> None:
+def test_a_full_disk_is_an_error(tmp_path: Path) -> None:
     """A limit on the size of files stands for a disk without room."""
     script = (
         "import resource, signal, sys; from graphneg.store import open_store\n"
@@ -334,13 +334,13 @@ def test_a_full_disk_is_one_clear_error(tmp_path: Path) -> None:
         ('{"format": 1, "engine": "other", "engine_version": "1.0"}', 'written by "other"'),
     ],
 )
-def test_a_store_of_another_kind_is_one_clear_error(tmp_path: Path, mark: str, message: str) -> None:
+def test_a_store_of_another_format_is_an_error(tmp_path: Path, mark: str, message: str) -> None:
     (tmp_path / STORE_FILE).write_text(mark)
     with pytest.raises(StoreError, match=message):
         open_store(tmp_path)
 
 
-def test_a_directory_in_use_by_another_protocol_is_one_clear_error(embedded: Store, shared: Path) -> None:
+def test_a_server_of_another_protocol_is_an_error(embedded: Store, shared: Path) -> None:
     endpoint = run_of(shared) / supervisor.ENDPOINT
     ours = endpoint.read_text()
     endpoint.write_text(json.dumps({**json.loads(ours), "protocol": 99, "graphneg": "99.0"}))
@@ -352,16 +352,16 @@ def test_a_directory_in_use_by_another_protocol_is_one_clear_error(embedded: Sto
 
 
 @pytest.mark.parametrize("left", ["", "[]", '{"control_port": 1}'])
-def test_an_endpoint_that_can_not_be_read_is_none(tmp_path: Path, left: str) -> None:
+def test_an_unreadable_endpoint_is_ignored(tmp_path: Path, left: str) -> None:
     (run_of(tmp_path) / supervisor.ENDPOINT).write_text(left)
     assert read_endpoint(tmp_path) is None
 
 
-def test_an_endpoint_of_another_protocol_whose_server_is_gone_is_no_hindrance(directory: Path) -> None:
+def test_a_stale_endpoint_of_another_protocol_is_ignored(directory: Path) -> None:
     left = {"protocol": 99, "graphneg": "99.0", "token": "t", "password": "p", "control_port": 1}
     left |= {"supervisor": 1, "java": 1}
     (run_of(directory) / supervisor.ENDPOINT).write_text(json.dumps(left))
-    with open(directory / supervisor.LOCK, "ab") as lock:  # held as by a server that starts
+    with open(directory / supervisor.LOCK, "ab") as lock:  # hold the lock, as a starting server does
         assert lock_exclusively(lock)
         later = threading.Timer(1.0, lock.close)
         later.start()
@@ -369,7 +369,7 @@ def test_an_endpoint_of_another_protocol_whose_server_is_gone_is_no_hindrance(di
         later.join()
 
 
-def test_a_stranger_on_the_control_port_is_no_hindrance(directory: Path) -> None:
+def test_another_program_on_the_control_port_is_ignored(directory: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as stranger:
         left = {"protocol": supervisor.PROTOCOL, "graphneg": "0", "token": "t", "password": "p"}
         left |= {"supervisor": 1, "java": 1, "control_port": stranger.getsockname()[1]}
@@ -378,13 +378,13 @@ def test_a_stranger_on_the_control_port_is_no_hindrance(directory: Path) -> None
             assert terms(store) == set()
 
 
-def test_a_missing_wheel_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_wheel_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "arcadedb_embedded", None)
     with pytest.raises(StoreError, match="pip install arcadedb-embedded"):
         open_store(tmp_path / "s")
 
 
-def test_a_missing_java_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_java_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRAPHNEG_JAVA", "/nowhere/java")
     with pytest.raises(StoreError, match="GRAPHNEG_JAVA=/nowhere/java"):
         open_store(tmp_path / "s")
@@ -398,7 +398,7 @@ JAVAS = {
 
 
 @pytest.mark.parametrize("program", JAVAS)
-def test_a_program_that_is_no_java_is_one_clear_error(
+def test_a_program_other_than_java_is_an_error(
     program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     java = tmp_path / "java"
@@ -423,21 +423,19 @@ def test_a_java_that_never_answers_is_named(tmp_path: Path, monkeypatch: pytest.
         open_store(tmp_path / "s")
 
 
-def test_a_java_that_does_not_start_shows_its_last_words(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_java_that_does_not_start_shows_its_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRAPHNEG_JAVA_HEAP", "1k")
     with pytest.raises(StoreError, match=r"(?s)ended while it started.*[Hh]eap"):
         open_store(tmp_path / "s")
 
 
-def test_a_heap_that_is_no_size_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_heap_size_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRAPHNEG_JAVA_HEAP", "lots")
     with pytest.raises(StoreError, match="GRAPHNEG_JAVA_HEAP=lots"):
         open_store(tmp_path / "s")
 
 
-# Where the kernel does not end children with their parent
+# Systems where the kernel does not end a server with its supervisor
 
 
 @pytest.mark.parametrize(("said", "outlives"), [(b"", False), (b"done", True)])
@@ -449,7 +447,7 @@ def test_the_watchdog_ends_a_server_whose_supervisor_was_killed(said: bytes, out
         server.kill()
 
 
-# What keeps it from its work
+# Concurrent writes and full disks
 
 
 def test_a_write_waits_for_its_turn_and_reading_does_not(embedded: Store, shared: Path) -> None:
@@ -468,7 +466,7 @@ def test_a_write_waits_for_its_turn_and_reading_does_not(embedded: Store, shared
     writer.join()
 
 
-def test_a_temporary_store_goes_with_its_server_however_its_user_ends(tmp_path: Path) -> None:
+def test_a_temporary_store_is_deleted_with_its_server(tmp_path: Path) -> None:
     program = (
         "import sys; from graphneg.store.opening import open_temporary\n"
         "with open_temporary() as store: print(store.description, flush=True); sys.stdin.read()\n"
@@ -493,7 +491,7 @@ def test_a_temporary_store_goes_with_its_server_however_its_user_ends(tmp_path: 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of another process")
-def test_a_full_disk_is_told_in_place_of_what_the_server_says(
+def test_a_full_disk_is_named_as_the_cause_of_a_failed_write(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A limit on the size of files stands for a disk without room."""
@@ -507,10 +505,10 @@ def test_a_full_disk_is_told_in_place_of_what_the_server_says(
                 store.query_write("UNWIND range(1, 9000) AS n CREATE (:Term {text: randomUUID(), n: n})")
 
 
-def test_a_full_disk_is_told_where_a_server_can_not_start(
+def test_a_full_disk_is_named_as_the_cause_of_a_failed_start(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A heap that is too small ends it, as what a full disk leaves no room for does."""
+    """A too small heap ends the server, as a full disk would."""
     monkeypatch.setenv("GRAPHNEG_JAVA_HEAP", "1k")
     with pytest.raises(StoreError, match=r"ended while it started; its log, .*server\.log, says: "):
         open_store(directory)
@@ -519,7 +517,7 @@ def test_a_full_disk_is_told_where_a_server_can_not_start(
         open_store(directory)
 
 
-def test_why_a_server_has_ended_is_told(directory: Path) -> None:
+def test_the_reason_for_the_end_of_a_server_is_reported(directory: Path) -> None:
     with open_store(directory) as store:
         server = processes(directory)
         server[1].kill()
@@ -533,7 +531,7 @@ def test_why_a_server_has_ended_is_told(directory: Path) -> None:
             store.read("RETURN 1")
 
 
-# Its log and its lock
+# Log and lock files
 
 
 STACK = """
@@ -564,7 +562,7 @@ Caused by: java.lang.IllegalArgumentException: Variable length quantity is too l
         ("", "nothing"),
     ],
 )
-def test_a_log_is_told_by_the_line_of_its_last_error(tmp_path: Path, log: str, reason: str) -> None:
+def test_the_last_error_of_the_log_is_reported(tmp_path: Path, log: str, reason: str) -> None:
     path = tmp_path / supervisor.LOG
     assert log_reason(path) == log_reason(None) == "it left no log"
     path.write_text(log)
@@ -581,8 +579,8 @@ def test_a_lock_is_held_by_one_file_until_that_is_closed(tmp_path: Path) -> None
         assert lock_exclusively(third)
 
 
-def test_a_store_is_data_and_no_code(tmp_path: Path) -> None:
-    """Plugins and configuration that lie in a store that somebody sent are not looked at."""
+def test_code_in_a_store_directory_is_not_run(tmp_path: Path) -> None:
+    """Plugins and configuration files in a store directory are ignored."""
     directory = tmp_path / "store"
     with open_store(directory):
         pass
@@ -600,7 +598,7 @@ def test_a_store_is_data_and_no_code(tmp_path: Path) -> None:
     assert "vil" not in log and "broken" not in log, log
 
 
-# Kept warm
+# Servers that are kept running (--keep-warm)
 
 
 def test_a_server_kept_warm_is_joined_by_the_next_and_ends_after_its_time(directory: Path) -> None:
@@ -617,7 +615,9 @@ def test_a_server_kept_warm_is_joined_by_the_next_and_ends_after_its_time(direct
         assert terms(store) == {"tea"}
 
 
-def test_who_leaves_last_says_whether_a_server_is_kept(directory: Path, user: Callable[[], User]) -> None:
+def test_the_last_process_decides_whether_the_server_is_kept(
+    directory: Path, user: Callable[[], User]
+) -> None:
     open_store(directory, keep_warm=60).close()
     server = processes(directory)
     open_store(directory).close()
@@ -654,7 +654,7 @@ def test_a_warm_server_ends_with_its_directory_and_leaves_the_next_of_that_name_
         assert (run_of(directory) / supervisor.ROOT).exists()
 
 
-def test_a_copy_of_a_store_that_is_warm_is_a_store_of_its_own(directory: Path, tmp_path: Path) -> None:
+def test_a_copy_of_an_open_store_is_another_store(directory: Path, tmp_path: Path) -> None:
     with open_store(directory, keep_warm=60) as store:
         store.query_write("CREATE (:Term {text: 'tea'})")
     shutil.copytree(directory, tmp_path / "copy", copy_function=shutil.copyfile)
@@ -666,7 +666,7 @@ def test_a_copy_of_a_store_that_is_warm_is_a_store_of_its_own(directory: Path, t
         assert terms(store) == {"tea"}
 
 
-def test_a_warm_server_gives_way_to_one_with_another_heap_and_one_in_use_does_not(
+def test_an_idle_server_is_replaced_for_another_heap_size(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     open_store(directory, keep_warm=60).close()

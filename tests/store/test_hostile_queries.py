@@ -1,7 +1,7 @@
-"""Thousands of hostile queries change nothing, read no file and reach no address, on the real servers.
+"""Tests that thousands of hostile queries change nothing, read no file and open no connection.
 
-What counts is the state afterwards, not what a query answers; errors are of no interest here. The look at the
-text (`write_clause`) is left out: the servers alone must hold.
+The tests compare the state of the store before and after, and ignore errors. They bypass the text check
+(`write_clause`), so that the servers themselves must refuse the writes.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ FETCHED = 3
 
 @pytest.fixture
 def listener() -> Generator[tuple[str, list[object]]]:
-    """An address that nobody may connect to, and who did."""
+    """Return a local address, and a list of the connections to it, which must be empty."""
     seen: list[object] = []
     with socket.create_server(("127.0.0.1", 0)) as server:
 
@@ -67,7 +67,7 @@ def baits(tmp_path: Path, listener: tuple[str, list[object]]) -> Baits:
 
 
 def state(store: Store) -> Mapping[str, Sequence[str]]:
-    """Everything that a query may change: the graph, its indexes, the schema, accounts and databases."""
+    """Return all that a query could change: graph, indexes, schema, accounts and databases."""
     asked = {
         "nodes": "MATCH (n) RETURN labels(n) AS l, properties(n) AS p",
         "relationships": "MATCH (a)-[r]->(b) RETURN type(r) AS t, properties(r) AS p, a.id AS a, b.id AS b",
@@ -82,7 +82,7 @@ def state(store: Store) -> Mapping[str, Sequence[str]]:
         "users": "SHOW USERS",
         "databases": "SHOW DATABASES",
     }  # fmt: skip
-    # SHOW INDEXES tells more than is asked for on the embedded server; only what is named counts.
+    # The embedded server returns more columns of SHOW INDEXES than requested, so keep the named ones.
     names = ("l", "p", "t", "a", "b", "n", "x", "label", "relationshipType", "propertyKey", "name", "user")
     return {
         what: sorted(repr({key: row[key] for key in names if key in row.keys()}) for row in store.read(query))  # noqa: SIM118
@@ -91,7 +91,7 @@ def state(store: Store) -> Mapping[str, Sequence[str]]:
 
 
 def directory_state(directory: Path) -> Mapping[str, str]:
-    """The schema of an embedded store on disk, and which files there are."""
+    """Return digests of the schema files of an embedded store, and the list of its databases."""
     schemas = directory.rglob("schema.json")
     return {str(file): hashlib.sha256(file.read_bytes()).hexdigest() for file in schemas} | {
         "databases": repr(sorted(file.name for file in (directory / "arcadedb" / "databases").iterdir()))
@@ -135,7 +135,7 @@ def test_ten_thousand_hostile_queries_change_nothing_on_the_embedded_server(
     wipe(embedded)
     embedded.query_write(SAMPLE)
     before = directory_state(directory)
-    # Its account has to hold for auto-commit transactions, too.
+    # The read-only account must refuse writes in auto-commit transactions, too.
     attack(embedded, hostile_queries(34, baits), baits, 10_000, alone_every=2)
     assert directory_state(directory) == before
     assert listener[1] == []
@@ -151,7 +151,7 @@ def test_thousands_of_hostile_queries_change_nothing_on_neo4j(
 
 
 def test_the_same_queries_would_do_harm_with_an_account_that_may_write(tmp_path: Path, baits: Baits) -> None:
-    """Shows that the grammar is worth something: the graph is another after many of the queries."""
+    """Check the generator: at least 15 of 100 queries change the graph with an account that may write."""
     harmful = 0
     with open_store(tmp_path / "own") as store:
         store.query_write(SAMPLE)

@@ -1,4 +1,4 @@
-"""Each named query finds what it says, the same rows in the same order on both servers."""
+"""Tests of the named queries: the same rows in the same order on both servers."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ class TestQueries:
         assert found(graph, name, parameters) == rows
 
     @pytest.mark.parametrize(("name", "parameters", "rows"), NARROWED)
-    def test_parameters_narrow_what_is_found(
+    def test_parameters_filter_the_rows(
         self, graph: DialogueGraph, name: str, parameters: dict[str, Any], rows: Rows
     ) -> None:
         assert found(graph, name, parameters) == rows
@@ -240,7 +240,7 @@ class TestQueries:
         assert found(graph, name, parameters | {"limit": 2}) == most[:2]
 
     @pytest.mark.parametrize("name", QUERIES)
-    def test_none_seems_to_write(self, name: str) -> None:
+    def test_no_query_looks_like_a_write(self, name: str) -> None:
         assert write_clause(QUERIES[name].text) is None
 
     def test_an_empty_graph_has_no_hubs(self, graph: DialogueGraph) -> None:
@@ -248,11 +248,11 @@ class TestQueries:
 
 
 class TestTopics:
-    def test_one_that_is_not_in_the_graph_is_told_with_what_may_be_meant(self, graph: DialogueGraph) -> None:
+    def test_an_unknown_topic_is_answered_with_similar_ones(self, graph: DialogueGraph) -> None:
         with pytest.raises(InputError, match=r"'cofee' is not in the shift graph: did you mean coffee\?"):
             graph.explore("perspectives", focus="cofee")
 
-    def test_one_whose_form_is_in_no_letter_alike_is_told_by_its_lemma(self, graph: DialogueGraph) -> None:
+    def test_an_irregular_form_is_answered_with_its_lemma(self, graph: DialogueGraph) -> None:
         graph.cypher_write("CREATE (:Term {text: 'go'})-[:SHIFTS_TO {own: true}]->(:Term {text: 'way off'})")
         try:
             with pytest.raises(InputError, match=r"'went' is not in the shift graph: did you mean go"):
@@ -260,11 +260,11 @@ class TestTopics:
         finally:
             graph.cypher_write("MATCH (a)-[:SHIFTS_TO {own: true}]->(b) DETACH DELETE a, b")
 
-    def test_one_that_is_like_no_other_is_told_with_where_to_look(self, graph: DialogueGraph) -> None:
+    def test_a_topic_without_similar_ones_is_answered_with_advice(self, graph: DialogueGraph) -> None:
         with pytest.raises(InputError, match=r"'xylophone' is not in the shift graph: .*--named hubs"):
             graph.explore("paths", start="coffee", end="xylophone")
 
-    def test_a_frame_that_does_not_exist_is_told_with_those_of_its_word(self, graph: DialogueGraph) -> None:
+    def test_an_unknown_frame_is_answered_with_those_of_its_lemma(self, graph: DialogueGraph) -> None:
         for frame, meant in (
             ("eat-99", "did you mean eat-01"),
             ("eat", "eat-01"),
@@ -292,18 +292,18 @@ class TestTopics:
                 "MATCH (t:Term) WHERE t.text IN ['pay', 'paid holiday', 'plaid'] DETACH DELETE t"
             )
 
-    def test_a_word_without_shifts_is_none(self, graph: DialogueGraph) -> None:
+    def test_a_word_without_shifts_is_no_topic(self, graph: DialogueGraph) -> None:
         graph.cypher_write("MERGE (:Term {text: 'coffees'})")
         with pytest.raises(InputError, match=r"'coffees' is not in the shift graph: did you mean coffee"):
             graph.explore("topic", focus="coffees")
 
 
 class TestParameters:
-    def test_one_that_is_missing_is_named(self) -> None:
+    def test_a_missing_parameter_is_named(self) -> None:
         with pytest.raises(InputError, match="origins needs the parameter 'perspective': topic"):
             named_query("origins").values({})
 
-    def test_one_that_a_query_does_not_take_is_named(self) -> None:
+    def test_an_unknown_parameter_is_named(self) -> None:
         with pytest.raises(InputError, match="hubs has no parameter 'size'; available: limit"):
             named_query("hubs").values({"size": 1})
 
@@ -320,20 +320,20 @@ class TestParameters:
         with pytest.raises(InputError, match=f"^{re.escape(complaint)}$"):
             named_query("perspectives").values({"focus": value})
 
-    def test_what_is_not_given_has_its_default(self) -> None:
+    def test_missing_parameters_have_their_default(self) -> None:
         values = named_query("behind").values({"focus": "a", "perspective": "b"})
         assert values == {"focus": "a", "perspective": "b", "corpus": None, "limit": 20}
 
 
 class TestFiles:
-    def test_dashes_stand_for_underscores(self) -> None:
+    def test_dashes_are_read_as_underscores(self) -> None:
         assert named_query("dead-ends") is named_query("dead_ends")
 
-    def test_an_unknown_name_is_told_with_what_may_be_meant(self) -> None:
+    def test_an_unknown_name_is_answered_with_similar_ones(self) -> None:
         with pytest.raises(InputError, match=r"'hub'; did you mean hubs\?"):
             named_query("hub")
 
-    def test_one_whose_form_is_in_no_letter_alike_is_told_by_its_lemma(self, graph: DialogueGraph) -> None:
+    def test_an_irregular_form_is_answered_with_its_lemma(self, graph: DialogueGraph) -> None:
         graph.cypher_write("CREATE (:Term {text: 'go'})-[:SHIFTS_TO {own: true}]->(:Term {text: 'way off'})")
         try:
             with pytest.raises(InputError, match=r"'went' is not in the shift graph: did you mean go"):
@@ -341,7 +341,7 @@ class TestFiles:
         finally:
             graph.cypher_write("MATCH (a)-[:SHIFTS_TO {own: true}]->(b) DETACH DELETE a, b")
 
-    def test_one_that_is_like_no_other_is_told_with_all(self) -> None:
+    def test_a_name_without_similar_ones_is_answered_with_all(self) -> None:
         with pytest.raises(InputError, match="'xyz'; available: behind, clauses, contested, "):
             named_query("xyz")
 
@@ -361,7 +361,7 @@ class TestFiles:
         with pytest.raises(InputError, match=message):
             parse_query("mine", text)
 
-    def test_a_line_of_a_header_may_go_on(self) -> None:
+    def test_a_line_of_a_header_may_be_continued(self) -> None:
         query = parse_query("mine", "// mine: What\n//   it is.\n// Columns: one,\n//          two\nRETURN 1")
         assert (query.summary, query.columns) == ("What it is.", "one, two")
 

@@ -1,4 +1,4 @@
-"""Queries that only read run; others are refused by the servers, and earlier where the text shows it."""
+"""Tests of read-only queries: servers refuse writes, and a text check refuses obvious ones earlier."""
 
 from __future__ import annotations
 
@@ -110,11 +110,12 @@ HIDDEN = [
     "BEGIN",
     "COMMIT",
     "PROFILE WITH 1 AS as CREATE (:Term {text: 'x'}) RETURN 1",
-    # What the server plans must be what it runs: here, one would be a string and the other a clause.
+    # EXPLAIN and execution must read the same text: here, an escape could be a string for one of them
+    # and a clause for the other.
     "// PROFILE RETURN \"\nLOAD CSV FROM 'file:///etc/hosts' AS row RETURN row //\"",
     "// PROFILE RETURN \"\\u000ALOAD CSV FROM 'file:///etc/hosts' AS row RETURN row //\"",
 ]
-"""What does more than reading though its text looks harmless, and what one of the servers does not know."""
+"""Queries that do more than read although the text check passes them, or that a server rejects."""
 ESCAPED = [
     "RETURN 1 //\\u000ALOAD CSV FROM 'file:///etc/hosts' AS line RETURN line",
     "RETURN 'a\\u0027 CREATE (n:Term) //'",
@@ -122,7 +123,7 @@ ESCAPED = [
     "MATCH (n) \\u0053ET n.text = 'b'",
     "MATCH (n:`a\\u0060) SET n.text = 'b' //`)",
 ]
-"""Clauses for Neo4j, which decodes escapes wherever they stand; parts of strings and names elsewhere."""
+"""Neo4j decodes escapes everywhere, so these contain clauses there. Elsewhere, they are parts of strings."""
 
 
 @pytest.fixture
@@ -154,14 +155,14 @@ def test_what_only_reads_runs(kept: Store) -> None:
         kept.query_read(query, {"merge": 1})
 
 
-def test_a_write_that_the_text_shows_is_refused_by_name(kept: Store) -> None:
+def test_an_obvious_write_is_refused_by_the_name_of_its_clause(kept: Store) -> None:
     for clause, query in SHOWN.items():
         with pytest.raises(OnlyReading, match=rf"would write \({clause}\), and only reading is allowed here"):
             kept.query_read(query)
 
 
 @pytest.mark.parametrize("query", HIDDEN)
-def test_what_the_text_hides_is_refused_by_the_server(kept: Store, query: str) -> None:
+def test_hidden_writes_are_refused_by_the_server(kept: Store, query: str) -> None:
     before = digest(kept)
     with pytest.raises(StoreError):
         print(kept.query_read(query).records)
@@ -182,7 +183,7 @@ def test_escapes_hide_no_clause(kept: Store) -> None:
 def test_a_compatible_server_needs_an_account_that_may_only_read(
     embedded: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The embedded server by its address is one: it is "compatible", and enforces no READ access."""
+    """The embedded server, opened by its Bolt address, is a "compatible" server that ignores READ mode."""
     membership = join(Path(embedded.description.removeprefix("embedded store at ")))
     uri = f"bolt://127.0.0.1:{membership.bolt_port}"
     with open_store(uri, username="root", password=membership.password) as store:
@@ -252,7 +253,7 @@ def test_the_called_procedures_are_found_and_nothing_else() -> None:
 
 
 def test_a_parameter_can_not_stop_the_query_of_another_user(embedded: Store) -> None:
-    """The two users share an account, so the server itself would allow it."""
+    """Both users share an account, so the server would allow them to stop each other's queries."""
     refused = threading.Event()
 
     def attack() -> None:

@@ -1,4 +1,4 @@
-"""The shipped Cypher files: their text, their header, their statements."""
+"""Tests of reading the shipped Cypher files: headers and statements."""
 
 from __future__ import annotations
 

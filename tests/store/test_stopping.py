@@ -1,4 +1,4 @@
-"""Queries that are stopped on the server, and stores that are opened again after their server has ended."""
+"""Tests of stopping queries on the server, and of reopening a store after its server has ended."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ RUNNING = "SHOW TRANSACTIONS YIELD currentQuery WHERE currentQuery = $text RETUR
 
 @pytest.fixture
 def server(tmp_path: Path) -> Embedded:
-    """An embedded server of the test's own."""
+    """Return a new embedded server."""
     return Embedded(tmp_path / "store")
 
 
 @pytest.fixture
 def own(server: Embedded) -> Generator[Store]:
-    """The store of that server."""
+    """Open the store of the new server."""
     with server.open() as opened:
         yield opened
 
 
 def is_running(store: Store) -> bool:
-    """Whether the server still works at `LONG`."""
+    """Return whether the server is still running the query `LONG`."""
     return bool(store.read(RUNNING, text=LONG))
 
 
@@ -66,7 +66,7 @@ class TestStopping:
         with pytest.raises(QueryStopped, match="cancelled"):
             store.query_read(LONG, cancellation=cancellation)
 
-    def test_the_next_query_of_the_connection_is_not_hit(self, store: Store) -> None:
+    def test_the_next_query_of_the_connection_is_not_stopped(self, store: Store) -> None:
         for _ in range(20):
             cancellation = Cancellation()
             store.query_read("RETURN 1", seconds=60, cancellation=cancellation)
@@ -98,7 +98,7 @@ class TestStopping:
                 try:
                     unexpected.append(own.query_read(LONG, seconds=0.1 + 0.03 * number + 0.01 * turn))
                 except QueryStopped:
-                    # The connection of the stopped query must not be used for this one.
+                    # This query must not get the connection of the stopped one.
                     if own.query_read("RETURN 1 AS one", seconds=600).records[0]["one"] != 1:
                         unexpected.append("a wrong answer")
                 except StoreError as error:
@@ -136,7 +136,7 @@ def test_ctrl_c_stops_the_query_of_a_command(own: Store, server: Embedded) -> No
 
 
 class TestReopening:
-    def test_an_expression_that_does_not_stop_costs_the_only_user_its_server(self, own: Store) -> None:
+    def test_a_runaway_expression_ends_the_server_of_its_only_user(self, own: Store) -> None:
         with pytest.raises(QueryStopped, match="no answer in 1 s"):
             own.query_read(ONE_EXPRESSION, seconds=1)
         until = time.monotonic() + 120
@@ -144,7 +144,7 @@ class TestReopening:
             time.sleep(0.1)
         assert own.has_ended
 
-    def test_it_costs_no_other_user_the_server(self, own: Store, server: Embedded) -> None:
+    def test_a_runaway_expression_does_not_end_a_shared_server(self, own: Store, server: Embedded) -> None:
         with server.open() as other:
             own._end_runaway()  # pyright: ignore[reportPrivateUsage]
             assert other.read("RETURN 1 AS one")[0]["one"] == 1

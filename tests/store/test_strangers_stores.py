@@ -1,4 +1,4 @@
-"""A store that somebody sent is data: it overwrites no file, holds nobody up and runs nothing."""
+"""Tests of untrusted store directories: opening one never overwrites files, hangs or runs code."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DATABASE = Path(supervisor.ENGINE, "databases", "neo4j")
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store as graphneg makes it, closed."""
+    """Return the directory of a valid, closed store."""
     directory = tmp_path_factory.mktemp("sound") / "store"
     with open_store(directory) as store:
         store.query_write("CREATE (:Term {text: 'tea'})")
@@ -41,13 +41,13 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def sent(sound: Path, tmp_path: Path) -> Path:
-    """A copy of the store, to be spoilt."""
+    """Return a copy of the store, which the test manipulates."""
     return shutil.copytree(sound, tmp_path / "sent")
 
 
 @pytest.fixture
 def precious(tmp_path: Path) -> Path:
-    """A file of the user's outside the store, which must stay as it is."""
+    """Return a file outside the store, which must not change."""
     file = tmp_path / "precious.txt"
     file.write_text("precious")
     return file
@@ -79,7 +79,7 @@ def fifo(path: Path, _: Path) -> None:
 
 def unix_socket(path: Path, _: Path) -> None:
     here = Path.cwd()
-    os.chdir(path.parent)  # the name of a socket has at most 108 bytes
+    os.chdir(path.parent)  # the path of a socket has at most 108 bytes
     try:
         with socket.socket(socket.AF_UNIX) as bound:
             bound.bind(path.name)
@@ -104,15 +104,15 @@ def of_another_user(path: Path, _: Path) -> None:
     os.chown(path, 12_345, 12_345)
 
 
-Spoil = Callable[[Path, Path], None]
-FILES: list[Spoil] = [
+Replacement = Callable[[Path, Path], None]
+FILES: list[Replacement] = [
     *(link, relative_link, dangling_link, link_to_a_folder, hard_link),
     *(fifo, unix_socket, device, of_another_user),
 ]
 
 
-def spoil(path: Path, how: Spoil, precious: Path) -> None:
-    """Put something else in a file's place."""
+def replace_file(path: Path, how: Replacement, precious: Path) -> None:
+    """Replace a file by a link, a pipe, a device or the like."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -121,7 +121,7 @@ def spoil(path: Path, how: Spoil, precious: Path) -> None:
 
 
 def refusal(directory: Path) -> str:
-    """The line that opening a store ends with, soon, and with no process left."""
+    """Return the one-line error of opening a store; assert that it comes soon and leaves no server."""
     began = time.monotonic()
     with pytest.raises(StoreError) as refused:
         open_store(directory)
@@ -132,7 +132,7 @@ def refusal(directory: Path) -> str:
     return said
 
 
-def test_a_damaged_dictionary_is_told_in_a_line(sent: Path) -> None:
+def test_a_damaged_dictionary_is_one_line_of_error(sent: Path) -> None:
     (sent / CHECKSUMS).unlink()
     [dictionary] = (sent / DATABASE).glob("*.dict")
     content = bytearray(dictionary.read_bytes())
@@ -144,22 +144,20 @@ def test_a_damaged_dictionary_is_told_in_a_line(sent: Path) -> None:
 class TestAFileInAStore:
     @pytest.mark.parametrize("name", [STORE_FILE, supervisor.LOCK])
     @pytest.mark.parametrize("how", [*FILES, folder], ids=lambda how: how.__name__)
-    def test_that_graphneg_opens_is_refused_if_it_is_not_a_plain_one(
-        self, sent: Path, name: str, how: Spoil, precious: Path
+    def test_files_that_graphneg_opens_must_be_regular(
+        self, sent: Path, name: str, how: Replacement, precious: Path
     ) -> None:
-        spoil(sent / name, how, precious)
+        replace_file(sent / name, how, precious)
         assert str(sent / name) in refusal(sent)
         assert precious.read_text() == "precious" and not precious.with_name("to be made").exists()
 
-    def test_of_checksums_is_refused_if_it_is_a_folder(self, sent: Path, precious: Path) -> None:
-        spoil(sent / CHECKSUMS, folder, precious)
+    def test_a_folder_in_place_of_the_checksums_is_refused(self, sent: Path, precious: Path) -> None:
+        replace_file(sent / CHECKSUMS, folder, precious)
         assert f"{sent / CHECKSUMS} is a folder" in refusal(sent)
 
     @pytest.mark.parametrize("how", [*FILES, folder], ids=lambda how: how.__name__)
-    def test_that_writers_lock_is_refused_if_it_is_not_a_plain_one(
-        self, sent: Path, how: Spoil, precious: Path
-    ) -> None:
-        spoil(sent / WRITERS, how, precious)
+    def test_the_lock_file_must_be_regular(self, sent: Path, how: Replacement, precious: Path) -> None:
+        replace_file(sent / WRITERS, how, precious)
         with pytest.raises(StoreError, match=WRITERS), store_server.turn(sent):
             raise AssertionError
         assert precious.read_text() == "precious" and not precious.with_name("to be made").exists()
@@ -168,30 +166,30 @@ class TestAFileInAStore:
         "name", ["schema.json", "statistics.json", "new.0.65536.v0.bucket", "schema.json.tmp"]
     )
     @pytest.mark.parametrize("how", FILES, ids=lambda how: how.__name__)
-    def test_that_the_server_opens_is_refused_if_it_is_not_a_plain_one(
-        self, sent: Path, name: str, how: Spoil, precious: Path
+    def test_files_that_the_server_opens_must_be_regular(
+        self, sent: Path, name: str, how: Replacement, precious: Path
     ) -> None:
-        spoil(sent / DATABASE / name, how, precious)
+        replace_file(sent / DATABASE / name, how, precious)
         assert str(sent / DATABASE / name) in refusal(sent)
         assert precious.read_text() == "precious" and not precious.with_name("to be made").exists()
 
     @pytest.mark.parametrize("place", [DATABASE, DATABASE.parent, DATABASE.parent.parent])
     @pytest.mark.parametrize("how", FILES, ids=lambda how: how.__name__)
-    def test_in_place_of_a_folder_is_refused(
-        self, sent: Path, place: Path, how: Spoil, precious: Path
+    def test_a_file_in_place_of_a_folder_is_refused(
+        self, sent: Path, place: Path, how: Replacement, precious: Path
     ) -> None:
-        spoil(sent / place, how, precious)
+        replace_file(sent / place, how, precious)
         assert str(sent / place) in refusal(sent)
 
-    def test_with_a_name_of_several_lines_is_told_in_one(self, sent: Path, precious: Path) -> None:
+    def test_a_file_name_with_line_breaks_is_reported_in_one_line(self, sent: Path, precious: Path) -> None:
         (sent / DATABASE / "a\nb\x1b[2J\udcff").symlink_to(precious)
         assert r"a\nb\x1b[2J\udcff' is a symbolic link" in refusal(sent)
 
-    def test_of_another_database_is_refused(self, sent: Path) -> None:
+    def test_a_second_database_is_refused(self, sent: Path) -> None:
         shutil.copytree(sent / DATABASE, sent / DATABASE.with_name("second"))
         assert str(sent / DATABASE.with_name("second")) in refusal(sent)
 
-    def test_that_earlier_versions_wrote_is_left_alone(
+    def test_files_of_earlier_versions_are_left_alone(
         self, sent: Path, precious: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         secrets = {"HF_TOKEN": "hf_s3cret", "AWS_SECRET_ACCESS_KEY": "s3cret", "GITHUB_TOKEN": "ghp_s3cret"}
@@ -254,7 +252,7 @@ CODE: dict[str, tuple[str, object, tuple[str, ...]]] = {
 class TestTheSchemaOfAStore:
     @pytest.mark.parametrize("name", ["schema.json", "schema.prev.json"])
     @pytest.mark.parametrize("what", CODE)
-    def test_with_code_in_it_is_refused_with_what_was_found(self, sent: Path, name: str, what: str) -> None:
+    def test_a_schema_with_code_is_refused(self, sent: Path, name: str, what: str) -> None:
         key, value, within = CODE[what]
         shutil.copyfile(
             sent / DATABASE / "schema.json", sent / DATABASE / name
@@ -278,26 +276,26 @@ class TestTheSchemaOfAStore:
         ],
         ids=lambda text: text[:20],
     )
-    def test_that_readers_of_json_see_in_different_ways_is_refused(self, sent: Path, text: str) -> None:
+    def test_an_ambiguous_json_schema_is_refused(self, sent: Path, text: str) -> None:
         (sent / DATABASE / "schema.json").write_text(text, encoding="utf-8")
         assert "is damaged" in refusal(sent)
 
     @pytest.mark.parametrize("name", ["new.0.65536.v0.bucket", "txlog_0.wal"])
-    def test_beside_a_file_of_holes_is_refused(self, sent: Path, name: str) -> None:
+    def test_a_sparse_file_beside_the_schema_is_refused(self, sent: Path, name: str) -> None:
         (sent / DATABASE / name).touch()
         os.truncate(sent / DATABASE / name, 1 << 41)
         assert "occupies almost none on the disk" in refusal(sent)
 
-    def test_that_is_huge_is_refused_unread(self, sent: Path) -> None:
+    def test_a_huge_schema_is_refused_unread(self, sent: Path) -> None:
         os.truncate(sent / DATABASE / "schema.json", 1 << 40)
         assert "more than" in refusal(sent)
 
-    def test_with_settings_for_the_server_beside_it_is_refused(self, sent: Path) -> None:
+    def test_server_settings_beside_the_schema_are_refused(self, sent: Path) -> None:
         settings = {"configuration": {"arcadedb.externalPropertyBucketPath": "/etc"}}
         (sent / DATABASE / "configuration.json").write_text(json.dumps(settings))
         assert "configures the server" in refusal(sent)
 
-    def test_that_cypher_made_is_none_of_that(self, tmp_path: Path) -> None:
+    def test_a_schema_made_by_cypher_is_accepted(self, tmp_path: Path) -> None:
         with open_store(tmp_path / "own") as store:
             for text in (
                 "CREATE CONSTRAINT FOR (n:Own) REQUIRE n.a IS NOT NULL",
@@ -313,11 +311,11 @@ class TestTheSchemaOfAStore:
         check_engine_files(tmp_path / "own")
 
 
-# A server that answers nothing
+# Servers that do not answer
 
 
 @pytest.mark.parametrize("which", [0, 1], ids=["supervisor", "java"])
-def test_a_stopped_server_is_named_soon_and_goes_on_when_it_is_continued(sent: Path, which: int) -> None:
+def test_a_stopped_server_is_reported_soon_and_can_be_continued(sent: Path, which: int) -> None:
     with open_store(sent) as store:
         endpoint = read_endpoint(sent)
         assert endpoint

@@ -1,4 +1,4 @@
-"""Decoders: what they learn of a store, that they go on, and that amrlib and ``--decoder t5`` read them."""
+"""Tests of training decoders: data from a store, resuming, and use by amrlib and ``--decoder t5``."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def texts_of(decoder: T5Decoder, graphs: list[AmrGraph] = GRAPHS) -> list[str | 
     return [best[0].text for best in decoder.n_best(graphs)]
 
 
-class TestMeanings:
+class TestTextGraphPairs:
     @pytest.fixture
     def graph(self, tmp_path: Path) -> Iterator[DialogueGraph]:
         gold = LEARNED[0][0]
@@ -75,7 +75,7 @@ class TestMeanings:
             graph.parse()
             yield graph
 
-    def test_each_text_comes_once_with_its_graph_a_gold_one_first(self, graph: DialogueGraph) -> None:
+    def test_each_text_has_one_graph_preferably_a_gold_one(self, graph: DialogueGraph) -> None:
         found = list(read_text_graph_pairs(graph.store))
         assert [one.text for one in found] == ["You feed the cat.", "I like tea."]
         assert [one.id.partition("@")[2] for one in found] == ["penman", "dependency"]
@@ -92,13 +92,13 @@ class TestMeanings:
 class TestHeldOut:
     MANY = tuple(TextGraphPair(f"{n}", f"(a{n} / b)", f"Text {n % 40}") for n in range(80))
 
-    def test_no_text_that_is_measured_is_learned(self) -> None:
+    def test_held_out_texts_are_not_in_the_training_data(self) -> None:
         learned, measured = held_out([*self.MANY, TextGraphPair("x", "(y / z)", "text  7")], 4)
         assert len(measured) == 4 == len({one.text for one in measured})
         assert not {one.text.casefold() for one in measured} & {one.text.casefold() for one in learned}
         assert len(learned) == 80 - 8 + (not any(one.text == "Text 7" for one in measured))
 
-    def test_it_is_drawn_by_the_seed_and_a_tenth_at_most(self) -> None:
+    def test_the_held_out_part_depends_on_the_seed_and_is_at_most_a_tenth(self) -> None:
         assert held_out(self.MANY, 4) == held_out(self.MANY, 4)
         assert held_out(self.MANY, 4, seed=1) != held_out(self.MANY, 4)
         assert len(held_out(self.MANY, 1000)[1]) == 4
@@ -106,11 +106,11 @@ class TestHeldOut:
 
 
 class TestTrained:
-    def test_it_writes_what_it_learned(self, trained: Path) -> None:
+    def test_a_trained_decoder_writes_the_learned_texts(self, trained: Path) -> None:
         assert texts_of(T5Decoder(trained, num_beams=2)) == TEXTS
         assert texts_of(T5Decoder(trained, num_beams=1, batch_size=1)) == TEXTS
 
-    def test_the_decoder_gives_no_original_text(self, trained: Path) -> None:
+    def test_the_original_text_is_refused(self, trained: Path) -> None:
         items = [edited(graph, text) for graph, text in zip(GRAPHS, TEXTS, strict=True)]
         answers = T5Decoder(trained, num_beams=1).decode(items)
         assert {answer.reason for answer in answers} == {"unchanged: the model returned the original text"}
@@ -124,11 +124,11 @@ class TestTrained:
         assert all(one < other for one, other in zip(own, others, strict=True))
         assert decoder.losses([(GRAPHS[0], TEXTS[0])]) == [pytest.approx(own[0], rel=1e-3)]
 
-    def test_what_is_held_out_lies_beside_it(self, trained: Path) -> None:
+    def test_the_folder_contains_the_held_out_pairs(self, trained: Path) -> None:
         pairs = read_graph_text_pairs(trained / HELD_OUT)
         assert [(graph.id, text) for graph, text in pairs] == [("own/0", TEXTS[0]), ("own/1", TEXTS[1])]
 
-    def test_a_graph_longer_than_what_was_learned_is_told(self, trained: Path) -> None:
+    def test_a_too_long_graph_gives_a_reason(self, trained: Path) -> None:
         branches = " ".join(f":op{n} (t{n} / thing)" for n in range(1, 60))
         [[answer]] = T5Decoder(trained).n_best([parse_graph(f"(a / and {branches})")])
         assert (answer.reason or "").startswith("truncated: the graph has ")
@@ -144,20 +144,20 @@ class TestOtherPrograms:
         written, clipped = inference.generate([graph for graph, _ in LEARNED])
         assert written == TEXTS and not any(clipped)
 
-    def test_what_a_causal_model_was_not_trained_for_it_does_not_do(self, tiny_lms: TinyModels) -> None:
+    def test_an_untrained_causal_model_is_refused(self, tiny_lms: TinyModels) -> None:
         with pytest.raises(
             DecoderError, match="not trained to write texts of graphs; train it with: graphneg"
         ):
             T5Decoder(tiny_lms.gpt2)
 
-    def test_ctranslate2_runs_no_causal_one(self, tiny_lms: TinyModels) -> None:
+    def test_causal_models_are_refused_for_ctranslate2(self, tiny_lms: TinyModels) -> None:
         pytest.importorskip("ctranslate2")
         with pytest.raises(DecoderError, match="causal models are run by torch only"):
             T5Decoder(tiny_lms.gpt2, backend="ctranslate2")
 
 
 class TestRuns:
-    def test_a_stopped_one_goes_on_to_the_same_weights(self, tiny_lms: TinyModels, tmp_path: Path) -> None:
+    def test_a_resumed_training_gives_the_same_weights(self, tiny_lms: TinyModels, tmp_path: Path) -> None:
         short = {"max_steps": 6, "save_steps": 2, "per_device_train_batch_size": 2, "frozen": ["wte"]}
         whole, stopped = tmp_path / "whole", tmp_path / "stopped"
         train_decoder(load_either(tiny_lms.gpt2), MEANINGS, whole, **short)
@@ -169,7 +169,7 @@ class TestRuns:
         one, other = (load_either(folder).model.state_dict() for folder in (whole, stopped))
         assert all(torch.equal(one[name], other[name]) for name in one)
 
-    def test_frozen_parameters_stay(self, tiny_lms: TinyModels, tmp_path: Path) -> None:
+    def test_frozen_parameters_are_not_changed(self, tiny_lms: TinyModels, tmp_path: Path) -> None:
         train_decoder(
             load_either(tiny_lms.gpt2), MEANINGS, tmp_path / "out", frozen=["wte", "h.0."], max_steps=3
         )
@@ -178,9 +178,7 @@ class TestRuns:
         assert {"transformer.wte.weight", "transformer.h.0.attn.c_attn.weight"} <= same
         assert "transformer.h.1.attn.c_attn.weight" not in same
 
-    def test_one_that_takes_another_place_leaves_nothing_of_it(
-        self, tiny_lms: TinyModels, tmp_path: Path
-    ) -> None:
+    def test_overwriting_a_model_removes_its_files(self, tiny_lms: TinyModels, tmp_path: Path) -> None:
         out = tmp_path / "out"
         train_decoder(load_either(tiny_lms.bart), MEANINGS, out, max_steps=1)
         assert (out / "amrlib_meta.json").exists()
@@ -195,7 +193,7 @@ class TestRuns:
             (MEANINGS, {"frozen": ["head"]}, "no parameter's name begins with 'head'"),
         ],
     )
-    def test_what_cannot_be_learned_is_refused(
+    def test_invalid_training_input_is_refused(
         self,
         tiny_lms: TinyModels,
         tmp_path: Path,
@@ -209,7 +207,7 @@ class TestRuns:
 
 
 class TestCommands:
-    def test_a_store_teaches_a_decoder_that_makes_negatives(
+    def test_a_decoder_trained_on_a_store_makes_negatives(
         self, run: Run, everyday: Path, tiny_lms: TinyModels, tmp_path: Path
     ) -> None:
         out, place = tmp_path / "decoder", ("--store", everyday)
@@ -234,10 +232,10 @@ class TestCommands:
                 "negatives", "--decoder", decoder, "--model", out, "--beams", "1", "--limit", "2",
                 "-o", tmp_path / f"{decoder}.jsonl", *place,
             )  # fmt: skip
-            # After two training steps, the model may complete no sentence, which is reported as an error.
+            # A model trained for two steps may complete no sentence. That is an error.
             assert made.status == 0 or "no negative was made" in made.err, made.err
 
-    def test_what_is_wrong_is_told_before_anything_is_learned(
+    def test_wrong_input_is_refused_before_training(
         self, run: Run, everyday: Path, tiny_lms: TinyModels, tmp_path: Path
     ) -> None:
         out, place = tmp_path / "decoder", ("--store", everyday)

@@ -1,4 +1,4 @@
-"""Detectors: they learn, are read by other libraries, go on after a stop, and are tested by generator."""
+"""Tests of training contradiction detectors, and of their cross-validation by generator."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ QUICK = {"learning_rate": 5e-3, "per_device_train_batch_size": 4}
 PAIRS = [("fish fish six", "the cat is in the garden"), ("the cat six", "the cat is in the garden")]
 
 
-def fresh(encoder: Path) -> ContradictionDetector:
-    """An untrained detector."""
+def new_detector(encoder: Path) -> ContradictionDetector:
     return ContradictionDetector.new(encoder, device="cpu")
 
 
@@ -35,17 +34,17 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def trained(encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("trained") / "detector"
-    report = train_detector(fresh(encoder), pairs_of(apart()), out, epochs=8, **QUICK)
+    report = train_detector(new_detector(encoder), pairs_of(apart()), out, epochs=8, **QUICK)
     assert report.pairs == {"six": 8, "twelve": 6, "eggs": 6}
     return out
 
 
 class TestDetector:
-    def test_it_learns_to_tell_contradictory_responses(self, trained: Path) -> None:
+    def test_contradictory_responses_score_higher(self, trained: Path) -> None:
         wrong, right = ContradictionDetector.from_pretrained(trained, device="cpu").score(PAIRS)
         assert 0 <= right < 0.5 < wrong <= 1
 
-    def test_its_folder_says_what_it_is_and_is_read_without_graphneg(self, trained: Path) -> None:
+    def test_a_saved_detector_is_read_by_sentence_transformers(self, trained: Path) -> None:
         from sentence_transformers import CrossEncoder
 
         assert json.loads((trained / "config.json").read_text())["graphneg"]["kind"] == "contradiction"
@@ -64,11 +63,11 @@ class TestDetector:
 
 class TestTraining:
     def test_the_same_seed_trains_the_same_model(self, encoder: Path, trained: Path, tmp_path: Path) -> None:
-        again = fresh(encoder)
+        again = new_detector(encoder)
         train_detector(again, pairs_of(apart()), tmp_path / "again", epochs=8, **QUICK)
         assert again.score(PAIRS) == ContradictionDetector.from_pretrained(trained, device="cpu").score(PAIRS)
 
-    def test_a_contradiction_is_learned_against_its_counterpart_as_well(self) -> None:
+    def test_the_loss_compares_a_contradiction_with_its_counterpart(self) -> None:
         import torch
         from transformers.modeling_outputs import SequenceClassifierOutput
 
@@ -77,10 +76,10 @@ class TestTraining:
         losses = [float(pairs_and_lists(unsure, torch.tensor(some))) for some in (alone, together)]
         assert losses == pytest.approx([math.log(2), math.log(2) + math.log(3)])
 
-    def test_what_is_held_out_is_not_learned(self, encoder: Path, tmp_path: Path) -> None:
+    def test_held_out_responses_are_not_learned(self, encoder: Path, tmp_path: Path) -> None:
         held = ["THE cat is in  the garden six"]
         report = train_detector(
-            fresh(encoder),
+            new_detector(encoder),
             pairs_of(apart()),
             tmp_path / "m",
             held_out=held,
@@ -88,17 +87,17 @@ class TestTraining:
         )
         assert report.held_out == 2 and report.pairs["six"] == 6
 
-    def test_a_model_is_not_replaced_unasked(self, encoder: Path, tmp_path: Path) -> None:
+    def test_a_model_is_replaced_only_with_overwrite(self, encoder: Path, tmp_path: Path) -> None:
         pairs = pairs_of(apart())
-        train_detector(fresh(encoder), pairs, tmp_path / "m", epochs=1)
+        train_detector(new_detector(encoder), pairs, tmp_path / "m", epochs=1)
         with pytest.raises(InputError, match="the folder already contains a model"):
-            train_detector(fresh(encoder), pairs, tmp_path / "m", epochs=1)
-        train_detector(fresh(encoder), pairs, tmp_path / "m", epochs=1, overwrite=True)
+            train_detector(new_detector(encoder), pairs, tmp_path / "m", epochs=1)
+        train_detector(new_detector(encoder), pairs, tmp_path / "m", epochs=1, overwrite=True)
 
-    def test_one_class_alone_teaches_nothing(self, encoder: Path, tmp_path: Path) -> None:
+    def test_one_class_alone_is_refused(self, encoder: Path, tmp_path: Path) -> None:
         wrong = [one for one in apart() if one.label]
         with pytest.raises(InputError, match="both contradictory and non-contradictory"):
-            train_detector(fresh(encoder), pairs_of(wrong), tmp_path / "m")
+            train_detector(new_detector(encoder), pairs_of(wrong), tmp_path / "m")
 
 
 class TestCrossValidation:
@@ -110,7 +109,7 @@ class TestCrossValidation:
             for text, votes in ((f"{dish} now", 3), ("the dog", 0))
         ]
 
-    def test_each_generator_is_scored_by_a_detector_that_never_saw_it(
+    def test_each_generator_is_scored_by_a_detector_trained_without_it(
         self, encoder: Path, made: list[JudgedResponse], tmp_path: Path
     ) -> None:
         settings = DetectorSettings(epochs=6, made_epochs=2, device="cpu", arguments=QUICK)
@@ -128,7 +127,7 @@ class TestCrossValidation:
         assert again.scores == found.scores
         assert {path: path.stat().st_mtime_ns for path in times} == times
 
-    def test_graph_made_responses_alone_are_learned_once(
+    def test_a_detector_of_graph_made_responses_is_trained_once(
         self, encoder: Path, made: list[JudgedResponse], tmp_path: Path
     ) -> None:
         settings = DetectorSettings(made_epochs=1, device="cpu", arguments=QUICK)
@@ -137,11 +136,11 @@ class TestCrossValidation:
         )
         assert [path.name for path in tmp_path.iterdir()] == ["made"]
 
-    def test_graph_made_responses_must_be_there_to_be_learned(self, encoder: Path, tmp_path: Path) -> None:
+    def test_missing_graph_made_responses_are_refused(self, encoder: Path, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="needs graph-made responses"):
             cross_validate(apart(), encoder, tmp_path, source="both")
 
-    def test_a_generator_of_one_class_is_refused_before_anything_is_learned(
+    def test_a_generator_with_one_class_is_refused_before_training(
         self, encoder: Path, tmp_path: Path
     ) -> None:
         some = [one for one in apart() if one.generator != "six" or one.label]
@@ -188,7 +187,9 @@ class TestCommands:
         ("line", "reason"),
         [("{}", '"utterances" is missing'), ("nonsense", "not JSON")],
     )
-    def test_a_bad_line_ends_with_2_and_its_place(self, run: Run, file: Path, line: str, reason: str) -> None:
+    def test_an_invalid_line_ends_with_2_and_its_place(
+        self, run: Run, file: Path, line: str, reason: str
+    ) -> None:
         file.write_text(line, encoding="utf-8")
         ended = run("evaluate", "contradiction", file, "--model", "nowhere")
         assert ended.status == 2

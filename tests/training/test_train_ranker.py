@@ -1,4 +1,4 @@
-"""Training rankers: what is drawn, what is learned, what is refused, and going on after a stop."""
+"""Tests of training rankers: groups, sampling, resuming, and protection of existing folders."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from tests.tiny_ranker import encoder_folder, groups
 
 
 class TestGroups:
-    def test_an_edited_response_brings_the_right_one(self, tmp_path: Path) -> None:
+    def test_an_edited_response_has_the_original_as_correct_response(self, tmp_path: Path) -> None:
         edited = replace(EXAMPLE, response="No.", original=Original(None, "Yes."))
         write_jsonl([edited, edited], tmp_path / "negatives.jsonl")
         [group] = read_groups([tmp_path / "negatives.jsonl"])
         assert [answer.text for answer in group.positives] == ["Yes."]
         assert [answer.text for answer in group.negatives] == ["No."]
 
-    def test_an_edited_dialogue_keeps_its_own_context(self) -> None:
+    def test_a_negative_of_an_edited_dialogue_keeps_the_edited_context(self) -> None:
         turns = (Turn("A", "I like tea."),)
         edited = replace(
             EXAMPLE,
@@ -49,7 +49,7 @@ class TestGroups:
 
 class TestDrawing:
     @given(st.integers(0, 99), st.integers(0, 5), st.integers(1, 3))
-    def test_each_context_has_what_the_mix_asks_for(self, seed: int, epoch: int, amount: int) -> None:
+    def test_each_context_has_the_numbers_of_the_mix(self, seed: int, epoch: int, amount: int) -> None:
         pairs, lacking = PairSampler(groups(), Mix(2, {"edited": amount, "random": 1}), seed).drawn(epoch)
         counts = Counter((pair.context, pair.source) for pair in pairs)
         for group in groups():
@@ -59,7 +59,7 @@ class TestDrawing:
         assert not lacking.responses
 
     @given(st.integers(0, 99))
-    def test_the_same_seed_draws_the_same_and_each_epoch_other_ones(self, seed: int) -> None:
+    def test_sampling_depends_on_seed_and_epoch(self, seed: int) -> None:
         drawing = PairSampler(groups(), Mix(1, {"edited": 1}), seed)
         again = PairSampler(groups(), Mix(1, {"edited": 1}), seed)
         assert list(drawing.drawn(0)[0]) == list(again.drawn(0)[0])
@@ -67,12 +67,12 @@ class TestDrawing:
         assert Counter(drawn) == Counter({"fish now": 3, "fish at six": 3, "fish eggs": 3})
 
     @given(st.integers(0, 99))
-    def test_a_random_response_never_fits(self, seed: int) -> None:
+    def test_a_random_response_is_never_a_correct_one(self, seed: int) -> None:
         pairs, _ = PairSampler(groups(), Mix(1, {"random": 2}), seed).drawn(0)
         right = {group.context: {match_key(one.text) for one in group.positives} for group in groups()}
         assert all(match_key(pair.response) not in right[pair.context] for pair in pairs if not pair.label)
 
-    def test_what_is_held_out_never_comes_up(self) -> None:
+    def test_held_out_texts_are_never_sampled(self) -> None:
         held_out = HeldOut(["At  six", "FISH now"])
         some = [held_out.without(group) for group in groups()]
         pairs, lacking = PairSampler(some, Mix(2, {"edited": 3, "random": 4}), 0, left_out=4).drawn(0)
@@ -80,7 +80,7 @@ class TestDrawing:
         assert lacking.responses["edited"] == 3 and lacking.held_out == 4
         assert sum(group.size for group in groups()) - sum(group.size for group in some) == 4
 
-    def test_what_is_lacking_is_counted_and_not_made_up_for(self) -> None:
+    def test_missing_negatives_are_counted_and_not_replaced(self) -> None:
         pairs, lacking = PairSampler(groups(), Mix(1, {"C-cont": 5}), 0).drawn(0)
         assert sum(not pair.label for pair in pairs) == 9
         assert (lacking.contexts["C-cont"], lacking.responses["C-cont"]) == (3, 6)
@@ -96,7 +96,7 @@ class TestDrawing:
             ),
         ],
     )
-    def test_nothing_to_draw_from_is_refused(self, some: list[Group], mix: Mix, complaint: str) -> None:
+    def test_an_empty_selection_is_refused(self, some: list[Group], mix: Mix, complaint: str) -> None:
         with pytest.raises(InputError, match=complaint):
             PairSampler(some, mix, 0)
 
@@ -109,7 +109,7 @@ class TestTraining:
 
     SETTINGS = {"epochs": 30, "learning_rate": 5e-3, "per_device_train_batch_size": 4}  # noqa: RUF012
 
-    def test_a_ranker_learns_what_fish_have_in_common(self, encoder: Path, tmp_path: Path) -> None:
+    def test_a_ranker_learns_to_score_responses_about_fish_low(self, encoder: Path, tmp_path: Path) -> None:
         from graphneg.rankers.cross_encoder import CrossEncoder
         from graphneg.training.rankers import train_ranker
 
@@ -126,7 +126,7 @@ class TestTraining:
             [["who ate the bread"]], ["you did"]
         )
 
-    def test_a_run_goes_on_from_its_checkpoint_to_the_same_model(self, encoder: Path, tmp_path: Path) -> None:
+    def test_a_resumed_training_gives_the_same_model(self, encoder: Path, tmp_path: Path) -> None:
         from graphneg.rankers.cross_encoder import CrossEncoder
         from graphneg.training.rankers import train_ranker
 
@@ -151,7 +151,7 @@ class TestTraining:
         with pytest.raises(InputError, match="the folder already contains a model"):
             train_ranker(stopped, groups(), tmp_path / "a", **settings)
 
-    def test_ctrl_c_ends_a_run_after_its_step_with_a_checkpoint(self, encoder: Path, tmp_path: Path) -> None:
+    def test_ctrl_c_writes_a_checkpoint_after_the_step(self, encoder: Path, tmp_path: Path) -> None:
         from graphneg.rankers.cross_encoder import CrossEncoder
         from graphneg.training.rankers import train_ranker
 
@@ -169,7 +169,7 @@ class TestTraining:
         pairs = [["shall we swim"], ["where is the cat"]], ["at six", "fish now"]
         assert stopped.score(*pairs) == pytest.approx(whole.score(*pairs), abs=1e-6)
 
-    def test_frozen_embeddings_stay(self, encoder: Path, tmp_path: Path) -> None:
+    def test_frozen_embeddings_are_not_changed(self, encoder: Path, tmp_path: Path) -> None:
         from graphneg.rankers.cross_encoder import CrossEncoder
         from graphneg.training.rankers import train_ranker
 
@@ -180,9 +180,7 @@ class TestTraining:
         with pytest.raises(InputError, match="no parameter's name begins with 'wings'"):
             CrossEncoder.new(encoder, frozen=["wings"])
 
-    def test_a_folder_is_overwritten_where_it_is_asked_for_and_loses_nothing_else(
-        self, encoder: Path, tmp_path: Path
-    ) -> None:
+    def test_overwriting_a_folder_keeps_foreign_files(self, encoder: Path, tmp_path: Path) -> None:
         from graphneg.rankers.cross_encoder import CrossEncoder
         from graphneg.training.rankers import train_ranker
 
@@ -197,7 +195,7 @@ class TestTraining:
         with pytest.raises(InputError, match="not a model file, so nothing is overwritten"):
             train_ranker(CrossEncoder.new(encoder), groups(), out, epochs=1, overwrite=True)
 
-    def test_arguments_that_are_none_leave_the_folder_as_it_was(self, encoder: Path, tmp_path: Path) -> None:
+    def test_invalid_arguments_leave_the_folder_unchanged(self, encoder: Path, tmp_path: Path) -> None:
         from graphneg.rankers.cross_encoder import CrossEncoder
         from graphneg.training.rankers import train_ranker
 
@@ -212,9 +210,7 @@ class TestTraining:
             train_ranker(CrossEncoder.new(encoder), groups(), out, epochs=1, overwrite=True, **strange)
         assert (out / "model.safetensors").read_bytes() == before and not (out / "checkpoints").exists()
 
-    def test_a_run_that_ends_before_its_first_checkpoint_stands_in_nobodys_way(
-        self, encoder: Path, tmp_path: Path
-    ) -> None:
+    def test_a_run_without_a_checkpoint_can_be_started_again(self, encoder: Path, tmp_path: Path) -> None:
         from graphneg.progress import NoProgress
         from graphneg.rankers.cross_encoder import CrossEncoder
         from graphneg.training.rankers import train_ranker
@@ -230,7 +226,7 @@ class TestTraining:
         assert not out.exists()
         train_ranker(CrossEncoder.new(encoder), groups(), out, epochs=1, seed=1)
 
-    def test_what_tensorboard_shows_stays_beside_the_model(self, encoder: Path, tmp_path: Path) -> None:
+    def test_tensorboard_logs_are_kept_beside_the_model(self, encoder: Path, tmp_path: Path) -> None:
         from graphneg.rankers.cross_encoder import CrossEncoder
         from graphneg.training.rankers import train_ranker
 
@@ -238,9 +234,7 @@ class TestTraining:
         train_ranker(CrossEncoder.new(encoder), groups(), out, epochs=1, report_to="tensorboard")
         assert list((out / "runs").rglob("events.out*")) and not (out / "checkpoints").exists()
 
-    def test_in_mixed_precision_the_trained_model_scores_as_the_saved_one(
-        self, encoder: Path, tmp_path: Path
-    ) -> None:
+    def test_a_model_trained_in_mixed_precision_is_saved_exactly(self, encoder: Path, tmp_path: Path) -> None:
         from graphneg.rankers.base import load_ranker
         from graphneg.rankers.cross_encoder import CrossEncoder
         from graphneg.training.rankers import train_ranker
@@ -251,9 +245,7 @@ class TestTraining:
         read = load_ranker(tmp_path / "ranker", device="cpu")
         assert read.score(*pairs) == pytest.approx(ranker.score(*pairs), abs=1e-6)
 
-    def test_accumulated_gradients_make_the_steps_of_larger_batches(
-        self, encoder: Path, tmp_path: Path
-    ) -> None:
+    def test_gradient_accumulation_equals_larger_batches(self, encoder: Path, tmp_path: Path) -> None:
         from graphneg.rankers.cross_encoder import CrossEncoder
         from graphneg.training.rankers import train_ranker
 
@@ -270,9 +262,7 @@ class TestTraining:
         assert scores[0] == pytest.approx(scores[1], abs=1e-4)
 
     @pytest.mark.parametrize("kind", ["cross-encoder", "poly-encoder"])
-    def test_a_run_stops_when_the_part_held_back_gets_no_better_and_keeps_the_best(
-        self, kind: str, encoder: Path, tmp_path: Path
-    ) -> None:
+    def test_early_stopping_keeps_the_best_model(self, kind: str, encoder: Path, tmp_path: Path) -> None:
         from graphneg.rankers.cross_encoder import CrossEncoder
         from graphneg.rankers.poly_encoder import PolyEncoder
         from graphneg.training.rankers import EarlyStopping, train_ranker
@@ -298,7 +288,7 @@ class TestTraining:
                 CrossEncoder.new(encoder), many[:1], tmp_path / "other", validation=EarlyStopping(0.5)
             )
 
-    def test_pairs_train_the_ranker_that_their_groups_train(self, encoder: Path, tmp_path: Path) -> None:
+    def test_training_on_pairs_equals_training_on_groups(self, encoder: Path, tmp_path: Path) -> None:
         from graphneg.datasets.pairs import read_pairs
         from graphneg.rankers.cross_encoder import CrossEncoder
         from graphneg.training.rankers import train_ranker
@@ -314,9 +304,7 @@ class TestTraining:
         with pytest.raises(InputError, match="pairs already have a mix and held-out texts"):
             train_ranker(CrossEncoder.new(encoder), read_pairs(records), tmp_path / "x", mix=mix)
 
-    def test_a_logger_that_is_not_installed_is_told_before_training(
-        self, encoder: Path, tmp_path: Path
-    ) -> None:
+    def test_a_missing_logger_is_refused_before_training(self, encoder: Path, tmp_path: Path) -> None:
         from importlib.util import find_spec
 
         from graphneg.rankers.cross_encoder import CrossEncoder
@@ -327,7 +315,7 @@ class TestTraining:
         with pytest.raises(InputError, match="tensorboard is not installed"):
             train_ranker(CrossEncoder.new(encoder), groups(), tmp_path / "ranker", report_to="tensorboard")
 
-    def test_the_command_tells_what_its_mix_leaves_out(self, encoder: Path, tmp_path: Path, run: Run) -> None:
+    def test_the_command_counts_unused_negatives(self, encoder: Path, tmp_path: Path, run: Run) -> None:
         path = written(some(3), tmp_path / "some.jsonl")
         command = ("train", "ranker", path, "--model", encoder, "--mix", "edits=1", "--epochs", "1")
         ended = run(*command, "-o", tmp_path / "ranker")

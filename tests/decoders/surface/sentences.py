@@ -1,4 +1,4 @@
-"""Sentences with their graphs, as the parts of the surface decoder take them."""
+"""Helpers of the tests of the surface decoder: sentences with their graphs."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ READINGS = AlignmentCache()
 
 
 def sentence(text: str, graph: str = "(t / thing)") -> SentenceDraft:
-    """The sentence that a text and a graph make."""
+    """Return the sentence of a text and its graph."""
     return SentenceDraft(READINGS.get(text, parse_graph(graph)))
 
 
 def node(of: SentenceDraft, concept: str) -> int:
-    """The number of the first node with a concept."""
+    """Return the position of the first node with a label."""
     return next(node.position for node in of.graph.nodes if node.label == concept)
 
 
 def changed(change: Callable[..., None], text: str, graph: str, at: int | str = 0, *given: object) -> str:
-    """The text after a change at a node (its number, or its label), or the code of its refusal."""
+    """Return the text after a change at a node (its position or label), or the code of its refusal."""
     said = sentence(text, graph)
     try:
         change(said, node(said, at) if isinstance(at, str) else at, *given)

@@ -1,4 +1,4 @@
-"""Verbs follow their subjects, and pronouns change person together."""
+"""Tests of agreement: when "he sings" becomes "I sing", verbs and pronouns change with the subject."""
 
 from __future__ import annotations
 
@@ -21,21 +21,19 @@ LIKES = "(l / like-01 :ARG0 (s / she) :ARG1 (h / hat :poss s))"
         ("Give it to us.", "(g / give-01 :ARG2 (w / we) :ARG1 (i / it))", "we", "he", "Give it to him."),
     ],
 )
-def test_each_mention_takes_the_new_person(
-    text: str, graph: str, concept: str, person: str, expected: str
-) -> None:
+def test_all_mentions_change_person(text: str, graph: str, concept: str, person: str, expected: str) -> None:
     said = sentence(text, graph)
     set_pronouns(said, {node(said, concept): person})
     assert said.finish() == expected
 
 
-def test_it_that_stands_for_nothing_is_refused() -> None:
+def test_an_expletive_it_is_refused() -> None:
     said = sentence("Take it easy.", "(t / take-01 :ARG1 (i / it))")
     with pytest.raises(RealisationError, match="kind-mismatch"):
         set_pronouns(said, {1: "they"})
 
 
-def test_a_verb_follows_a_subject_that_was_rewritten() -> None:
+def test_a_verb_agrees_with_a_rewritten_subject() -> None:
     said = sentence("The dog sleeps.")
     said.rewrite(said.tokens[1], "dogs", "NNS")
     agree_with(said, said.tokens[1])

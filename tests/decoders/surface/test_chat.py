@@ -1,4 +1,4 @@
-"""What chat is made of: slips, several names for one group, asides, half sentences, apostrophes apart."""
+"""Tests of the surface decoder on chat: slips, asides, half sentences and spaced apostrophes."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ NOT = {"op": "add", "role": "polarity", "value": "-", "position": 0}
          "It obviously does not depend on you."),
     ],
 )  # fmt: skip
-def test_adverbs_stand_on_the_right_side_of_a_negation(text: str, penman: str, expected: str) -> None:
+def test_adverbs_are_on_the_right_side_of_a_negation(text: str, penman: str, expected: str) -> None:
     assert decode((text, penman), NOT) == expected
 
 
-def test_no_problem_is_no_denial() -> None:
+def test_no_problem_can_not_be_made_positive() -> None:
     assert decode(
         ("OK , no problem .", "(p / problem :polarity - :mod (o / ok))"), {"op": "drop", "position": 1}
     ).startswith("unsupported-edit")
 
 
-def test_what_goes_on_asking_is_not_denied() -> None:
+def test_the_second_verb_of_a_question_is_not_negated() -> None:
     said = (
         "Shall I come and fetch it ?",
         "(a / and :op1 (c / come-01 :ARG1 (i / i)) :op2 (f / fetch-01 :ARG0 i))",
@@ -44,24 +44,24 @@ def test_what_goes_on_asking_is_not_denied() -> None:
     assert decode(said, NOT | {"position": place(said[1], "fetch-01")}).startswith("unclear-clause")
 
 
-def test_a_clause_that_says_when_has_no_time_of_its_own() -> None:
+def test_a_temporal_clause_takes_no_time_expression() -> None:
     said = ("That was before she moved .", "(t / that :time (b / before :op1 (m / move-01 :ARG1 (s / she))))")
     tomorrow = {"op": "add", "role": "time", "concept": "tomorrow", "position": place(said[1], "move-01")}
     assert decode(said, tomorrow).startswith("unclear-clause")
 
 
-def test_what_another_clause_dates_is_not_dated_again() -> None:
+def test_a_clause_with_a_temporal_clause_takes_no_time_expression() -> None:
     said = ("She moved when she was ten .", "(m / move-01 :ARG1 (s / she) :time (a / age-01 :ARG1 s))")
     tomorrow = {"op": "add", "role": "time", "concept": "tomorrow", "position": 0}
     assert decode(said, tomorrow).startswith("unclear-clause")
 
 
-def test_sometimes_is_not_denied() -> None:
+def test_sometimes_is_not_negated() -> None:
     answer = decode(("I sometimes sing.", "(s / sing-01 :ARG0 (i / i) :time (s2 / sometimes))"), NOT)
     assert answer.startswith("unsupported-edit")
 
 
-def test_a_plural_behind_or_takes_no_article() -> None:
+def test_a_plural_after_or_has_no_article() -> None:
     text = "There are no good or bad seats."
     penman = "(s / seat :polarity - :mod (o / or :op1 (g / good) :op2 (b / bad)))"
     assert decode((text, penman), {"op": "drop", "position": 1}) == "There are some good or bad seats."
@@ -80,13 +80,13 @@ def test_a_pronoun_that_can_not_change_is_refused(text: str, penman: str, label:
     assert answer.startswith("kind-mismatch"), answer
 
 
-def test_what_is_its_own_may_be_another_s() -> None:
+def test_its_becomes_his() -> None:
     penman = "(l / like-01 :ARG0 (i / i) :ARG1 (r / roof :poss (i2 / it) :mod (n / new)))"
     edit = {"op": "set", "position": place(penman, "it"), "concept": "he"}
     assert decode(("I like its new roof.", penman), edit) == "I like his new roof."
 
 
-def test_a_name_goes_with_its_number() -> None:
+def test_a_numbered_name_is_not_replaced() -> None:
     said = ("She is in Room Seven .", '(r / room :name (n / name :op1 "Room") :domain (s / she))')
     source = ("I saw Clara .", '(s / see-01 :ARG0 (i / i) :ARG1 (p / person :name (n / name :op1 "Clara")))')
     edit = {"op": "graft", "position": 1, "from_amr": "d#9", "from_position": 3}
@@ -102,7 +102,7 @@ def test_a_name_goes_with_its_number() -> None:
         ("It is good that they all don't .", "(g / good-02 :polarity - :ARG1 (d / do-02 :ARG0 (t / they)))"),
     ],
 )
-def test_what_says_nothing_alone_is_not_said_again(text: str, penman: str) -> None:
+def test_an_incomplete_sentence_is_not_repeated(text: str, penman: str) -> None:
     edits = (
         {"op": "wrap", "position": 0, "role": "snt1", "concept": "multi-sentence"},
         {"op": "graft", "position": -1, "role": "snt", "from_amr": "d#9", "from_position": 0},
@@ -112,7 +112,7 @@ def test_what_says_nothing_alone_is_not_said_again(text: str, penman: str) -> No
     assert decode(here, *edits, source=(text, penman)).startswith("unclear-clause")
 
 
-def test_an_apostrophe_that_is_put_in_looks_like_the_others() -> None:
+def test_an_added_apostrophe_is_spaced_like_the_others() -> None:
     penman = "(t / tire-01 :ARG1 (i / i))"
     edit = {"op": "set", "position": 1, "concept": "you"}
     assert decode(("I ’ m tired .", penman), edit) == "You ’ re tired ."
@@ -148,7 +148,7 @@ def test_an_apostrophe_that_is_put_in_looks_like_the_others() -> None:
          "She is here, but the dog barks."),
     ],
 )  # fmt: skip
-def test_what_is_no_longer_denied_is_joined_by_and(text: str, penman: str, expected: str) -> None:
+def test_but_not_becomes_and_when_the_negation_is_removed(text: str, penman: str, expected: str) -> None:
     answer = decode((text, penman), {"op": "drop", "position": place(penman, "-")})
     assert answer == expected or (expected == "unclear-clause" and answer.startswith(expected))
 
@@ -165,5 +165,5 @@ def test_what_is_no_longer_denied_is_joined_by_and(text: str, penman: str, expec
          "run-02"),
     ],
 )  # fmt: skip
-def test_what_would_be_denied_twice_or_by_half_is_refused(text: str, penman: str, label: str) -> None:
+def test_double_and_partial_negations_are_refused(text: str, penman: str, label: str) -> None:
     assert decode((text, penman), NOT | {"position": place(penman, label)}).startswith("unclear-clause")

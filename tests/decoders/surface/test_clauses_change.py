@@ -1,4 +1,4 @@
-"""Clauses are denied, affirmed, asked, ordered, dated, wrapped and dropped."""
+"""Tests of edits that change a clause: negation, question, order, time, a new predicate, deletion."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_the_clause_of_a_node_changes(text: str, graph: str, change: Change, exp
         ("You don't like fish at all.", "You like fish."),
     ],
 )
-def test_a_negation_goes(text: str, expected: str) -> None:
+def test_a_negation_is_removed(text: str, expected: str) -> None:
     said = sentence(text, "(l / like-01 :polarity - :ARG0 (y / you) :ARG1 (f / fish))")
     negation.affirm(said, 1)
     assert said.finish() == expected
@@ -97,7 +97,7 @@ def test_another_time_changes_the_tense() -> None:
     ("concept", "expected"),
     [("yesterday", "He went to town."), ("he", "Someone went to town yesterday.")],
 )
-def test_a_subtree_goes_or_leaves_a_pronoun(concept: str, expected: str) -> None:
+def test_a_dropped_subtree_can_leave_a_pronoun(concept: str, expected: str) -> None:
     said = sentence("He went to town yesterday.", WENT)
     drop(said, node(said, concept))
     assert said.finish() == expected
@@ -111,13 +111,13 @@ def test_a_subtree_goes_or_leaves_a_pronoun(concept: str, expected: str) -> None
         ("You like fish.", "possible-01", "It is possible that you like fish."),
     ],
 )
-def test_a_predicate_goes_above(text: str, concept: str, expected: str) -> None:
+def test_a_predicate_is_added_above_the_clause(text: str, concept: str, expected: str) -> None:
     said = sentence(text, COOK if text.startswith("Cook") else LIKE)
     wrap(said, concept, "i")
     assert said.finish() == expected
 
 
-def test_a_phrase_takes_the_place_of_another() -> None:
+def test_a_phrase_replaces_another_one() -> None:
     said = sentence("He went to town yesterday.", WENT)
     men = "(l / like-01 :ARG0 (m / man :mod (o / old)) :ARG1 (f / fish))"
     source = sentence("The old men like fish.", men)

@@ -1,4 +1,4 @@
-"""The surface decoder: what each edit does to the words, and what it leaves alone."""
+"""Tests of the surface decoder: the text after each kind of edit."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_dropped_polarity_makes_the_clause_positive(text: str, penman: str, expe
     assert decode((text, penman), {"op": "drop", "position": place(penman, "-")}) == expected
 
 
-def test_what_is_negative_already_is_refused() -> None:
+def test_an_already_negative_clause_is_refused() -> None:
     assert decode(LIKE, NOT | {"position": 0}).startswith("already-negative:")
 
 
@@ -152,7 +152,7 @@ def test_what_is_negative_already_is_refused() -> None:
         (RECEIVED, "receive-01", "give-01", "Anna has just given her shots."),
     ],
 )
-def test_another_concept_is_inflected_as_the_old_one_was(
+def test_a_new_concept_is_inflected_like_the_old_one(
     said: tuple[str, str], label: str, concept: str, expected: str
 ) -> None:
     assert decode(said, {"op": "set", "position": place(said[1], label), "concept": concept}) == expected
@@ -166,7 +166,7 @@ def test_pronouns_change_in_every_mention_and_verbs_agree() -> None:
     )
 
 
-def test_i_and_you_change_places() -> None:
+def test_i_and_you_can_be_swapped() -> None:
     said = ("I am sure you know my sister.",
             "(s / sure-02 :ARG0 (i / i) "
             ":ARG1 (k / know-02 :ARG0 (y / you) :ARG1 (s2 / sister :poss i)))")  # fmt: skip
@@ -177,20 +177,20 @@ def test_i_and_you_change_places() -> None:
     assert decode(said, *swap) == "You are sure I know your sister."
 
 
-def test_an_entity_in_place_of_a_pronoun_brings_its_words() -> None:
+def test_a_pronoun_can_be_replaced_by_a_noun_phrase() -> None:
     source = ("I met the tall man.", "(m / meet-02 :ARG0 (i / i) :ARG1 (m2 / man :mod (t / tall)))")
     graft = {"op": "graft", "position": 1, "from_amr": "d#9", "from_position": 2}
     assert decode(WORKS, graft, source=source) == "The tall man works at the bank."
 
 
-def test_a_possessive_takes_the_entity_with_an_s() -> None:
+def test_a_possessive_is_replaced_by_a_noun_with_s() -> None:
     said = ("I read her book.", "(r / read-01 :ARG0 (i / i) :ARG1 (b / book :poss (s / she)))")
     source = ("I met the tall man.", "(m / meet-02 :ARG0 (i / i) :ARG1 (m2 / man :mod (t / tall)))")
     graft = {"op": "graft", "position": 3, "from_amr": "d#9", "from_position": 2}
     assert decode(said, graft, source=source) == "I read the tall man's book."
 
 
-def test_a_phrase_takes_the_place_of_another() -> None:
+def test_a_phrase_replaces_another_one() -> None:
     source = (
         "We ate three red apples.",
         "(e / eat-01 :ARG0 (w / we) :ARG1 (a / apple :quant 3 :mod (r / red)))",
@@ -199,22 +199,22 @@ def test_a_phrase_takes_the_place_of_another() -> None:
     assert decode(SAW, graft, source=source) == "I saw three red apples ."
 
 
-def test_a_dropped_detail_takes_its_preposition_along() -> None:
+def test_a_dropped_phrase_loses_its_preposition() -> None:
     assert decode(WORKS, {"op": "drop", "position": place(WORKS[1], "bank")}) == "She works."
 
 
-def test_a_dropped_object_leaves_something() -> None:
+def test_a_dropped_object_becomes_something() -> None:
     assert decode(SAW, {"op": "drop", "position": place(SAW[1], "bird")}) == "I saw something ."
 
 
-def test_a_dropped_sentence_goes_whole() -> None:
+def test_a_dropped_sentence_is_removed_completely() -> None:
     said = ("I like tea. Do you like tea?",
             "(m / multi-sentence :snt1 (l / like-01 :ARG0 (i / i) :ARG1 (t / tea)) :snt2 (l2 / like-01 "
             ":polarity (a / amr-unknown) :ARG0 (y / you) :ARG1 (t2 / tea)))")  # fmt: skip
     assert decode(said, {"op": "drop", "position": 4}) == "I like tea."
 
 
-def test_all_content_gone_leaves_the_word_alone() -> None:
+def test_a_reply_without_content_is_a_single_word() -> None:
     assert (
         decode(
             WORKS,
@@ -311,7 +311,7 @@ def test_a_contradicted_turn_is_appended_as_a_sentence() -> None:
     assert decode(TIRED, *edits, source=WORKS) == "I am tired. She does not work at the bank."
 
 
-def test_of_a_turn_only_the_sentence_that_was_copied_is_appended() -> None:
+def test_only_the_copied_sentence_of_a_turn_is_appended() -> None:
     source = ("It is late. I like tea.",
               "(m / multi-sentence :snt1 (l / late :domain (i / it)) "
               ":snt2 (l2 / like-01 :ARG0 (i2 / i) :ARG1 (t / tea)))")  # fmt: skip
@@ -333,7 +333,7 @@ def test_edits_combine() -> None:
     assert decode(BIG, *edits) == "We do not have a new house."
 
 
-def test_what_no_edit_touches_stays_as_it_is_written() -> None:
+def test_unedited_words_are_unchanged() -> None:
     said = ("  Well -- I saw   a  bird!!  (really)", SAW[1])
     assert decode(said, NOT | {"position": 0}) == "  Well -- I did not see   a  bird!!  (really)"
 
@@ -373,7 +373,7 @@ _EDIT = st.fixed_dictionaries(
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
-def test_no_text_and_no_edits_make_it_fail(decoder: Decoder, data: st.DataObject) -> None:
+def test_no_text_or_edit_raises_an_error(decoder: Decoder, data: st.DataObject) -> None:
     text, penman = data.draw(st.sampled_from(_SAID))
     foreign = data.draw(st.one_of(st.just(text), st.text(max_size=60), st.just(text + " " + text)))
     edits = data.draw(st.lists(_EDIT, min_size=1, max_size=4))
@@ -429,7 +429,7 @@ COPY = (
         ({"op": "drop", "position": 9}, "unsupported-edit: the graph has no node 9"),
     ],
 )
-def test_an_edit_that_words_can_not_follow_is_named(edit: dict[str, Any], why: str) -> None:
+def test_an_edit_without_words_is_refused_with_a_reason(edit: dict[str, Any], why: str) -> None:
     assert decode(TIRED, edit, source=LEFT).startswith(why)
 
 
@@ -440,7 +440,7 @@ def test_a_text_that_can_not_be_edited_is_refused(text: str, code: str) -> None:
     assert decode((text, TIRED[1]), {"op": "drop", "position": 1}).startswith(code)
 
 
-def test_another_turn_may_be_said_instead_or_besides() -> None:
+def test_another_turn_can_replace_or_follow_the_text() -> None:
     instead = {"op": "graft", "position": 0, "from_amr": "d#9", "from_position": 0}
     denied = NOT | {"position": 0, "copy_of": "d#9"}
     assert decode(TIRED, instead, source=LEFT) == "We left."

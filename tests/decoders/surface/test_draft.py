@@ -1,4 +1,4 @@
-"""A draft writes its text back, and fits spaces, articles and capitals to what was edited."""
+"""Tests of `SentenceDraft`: unedited text, and spaces, articles and capitals after edits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TEXTS = ["He said, “Go!” and left.", "I do n't know , sir .", "It's 8 o'cloc
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_a_text_that_nothing_edits_comes_back(text: str) -> None:
+def test_an_unedited_text_is_unchanged(text: str) -> None:
     assert sentence(text).finish() == text
 
 
@@ -23,7 +23,7 @@ def test_words_and_marks_keep_their_characters(text: str) -> None:
     assert "".join(token.text for token in draft.tokens) == "".join(text.split())
 
 
-def test_a_removed_word_takes_its_space_along() -> None:
+def test_a_removed_word_leaves_no_double_space() -> None:
     draft = sentence("She is very kind, sir.")
     draft.cut(2, 3)
     assert draft.finish() == "She is kind, sir."
@@ -33,7 +33,7 @@ def test_a_removed_word_takes_its_space_along() -> None:
     ("text", "word", "expected"),
     [("I saw a dog.", "owl", "I saw an owl."), ("I saw an owl .", "dog", "I saw a dog .")],
 )
-def test_an_article_follows_the_word_behind_it(text: str, word: str, expected: str) -> None:
+def test_an_article_agrees_with_the_next_word(text: str, word: str, expected: str) -> None:
     draft = sentence(text)
     draft.rewrite(draft.tokens[3], word)
     assert draft.finish() == expected
@@ -47,14 +47,14 @@ def test_an_article_follows_the_word_behind_it(text: str, word: str, expected: s
         ("I 'm sure . I smoke .", "I 'm sure . I do n't smoke ."),
     ],
 )
-def test_a_clitic_stands_apart_where_those_of_the_text_do(text: str, expected: str) -> None:
+def test_clitics_are_spaced_as_in_the_text(text: str, expected: str) -> None:
     draft = sentence(text)
     verb = next(at for at, token in enumerate(draft.tokens) if token.lower == "smoke")
     draft.insert(verb, Token("do", "VBP"), Token("n't", "NEG"))
     assert draft.finish() == expected
 
 
-def test_one_mark_apart_does_not_make_a_text_tokenised() -> None:
+def test_one_spaced_mark_does_not_make_a_text_tokenised() -> None:
     assert not sentence("No, never! I have waited . Go, then.").tokenised
     assert sentence("No , never ! I have waited.").tokenised
 
@@ -65,13 +65,13 @@ def test_a_new_first_word_takes_the_capital() -> None:
     assert draft.finish() == "Yesterday he left."
 
 
-def test_marks_without_words_between_them_go() -> None:
+def test_adjacent_commas_are_merged() -> None:
     draft = sentence("Well, sir, I left.")
     draft.cut(2, 3)
     assert draft.finish() == "Well, I left."
 
 
-def test_tokens_have_an_edge_and_know_where_they_are() -> None:
+def test_tokens_are_found_by_position_and_identity() -> None:
     tokens = Tokens([Token("very", "RB"), Token("red", "JJ"), Token("red", "JJ")])
     assert tokens.get(-1) is tokens.get(3) is EDGE
     assert tokens.index_of(tokens[2]) == 2 and tokens.index_of(Token("red", "JJ")) == -1

@@ -1,4 +1,4 @@
-"""The words of one subtree in the place of another: forms, cases and articles fit."""
+"""Tests of grafts: a phrase replaces another one, with the right forms, cases and articles."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ Said = tuple[str, str]
 
 
 def grafted(said: Said, at: str, source: Said, label: str) -> str:
-    donor = sentence(*source)
-    return changed(lambda of, k: graft(of, k, donor, node(donor, label), 1), *said, at)
+    source_sentence = sentence(*source)
+    return changed(lambda of, k: graft(of, k, source_sentence, node(source_sentence, label), 1), *said, at)
 
 
 @pytest.mark.parametrize(
@@ -48,9 +48,7 @@ def grafted(said: Said, at: str, source: Said, label: str) -> str:
         (SEEN, "owl", CATS, "cat", "Big cats see me."),
     ],
 )
-def test_a_phrase_stands_where_another_stood(
-    said: Said, at: str, source: Said, label: str, expected: str
-) -> None:
+def test_a_phrase_replaces_another_one(said: Said, at: str, source: Said, label: str, expected: str) -> None:
     assert grafted(said, at, source, label) == expected
 
 
@@ -71,7 +69,7 @@ def test_a_phrase_stands_where_another_stood(
         ),
     ],
 )
-def test_a_graft_that_says_nothing_new_or_no_english_is_refused(
+def test_unchanged_and_ungrammatical_grafts_are_refused(
     said: Said, at: str, source: Said, label: str, code: str
 ) -> None:
     assert grafted(said, at, source, label) == code

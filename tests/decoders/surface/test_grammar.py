@@ -1,4 +1,4 @@
-"""Parsed sentences stay grammatical under edits, or are refused."""
+"""Tests that parsed sentences are grammatical after edits, or that the edit is refused."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.decoders.surface.test_set_phrases import decoded, parsed
 
 
 def edited(text: str, *edits: dict[str, Any], at: str = "") -> str:
-    """The text after edits at the first node with a label, or at the top; or the code of the refusal."""
+    """Return the text after edits at the first node labelled `at` (or the top), or the refusal code."""
     graph = parsed(text)
     k = next(node.position for node in graph.nodes if node.label == at) if at else 0
     return decoded(text, graph, [{"position": k, **edit} for edit in edits])
@@ -158,7 +158,7 @@ def test_only_an_it_that_refers_to_something_changes(text: str, expected: str) -
         ("The full one would kill me.", "kill-01", "The full one would not kill me."),
     ],
 )
-def test_what_a_negation_would_leave_half_said_is_refused(text: str, at: str, expected: str) -> None:
+def test_incomplete_negations_are_refused(text: str, at: str, expected: str) -> None:
     assert edited(text, {"op": "add", "role": "polarity", "value": "-"}, at=at) == expected
 
 

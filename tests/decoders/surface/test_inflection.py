@@ -1,4 +1,4 @@
-"""Words in the form that a sentence asks for."""
+"""Tests of the inflection of verbs, nouns, pronouns and adjectives."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ VERBS = st.sampled_from(
 
 
 @given(VERBS, st.sampled_from(["VB", "VBD", "VBZ", "VBN", "VBG"]))
-def test_a_form_leads_back_to_its_verb(verb: str, tag: str) -> None:
+def test_an_inflected_form_has_its_lemma(verb: str, tag: str) -> None:
     form = inflection.verb_form(verb, tag)
     assert inflection.verb_lemma(form) == verb or verb in ("lie", "graphneg")
 
@@ -58,7 +58,7 @@ def test_a_mass_noun_may_do_without_an_article() -> None:
     ("word", "before"),
     [("FBI", "an"), ("NASA", "an"), ("one", "a"), ("hour", "an"), ("8", "an"), ("eulogy", "a")],
 )
-def test_an_article_goes_by_the_sound_behind_it(word: str, before: str) -> None:
+def test_an_article_depends_on_the_next_sound(word: str, before: str) -> None:
     assert inflection.article(word) == before
 
 

@@ -1,4 +1,4 @@
-"""Statements, questions and orders turn into one another."""
+"""Tests of turning statements, questions and orders into one another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A clause is denied and affirmed: where *not* stands, and what else a negation changes."""
+"""Tests of adding and removing a negation: the position of "not", and words that change with it."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ NOT_LIKE = "(l / like-01 :polarity - :ARG0 (y / you) :ARG1 (f / fish))"
         ("You like some fish but a cake.", LIKE, "You do not like any fish but a cake."),
     ],
 )
-def test_not_stands_where_english_puts_it(text: str, graph: str, expected: str) -> None:
+def test_the_position_of_not(text: str, graph: str, expected: str) -> None:
     assert changed(negate, text, graph, "go-02" if "go-02" in graph else 0) == expected
 
 
-def test_what_and_joins_to_a_denied_clause_stays_affirmed() -> None:
+def test_a_clause_joined_by_and_is_not_negated() -> None:
     assert changed(negate, "I sang and danced.", SANG, "sing-01") == "I did not sing but danced."
     assert changed(negate, "I sang and also danced.", SANG, "sing-01") == "unclear-clause"
 
 
 def joined(verb: str, *operands: str, subject: str = "i", role: str = "ARG1") -> str:
-    """The graph of a clause whose object is joined by *and*."""
+    """Return the graph of a clause whose object is coordinated with "and"."""
     inner = " ".join(f":op{at} (o{at} / {one})" for at, one in enumerate(operands, 1))
     return f"(v / {verb} :ARG0 (s / {subject}) :{role} (a / and {inner}))"
 
@@ -83,7 +83,7 @@ def joined(verb: str, *operands: str, subject: str = "i", role: str = "ARG1") ->
         ("I like tea and coffee, but I hate milk.",
          "(c / contrast-01 :ARG1 (l / like-01 :ARG0 (i / i) :ARG1 (a / and :op1 (t / tea) :op2 (f / coffee)))"
          " :ARG2 (h / hate-01 :ARG0 i :ARG1 (m / milk)))", "I do not like tea or coffee, but I hate milk."),
-        # Objects that belong together.
+        # Objects that belong together ("salt and pepper") keep "and".
         ("I need salt and pepper.", joined("need-01", "salt", "pepper"), "I do not need salt and pepper."),
         ("He ate fish and chips.", joined("eat-01", "fish", "chip"), "He did not eat fish and chips."),
         ("I like both tea and coffee.", joined("like-01", "tea", "coffee"),
@@ -94,7 +94,7 @@ def joined(verb: str, *operands: str, subject: str = "i", role: str = "ARG1") ->
          "I did not mix the oil and the vinegar."),
         ("I tied the cup and the plate together.", joined("tie-01", "cup", "plate"),
          "I did not tie the cup and the plate together."),
-        # Subjects, modifiers and clauses.
+        # Subjects, modifiers and clauses keep "and".
         ("They and we like it.",
          "(l / like-01 :ARG0 (a / and :op1 (t / they) :op2 (w / we)) :ARG1 (e / it))",
          "They and we do not like it."),
@@ -108,7 +108,7 @@ def joined(verb: str, *operands: str, subject: str = "i", role: str = "ARG1") ->
          "I do not like to swim and dance."),
     ],
 )  # fmt: skip
-def test_objects_that_are_all_denied_are_joined_by_or(text: str, graph: str, expected: str) -> None:
+def test_negated_objects_are_joined_by_or(text: str, graph: str, expected: str) -> None:
     label = "like-01" if "like-01" in graph else 0
     assert changed(negate, text, graph, label) == expected
 
@@ -121,12 +121,12 @@ def test_objects_that_are_all_denied_are_joined_by_or(text: str, graph: str, exp
         ("You like fish, doesn't she?", "You don't like fish, doesn't she?"),
     ],
 )
-def test_a_question_tag_turns_with_the_clause_that_it_asks_about(text: str, expected: str) -> None:
+def test_a_question_tag_changes_with_its_clause(text: str, expected: str) -> None:
     assert changed(negate, text, LIKE) == expected
 
 
 @pytest.mark.parametrize("text", ["Let's see it.", "Come on, like fish.", "Look out!", "Just like fish."])
-def test_a_call_is_no_order_that_could_be_denied(text: str) -> None:
+def test_fixed_exclamations_are_not_negated(text: str) -> None:
     assert changed(negate, text, LIKE) in ("unsupported-edit", "unclear-clause")
 
 
@@ -151,7 +151,7 @@ def test_a_call_is_no_order_that_could_be_denied(text: str) -> None:
         ("So she perhaps saw it.", "So she did not see it."),
     ],
 )
-def test_what_may_be_so_or_is_of_some_is_denied_by_what_is_not_so(text: str, expected: str) -> None:
+def test_possibility_and_some_are_negated_as_not_and_none(text: str, expected: str) -> None:
     assert changed(negate, text, SEE) == expected
 
 
@@ -174,7 +174,7 @@ def test_what_may_be_so_or_is_of_some_is_denied_by_what_is_not_so(text: str, exp
         ("Yes, you do not like fish.", "unclear-clause"),
     ],
 )
-def test_what_a_negation_brought_along_goes_with_it(text: str, expected: str) -> None:
+def test_words_that_depend_on_a_negation_change_with_it(text: str, expected: str) -> None:
     assert changed(affirm, text, NOT_LIKE, 1) == expected
 
 
@@ -187,7 +187,7 @@ def test_what_a_negation_brought_along_goes_with_it(text: str, expected: str) ->
         ("It is red.", "blue-01", "no-alignment"),
     ],
 )
-def test_a_negative_word_becomes_its_positive(text: str, concept: str, expected: str) -> None:
+def test_a_negative_word_becomes_positive(text: str, concept: str, expected: str) -> None:
     assert changed(affirm, text, f"(x / {concept} :polarity - :ARG1 (i / it))", 1) == expected
 
 
@@ -195,7 +195,7 @@ def test_a_negative_word_becomes_its_positive(text: str, concept: str, expected:
     "text",
     ["You saw it.", "You will see it.", "You can see it.", "You have seen it.", "See it!", "You'd see it."],
 )
-def test_a_negation_that_was_put_in_can_be_taken_out_again(text: str) -> None:
+def test_an_added_negation_can_be_removed(text: str) -> None:
     denied = changed(negate, text, SEE)
     assert "not" in denied or "n't" in denied
     again = changed(affirm, denied, SEE.replace(" :ARG0", " :polarity - :ARG0"), 1)

@@ -1,4 +1,4 @@
-"""Sentences of an earlier turn in a reply: voices, frames, what is left out, and what is not repeated."""
+"""Tests of the operation `say` with a negation: "I like tea." is restated as "So you don't like tea?"."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_the_frame_alone_repeats_the_statement() -> None:
         ("I'd like tea.", "So you don't want tea?"),
     ],
 )
-def test_what_belongs_only_to_the_earlier_turn_is_left_out(text: str, expected: str) -> None:
+def test_words_that_fit_only_the_earlier_turn_are_left_out(text: str, expected: str) -> None:
     assert said((text, TEA[1]), "check", NOT) == expected
 
 
@@ -121,7 +121,7 @@ def test_a_text_that_writes_everything_out_is_not_contracted() -> None:
         "I like tea with a lot of sugar and a lot of milk in the morning and in the evening, too.",
     ],
 )
-def test_what_nobody_would_repeat_is_refused(text: str) -> None:
+def test_sentences_that_can_not_be_repeated_are_refused(text: str) -> None:
     code = said((text, TEA[1]), "check", NOT).partition(":")[0]
     assert code in ("unclear-clause", "unsupported-edit", "no-alignment")
 

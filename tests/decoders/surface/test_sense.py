@@ -1,4 +1,4 @@
-"""What English has no words for is refused, and what it says in its own way is said so."""
+"""Tests of edits that English can't express, which are refused, or expresses in another form."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ ASK = {"op": "add", "role": "polarity", "concept": "amr-unknown", "position": 0}
          ASK),
     ],
 )  # fmt: skip
-def test_a_phrase_that_has_no_such_form_is_refused(text: str, penman: str, edit: dict[str, object]) -> None:
+def test_sentences_without_a_negation_or_question_are_refused(
+    text: str, penman: str, edit: dict[str, object]
+) -> None:
     answer = decode((text, penman), edit)
     assert answer.partition(":")[0] in {"unsupported-edit", "already-negative", "unclear-clause"}, answer
 
@@ -60,7 +62,7 @@ def test_a_phrase_that_has_no_such_form_is_refused(text: str, penman: str, edit:
          ({"op": "set", "position": 0, "concept": "close-01"},), "The window was closed."),
     ],
 )  # fmt: skip
-def test_a_sentence_keeps_to_what_people_say(
+def test_edited_sentences_are_idiomatic(
     text: str, penman: str, edit: tuple[dict[str, object], ...], expected: str
 ) -> None:
     assert decode((text, penman), *edit) == expected
@@ -91,7 +93,9 @@ def test_a_sentence_keeps_to_what_people_say(
          "(v / visit-01 :ARG0 (t / they) :polarity - :ARG1-of (o / often))", "often", "rarely"),
     ],
 )  # fmt: skip
-def test_a_word_that_can_not_stand_there_is_refused(text: str, penman: str, label: str, concept: str) -> None:
+def test_a_word_that_does_not_fit_its_place_is_refused(
+    text: str, penman: str, label: str, concept: str
+) -> None:
     answer = decode((text, penman), {"op": "set", "position": place(penman, label), "concept": concept})
     assert answer.partition(":")[0] in {"no-form", "kind-mismatch"}, answer
 
@@ -108,5 +112,5 @@ def test_a_word_that_can_not_stand_there_is_refused(text: str, penman: str, labe
          "Keep it going for me."),
     ],
 )  # fmt: skip
-def test_a_pronoun_stands_in_the_case_of_its_place(text: str, penman: str, expected: str) -> None:
+def test_a_pronoun_has_the_right_case(text: str, penman: str, expected: str) -> None:
     assert decode((text, penman), {"op": "set", "position": place(penman, "you"), "concept": "i"}) == expected

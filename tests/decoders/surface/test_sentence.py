@@ -1,4 +1,4 @@
-"""From a node to the verb group that asserts it, and to the phrase that says its subtree."""
+"""Tests of finding the verb group and the phrase that express a node of the graph."""
 
 from __future__ import annotations
 

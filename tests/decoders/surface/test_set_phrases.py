@@ -1,4 +1,4 @@
-"""Parsed sentences, denied, affirmed or said by the other speaker: case, modals, idioms, negative words."""
+"""Tests of negating parsed sentences and of swapping speakers: case, modals, idioms, negative words."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def parsed(text: str) -> AmrGraph:
 
 
 def decoded(text: str, graph: AmrGraph, edits: Sequence[dict[str, Any]]) -> str:
-    """The text under edits, or the code of the refusal."""
+    """Return the text after edits, or the code of the refusal."""
     fields = {"transform": "t", "category": "C-cont", "site": "s", "amr": "d#0"}
     made = tuple(Edit(**{**fields, **edit}) for edit in edits)
     answer = get_decoder("surface").decode([EditedUtterance("d#0", "A", text, graph, graph, made, {}, {})])[0]
     return answer.text or (answer.reason or "").partition(":")[0]
 
 
-def swapped(text: str, only: str = "") -> str:
-    """The text said by the other speaker, or with one of the two pronouns changed alone."""
+def as_other_speaker(text: str, only: str = "") -> str:
+    """Return the text as the other speaker says it, or with only the pronoun `only` changed."""
     graph = parsed(text)
     said = [node for node in graph.nodes if node.concept in ({only} if only else OTHER)]
     said = said or [node for node in graph.nodes if node.concept == "we"]
@@ -48,8 +48,8 @@ def swapped(text: str, only: str = "") -> str:
     )
 
 
-def turned(text: str) -> str:
-    """The text with its first clause denied, or affirmed where it is denied."""
+def with_flipped_polarity(text: str) -> str:
+    """Return the text with its first clause negated, or made affirmative if it is negative."""
     graph = parsed(text)
     for node, known in zip(graph.nodes, facts(graph, text), strict=True):
         if "negation_position" in known:
@@ -84,8 +84,8 @@ def turned(text: str) -> str:
         ("Only you know the answer.", "Only I know the answer."),
     ],
 )
-def test_a_pronoun_takes_the_case_of_its_place(text: str, expected: str) -> None:
-    assert swapped(text) == expected
+def test_a_pronoun_has_the_right_case(text: str, expected: str) -> None:
+    assert as_other_speaker(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -108,8 +108,8 @@ def test_a_pronoun_takes_the_case_of_its_place(text: str, expected: str) -> None
         ("What would you like?", "What would I like?"),
     ],
 )
-def test_a_request_or_an_offer_is_not_made_to_oneself(text: str, expected: str) -> None:
-    assert swapped(text) == expected
+def test_requests_and_offers_to_oneself_are_refused(text: str, expected: str) -> None:
+    assert as_other_speaker(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -127,8 +127,8 @@ def test_a_request_or_an_offer_is_not_made_to_oneself(text: str, expected: str) 
         ("She is in you room.", ""),
     ],
 )
-def test_two_persons_never_become_one_and_a_missing_possessive_stays(text: str, only: str) -> None:
-    assert swapped(text, only) in ("no-alignment", "kind-mismatch")
+def test_equal_persons_and_missing_possessives_are_refused(text: str, only: str) -> None:
+    assert as_other_speaker(text, only) in ("no-alignment", "kind-mismatch")
 
 
 @pytest.mark.parametrize(
@@ -148,8 +148,8 @@ def test_two_persons_never_become_one_and_a_missing_possessive_stays(text: str, 
         "Me neither.",
     ],
 )
-def test_an_idiom_is_neither_denied_nor_affirmed(text: str) -> None:
-    assert turned(text) == "unsupported-edit"
+def test_the_polarity_of_idioms_is_not_changed(text: str) -> None:
+    assert with_flipped_polarity(text) == "unsupported-edit"
 
 
 @pytest.mark.parametrize(
@@ -161,8 +161,8 @@ def test_an_idiom_is_neither_denied_nor_affirmed(text: str) -> None:
         ("He never minds the cold.", "He minds the cold."),
     ],
 )
-def test_the_words_of_an_idiom_in_another_sentence_are_plain_words(text: str, expected: str) -> None:
-    assert turned(text) == expected
+def test_words_of_idioms_in_other_sentences_are_changed(text: str, expected: str) -> None:
+    assert with_flipped_polarity(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -183,8 +183,8 @@ def test_the_words_of_an_idiom_in_another_sentence_are_plain_words(text: str, ex
         ("I didn't see anybody there.", "I saw somebody there."),
     ],
 )
-def test_a_verb_agrees_when_a_negative_word_goes(text: str, expected: str) -> None:
-    assert turned(text) == expected
+def test_verbs_agree_after_a_negative_word_is_removed(text: str, expected: str) -> None:
+    assert with_flipped_polarity(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -205,8 +205,8 @@ def test_a_verb_agrees_when_a_negative_word_goes(text: str, expected: str) -> No
         ("I don' t know.", "I know."),
     ],
 )
-def test_a_clitic_that_stands_apart_is_a_verb(text: str, expected: str) -> None:
-    assert turned(text) == expected
+def test_spaced_clitics_are_verbs(text: str, expected: str) -> None:
+    assert with_flipped_polarity(text) == expected
 
 
 def test_clitics_are_closed_without_touching_other_words() -> None:
@@ -229,7 +229,7 @@ def test_clitics_are_closed_without_touching_other_words() -> None:
         "value-interval",
     ],
 )
-def test_a_concept_that_no_word_says_is_refused(concept: str) -> None:
+def test_concepts_without_words_are_refused(concept: str) -> None:
     text = "I saw a bird."
     graph = parsed(text)
     k = next(node.position for node in graph.nodes if node.concept == "bird")
@@ -253,7 +253,7 @@ def test_a_concept_that_no_word_says_is_refused(concept: str) -> None:
         ("It's 2135-3678.", "kind-mismatch"),
     ],
 )
-def test_an_it_that_stands_for_what_follows_stays(text: str, expected: str) -> None:
+def test_an_expletive_it_is_not_replaced(text: str, expected: str) -> None:
     graph = parsed(text)
     edits = [
         {"op": "set", "position": node.position, "concept": "they"}

@@ -1,4 +1,4 @@
-"""Words of a subtree go with what led to them, and a new predicate stands above a sentence."""
+"""Tests of deleting the words of a subtree, and of adding a predicate above a sentence."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ LEAVE = "(l / leave-11 :ARG0 (w / we))"
         ("Hello!", TWO, "rain-01", "no-alignment"),
     ],
 )
-def test_the_words_of_a_subtree_go(text: str, graph: str, label: str, expected: str) -> None:
+def test_the_words_of_a_subtree_are_removed(text: str, graph: str, label: str, expected: str) -> None:
     assert changed(drop, text, graph, label) == expected
 
 
-def said_above(text: str, concept: str, person: str = "i") -> str:
+def wrapped(text: str, concept: str, person: str = "i") -> str:
     return changed(lambda said, _: wrap(said, concept, person), text, LEAVE)
 
 
@@ -61,10 +61,10 @@ def said_above(text: str, concept: str, person: str = "i") -> str:
         ("Let's leave.", "doubt-01", "unclear-clause"),
     ],
 )
-def test_a_predicate_goes_above_a_sentence(text: str, concept: str, expected: str) -> None:
-    assert said_above(text, concept) == expected
+def test_a_predicate_is_added_above_a_sentence(text: str, concept: str, expected: str) -> None:
+    assert wrapped(text, concept) == expected
 
 
 def test_the_verb_of_a_new_predicate_agrees_with_its_subject() -> None:
-    assert said_above("We left.", "doubt-01", "she") == "She doubts that we left."
-    assert said_above("We left.", "possible-01", "she") == "It is possible that we left."
+    assert wrapped("We left.", "doubt-01", "she") == "She doubts that we left."
+    assert wrapped("We left.", "possible-01", "she") == "It is possible that we left."

@@ -1,4 +1,4 @@
-"""A time word goes in, and the verb of its clause follows."""
+"""Tests of adding a time expression, which can change the tense of the verb."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GO = "(g / go-02 :ARG0 (h / he) :ARG4 (t / town))"
         ("He doesn't go to town.", "He didn't go to town", "He won't go to town"),
     ],
 )
-def test_the_verb_fits_the_time(text: str, past: str, future: str) -> None:
+def test_the_tense_follows_an_added_time(text: str, past: str, future: str) -> None:
     assert changed(add_time, text, GO, 0, "yesterday") == f"{past} yesterday."
     assert changed(add_time, text, GO, 0, "tomorrow") == f"{future} tomorrow."
 
@@ -39,7 +39,7 @@ def test_the_verb_fits_the_time(text: str, past: str, future: str) -> None:
         ("He didn't go to town.", "He doesn't go to town now."),
     ],
 )
-def test_now_puts_a_past_into_the_present(text: str, expected: str) -> None:
+def test_now_changes_the_past_tense_to_the_present(text: str, expected: str) -> None:
     assert changed(add_time, text, GO, 0, "now") == expected
 
 
@@ -58,11 +58,11 @@ def test_now_puts_a_past_into_the_present(text: str, expected: str) -> None:
         ("He will not be in town.", "unsupported-edit"),
     ],
 )
-def test_a_time_word_stands_at_the_end_of_its_clause_or_nowhere(text: str, expected: str) -> None:
+def test_a_time_word_is_added_at_the_end_of_its_clause_or_refused(text: str, expected: str) -> None:
     assert changed(add_time, text, GO, 0, "yesterday") == expected
 
 
-def test_a_time_word_in_the_place_of_another_takes_the_verb_along() -> None:
+def test_the_tense_follows_a_replaced_time() -> None:
     graph = "(g / go-02 :ARG0 (h / he) :time (y / yesterday))"
     assert changed(set_time, "He went yesterday.", graph, "yesterday", "tomorrow") == "He will go tomorrow."
     assert changed(set_time, "He went as yesterday.", graph, "yesterday", "tomorrow") == "no-form"

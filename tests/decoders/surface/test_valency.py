@@ -1,4 +1,4 @@
-"""Another verb takes the place of one only where it takes what follows."""
+"""Tests that a verb is replaced only by one that takes the same complements."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TRIES = ("They try to sleep.", "(t / try-01 :ARG0 (t2 / they) :ARG1 (s / sleep-0
         (DRINK, "cook-01", "arrive-01", "is a verb"),
     ],
 )
-def test_a_verb_that_does_not_take_what_follows_is_refused(
+def test_a_verb_that_does_not_fit_its_complements_is_refused(
     said: tuple[str, str], label: str, concept: str, why: str
 ) -> None:
     answer = decode(said, {"op": "set", "position": place(said[1], label), "concept": concept})
@@ -43,7 +43,7 @@ def test_a_verb_that_does_not_take_what_follows_is_refused(
         (TRIES, "try-01", "refuse-01", "They refuse to sleep."),
     ],
 )
-def test_a_verb_that_takes_what_follows_stands_there(
+def test_a_verb_that_fits_its_complements_is_inserted(
     said: tuple[str, str], label: str, concept: str, expected: str
 ) -> None:
     assert decode(said, {"op": "set", "position": place(said[1], label), "concept": concept}) == expected
@@ -58,7 +58,9 @@ def test_a_verb_that_takes_what_follows_stands_there(
          {"op": "add", "role": "polarity", "concept": "amr-unknown", "position": 0}),
     ],
 )  # fmt: skip
-def test_what_english_has_no_such_form_of_is_refused(text: str, penman: str, edit: dict[str, object]) -> None:
+def test_sentences_without_a_negation_or_question_are_refused(
+    text: str, penman: str, edit: dict[str, object]
+) -> None:
     assert decode((text, penman), edit).partition(":")[0] in {"unsupported-edit", "unclear-clause"}
 
 
@@ -71,13 +73,13 @@ def test_what_english_has_no_such_form_of_is_refused(text: str, penman: str, edi
          "I like tea , don ’ t I ?"),
     ],
 )  # fmt: skip
-def test_a_pronoun_behind_an_auxiliary_is_a_subject(
+def test_a_pronoun_after_an_auxiliary_is_a_subject(
     text: str, penman: str, k: int, person: str, expected: str
 ) -> None:
     assert decode((text, penman), {"op": "set", "position": k, "concept": person}) == expected
 
 
-def test_a_number_inside_a_word_stays() -> None:
+def test_a_number_inside_a_word_is_refused() -> None:
     said = ("It is a ten-minute drive.", "(d / drive-01 :duration (t / temporal-quantity :quant 10))")
     item = edited(said, {"op": "set", "position": 2, "value": "30"})
     before = replace(item.before, spans={2: (3, 4)})
@@ -86,7 +88,7 @@ def test_a_number_inside_a_word_stays() -> None:
     assert (answer.reason or "").startswith("no-form: the number is a part of the word 'ten-minute'")
 
 
-def test_a_time_word_stands_before_no_part_of_a_list() -> None:
+def test_a_time_word_is_not_inserted_into_a_list() -> None:
     said = ("It trains arms , mainly hands and feet . Are you ready ?",
             "(t / train-01 :ARG0 (i / it) :ARG1 (a / arm))")  # fmt: skip
     edit = {"op": "add", "position": 0, "role": "time", "concept": "yesterday"}

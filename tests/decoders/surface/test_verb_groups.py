@@ -1,4 +1,4 @@
-"""Verb groups are found with their auxiliaries, negations and subjects."""
+"""Tests of finding verb groups with their auxiliaries, negations and subjects."""
 
 from __future__ import annotations
 

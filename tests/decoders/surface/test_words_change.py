@@ -1,4 +1,4 @@
-"""One word for another, where the words around it allow it: lexical and the rules of refusals."""
+"""Tests of replacing a word, with changes to the words around it, and of refused replacements."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_the_new_word_has_the_form_of_the_old_one(concept: str, wanted: str, exp
     assert said.finish() == expected
 
 
-def test_a_number_takes_its_noun_along() -> None:
+def test_a_noun_agrees_with_its_number() -> None:
     said = sentence("She bought two red hats.", BOUGHT)
     set_value(said, node(said, "2"), "1")
     assert said.finish() == "She bought one red hat."
@@ -43,7 +43,7 @@ def test_a_number_takes_its_noun_along() -> None:
         ("My sister left.", "(l / leave-11 :ARG0 (s / sister))", "sister", "kitchen", "kind-mismatch"),
     ],
 )
-def test_what_the_words_around_do_not_allow_is_refused(
+def test_words_that_do_not_fit_the_context_are_refused(
     text: str, graph: str, concept: str, wanted: str, code: str
 ) -> None:
     said = sentence(text, graph)
@@ -55,7 +55,7 @@ def test_what_the_words_around_do_not_allow_is_refused(
     assert refused.value.code == code
 
 
-def test_frames_tell_nouns_and_adjectives() -> None:
+def test_frames_can_be_nominal_or_adjectival() -> None:
     assert is_nominal("walk-01", "walk") and not is_nominal("receive-01", "receive")
     assert not is_adjectival("close-01", "close")
 
@@ -66,7 +66,7 @@ def test_a_rule_needs_all_its_conditions() -> None:
     apply_rules(sentence("You left."), "pronoun", 0, courteous=False, supposed=False, greets=False)
 
 
-def test_what_is_known_stands_in_the_place_of_the_words_there() -> None:
+def test_given_facts_override_the_words_of_the_sentence() -> None:
     said = sentence("You left.")
     with pytest.raises(RealisationError, match="'You guys' is one phrase"):
         apply_rules(
@@ -104,7 +104,7 @@ def test_each_rule_has_a_code_and_conditions() -> None:
          "monday", "friday", "We left on Friday."),
     ],
 )  # fmt: skip
-def test_what_stands_around_a_word_follows_it(
+def test_articles_particles_and_endings_follow_a_new_word(
     text: str, graph: str, concept: str, wanted: str, expected: str
 ) -> None:
     assert changed(set_concept, text, graph, concept, wanted) == expected
@@ -115,11 +115,11 @@ def test_what_stands_around_a_word_follows_it(
     [("32", "She bought thirty-two red hats."), ("100", "She bought one hundred red hats."),
      ("4000", "She bought 4000 red hats."), ("-", "unsupported-edit")],
 )  # fmt: skip
-def test_numbers_are_written_as_the_text_writes_them(value: str, expected: str) -> None:
+def test_numbers_are_written_in_the_style_of_the_text(value: str, expected: str) -> None:
     assert changed(set_value, "She bought two red hats.", BOUGHT, "2", value) == expected
 
 
 @pytest.mark.parametrize(("value", "expected"), [("2", "The second bus left."), ("22", "no-form")])
-def test_ordinals_have_words_or_none(value: str, expected: str) -> None:
+def test_ordinals_are_written_as_words_or_refused(value: str, expected: str) -> None:
     graph = "(l / leave-11 :ARG0 (b / bus :ord (o / ordinal-entity :value 1)))"
     assert changed(set_value, "The first bus left.", graph, "1", value) == expected

@@ -1,4 +1,4 @@
-"""Comparing sources: the same ranker on each, one table, and what a stopped command keeps."""
+"""Tests of comparing sources of negatives: one ranker for each source, a table, and resuming."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def written(path: Path, contexts: Sequence[dict[str, Any]]) -> Path:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An encoder, and a file of contexts."""
+    """Return a folder with an encoder and a file of contexts."""
     folder = tmp_path_factory.mktemp("compare")
     encoder_folder(folder / "encoder")
     written(folder / "all.json", CONTEXTS)
@@ -85,7 +85,7 @@ def plan(folder: Path, *sources: str, **changes: Any) -> ComparisonPlan:
 
 
 class TestData:
-    def test_one_file_is_split_by_hash_of_its_contexts_names(self, data: Data) -> None:
+    def test_one_file_is_split_by_the_hash_of_context_names(self, data: Data) -> None:
         order = sorted(range(12), key=lambda at: number(7, str(at)))
         assert [one.id for one in data.train] == [f"dailydialog_pp/train/{at}" for at in order[:6]]
         assert [one.id for one in data.test] == [f"dailydialog_pp/test/{at}" for at in order[6:]]
@@ -98,7 +98,7 @@ class TestData:
             ({ADVERSARIAL: [], RANDOM: []}, "has no wrong response"),
         ],
     )
-    def test_a_context_that_cannot_be_used_ends_it_with_its_place(
+    def test_an_unusable_context_is_refused_with_its_location(
         self, tmp_path: Path, changed: dict[str, Any], complaint: str
     ) -> None:
         bad = written(tmp_path / "bad.json", [{**CONTEXTS[3], **changed}])
@@ -106,7 +106,7 @@ class TestData:
         with pytest.raises(InputError, match=complaint):
             read_data(good, bad)
 
-    def test_no_context_is_both_learned_from_and_tested_on(self, tmp_path: Path) -> None:
+    def test_no_context_is_used_in_both_training_and_test(self, tmp_path: Path) -> None:
         one, other = (written(tmp_path / name, CONTEXTS[:2]) for name in ("one.json", "other.json"))
         with pytest.raises(InputError, match="is the same as training context"):
             read_data(one, other)
@@ -124,7 +124,7 @@ class TestSources:
             ("topical_statement", "recipe"),
         ],
     )
-    def test_have_names(self, text: str, kind: str) -> None:
+    def test_sources_have_names(self, text: str, kind: str) -> None:
         assert source_of(text).kind == kind
 
     @pytest.mark.parametrize(
@@ -136,17 +136,17 @@ class TestSources:
             ("mine=mine.txt", "must end in .jsonl or .parquet"),
         ],
     )
-    def test_that_are_none_are_refused(self, text: str, complaint: str) -> None:
+    def test_unknown_sources_are_refused(self, text: str, complaint: str) -> None:
         with pytest.raises(InputError, match=complaint):
             source_of(text)
 
-    def test_all_take_the_same_number_of_pairs(self) -> None:
+    def test_all_sources_take_the_same_number_of_pairs(self) -> None:
         mixes = [Budget().mix(source_of(name)) for name in ("random", "human", "bm25")]
         assert {sum(mix.negatives.values()) for mix in mixes} == {5}
 
 
 class TestBanks:
-    def test_hold_nothing_that_the_test_asks(self, data: Data) -> None:
+    def test_banks_contain_no_test_texts(self, data: Data) -> None:
         asked = data.test[0]
         answer, wrong = asked.positives[0], data.train[0].negatives["adversarial"][0]
         turns = ("Hello?", "Hi.", answer, "Bye.")
@@ -166,7 +166,7 @@ class TestBanks:
         assert [one.text for one in others if isinstance(one, Sentence)] == ["Ducks fly."]
         assert sieve.left_out == {"turns": 1, "sentences": 2}
 
-    def test_are_read_by_the_loader_of_their_name(self, tmp_path: Path) -> None:
+    def test_banks_are_read_by_the_loader_of_their_name(self, tmp_path: Path) -> None:
         path = tmp_path / "more.txt"
         path.write_text("Ducks fly.\n")
         bank = bank_of(f"text={path}")
@@ -196,7 +196,7 @@ def scored_choices(draw: st.DrawFn) -> tuple[list[LabelledContext], list[list[fl
 class TestFigures:
     @given(scored_choices())
     @settings(max_examples=60)
-    def test_over_all_contexts_are_those_of_the_evaluation(
+    def test_figures_over_all_contexts_equal_those_of_the_evaluation(
         self, given_: tuple[list[LabelledContext], list[list[float]]]
     ) -> None:
         choices, scores = given_
@@ -208,14 +208,14 @@ class TestFigures:
             {RECALL: told.recall_at_1, BALANCED: told.balanced_accuracy, AUC: told.auc}
         )
 
-    def test_have_intervals_around_them(self) -> None:
+    def test_figures_have_intervals(self) -> None:
         choices = [LabelledContext(str(at), ("Hm?",), ("yes",), {"kind": ("no",)}) for at in range(40)]
         scores = [[0.9, 0.1] if at % 4 else [0.1, 0.9] for at in range(40)]
         figure = Bootstrap(40).measured(RECALL, {0: tallies(choices, scores, "kind")}).figure()
         assert figure.value == 0.75
         assert 0.55 < figure.low < 0.7 < 0.8 < figure.high < 0.95
 
-    def test_tell_the_share_of_a_gap(self) -> None:
+    def test_figures_include_the_share_of_the_gap(self) -> None:
         import numpy as np
 
         low, middle, high = (BootstrapEstimate(value, np.full(9, value)) for value in (0.2, 0.5, 0.8))
@@ -228,8 +228,8 @@ SOURCES = ("random", "human", "bm25", "person_swap", "turn-shuffle")
 
 
 @dataclass(frozen=True)
-class Done:
-    """A comparison that has been made: its folder, what was told of each run, and its table."""
+class FinishedComparison:
+    """A finished comparison: its folder, the reported runs, and its result."""
 
     out: Path
     told: list[RankerRun]
@@ -237,22 +237,24 @@ class Done:
 
 
 @pytest.fixture(scope="module")
-def done(folder: Path, data: Data) -> Done:
+def done(folder: Path, data: Data) -> FinishedComparison:
     told: list[RankerRun] = []
     made = plan(folder, *SOURCES)
     found = compare(data, made, folder / "out", open_graph=graphneg.open, on_run=told.append)
-    return Done(folder / "out", told, found)
+    return FinishedComparison(folder / "out", told, found)
 
 
 class TestComparing:
-    def test_gives_a_row_for_each_source(self, done: Done) -> None:
+    def test_a_comparison_gives_a_row_for_each_source(self, done: FinishedComparison) -> None:
         assert [row.source for row in done.found.rows] == [*SOURCES]
         assert {*done.found.rows[0].figures} == {"adversarial", "random"}
         sources = [{*run.pairs} - {"reference"} for run in done.told]
         assert sources[:2] == [{"random"}, {"random", "adversarial"}]
         assert sources[2:] == [{"random", name} for name in SOURCES[2:]]
 
-    def test_edits_each_right_response_and_makes_none_of_another(self, data: Data, done: Done) -> None:
+    def test_edited_negatives_are_made_of_correct_responses(
+        self, data: Data, done: FinishedComparison
+    ) -> None:
         right = {one.turns: set(one.positives) for one in data.train}
         edited: dict[tuple[str, ...], set[str]] = {turns: set() for turns in right}
         for one in read_jsonl(done.out / "negatives" / "person_swap.jsonl"):
@@ -263,19 +265,25 @@ class TestComparing:
         missing = sum(len(right[turns] - found) for turns, found in edited.items())
         assert 0 < done.found.rows[3].shortfall <= missing
 
-    def test_keeps_each_result_and_no_model(self, folder: Path, data: Data, done: Done) -> None:
+    def test_a_comparison_keeps_each_result_and_no_model(
+        self, folder: Path, data: Data, done: FinishedComparison
+    ) -> None:
         told: list[RankerRun] = []
         again = compare(data, plan(folder, *SOURCES), done.out, open_graph=graphneg.open, on_run=told.append)
         assert again == done.found and not told
         assert not any((done.out / "models").iterdir())
 
-    def test_adds_seeds(self, folder: Path, data: Data, done: Done) -> None:
+    def test_a_comparison_can_be_extended_by_seeds(
+        self, folder: Path, data: Data, done: FinishedComparison
+    ) -> None:
         told: list[RankerRun] = []
         found = compare(data, plan(folder, "human", seeds=[0, 1]), done.out, on_run=told.append)
         assert [(run.source, run.seed) for run in told] == [("human", 1)]
         assert found.rows[0].seeds == (0, 1)
 
-    def test_gives_the_same_scores_anew(self, folder: Path, data: Data, done: Done, tmp_path: Path) -> None:
+    def test_a_second_comparison_gives_the_same_scores(
+        self, folder: Path, data: Data, done: FinishedComparison, tmp_path: Path
+    ) -> None:
         told: list[RankerRun] = []
         compare(data, plan(folder, "human", keep_models=True), tmp_path / "anew", on_run=told.append)
         assert told[0].scores == done.told[1].scores
@@ -283,16 +291,16 @@ class TestComparing:
             f"human-0-{told[0].fingerprint[:12]}"
         ]
 
-    def test_learns_from_a_file_what_it_learns_from_what_it_makes(
-        self, folder: Path, data: Data, done: Done, tmp_path: Path
+    def test_negatives_of_a_file_give_the_same_result_as_generated_ones(
+        self, folder: Path, data: Data, done: FinishedComparison, tmp_path: Path
     ) -> None:
         told: list[RankerRun] = []
         file = done.out / "negatives" / "person_swap.jsonl"
         compare(data, plan(folder, f"mine={file}"), tmp_path / "other", on_run=told.append)
         assert told[0].pairs["mine"] == done.told[3].pairs["person_swap"] > 0
 
-    def test_refuses_a_folder_of_another_comparison(
-        self, folder: Path, data: Data, done: Done, tmp_path: Path
+    def test_a_folder_of_another_comparison_is_refused(
+        self, folder: Path, data: Data, done: FinishedComparison, tmp_path: Path
     ) -> None:
         other = plan(folder, "random", budget=Budget(epochs=1, source=1))
         out = tmp_path / "out"
@@ -309,8 +317,8 @@ class TestComparing:
         with pytest.raises(InputError, match="did not write the file"):
             compare(data, other, tmp_path / "mine", overwrite=True)
 
-    def test_names_a_result_that_can_not_be_read(
-        self, folder: Path, data: Data, done: Done, tmp_path: Path
+    def test_an_unreadable_result_is_named(
+        self, folder: Path, data: Data, done: FinishedComparison, tmp_path: Path
     ) -> None:
         out = tmp_path / "out"
         shutil.copytree(done.out / "results", out / "results")
@@ -322,7 +330,7 @@ class TestComparing:
         ):
             compare(data, plan(folder, "random"), out)
 
-    def test_wants_adversarial_responses_where_people_are_a_source(
+    def test_the_source_people_needs_adversarial_responses(
         self, folder: Path, data: Data, tmp_path: Path
     ) -> None:
         without = Data(tuple(replace(one, negatives={}) for one in data.train), data.test)
@@ -331,7 +339,9 @@ class TestComparing:
 
 
 class TestCommand:
-    def test_prints_a_table_and_goes_on(self, folder: Path, run: CommandLine, tmp_path: Path) -> None:
+    def test_the_command_prints_a_table_and_can_be_resumed(
+        self, folder: Path, run: CommandLine, tmp_path: Path
+    ) -> None:
         words = [
             "evaluate",
             "sources",
@@ -360,7 +370,7 @@ class TestCommand:
             (["--source", "random", "--kind", "oracle"], "oracle"),
         ],
     )
-    def test_ends_with_2_where_it_is_used_wrongly(
+    def test_wrong_usage_ends_with_2(
         self, folder: Path, run: CommandLine, tmp_path: Path, words: list[Any], complaint: str
     ) -> None:
         ended = run(

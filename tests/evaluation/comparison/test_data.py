@@ -1,4 +1,4 @@
-"""Contexts to learn from and to be tested on: how a file is split, and what a bank may not hold."""
+"""Tests of the split of contexts into training and test data, and of leakage between them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class TestSplit:
         assert sorted(map(int, names)) == list(range(20))
         assert len(data.train) == int(share * 20)
 
-    def test_a_larger_share_keeps_what_a_smaller_one_learns_from(self, file: Path) -> None:
+    def test_a_larger_training_share_contains_the_smaller_one(self, file: Path) -> None:
         small, large = (read_data(file, split=share).train for share in (0.3, 0.6))
         assert large[: len(small)] == small
 
@@ -61,7 +61,7 @@ class TestSplit:
 
 
 class TestTexts:
-    def test_of_the_test_and_those_written_wrong_are_forbidden(self) -> None:
+    def test_texts_of_the_test_and_written_negatives_are_forbidden(self) -> None:
         data = Data((ONE,), (OTHER,))
         assert data.tested == ["Here."]
         assert data.adversarial_texts == LeakageFilter(data.adversarial_texts).forbidden
@@ -74,12 +74,12 @@ class TestTexts:
 
 
 class TestDialogues:
-    def test_generators_get_one_of_each_context_with_the_other_responses(self) -> None:
+    def test_generators_get_a_dialogue_for_each_context(self) -> None:
         [whole] = context_dialogues([ONE])
         assert [turn.text for turn in whole.utterances] == ["Shall we?", "When?", "Now."]
         assert [(answer.turn, answer.text) for answer in whole.responses] == [(1, "At six.")]
 
-    def test_recipes_get_one_of_each_right_response(self) -> None:
+    def test_recipes_get_a_dialogue_for_each_correct_response(self) -> None:
         first, second = response_dialogues([ONE])
         assert (first.id, second.id) == ("own/train/1", "own/train/1/1")
         assert [second.utterances[-1].text, second.responses] == ["At six.", ()]
@@ -89,11 +89,11 @@ class TestLeakage:
     def kept(self, *records: Dialogue | Rejected, known: tuple[str, ...] = ()) -> list[object]:
         return list(LeakageFilter(Data((ONE,), (OTHER,)).forbidden, known).through(records))
 
-    def test_a_dialogue_ends_before_what_it_may_not_say(self) -> None:
+    def test_a_dialogue_is_cut_before_a_forbidden_text(self) -> None:
         [cut] = self.kept(dialogue("Hello?", "Hi.", " HERE. ", "Bye."))
         assert isinstance(cut, Dialogue) and [turn.text for turn in cut.utterances] == ["Hello?", "Hi."]
 
-    def test_one_turn_alone_says_nothing_unless_it_is_answered(self) -> None:
+    def test_a_single_turn_is_kept_only_with_an_answer(self) -> None:
         answer = Response(0, "Fine.", 1, "human")
         assert self.kept(dialogue("Hello?", "Here.")) == []
         assert len(self.kept(dialogue("Hello?", "Here.", responses=(answer,)))) == 1

@@ -1,4 +1,4 @@
-"""Sources of wrong responses: budgets, plans that are refused, and groups from people and files."""
+"""Tests of sources of wrong responses: budgets, invalid plans, and groups of people and files."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ RECORD = msgspec.structs.replace(EXAMPLE, target="response")
 
 
 class TestBudgets:
-    def test_are_of_one_response_of_each_at_least(self) -> None:
+    def test_a_budget_needs_one_response_of_each_kind(self) -> None:
         with pytest.raises(InputError, match="at least one correct, one random and one wrong response"):
             Budget(source=0)
 
-    def test_ask_a_source_for_others_in_each_epoch(self) -> None:
+    def test_a_budget_has_new_negatives_of_a_source_for_each_epoch(self) -> None:
         assert Budget(source=3, epochs=4).negatives_per_context == 12
 
-    def test_name_what_people_wrote_as_the_data_do(self) -> None:
+    def test_human_negatives_have_the_name_of_the_data(self) -> None:
         assert set(Budget().mix(source_of("human")).negatives) == {"random", "adversarial"}
         assert set(Budget().mix(source_of("bm25")).negatives) == {"random", "bm25"}
 
@@ -53,7 +53,7 @@ class TestPlans:
             (["bm25"], {"held_out": "all"}, "unknown value 'all' of held_out; choose one of right, nothing"),
         ],
     )
-    def test_that_can_not_be_meant_are_refused(
+    def test_invalid_plans_are_refused(
         self, names: list[str], changes: dict[str, Any], complaint: str
     ) -> None:
         with pytest.raises(InputError, match=complaint):
@@ -61,19 +61,19 @@ class TestPlans:
 
 
 class TestGroups:
-    def test_of_chance_have_right_responses_alone(self) -> None:
+    def test_random_groups_have_correct_responses_only(self) -> None:
         [group] = existing_groups([CONTEXT], source_of("random")) or []
         assert [answer.text for answer in group.positives] == ["I like it."] and not group.negatives
 
-    def test_of_people_have_what_they_wrote_to_be_wrong(self) -> None:
+    def test_groups_of_people_have_their_adversarial_responses(self) -> None:
         [group] = existing_groups([CONTEXT], source_of("human")) or []
         assert [(answer.text, answer.source) for answer in group.negatives] == [("Fish.", "adversarial")]
 
-    def test_of_what_must_be_made_are_not_at_hand(self) -> None:
+    def test_generated_sources_have_no_ready_groups(self) -> None:
         assert existing_groups([CONTEXT], source_of("bm25")) is None
         assert existing_groups([CONTEXT], source_of("deam")) is None
 
-    def test_of_a_file_meet_by_what_is_said(self, tmp_path: Path) -> None:
+    def test_groups_of_a_file_are_matched_by_text(self, tmp_path: Path) -> None:
         write_jsonl([RECORD, RECORD], tmp_path / "own.jsonl")
         source = source_of(f"mine={tmp_path / 'own.jsonl'}")
         louder = replace(CONTEXT, turns=tuple(f" {text.upper()}" for text in TURNS))
@@ -83,7 +83,7 @@ class TestGroups:
             existing_groups([replace(CONTEXT, turns=("Hm?",))], source)
 
 
-def test_what_is_made_needs_a_store(tmp_path: Path) -> None:
+def test_generated_sources_need_a_store(tmp_path: Path) -> None:
     data = Data((CONTEXT,), (replace(CONTEXT, id="own/test/2", turns=("Hm?",)),))
     with ExitStack() as stores:
         cache = NegativeCache(tmp_path, data, 2, stores)

@@ -1,4 +1,4 @@
-"""Sentences about negatives: each fault from figures that show it and nothing else."""
+"""Tests of the findings about negatives, such as "longer than correct responses"."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_line_without_fault_is_good() -> None:
         ("words", {}, '("hums", "sings")'),
     ],
 )
-def test_a_cue_that_tells_them_is_put_in_words(cue: str, figures: dict[str, Any], sentence: str) -> None:
+def test_a_cue_is_described(cue: str, figures: dict[str, Any], sentence: str) -> None:
     own = replace(LINE.figures, **figures)
     ratio = own.words.mean / RIGHT.words.mean
     line = replace(LINE, figures=own, words_ratio=ratio, cue_auc={cue: 0.8}, cue_words=("hums", "sings"))
@@ -66,7 +66,7 @@ def test_a_cue_that_tells_them_is_put_in_words(cue: str, figures: dict[str, Any]
     assert level == "suspicious" and sentence in said and said.endswith("(AUC 0.80)")
 
 
-def test_of_few_negatives_only_a_glaring_cue_counts() -> None:
+def test_few_negatives_need_a_strong_cue() -> None:
     few = replace(LINE, figures=replace(LINE.figures, texts=20, sampled=20))
     assert [level for level, _ in told(replace(few, cue_auc={"length": 0.69}))] == ["good"]
     assert [level for level, _ in told(replace(few, cue_auc={"length": 0.71}))] == ["suspicious"]
@@ -83,7 +83,7 @@ def test_of_few_negatives_only_a_glaring_cue_counts() -> None:
         ({"equal_to_right": 7}, "wrong", "7 of 500 are correct responses of their own contexts"),
     ],
 )
-def test_repeats_are_told_from_their_share(changes: dict[str, int], level: str, sentence: str) -> None:
+def test_repeats_are_judged_by_their_share(changes: dict[str, int], level: str, sentence: str) -> None:
     first, *_ = told(replace(LINE, **changes))
     assert first[0] == level and sentence in first[1]
 
@@ -96,12 +96,14 @@ def test_repeats_are_told_from_their_share(changes: dict[str, int], level: str, 
         ({"judged_right": 0.01}, "note", "accepts only 1% as correct"),
     ],
 )
-def test_questions_and_the_judge_are_told(figures: dict[str, float], level: str, sentence: str) -> None:
+def test_questions_and_judge_scores_are_reported(
+    figures: dict[str, float], level: str, sentence: str
+) -> None:
     first, *_ = told(replace(LINE, figures=replace(LINE.figures, **figures)))
     assert first[0] == level and sentence in first[1]
 
 
-def test_the_worst_comes_first_whatever_the_order_of_the_lines() -> None:
+def test_findings_are_sorted_by_severity() -> None:
     few = replace(LINE, source="few", figures=replace(LINE.figures, texts=3))
     wrong = replace(LINE, source="bad", equal_to_right=1)
     found = findings([few, LINE, wrong], lambda _: RIGHT)

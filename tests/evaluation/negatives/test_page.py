@@ -1,4 +1,4 @@
-"""``graphneg evaluate negatives``: what it prints, the page it writes, and what it refuses."""
+"""Tests of ``graphneg evaluate negatives``: its output, its page, and wrong input."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from graphneg.records.files import write_jsonl
 from graphneg.store.opening import open_store
 from tests.cli_runs import Run
 from tests.negative_samples import EXAMPLE, some
-from tests.shift.test_page import Parts
+from tests.shift.test_page import PageParts
 
 
 @pytest.fixture(scope="module")
 def made(everyday: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with edits, overlap negatives and positives of the bundled corpus."""
+    """Return a folder with edits, overlap negatives and correct responses of the bundled corpus."""
     folder = tmp_path_factory.mktemp("made")
     with DialogueGraph(open_store(everyday)) as graph:
         graph.negatives(transforms=["polarity_flip"], target="response", limit=30).to_jsonl(
@@ -60,9 +60,9 @@ class TestRealNegatives:
 
 
 class TestPage:
-    def test_it_loads_nothing(self, report: Report) -> None:
+    def test_the_page_loads_no_resources(self, report: Report) -> None:
         text = page(report)
-        parts = Parts(text)
+        parts = PageParts(text)
         for tag, of in parts.elements:
             assert tag not in ("link", "iframe", "img", "object", "embed", "base")
             assert not {"src", "href", "srcset", "data"} & of.keys()
@@ -70,7 +70,7 @@ class TestPage:
         assert not re.search(r"https?://|@import|url\(", own)
 
     def test_it_shows_findings_figures_plots_and_examples(self, report: Report) -> None:
-        parts = Parts(page(report))
+        parts = PageParts(page(report))
         assert all(one.sentence in parts.words for one in report.findings)
         assert all(one.text in parts.words for line in report.most_specific for one in line.examples)
         [items] = [script for script in parts.scripts if script.startswith('{"told"')]
@@ -78,14 +78,14 @@ class TestPage:
         assert drawn == {"told", "words", "shared", "to-context", "to-right"}
         assert drawn <= {of.get("id") for _, of in parts.elements}
 
-    def test_what_people_said_is_never_markup(self, report: Report) -> None:
+    def test_texts_are_escaped(self, report: Report) -> None:
         from dataclasses import replace
 
         nasty = "</script><script>alert(1)</script><b title='x'>"
         line = replace(
             report.lines[0], source=nasty, examples=(NegativeExample("own/1", (nasty,), nasty, nasty),)
         )
-        parts = Parts(page(replace(report, lines=(line,))))
+        parts = PageParts(page(replace(report, lines=(line,))))
         assert len([tag for tag, _ in parts.elements if tag == "script"]) == 3
         assert not [of for _, of in parts.elements if "title" in of]
         assert nasty in parts.words
@@ -100,7 +100,7 @@ class TestCommand:
         assert "Examples of overlap (C-follow)" in ended.out and "Examples of deam\n" not in ended.out
         assert re.search(r"\d+ negatives of \d+ records", ended.err)
 
-    def test_figures_can_be_had_as_json(self, run: Run, tmp_path: Path) -> None:
+    def test_figures_can_be_printed_as_json(self, run: Run, tmp_path: Path) -> None:
         write_jsonl(some(3), tmp_path / "own.jsonl")
         ended = run("evaluate", "negatives", tmp_path / "own.jsonl", "--json", "--examples", "1")
         found = json.loads(ended.out)
@@ -109,7 +109,7 @@ class TestCommand:
         assert line["figures"]["words"] == {"mean": 4, "lower": 4, "median": 4, "upper": 4}
         assert len(line["examples"]) == 1 and found["findings"]
 
-    def test_a_page_is_written_and_replaced_only_when_told_to(self, run: Run, tmp_path: Path) -> None:
+    def test_a_page_is_replaced_only_with_overwrite(self, run: Run, tmp_path: Path) -> None:
         write_jsonl(some(3), tmp_path / "own.jsonl")
         out = tmp_path / "report.html"
         out.write_text("mine")
@@ -121,7 +121,7 @@ class TestCommand:
         assert ended.status == 0 and f"wrote {out}" in ended.err
         assert "Report on negatives" in out.read_text(encoding="utf-8")
 
-    def test_a_model_judges_and_another_tells_fluency(self, run: Run, tmp_path: Path) -> None:
+    def test_a_judge_and_a_language_model_can_be_used(self, run: Run, tmp_path: Path) -> None:
         from tests.tiny_lm import causal_folder
         from tests.tiny_ranker import encoder_folder
 
@@ -135,7 +135,7 @@ class TestCommand:
         assert ended.status == 2 and len(ended.err.splitlines()) == 1 and str(lm) in ended.err
 
     @pytest.mark.parametrize("width", ["80", "120"])
-    def test_tables_say_all_figures_and_cut_none_off(
+    def test_tables_show_all_figures_at_any_width(
         self, run: Run, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: str
     ) -> None:
         from tests.tiny_lm import causal_folder
@@ -160,7 +160,7 @@ class TestWrongInput:
         [complaint] = ended.err.splitlines()
         return complaint
 
-    def test_a_broken_line_is_told_with_its_place(self, run: Run, tmp_path: Path) -> None:
+    def test_an_invalid_line_is_reported_with_its_place(self, run: Run, tmp_path: Path) -> None:
         path = tmp_path / "own.jsonl"
         write_jsonl([EXAMPLE], path)
         path.write_text(path.read_text() + '{"id": "ow')
@@ -172,12 +172,14 @@ class TestWrongInput:
     @pytest.mark.parametrize(
         ("out", "complaint"), [("report.pdf", "use .html"), ("none/report.html", "does not exist")]
     )
-    def test_a_page_goes_where_it_can(self, run: Run, tmp_path: Path, out: str, complaint: str) -> None:
+    def test_an_invalid_destination_of_the_page_is_refused(
+        self, run: Run, tmp_path: Path, out: str, complaint: str
+    ) -> None:
         write_jsonl([EXAMPLE], tmp_path / "own.jsonl")
         assert complaint in self.refused(run, tmp_path / "own.jsonl", "-o", tmp_path / out)
 
     @pytest.mark.parametrize("option", ["--lm", "--judge", "--embedder"])
-    def test_a_model_that_is_not_there_is_one_line(self, run: Run, tmp_path: Path, option: str) -> None:
+    def test_a_missing_model_is_one_line_of_error(self, run: Run, tmp_path: Path, option: str) -> None:
         write_jsonl([EXAMPLE], tmp_path / "own.jsonl")
         complaint = self.refused(run, tmp_path / "own.jsonl", option, tmp_path / "nowhere", "--offline")
         assert "nowhere" in complaint

@@ -1,4 +1,4 @@
-"""What negatives are like: figures that were counted by hand, cues that give negatives away, findings."""
+"""Tests of the report on negatives: hand-counted figures, cues, findings and models."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ THINGS_TWICE = list(enumerate(THINGS.split() * 3))
 
 
 def wrong(response: str, right: str | None = None, **values: object) -> Negative:
-    """A wrong response to `ASKED`, in place of a right one where that is known."""
+    """Return a wrong response to `ASKED`; `right` is the correct response that it replaces."""
     given: dict[str, object] = {
         "context": ASKED,
         "response": response,
@@ -55,8 +55,7 @@ def right(response: str, **values: object) -> Negative:
     return wrong(response, label=1, categories=(), recipe="", **values)
 
 
-def about(thing: object, number: int) -> dict[str, object]:
-    """A context of its own."""
+def context_about(thing: object, number: int) -> dict[str, object]:
     turn = Turn("A", f"Have you seen the {thing} of house {number}?")
     return {"id": f"own/all/{number}#1~{thing}", "context": (turn,)}
 
@@ -121,15 +120,15 @@ class TestFigures:
             ("unnamed", 1),
         ]
 
-    def test_repeats_are_told_from_right_responses(self, tmp_path: Path) -> None:
+    def test_repeats_and_correct_responses_are_counted(self, tmp_path: Path) -> None:
         line = line_of(
             tmp_path,
             right("It had fish."),
             wrong("Blue."),
             wrong(" blue. "),
-            wrong("Blue.", **about("cup", 1)),
+            wrong("Blue.", **context_about("cup", 1)),
             wrong("it had  fish."),
-            wrong("It had fish.", **about("cup", 1)),
+            wrong("It had fish.", **context_about("cup", 1)),
         )
         assert (
             line.figures.texts,
@@ -138,11 +137,11 @@ class TestFigures:
             line.equal_to_right,
         ) == (5, 1, 5, 1)
 
-    def test_an_original_counts_once_as_a_right_response(self, tmp_path: Path) -> None:
+    def test_an_original_counts_once_as_a_correct_response(self, tmp_path: Path) -> None:
         records = [wrong(text, "Yes, it had fish.") for text in ("No.", "It did not.", "Fish?")]
         assert report_of(tmp_path, *records, right("yes, it had fish.")).reference["response"].texts == 1
 
-    def test_examples_show_what_was_said_in_truth(self, tmp_path: Path) -> None:
+    def test_examples_show_the_original(self, tmp_path: Path) -> None:
         [example] = line_of(tmp_path, wrong("Blue.", "Yes.")).examples
         assert (example.context, example.text, example.right) == (("Did you feed the cat?",), "Blue.", "Yes.")
 
@@ -169,7 +168,7 @@ class TestEditedDialogues:
             **values,
         )
 
-    def test_the_edited_turns_are_measured_each_with_what_was_said(self) -> None:
+    def test_each_edited_turn_is_compared_with_its_original(self) -> None:
         found = measured(self.edited("Is it far?", "No, it is far.", "Good, you are tired."))
         assert [(one.text, one.right, one.context) for one in found.wrong] == [
             ("No, it is far.", "No, it is near.", ("Is it far?",)),
@@ -178,7 +177,7 @@ class TestEditedDialogues:
         assert found.wrong[1].place == self.TURNS[:2]
         assert [one.text for one in found.right] == ["No, it is near.", "Good, I am tired."]
 
-    def test_a_turn_that_was_put_in_is_measured_alone(self) -> None:
+    def test_an_inserted_turn_has_no_original(self) -> None:
         [text] = measured(self.edited("Is it far?", "Blue.", "No, it is near.", "Good, I am tired.")).wrong
         assert (text.text, text.right, text.context) == ("Blue.", None, ("Is it far?",))
 
@@ -188,7 +187,7 @@ class TestEditedDialogues:
         found = measured(self.edited(*after, edits=(edit,), categories=("C-ent", "C-speaker")))
         assert [one.categories for one in found.wrong] == [("C-ent",), ("C-ent", "C-speaker")]
 
-    def test_where_turns_were_only_taken_away_nothing_is_measured(self, tmp_path: Path) -> None:
+    def test_dialogues_with_only_deleted_turns_are_not_measured(self, tmp_path: Path) -> None:
         shorter = self.edited("Is it far?", "Good, I am tired.")
         report = report_of(tmp_path, shorter, self.edited("Is it far?", "No.", "Good, I am tired."))
         assert (report.negatives, report.unsaid) == (2, 1)
@@ -196,13 +195,15 @@ class TestEditedDialogues:
 
 
 class TestFindings:
-    def test_negatives_that_are_right_responses_are_wrong(self, tmp_path: Path) -> None:
+    def test_negatives_equal_to_correct_responses_are_a_fault(self, tmp_path: Path) -> None:
         report = report_of(tmp_path, right("Yes."), wrong("yes."))
         assert "1 of 1 are correct responses of their own contexts" in sentences(report.findings, "wrong")
 
     def test_longer_negatives_are_suspicious(self, tmp_path: Path) -> None:
         records = [
-            wrong(f"I put the {thing} and the {thing} here {k}", f"The {thing} {k}.", **about(thing, k))
+            wrong(
+                f"I put the {thing} and the {thing} here {k}", f"The {thing} {k}.", **context_about(thing, k)
+            )
             for k in range(4)
             for thing in THINGS.split()
         ]
@@ -218,21 +219,21 @@ class TestFindings:
             for k in range(4)
             for thing in THINGS.split()
             for record in (
-                wrong(f"The {thing} hums.", **about(thing, k)),
-                right(f"The {thing} {'sings' if k % 2 else 'rings'}.", **about(thing, k)),
+                wrong(f"The {thing} hums.", **context_about(thing, k)),
+                right(f"The {thing} {'sings' if k % 2 else 'rings'}.", **context_about(thing, k)),
             )
         ]
         report = report_of(tmp_path, *records)
         assert report.lines[0].cue_auc["words"] == 1 and report.lines[0].cue_auc["length"] == 0.5
         assert '("hums")' in sentences(report.findings, "suspicious")
 
-    def test_negatives_drawn_as_right_responses_are_good(self, tmp_path: Path) -> None:
+    def test_negatives_like_correct_responses_are_good(self, tmp_path: Path) -> None:
         things = THINGS.split()
         records = [
             wrong(
                 f"The {things[(at + k + 1) % 10]} of {things[at]}.",
                 f"The {things[(at + k + 5) % 10]} of {things[at]}.",
-                **about(k, at),
+                **context_about(k, at),
             )
             for k in range(4)
             for at in range(10)
@@ -244,9 +245,11 @@ class TestFindings:
         assert [one.level for one in report.findings] == ["note"]
         assert set(report.lines[0].cue_auc.values()) == {None}
 
-    def test_without_right_responses_there_is_nothing_to_compare_with(self, tmp_path: Path) -> None:
+    def test_missing_correct_responses_are_reported(self, tmp_path: Path) -> None:
         records = [
-            wrong(f"The {thing} {k}.", **about(thing, k)) for k in range(2) for thing in THINGS.split()
+            wrong(f"The {thing} {k}.", **context_about(thing, k))
+            for k in range(2)
+            for thing in THINGS.split()
         ]
         report = report_of(tmp_path, *records)
         assert not report.reference and not report.lines[0].cue_auc
@@ -254,9 +257,7 @@ class TestFindings:
 
 
 class TestModels:
-    class Judge:
-        """Takes for right what speaks of fish."""
-
+    class FishJudge:
         def score(self, contexts: Sequence[Sequence[str]], responses: Sequence[str]) -> list[float]:
             assert all(contexts)
             return [0.5 if "fish" in text else 0.49 for text in responses]
@@ -264,8 +265,8 @@ class TestModels:
         def rank(self, context: Sequence[str], candidates: Sequence[str]) -> list[int]:
             return list(range(len(candidates)))
 
-    class Letters:
-        """As many nats a token as the text has letters; none for a text without words."""
+    class LengthLosses:
+        """Return a tenth of the number of letters as the loss, and infinity for a text without words."""
 
         def score(self, texts: Sequence[str]) -> list[float]:
             return [len(text) / 10 if text.strip(".") else math.inf for text in texts]
@@ -275,7 +276,7 @@ class TestModels:
 
         records = [wrong("No fish.", "It had fish."), wrong("Blue.", "It had fish."), wrong("...", "No.")]
         write_jsonl(records, tmp_path / "own.jsonl")
-        models = Models(get_embedder("glove-50d"), self.Letters(), self.Judge())  # type: ignore[arg-type]
+        models = Models(get_embedder("glove-50d"), self.LengthLosses(), self.FishJudge())  # type: ignore[arg-type]
         report = measure([tmp_path / "own.jsonl"], models=models)
         [line] = report.lines
         assert line.figures.judged_right == pytest.approx(1 / 3)
@@ -302,7 +303,7 @@ class TestSampling:
 
     def test_figures_that_are_counted_do_not_depend_on_the_sample(self, tmp_path: Path) -> None:
         records = [
-            wrong(f"The {thing} {k}.", "Yes.", **about(thing, k))
+            wrong(f"The {thing} {k}.", "Yes.", **context_about(thing, k))
             for k in range(5)
             for thing in THINGS.split()
         ]
@@ -328,7 +329,7 @@ class TestAreas:
         assert sum(value <= median for value in values) * 2 >= len(values)
         assert sum(value >= median for value in values) * 2 >= len(values)
 
-    def test_words_of_too_few_texts_tell_nothing(self) -> None:
+    def test_words_of_too_few_texts_are_no_cue(self) -> None:
         few = [Text("own/1", "response", (), (), "Hm.")] * (FEWEST - 1)
         assert wording_auc(few, few * 2) is None
 
@@ -378,7 +379,7 @@ class TestWrongInput:
         with pytest.raises(InputError, match=r"own\.jsonl, line 2: the label of .* is 3, but must be 1"):
             measure([tmp_path / "own.jsonl"])
 
-    def test_a_file_without_negatives_is_told(self, tmp_path: Path) -> None:
+    def test_a_file_without_negatives_is_refused(self, tmp_path: Path) -> None:
         write_jsonl([right("Yes.")], tmp_path / "own.jsonl")
         with pytest.raises(InputError, match=r"own\.jsonl: none of the 1 records is a negative"):
             measure([tmp_path / "own.jsonl"])

@@ -1,4 +1,4 @@
-"""What is measured of a record, and counts that do not depend on the order of records."""
+"""Tests of the measurements of a record, and of counts that do not depend on the order of records."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ def records() -> list[Negative]:
 
 
 class TestRecords:
-    def test_a_right_one_brings_its_response_after_its_context(self) -> None:
+    def test_a_correct_record_gives_its_context_and_response(self) -> None:
         found = measured(replace(OWN, label=1))
         [text] = found.right
         assert (text.text, text.place, found.wrong) == (OWN.response, text.context, ())
 
-    def test_a_wrong_one_without_an_original_has_no_right_text(self) -> None:
+    def test_a_wrong_record_without_an_original_has_no_correct_text(self) -> None:
         found = measured(replace(OWN, original=Original(None, None)))
         assert found.right == () and found.wrong[0].right is None
 
-    def test_the_place_is_the_context_as_it_was(self) -> None:
+    def test_the_context_is_the_original_one(self) -> None:
         edited = (replace(EXAMPLE.context[0], text="Do you hate it?"), EXAMPLE.context[1])
         original = Original(EXAMPLE.context, None)
         [text] = measured(replace(OWN, context=edited, original=original)).wrong
@@ -48,7 +48,7 @@ class TestRecords:
 class TestCounts:
     @settings(max_examples=20)
     @given(st.permutations(records()))
-    def test_do_not_depend_on_the_order(self, some: list[Negative]) -> None:
+    def test_counts_do_not_depend_on_the_order(self, some: list[Negative]) -> None:
         there, back = (NegativeStatistics(order, 3, 0) for order in (records(), some))
         assert list(there.wrong) == list(back.wrong)
         assert (there.repeated, there.records, there.negatives) == (back.repeated, 18, 17)
@@ -74,11 +74,11 @@ class TestHistograms:
         assert Histogram(values).quantile(part) == pytest.approx(expected)
 
     @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
-    def test_the_mean_is_exact_whatever_the_step(self, values: list[float]) -> None:
+    def test_the_mean_is_exact_for_any_step(self, values: list[float]) -> None:
         spread = Histogram(values, 0.25).spread()
         assert spread is not None and spread.mean == pytest.approx(sum(values) / len(values))
 
-    def test_of_nothing_there_is_no_spread(self) -> None:
+    def test_an_empty_histogram_has_no_spread(self) -> None:
         assert Histogram().spread() is None
 
 

@@ -1,4 +1,4 @@
-"""What sets are drawn from."""
+"""Fixtures of the review tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.review_samples import generated, negative, people
 
 @pytest.fixture
 def sources(tmp_path: Path) -> tuple[list[str], Path]:
-    """Two files of negatives, and contexts with responses of people."""
+    """Write two files of negatives, and a file of contexts with responses of people."""
     files: list[str] = []
     for name, made in (("hard", generated("hard", 12)), ("edits", [])):
         made = made or [negative(at, f"Edited {at}.", "all") for at in range(4, 12)]

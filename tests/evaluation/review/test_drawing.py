@@ -1,4 +1,4 @@
-"""What is drawn to be judged."""
+"""Tests of drawing the items of a review."""
 
 from __future__ import annotations
 
@@ -31,14 +31,16 @@ class TestDrawing:
         }
         assert places["hard"] == places[PEOPLE] and len(places["hard"]) == 4
 
-    def test_a_second_one_of_a_context_comes_when_all_have_one(self, sources: tuple[list[str], Path]) -> None:
+    def test_every_context_has_an_item_before_one_has_two(self, sources: tuple[list[str], Path]) -> None:
         drawn = draw([], [sources[1]], each=9)
         assert (
             len({row.context_key for row in drawn.set.items}) == 6
             and len({row.id for row in drawn.set.items}) == 9
         )
 
-    def test_the_seed_decides_and_the_order_tells_nothing(self, sources: tuple[list[str], Path]) -> None:
+    def test_items_depend_on_the_seed_and_their_order_hides_the_source(
+        self, sources: tuple[list[str], Path]
+    ) -> None:
         files, human = sources
         one, again, other = (draw(files, [human], each=6, seed=seed) for seed in (1, 1, 2))
         assert one == again and one.set != other.set
@@ -51,7 +53,7 @@ class TestDrawing:
         drawn = draw([str(tmp_path / "hard.jsonl")], each=5)
         assert drawn.too_few == {"hard": 3} and drawn.left_out == 2
 
-    def test_sources_need_names_of_their_own(self, sources: tuple[list[str], Path]) -> None:
+    def test_sources_need_different_names(self, sources: tuple[list[str], Path]) -> None:
         files, _ = sources
         with pytest.raises(
             InputError, match="there is already a source named hard; choose another name with NAME="

@@ -1,4 +1,4 @@
-"""Judgements as files, both ways."""
+"""Tests of exporting judgements to files and importing them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.review_samples import RIGHT, USABLE, small_set
 class TestExchange:
     @pytest.fixture
     def results(self) -> Results:
-        """Judgements with all that may stand in one."""
+        """Return judgements with quotation marks, a line break, a time and an adjudication."""
         some = [
             Judgement(1, "ann", USABLE, 'so "so",\nreally', "2026-01-31T12:00:00+00:00"),
             Judgement(1, "ben", RIGHT),
@@ -36,7 +36,9 @@ class TestExchange:
         return Results(small_set(), some)
 
     @pytest.mark.parametrize("suffix", list(FORMS))
-    def test_each_form_goes_both_ways(self, results: Results, tmp_path: Path, suffix: str) -> None:
+    def test_each_format_can_be_exported_and_imported(
+        self, results: Results, tmp_path: Path, suffix: str
+    ) -> None:
         path = tmp_path / f"out{suffix}"
         write_judgements(results, path)
         back = read_judgements(results.set, path)

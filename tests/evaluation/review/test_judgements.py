@@ -1,4 +1,4 @@
-"""Judgements: orders, skipping, undoing, and what is kept."""
+"""Tests of the file of judgements: order of items, skipping, undoing and durability."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class TestJudgements:
     def path(self, tmp_path: Path) -> Path:
         return tmp_path / "j.sqlite"
 
-    def test_each_annotator_has_an_order_of_their_own(self) -> None:
+    def test_each_annotator_has_another_order(self) -> None:
         set = small_set(items=30)
         assert set.order("ann") == set.order("ann") != set.order("ben")
         assert sorted(set.order("ann")) == list(range(1, 31))
 
-    def test_a_session_goes_on_where_it_was(self, path: Path) -> None:
+    def test_a_session_can_be_continued(self, path: Path) -> None:
         with Judgements.create(path, small_set()) as judged:
             order = judged.set.order("ann")
             assert judged.next_row("ann") == order[0] == judged.next_row("ann")
@@ -50,15 +50,16 @@ class TestJudgements:
             assert judged.next_row("ann") is None and judged.standing("ann").open == 0
             assert judged.undo("ben") is None
 
-    def test_an_item_goes_to_as_many_as_were_asked_for(self, path: Path) -> None:
+    def test_each_item_is_judged_by_the_requested_number_of_annotators(self, path: Path) -> None:
         with Judgements.create(path, small_set(annotators=2, gold=1)) as judged:
             for name in ("ann", "ben", "cleo", "dora"):
                 while (row := judged.next_row(name)) is not None:
                     judged.judge(row, name, USABLE)
             counts = [len(said) for said in results_of(judged.set, judged.all()).by_row.values()]
-        assert counts == [4, 2, 2, 2, 2, 2]  # the gold item, which everybody judges, and the others
+        # All four annotators judge the gold item, and two each of the other items.
+        assert counts == [4, 2, 2, 2, 2, 2]
 
-    def test_what_somebody_sees_is_kept_for_them_for_a_while(self, path: Path) -> None:
+    def test_a_shown_item_is_reserved_for_some_time(self, path: Path) -> None:
         with Judgements.create(path, small_set(annotators=1, items=1)) as judged:
             judged.now = lambda: 1000.0
             assert judged.next_row("ann") == 1 and judged.next_row("ben") is None
@@ -105,7 +106,7 @@ class TestJudgements:
             judged.next_row(name)
 
     @pytest.mark.parametrize("how", ["removed", "moved", "replaced"])
-    def test_a_file_that_is_not_there_any_more_takes_no_judgement(self, path: Path, how: str) -> None:
+    def test_a_deleted_file_takes_no_judgement(self, path: Path, how: str) -> None:
         with Judgements.create(path, small_set()) as judged:
             order = judged.set.order("ann")
             judged.judge(order[0], "ann", USABLE)

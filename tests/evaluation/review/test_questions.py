@@ -1,4 +1,4 @@
-"""Questions, ready ones and of files."""
+"""Tests of the questions of a review: shipped sets and files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labels by rules, and agreement."""
+"""Tests of labels by majority rules, and of agreement between annotators."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class TestResults:
             assert found.labels == ({} if expected is None else {1: {"contradictory": expected}})
             assert found.open == (expected is None)
 
-    def test_there_are_no_other_rules(self) -> None:
+    def test_an_unknown_rule_is_refused(self) -> None:
         with pytest.raises(
             InputError, match="no rule named 'most'; choose one of majority, two-of-three, all-of-three"
         ):

@@ -1,4 +1,4 @@
-"""Sheets: that nothing in them gives a source away, what comes of them, the command."""
+"""Tests of annotation sheets: they hide the source, and filled ones give results."""
 
 from __future__ import annotations
 
@@ -27,18 +27,20 @@ FORMULA_SIGNS = ("=", "+", "-", "@", "\uff1d")
 
 
 class TestTheSheet:
-    def test_it_is_blind(self, sources: tuple[list[str], Path], tmp_path: Path) -> None:
+    def test_a_sheet_does_not_name_its_sources(self, sources: tuple[list[str], Path], tmp_path: Path) -> None:
         files, human = sources
         write_blank_sheet(draw(files, [human], each=6).set, tmp_path / "sheet.csv")
         with (tmp_path / "sheet.csv").open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
         assert tuple(rows[0]) == COLUMNS and len(rows) == 18
         assert [row["row"] for row in rows] == [str(at) for at in range(1, 19)]
-        for row in rows:  # speakers have the same names in all sources
+        for row in rows:  # the names of speakers do not reveal the source
             assert [line[:3] for line in row["context"].split("\n")] == ["A: ", "B: "]
             assert not any(row[name] for name in ("grammatical", "sensible", "verdict"))
 
-    def test_nothing_is_written_over(self, sources: tuple[list[str], Path], tmp_path: Path) -> None:
+    def test_existing_sheets_are_not_overwritten(
+        self, sources: tuple[list[str], Path], tmp_path: Path
+    ) -> None:
         drawn = draw(sources[0], each=2)
         write_blank_sheet(drawn.set, tmp_path / "sheet.csv")
         with pytest.raises(InputError, match="the file already exists"):
@@ -67,7 +69,7 @@ class TestTheSheet:
         assert len(tasks) == len(set.items) and not any(task["annotations"] for task in tasks)
         assert "source" not in (tmp_path / "tasks.json").read_text(encoding="utf-8")
         assert "<Choices" in (tmp_path / "tasks.xml").read_text(encoding="utf-8")
-        # What an annotator adds to a task in Label Studio comes back by the key.
+        # Annotations of a task in Label Studio are matched by the key of the task.
         write_judgements(Results(set, [Judgement(2, "ann", USABLE)]), tmp_path / "filled.json")
         tasks[1]["annotations"] = json.loads((tmp_path / "filled.json").read_text("utf-8"))[1]["annotations"]
         (tmp_path / "export.json").write_text(json.dumps(tasks), encoding="utf-8")
@@ -82,7 +84,7 @@ class TestTheSheet:
 class TestReading:
     @pytest.fixture
     def sheet(self, sources: tuple[list[str], Path], tmp_path: Path) -> Path:
-        """A sheet in which the last row is not filled."""
+        """Return a sheet in which all rows but the last one are filled in."""
         files, human = sources
         write_blank_sheet(draw(files, [human], each=6).set, tmp_path / "sheet.csv")
         return filled(tmp_path / "sheet.csv", grammatical="Yes", sensible="y", verdict="WRONG")
@@ -97,7 +99,9 @@ class TestReading:
             full.shares["usable"].value == full.shares["grammatical"].value == 1
             and full.shares["right"].value == 0
         )
-        assert full.shares["usable"].low == pytest.approx(0.6097, abs=1e-4)  # Wilson's for six of six
+        assert full.shares["usable"].low == pytest.approx(
+            0.6097, abs=1e-4
+        )  # lower limit of the Wilson interval for 6 of 6
 
     def test_usable_is_grammatical_and_sensible_and_wrong(self, sheet: Path) -> None:
         for faulty in ({"grammatical": "no"}, {"sensible": "n"}, {"verdict": "arguable"}):
@@ -107,7 +111,7 @@ class TestReading:
             is_arguable = faulty.get("verdict") == "arguable"
             assert all(line.shares["arguable"].value == is_arguable for line in found.sources)
 
-    def test_a_strange_word_is_named_with_its_line(self, sheet: Path) -> None:
+    def test_an_unknown_answer_is_named_with_its_line(self, sheet: Path) -> None:
         with pytest.raises(InputError, match=r"sheet\.csv:2: verdict is 'so-so'; write wrong or arg"):
             read(filled(sheet, verdict="so-so"))
 
@@ -131,7 +135,7 @@ class TestReading:
         found = read(sheet)
         assert len(found.labels) == 5 and found.unfilled == 13
 
-    def test_an_empty_sheet_says_what_to_write(self, sheet: Path) -> None:
+    def test_an_empty_sheet_is_answered_with_the_expected_values(self, sheet: Path) -> None:
         with pytest.raises(InputError, match="no row is filled in; write yes or no"):
             read(filled(sheet, verdict=""))
 
@@ -156,7 +160,7 @@ class TestTheCommand:
         assert run("annotate", "a.jsonl").status == 2
         assert run("annotate", "a.jsonl", "--read", "sheet.csv").status == 2
 
-    def test_reads_several_sheets_and_what_the_browser_kept(
+    def test_the_command_reads_sheets_and_files_of_judgements(
         self, tmp_path: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         run = command_line(capfd)
@@ -193,7 +197,9 @@ class TestTheCommand:
             found = [(one.row, one.annotator, one.answers, one.comment) for one in judged.all()]
         assert found == [(1, "ann", RIGHT, ""), (2, "ben", USABLE, 'so "so"'), (3, "cleo", USABLE, "")]
 
-    def test_takes_in_all_or_nothing(self, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    def test_answers_are_imported_completely_or_not_at_all(
+        self, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    ) -> None:
         run, set, review = command_line(capfd), small_set(), tmp_path / "j.sqlite"
         Judgements.create(review, set).close()
         good, broken, twice = (tmp_path / name for name in ("good.jsonl", "broken.jsonl", "twice.csv"))

@@ -1,4 +1,4 @@
-"""Arcs are chosen so that a graph hangs together, and what *no* denies is found and moved."""
+"""Tests of the decoding of arcs into a connected graph, and of the scope of "no" in "No dog sleeps"."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ARCS = st.builds(
 
 class TestDecoding:
     @given(st.lists(ARCS, max_size=30), st.frozensets(st.integers(0, 5), max_size=2))
-    def test_takes_no_two_arcs_that_forbid_each_other(
+    def test_decoding_takes_no_incompatible_arcs(
         self, arcs: list[ScoredArc], constants: frozenset[int]
     ) -> None:
         taken, given_up = decode(range(6), arcs, constants, 0.0, -4.0)
@@ -46,12 +46,12 @@ class TestDecoding:
         assert all(count == 1 for count in over.values())
         assert not {end for arc in taken for end in (arc.head, arc.dep)} & set(given_up)
 
-    def test_joins_parts_by_their_best_arc_though_it_is_unlikely(self) -> None:
+    def test_decoding_connects_parts_by_their_best_arc(self) -> None:
         arcs = [ScoredArc(-3.0, 0, 1, "ARG0"), ScoredArc(-3.5, 1, 0, "mod"), ScoredArc(-8.0, 2, 0, "time")]
         taken, given_up = decode([0, 1, 2], arcs, frozenset(), 0.0, -4.0)
         assert [arc.role for arc in taken] == ["ARG0"] and given_up == [2]
 
-    def test_depends_on_scores_and_not_on_the_order_of_arcs(self) -> None:
+    def test_decoding_does_not_depend_on_the_order_of_arcs(self) -> None:
         arcs = [ScoredArc(1.0, 0, 1, "ARG0"), ScoredArc(2.0, 0, 2, "ARG0"), ScoredArc(1.0, 1, 2, "mod")]
         assert decode(range(3), arcs, frozenset(), 0.0, -4.0) == decode(
             range(3), arcs[::-1], frozenset(), 0.0, -4.0
@@ -68,14 +68,12 @@ class TestNo:
             ("eat/VB/ROOT/0 no/DT/det/2 meat/NN/dobj/0", None, None),
         ],
     )
-    def test_beside_a_subject_is_found(self, text: str, noun: str | None, verb: str | None) -> None:
+    def test_no_before_a_subject_is_found(self, text: str, noun: str | None, verb: str | None) -> None:
         found = [(denial.noun.text, denial.verb.text) for denial in denials(tree(text))]
         assert found == ([(noun, verb)] if noun else [])
 
     @pytest.mark.parametrize(("weight", "denied"), [(2.0, "sleep-01"), (-2.0, "dog"), (1.0, "none")])
-    def test_denies_what_is_likelier_and_stays_where_nothing_is_sure(
-        self, weight: float, denied: str
-    ) -> None:
+    def test_the_negation_moves_to_the_likelier_node(self, weight: float, denied: str) -> None:
         words = tree(NO_ONE)
         draft = GraphDraft("No dog sleeps", words)
         dog = draft.concept("dog", 1, "word")
@@ -88,13 +86,13 @@ class TestNo:
         assert [draft.nodes[arc.head].label for arc in draft.arcs if arc.role == "polarity"] == [denied]
         assert draft.tops[0] == (dog if denied == "dog" else sleep)
 
-    def test_is_seen_with_what_follows_its_noun(self) -> None:
+    def test_features_include_the_words_after_the_noun(self) -> None:
         bag = denial_features(next(denials(tree(f"{NO_ONE} here/RB/advmod/2"))))
         assert {"n=dog", "v=sleep", "vt=VBZ", "k=advmod", "w=here", "b=sleeps_here"} <= set(bag)
 
 
 class TestFeatures:
-    def test_roles_lose_the_numbers_of_operands_alone(self) -> None:
+    def test_plain_roles_have_no_operand_numbers(self) -> None:
         assert [plain_role(role) for role in ("op12", "snt3", "ARG2", "time")] == [
             "op",
             "snt",
@@ -109,10 +107,10 @@ class TestFeatures:
             ("and", "and"), ("date-entity", "quantity"), ("blue", "concept"), ("t-shirt", "concept"),
         ],
     )  # fmt: skip
-    def test_labels_have_a_kind(self, label: str, kind: str) -> None:
+    def test_the_kind_of_a_label(self, label: str, kind: str) -> None:
         assert kind_of(label) == kind
 
-    def test_paths_lead_up_and_down_with_their_function_words(self) -> None:
+    def test_paths_between_words_include_function_words(self) -> None:
         words = tree("Dogs/NNS/nsubj/1 sit/VBP/ROOT/1 on/IN/prep/1 chairs/NNS/pobj/2")
         paths = Paths(words)
         assert paths.between(0, 3) == ("nsubj<prep>pobj>", "nsubj<prep>pobj>/on", 3)
@@ -120,7 +118,7 @@ class TestFeatures:
         far = tree(" ".join(f"w/NN/dep/{max(n - 1, 0)}" for n in range(12)))
         assert Paths(far).between(0, 11)[:2] == ("far", "far")
 
-    def test_pairs_are_of_one_sentence_and_headed_by_concepts(self) -> None:
+    def test_pairs_are_within_a_sentence_and_headed_by_concepts(self) -> None:
         words = tree(NO_ONE)
         draft = GraphDraft("No dog sleeps", words)
         dog = draft.concept("dog", 1, "word")
@@ -130,7 +128,7 @@ class TestFeatures:
         assert pairs == {(dog, minus), (sleep, minus), (dog, sleep), (sleep, dog)}
         assert not any(away in pair for pair in pairs)
 
-    def test_groups_write_out_the_features_of_a_pair(self) -> None:
+    def test_feature_groups_expand_to_the_features_of_a_pair(self) -> None:
         words = tree(NO_ONE)
         draft = GraphDraft("No dog sleeps", words)
         sleep = draft.concept("sleep-01", 2, "table", ARG0=draft.concept("dog", 1, "word"))

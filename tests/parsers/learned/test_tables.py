@@ -1,4 +1,4 @@
-"""Fragments are texts of small graphs; networks sum rows of features; candidates come from what was seen."""
+"""Tests of fragments (small graphs as text), of feature sums, and of candidate concepts for words."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def model(rows: int) -> Model:
 
 class TestAFragment:
     @given(LABELS, st.data())
-    def test_reads_back_whatever_its_labels_are(self, labels: list[str], data: st.DataObject) -> None:
+    def test_a_fragment_with_any_labels_is_read_back(self, labels: list[str], data: st.DataObject) -> None:
         node = st.integers(0, len(labels) - 1)
         arcs = data.draw(st.lists(st.tuples(node, st.sampled_from(["ARG0", "mod"]), node), max_size=3))
         text = write_fragment(labels, arcs)
@@ -49,11 +49,11 @@ class TestAFragment:
         assert sorted(read.labels) == sorted("_".join(label.split()) for label in labels)
         assert write_fragment(read.labels, read.arcs) == text
 
-    def test_is_the_same_whatever_the_order_of_its_nodes(self) -> None:
+    def test_a_fragment_does_not_depend_on_the_order_of_nodes(self) -> None:
         one = write_fragment(["person", "teach-01"], [(1, "ARG0", 0)])
         assert one == write_fragment(["teach-01", "person"], [(0, "ARG0", 1)])
 
-    def test_put_in_place_of_another_keeps_the_arcs_to_other_words(self) -> None:
+    def test_a_replaced_fragment_keeps_its_arcs_to_other_words(self) -> None:
         draft = GraphDraft("dogs sing", tree("dogs/NNS/nsubj/1 sing/VBP/ROOT/1"))
         dog = draft.concept("dog", 0, "word")
         draft.concept("sing-01", 1, "table", ARG0=dog)
@@ -63,7 +63,7 @@ class TestAFragment:
         put_fragment(draft, 0, "", draft_fragments(draft)[0][1])
         assert set(draft_fragments(draft)) == {1} and not draft.arcs
 
-    def test_of_a_name_a_date_or_a_number_stands(self) -> None:
+    def test_fragments_of_names_dates_and_numbers_are_fixed(self) -> None:
         for text in ("name person", "date-entity", "=12", '="Rome"'):
             assert is_fixed(text), text
         for text in ("person", "=-", "", "run-02"):
@@ -71,12 +71,12 @@ class TestAFragment:
 
 
 class TestANetwork:
-    def test_sums_the_rows_of_a_bag_and_skips_what_it_does_not_know(self) -> None:
+    def test_rows_of_known_features_are_summed(self) -> None:
         sums = model(3).sums("pair", "pair", [["0", "2", "2"], ["unknown"], []])
         assert sums.tolist() == [[8.0, 11.0], [0.0, 0.0], [0.0, 0.0]]
         assert model(3).sums("pair", "pair", []).shape == (0, 2)
 
-    def test_sums_groups_as_their_features(self) -> None:
+    def test_sums_of_groups_equal_sums_of_their_features(self) -> None:
         whole = model(4)
         groups = GroupSums(whole, "pair", lambda group: list(group))
         bags = [["01", "3"], ["3"], ["01", "01"]]
@@ -85,7 +85,7 @@ class TestANetwork:
 
 
 class TestCandidates:
-    def test_come_from_the_rules_what_was_seen_senses_and_the_lemma(self) -> None:
+    def test_candidates_come_from_rules_training_data_senses_and_the_lemma(self) -> None:
         saw = tree("saw/VBD/ROOT/0 off/RP/prt/0")
         saw[0].lemma, saw[0].pos = "saw", "VERB"
         assert (word_key(saw[0]), sense_keys(saw[0])) == ("saw/v", ["saw", "saw_off"])
@@ -100,14 +100,14 @@ class TestCandidates:
         left = candidates(MEANINGS, saw, 0, "cut-01", {"see-01": (6, 2)})
         assert "see-01" not in [candidate.fragment for candidate in left]
 
-    def test_keep_an_order_an_order(self) -> None:
+    def test_candidates_of_an_imperative_keep_the_mood(self) -> None:
         saw = tree("saw/VB/ROOT/0")
         saw[0].lemma, saw[0].pos = "saw", "VERB"
         given = write_fragment(["saw-01", "=imperative"], [(0, "mode", 1)])
         found = [candidate.fragment for candidate in candidates(MEANINGS, saw, 0, given, {})]
         assert found[0] == given and all("=imperative" in fragment for fragment in found)
 
-    def test_are_seen_with_the_words_around(self) -> None:
+    def test_features_include_the_surrounding_words(self) -> None:
         words = tree("big/JJ/amod/1 dog/NN/nsubj/2 barks/VBZ/ROOT/2")
         features = context_features(MEANINGS, words, 1)
         assert {"l=dog", "hl=bark", "pl=big", "nl=barks", "g=1", "g=12", "kd=amod", "kl=amod,big"} <= set(
@@ -115,7 +115,7 @@ class TestCandidates:
         )
         assert "pl=^" in context_features(MEANINGS, words, 0)
 
-    def test_are_for_words_that_the_rules_leave_open(self) -> None:
+    def test_only_words_without_a_fixed_concept_have_candidates(self) -> None:
         words = tree("dogs/NNS/nsubj/3 do/VBP/aux/3 n't/RB/neg/3 bark/VB/ROOT/3 at/IN/prep/3 all/DT/pobj/4")
         draft = GraphDraft("dogs do n't bark at all", words)
         draft.concept("bark-01", 3, "table", ARG0=draft.concept("dog", 0, "word"))

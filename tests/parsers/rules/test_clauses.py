@@ -1,4 +1,4 @@
-"""Modals, moods, questions, and question words."""
+"""Tests of the rules for modals, moods and questions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.parsers.rules.trees import arcs, labels, state_of, tree
         ),
     ],
 )
-def test_a_modal_stands_over_its_verb(text: str, over: tuple[str, str, str]) -> None:
+def test_a_modal_is_above_its_verb(text: str, over: tuple[str, str, str]) -> None:
     state = state_of(text)
     write_concepts(state)
     write_modals(state)
@@ -75,7 +75,7 @@ def test_the_mood_of_a_sentence(text: str, expected: set[tuple[str, str]]) -> No
         ("You/PRP/nsubj/1 sleep/VBP/ROOT/1", False),
     ],
 )
-def test_an_inversion_opens_a_question(text: str, asks: bool) -> None:
+def test_some_inversions_are_questions(text: str, asks: bool) -> None:
     assert opens_question(next(word for word in tree(text) if word.head == word.i)) is asks
 
 
@@ -89,7 +89,7 @@ def test_an_inversion_opens_a_question(text: str, asks: bool) -> None:
         ("How/WRB/advmod/1 nice/JJ/ROOT/1 !/./punct/1", "so"),
     ],
 )
-def test_a_question_word_stands_for(text: str, concept: str | None) -> None:
+def test_the_concept_of_a_question_word(text: str, concept: str | None) -> None:
     state = state_of(text)
     write_question_words(state)
     assert labels(state) == ([] if concept is None else [concept])

@@ -1,4 +1,4 @@
-"""One concept a word: verbs, nouns, adjectives, adverbs, and the closed classes."""
+"""Tests of the rules that give words their concepts: "unhappy" is `happy-01` with `:polarity -`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.parsers.rules.trees import arcs, labels, state_of
         ("would/MD/aux/1 like/VB/ROOT/1", ["like-02"]),
     ],
 )
-def test_a_word_becomes(text: str, concepts: list[str]) -> None:
+def test_the_concepts_of_a_word(text: str, concepts: list[str]) -> None:
     state = state_of(text)
     write_concepts(state)
     assert labels(state) == concepts
@@ -39,14 +39,14 @@ def test_a_word_becomes(text: str, concepts: list[str]) -> None:
         ("my/PRP$/poss/1 aunt/NN/ROOT/1", ("have-rel-role-91", "ARG2", "aunt")),
     ],
 )
-def test_a_noun_is_somebody(text: str, expected: tuple[str, str, str]) -> None:
+def test_nouns_for_persons_are_analysed(text: str, expected: tuple[str, str, str]) -> None:
     state = state_of(text)
     write_concepts(state)
     heads = {head.rpartition("-")[0] for head, role, dep in arcs(state) if (role, dep) == expected[1:]}
     assert expected[0].rpartition("-")[0] in heads
 
 
-def test_a_light_verb_leaves_its_place_to_the_noun() -> None:
+def test_a_light_verb_is_replaced_by_its_noun() -> None:
     state = state_of("take/VB/ROOT/0 a/DT/det/2 look/NN/dobj/0")
     resolve_light_verbs(state)
     assert state.proxy(0) == 2 and labels(state)[0].startswith("look-")
@@ -82,7 +82,7 @@ def test_an_expression_is_one_concept(text: str, concept: str | None, taken: set
         ("my/PRP$/poss/1 friend/NN/ROOT/1", ("have-rel-role-91", "ARG1", "i")),
     ],
 )
-def test_a_noun_has_what_belongs_to_it(text: str, expected: tuple[str, str, str]) -> None:
+def test_quantities_and_relations_of_a_noun(text: str, expected: tuple[str, str, str]) -> None:
     state = state_of(text)
     write_concepts(state)
     write_nominals(state)

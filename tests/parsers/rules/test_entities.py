@@ -1,4 +1,4 @@
-"""Names, dates, hours, money, numbers, addresses, emoticons."""
+"""Tests of the rules for names, dates, times, money, numbers, addresses and emoticons."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def test_an_entity_is_recognised(text: str, expected: set[tuple[str, str, str]])
     assert expected <= arcs(state)
 
 
-def test_the_words_of_an_entity_are_done() -> None:
+def test_the_words_of_an_entity_are_marked_as_done() -> None:
     state = state_of("two/CD/compound/1 hundred/CD/nummod/2 dogs/NNS/ROOT/2")
     write_entities(state)
     assert state.done == {0, 1} and state.draft.nodes[state.head_nodes[state.proxy(0)]].value == "200"
 
 
-def test_a_common_word_at_the_beginning_is_no_name() -> None:
+def test_a_capitalised_common_word_is_no_name() -> None:
     state = state_of("Dog/NNP/nsubj/1 sleeps/VBZ/ROOT/1")
     write_entities(state)
     assert not state.draft.nodes

@@ -1,4 +1,4 @@
-"""What is linked: copulas, conjuncts, degrees, modifiers, shared arguments, pronouns, speech."""
+"""Tests of the rules that link concepts: copulas, coordination, degrees, shared arguments, quotations."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from graphneg.parsers.dependency.rules.state import RuleState, head_of, quoted_w
 from tests.parsers.rules.trees import arcs, labels, state_of, tree
 
 
-def drafted(text: str) -> set[tuple[str, str, str]]:
-    """The arcs that all rules together write."""
+def arcs_of_text(text: str) -> set[tuple[str, str, str]]:
+    """Return the arcs that all rules together write."""
     words = tree(text)
     state = state_of(text)
     return arcs(RuleState(write_draft(" ".join(word.text for word in words), words), words, state.lexicon))
@@ -28,14 +28,14 @@ def drafted(text: str) -> set[tuple[str, str, str]]:
         ("It/PRP/nsubj/1 is/VBZ/ROOT/1 going/VBG/xcomp/1", 2),
     ],
 )
-def test_the_predicate_stands_for_a_copula(text: str, proxy: int) -> None:
+def test_a_copula_is_replaced_by_its_predicate(text: str, proxy: int) -> None:
     state = state_of(text)
     resolve_copulas(state)
     assert state.proxy(1) == proxy
     assert labels(state) == (["be-located-at-91"] if proxy == 1 else [])
 
 
-def test_what_will_be_done_stands_for_going_to() -> None:
+def test_going_to_is_replaced_by_its_verb() -> None:
     state = state_of("is/VBZ/aux/1 going/VBG/ROOT/1 to/TO/aux/3 rain/VB/xcomp/1")
     resolve_futures(state)
     assert state.proxy(1) == 3
@@ -49,7 +49,7 @@ def test_conjuncts_are_grouped_under_their_conjunction() -> None:
     assert arcs(state) == {("and", "op1", "egg"), ("and", "op2", "ham"), ("and", "op3", "tea")}
 
 
-def test_a_comparative_is_a_degree() -> None:
+def test_a_comparative_has_a_degree() -> None:
     state = state_of("taller/JJR/ROOT/0 than/IN/prep/0 trees/NNS/pobj/1")
     write_concepts(state)
     write_degrees(state)
@@ -79,27 +79,27 @@ def test_a_comparative_is_a_degree() -> None:
         ("So/RB/advmod/2 he/PRP/nsubj/2 slept/VBD/ROOT/2", ("cause-01", "ARG1", "sleep-01")),
     ],
 )
-def test_a_sentence_links(text: str, expected: tuple[str, str, str]) -> None:
-    assert expected in drafted(text)
+def test_the_arcs_of_a_sentence(text: str, expected: tuple[str, str, str]) -> None:
+    assert expected in arcs_of_text(text)
 
 
-def test_himself_is_who_does_it() -> None:
-    linked = drafted("Dogs/NNS/nsubj/1 wash/VBP/ROOT/1 themselves/PRP/dobj/1")
-    assert {(role, dep) for _, role, dep in linked} == {("ARG0", "dog"), ("ARG1", "dog")}
+def test_a_reflexive_pronoun_refers_to_the_subject() -> None:
+    found = arcs_of_text("Dogs/NNS/nsubj/1 wash/VBP/ROOT/1 themselves/PRP/dobj/1")
+    assert {(role, dep) for _, role, dep in found} == {("ARG0", "dog"), ("ARG1", "dog")}
 
 
-def test_i_in_a_quotation_is_who_says_it() -> None:
-    linked = drafted(
+def test_i_in_a_quotation_refers_to_its_speaker() -> None:
+    found = arcs_of_text(
         "\"/``/punct/2 I/PRP/nsubj/2 slept/VBD/ccomp/5 \"/''/punct/5 he/PRP/nsubj/5 said/VBD/ROOT/5"
     )
-    assert {("say-01", "ARG0", "he"), ("say-01", "ARG1", "sleep-01"), ("sleep-01", "ARG0", "he")} <= linked
+    assert {("say-01", "ARG0", "he"), ("say-01", "ARG1", "sleep-01"), ("sleep-01", "ARG0", "he")} <= found
 
 
-def test_a_run_is_headed_by_the_word_that_depends_on_none_of_it() -> None:
+def test_the_head_of_a_phrase_depends_on_no_word_in_it() -> None:
     words = tree("New/NNP/compound/1 York/NNP/pobj/2 in/IN/ROOT/2")
     assert head_of(words[:2]).text == "York" and head_of(words).text == "in"
 
 
-def test_quotations_go_on_to_their_end() -> None:
+def test_a_quotation_ends_at_its_closing_mark() -> None:
     words = tree("he/PRP/ROOT/0 :/:/punct/0 \"/``/punct/0 go/VB/ccomp/0 \"/''/punct/0 now/RB/advmod/0")
     assert quoted_words(words) == {3}

@@ -1,4 +1,4 @@
-"""What negative words deny."""
+"""Tests of the rules for negation: which concept "not", "never" or "no" negates."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.parsers.rules.trees import arcs, state_of
         ),
     ],
 )
-def test_a_negative_word_denies(text: str, denied: set[str]) -> None:
+def test_a_negative_word_negates_its_concept(text: str, denied: set[str]) -> None:
     state = state_of(text)
     for rule in (write_concepts, write_modals, write_negation):
         rule(state)

@@ -1,4 +1,4 @@
-"""Roles by the table of conditions, by counts, and by default."""
+"""Tests of the choice of roles by the table of conditions, by counts and by default."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from graphneg.parsers.dependency.rules.state import RuleState
 from tests.parsers.rules.trees import state_of
 
 
-def written(text: str) -> RuleState:
+def with_concepts(text: str) -> RuleState:
     state = state_of(text)
     write_concepts(state)
     return state
@@ -37,30 +37,30 @@ def written(text: str) -> RuleState:
         ("sleep/VB/ROOT/0 for/IN/prep/0 hour/NN/pobj/1", 2, "duration"),
     ],
 )
-def test_the_heaviest_role(text: str, dependent: int, role: str) -> None:
-    state = written(text)
+def test_the_role_with_the_largest_weight(text: str, dependent: int, role: str) -> None:
+    state = with_concepts(text)
     edge = dependency(state, dependent)
     assert edge is not None
     weights = role_weights(state, edge)
     assert max(weights, key=lambda name: weights[name]) == role
 
 
-def test_a_role_is_given_once() -> None:
-    state = written("She/PRP/nsubj/1 eats/VBZ/ROOT/1 rice/NN/dobj/1")
+def test_a_core_role_is_used_once() -> None:
+    state = with_concepts("She/PRP/nsubj/1 eats/VBZ/ROOT/1 rice/NN/dobj/1")
     weights = {"ARG1": 0.9, "ARG0": 0.1, "polarity": 2.0, "poss": 1.5}
     assert best_role(state, "eat-01", weights, set()) == "ARG1"
     assert best_role(state, "eat-01", weights, {"ARG1"}) == "ARG0"
     assert best_role(state, "rice", weights, set()) == "poss"
 
 
-def test_the_preposition_tells_a_role_that_no_count_tells() -> None:
-    state = written("a/DT/det/1 tree/NN/ROOT/1 with/IN/prep/1 fruit/NN/pobj/2")
+def test_a_preposition_has_a_default_role() -> None:
+    state = with_concepts("a/DT/det/1 tree/NN/ROOT/1 with/IN/prep/1 fruit/NN/pobj/2")
     edge = dependency(state, 3)
     assert edge is not None and edge.form == "prep_with"
     assert default_role(state, "tree", edge._replace(preposition=state.words[2]), set()) == "accompanier"
 
 
-def test_who_is_spoken_to_stands_between_marks() -> None:
+def test_a_vocative_is_set_off_by_punctuation() -> None:
     for text, expected in (
         ("Tom/NNP/npadvmod/2 ,/,/punct/2 come/VB/ROOT/2", True),
         ("Tom/NNP/npadvmod/1 came/VBD/ROOT/1", False),
@@ -72,8 +72,8 @@ def test_who_is_spoken_to_stands_between_marks() -> None:
         assert edge is not None and is_vocative(state, edge) is expected
 
 
-def test_a_subject_is_lent_to_a_frame_alone() -> None:
-    state = written("to/TO/aux/1 sleep/VB/ROOT/1 rice/NN/dobj/1")
+def test_only_frames_have_a_subject_role() -> None:
+    state = with_concepts("to/TO/aux/1 sleep/VB/ROOT/1 rice/NN/dobj/1")
     assert subject_role(state, state.words[1], "nsubj", "dog") == "ARG0"
     assert subject_role(state, state.words[2], "nsubj", "dog") is None
 

@@ -1,4 +1,4 @@
-"""Corrections of dependency trees: what each changes, and that it leaves others alone."""
+"""Tests of the corrections of dependency trees."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.parsers.rules.trees import tree
 SEEN = "Dogs/NNS/nsubj/1 chase/VBP/ROOT/1 cats/NNS/dobj/1 often/RB/advmod/1"
 
 
-def test_a_word_that_is_reattached_leaves_its_head() -> None:
+def test_a_reattached_word_changes_its_head() -> None:
     dogs, chase, cats, often = tree(SEEN)
     reattach(often, cats, "amod")
     assert (often.parent, often.dep, chase.kids, cats.kids) == (cats, "amod", [0, 2], [3])
@@ -18,13 +18,13 @@ def test_a_word_that_is_reattached_leaves_its_head() -> None:
     assert dogs.dep == "ROOT" and chase.parent is dogs and is_below(often, dogs)
 
 
-def test_a_word_that_is_promoted_takes_the_children_of_another() -> None:
+def test_a_promoted_word_takes_over_the_children() -> None:
     _, chase, cats, _ = tree(SEEN)
     promote(cats, chase)
     assert (cats.dep, cats.kids, chase.kids, chase.parent) == ("ROOT", [0, 1, 3], [], cats)
 
 
-def test_a_new_root_has_the_former_one_below_it() -> None:
+def test_a_new_root_is_above_the_former_one() -> None:
     _, chase, cats, _ = tree(SEEN)
     make_root(cats, chase, "dep")
     assert (cats.head, cats.kids, chase.dep, chase.kids) == (2, [1], "dep", [0, 3])
@@ -58,7 +58,7 @@ def test_a_new_root_has_the_former_one_below_it() -> None:
         ("a/DT/det/1 building/NN/ROOT/1", {"a": "det", "building": "ROOT"}),
     ],
 )
-def test_what_parsers_get_wrong_is_put_right(text: str, expected: dict[str, str]) -> None:
+def test_common_errors_of_the_tree_are_corrected(text: str, expected: dict[str, str]) -> None:
     words = tree(text)
     correct_trees(words)
     assert {word.text: word.dep for word in words if word.text in expected} == expected

@@ -1,4 +1,4 @@
-"""Dependency trees written by hand, so that a rule is tested without spaCy."""
+"""Helpers that make dependency trees from text, so that rules are tested without spaCy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from graphneg.parsers.dependency.text import Word
 
 
 def tree(text: str) -> list[Word]:
-    """The words of ``form/TAG/relation/head`` cells; the head is a number, a root's its own.
+    """Return the words of ``form/TAG/relation/head`` cells. The head is an index; a root is its own head.
 
     >>> [word.lemma for word in tree("She/PRP/nsubj/1 sings/VBZ/ROOT/1")]
     ['she', 'sing']
@@ -32,17 +32,17 @@ def tree(text: str) -> list[Word]:
 
 
 def state_of(text: str) -> RuleState:
-    """A state in which no rule has run yet."""
+    """Return a state in which no rule has run yet."""
     words = tree(text)
     return RuleState(GraphDraft(" ".join(word.text for word in words), words), words, load_lexicon())
 
 
 def arcs(state: RuleState) -> set[tuple[str, str, str]]:
-    """The arcs of a draft by the labels of their ends."""
+    """Return the arcs of the graph as (label of the head, role, label of the dependent)."""
     nodes = state.draft.nodes
     return {(nodes[arc.head].label, arc.role, nodes[arc.dep].label) for arc in state.draft.arcs}
 
 
 def labels(state: RuleState) -> list[str]:
-    """The labels of a draft's nodes, in the order in which they were written."""
+    """Return the labels of the nodes, in the order in which they were added."""
     return [node.label for node in state.draft.nodes if not node.deleted]
