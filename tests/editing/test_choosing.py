@@ -4,36 +4,31 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from graphneg.dialogue_graph import DialogueGraph
+from graphneg.editing.generation import NO_TOPIC
 from graphneg.editing.proposals import Donors
 from graphneg.editing.recipes import Recipe
 from graphneg.english.tokens import match_key
+from graphneg.english.words import content_lemmas
 from graphneg.parsers.base import get_parser
 from graphneg.store.connection import Store
 from tests.servers import wipe
 
-Opened = Callable[[Sequence[Sequence[str]]], DialogueGraph]
 
-
-@pytest.fixture
-def opened(embedded: Store, tmp_path: Path) -> Opened:
-    """A function that loads dialogues from the texts of their turns, and parses them."""
-
-    def fill(talks: Sequence[Sequence[str]]) -> DialogueGraph:
-        wipe(embedded)
-        graph, file = DialogueGraph(embedded), tmp_path / "talks.jsonl"
-        rows = [{"id": f"{at:03}", "turns": [{"text": one} for one in said]} for at, said in enumerate(talks)]
-        file.write_text("\n".join(map(json.dumps, rows)))
-        graph.load("dialogues", file)
-        graph.parse(get_parser("dependency"))
-        return graph
-
-    return fill
+def opened(store: Store, folder: Path, talks: Sequence[Sequence[str]]) -> DialogueGraph:
+    """The dialogues with these texts of turns, parsed, in an emptied store."""
+    wipe(store)
+    graph, file = DialogueGraph(store), folder / "talks.jsonl"
+    rows = [{"id": f"{at:03}", "turns": [{"text": one} for one in said]} for at, said in enumerate(talks)]
+    file.write_text("\n".join(map(json.dumps, rows)))
+    graph.load("dialogues", file)
+    graph.parse(get_parser("dependency"))
+    return graph
 
 
 def recipe_of_one(transform: str) -> Recipe:
@@ -41,7 +36,7 @@ def recipe_of_one(transform: str) -> Recipe:
     return Recipe("one", "", ((transform,),), 1, 1, "response")
 
 
-def test_persons_are_swapped_except_in_wishes_and_replies_to_offers(opened: Opened) -> None:
+def test_persons_are_swapped_except_in_wishes_and_replies_to_offers(embedded: Store, tmp_path: Path) -> None:
     talks = {
         ("Hi. How are you?", "I caught a cold."): True,
         ("Where were you?", "I went to the bank."): True,
@@ -53,7 +48,7 @@ def test_persons_are_swapped_except_in_wishes_and_replies_to_offers(opened: Open
         ("I am leaving.", "Where do you want to go?"): False,
         ("I am leaving.", "Where did you live?"): True,
     }
-    graph = opened(list(talks))
+    graph = opened(embedded, tmp_path, list(talks))
     made = {one.dialogue for one in graph.negatives(recipe_of_one("person_swap"))}
     assert made == {f"talks/all/{at:03}" for at, swapped in enumerate(talks.values()) if swapped}
 
@@ -64,9 +59,10 @@ STATEMENTS = [
 NOUNS = ("boat", "house", "guitar", "bicycle", "coat")
 
 
-def long_corpus() -> list[list[str]]:
+@pytest.fixture(scope="module")
+def long_corpus(embedded: Store, tmp_path_factory: pytest.TempPathFactory) -> DialogueGraph:
     """Dialogues in which each noun is mentioned by many others, near and far."""
-    return [
+    talks = [
         [
             f"Did you see the {NOUNS[at % 5]}?",
             STATEMENTS[at % 4].format(NOUNS[at % 5]).replace("last week", f"{at} days ago"),
@@ -76,28 +72,23 @@ def long_corpus() -> list[list[str]]:
         ]
         for at in range(80)
     ]
+    return opened(embedded, tmp_path_factory.mktemp("talks"), talks)
 
 
-def test_donors_are_not_the_dialogues_next_to_their_takers(opened: Opened) -> None:
-    graph = opened(long_corpus())
-    offers = Donors(graph.store).offers("talks", "all")
+def test_donors_are_not_the_dialogues_next_to_their_takers(long_corpus: DialogueGraph) -> None:
+    offers = Donors(long_corpus.store).offers("talks", "all")
     apart = [abs(int(row["taker"][-3:]) - int(row["dialogue"][-3:])) for row in offers]
     # One in twenty of the 80 dialogues are left out on each side.
     assert apart and min(apart) > 4
 
 
-def test_a_sentence_of_another_dialogue_is_copied_at_most_twice_in_a_run(opened: Opened) -> None:
-    graph = opened(long_corpus())
-    made = list(graph.negatives(recipe_of_one("topical_statement"), per_dialogue=4))
+def test_a_sentence_of_another_dialogue_is_copied_at_most_twice_in_a_run(long_corpus: DialogueGraph) -> None:
+    made = list(long_corpus.negatives(recipe_of_one("topical_statement"), per_dialogue=4))
     assert len(made) > 20
     assert max(Counter(match_key(one.response) for one in made).values()) <= 2
 
 
-def test_a_statement_that_shares_only_vague_words_is_off_topic(opened: Opened) -> None:
-    from graphneg.editing.generation import NO_TOPIC
-    from graphneg.english.words import content_lemmas
-
-    graph = opened(long_corpus())
-    for one in graph.negatives(recipe_of_one("topical_statement"), per_dialogue=2):
+def test_a_statement_that_shares_only_vague_words_is_off_topic(long_corpus: DialogueGraph) -> None:
+    for one in long_corpus.negatives(recipe_of_one("topical_statement"), per_dialogue=2):
         said = {lemma for turn in one.context for lemma in content_lemmas(turn.text)}
         assert said & {*content_lemmas(one.response)} - NO_TOPIC
