@@ -29,6 +29,7 @@ from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ import msgspec
 from graphneg import __version__
 from graphneg.errors import GraphnegError, InputError, first_line
 from graphneg.hashing import files_digest, fingerprint
+from graphneg.json_input import LONGEST_LINE
 from graphneg.model import Negative
 from graphneg.paths import resolved
 from graphneg.private_files import cache_folder, create_private
@@ -64,8 +66,10 @@ SCORE = "score"
 labels."""
 _WORD = re.compile(r"[^\W_]+")
 _HEAD = re.compile(r"[^\s()]+")
-_TABLES = """
-CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT);
+_FACTS = "CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT)"
+"""The statement that creates the table by which an index is recognized. All versions of graphneg use it."""
+_TABLES = f"""
+{_FACTS};
 CREATE TABLE negatives (n INTEGER PRIMARY KEY, dialogue TEXT, is_wrong INTEGER, record BLOB);
 CREATE TABLE names (name INTEGER PRIMARY KEY, kind TEXT, value TEXT, amount INTEGER);
 CREATE TABLE labels (name INTEGER, n INTEGER, PRIMARY KEY (name, n)) WITHOUT ROWID;
@@ -330,9 +334,7 @@ class NegativesIndex:
         among = ", ".join("?" * len(numbers))
         records = dict(self._rows(f"SELECT n, record FROM negatives WHERE n IN ({among})", numbers))
         with self._readable():
-            return [
-                IndexedNegative(n, negative_from_json(zlib.decompress(records[n]).decode())) for n in numbers
-            ]
+            return [IndexedNegative(n, negative_from_json(_record(records[n]))) for n in numbers]
 
     def _rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         with self._open() as index:
@@ -578,7 +580,11 @@ def _is_free(path: Path) -> bool:
         return True
     except (InputError, OSError):
         return False
-    return _stored_state(path) is not None
+    try:
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as index:
+            return ("table", "facts", _FACTS) in _schema(index)
+    except sqlite3.Error:
+        return False
 
 
 def _state(source: Path) -> str:
@@ -591,16 +597,38 @@ def _state(source: Path) -> str:
 
 
 def _is_current(path: Path, state: str) -> bool:
-    return path.is_file() and _stored_state(path) == state
-
-
-def _stored_state(path: Path) -> str | None:
-    """Return the state of the negatives for which an index was written; None if the file is not an index."""
+    if not path.is_file():
+        return False
     try:
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as index:
-            return _fact(index, "state") or None
+            # The index may come from somebody else. A view in place of a table could run without end.
+            return _schema(index) == _own_schema() and _fact(index, "state") == state
+    # A damaged index counts as outdated.
     except sqlite3.Error:
-        return None
+        return False
+
+
+def _schema(index: sqlite3.Connection) -> set[tuple[str, str, str | None]]:
+    """Return the type, name and SQL text of all tables, views, indexes and triggers of a database."""
+    return set(index.execute("SELECT type, name, sql FROM sqlite_master"))
+
+
+@cache
+def _own_schema() -> set[tuple[str, str, str | None]]:
+    """Return the `_schema` of the indexes that this version of graphneg writes."""
+    with closing(sqlite3.connect(":memory:")) as index:
+        index.executescript(f"{_TABLES}{_INDEXES}ANALYZE;")
+        return _schema(index)
+
+
+def _record(content: bytes) -> str:
+    """Decompress a record. Raise `ValueError` if it is longer than a line of a file may be."""
+    # A few kilobytes in an index from somebody else could expand to gigabytes.
+    stream = zlib.decompressobj()
+    text = stream.decompress(content, LONGEST_LINE)
+    if stream.unconsumed_tail:
+        raise ValueError(f"a record is longer than {LONGEST_LINE:,} bytes")
+    return text.decode()
 
 
 def _fact(index: sqlite3.Connection, name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import pickle
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,11 @@ RECORDS: list[Record] = [
 def sorted_into(folder: Path, records: list[Any], monkeypatch: pytest.MonkeyPatch) -> list[Rejected]:
     """Sort records into one block, as if a loader had read them, and return what was refused."""
     told: list[Rejected] = []
-    monkeypatch.setattr(blocks.Load, "read", lambda _: iter(records))
+
+    def read(_: Load) -> Iterator[Any]:
+        return iter(records)
+
+    monkeypatch.setattr(Load, "read", read)
     sort_records([Load("dialogues")], 1, folder, told.append)
     return told
 

@@ -9,6 +9,7 @@ import shlex
 import sqlite3
 import sys
 import tracemalloc
+import zlib
 from collections.abc import Callable, Generator
 from contextlib import closing
 from pathlib import Path
@@ -213,6 +214,31 @@ class TestIndex:
         for _ in range(2):
             assert open_index(path).total == 3
         assert beside.lstat() == before and precious.read_bytes() == content
+
+    @pytest.mark.parametrize(
+        "forged",
+        [
+            "DROP TABLE negatives; CREATE VIEW negatives AS SELECT 1 n, 'd' dialogue, 1 is_wrong, x'' record",
+            "CREATE TRIGGER hacked AFTER INSERT ON facts BEGIN DELETE FROM facts; END; DELETE FROM negatives",
+        ],
+        ids=["a view", "a trigger"],
+    )
+    def test_of_somebody_else_is_made_anew_if_it_holds_code(self, tmp_path: Path, forged: str) -> None:
+        path, beside = tmp_path / "made.jsonl", tmp_path / ".made.jsonl.index.sqlite"
+        write_jsonl(negatives()[:3], path)
+        open_index(path)
+        with closing(sqlite3.connect(beside)) as index:
+            index.executescript(forged)
+        assert len(open_index(path).page(Filter(), 0, 9)) == 3
+
+    def test_with_a_record_that_expands_without_end_is_one_clear_error(self, tmp_path: Path) -> None:
+        path, beside = tmp_path / "made.jsonl", tmp_path / ".made.jsonl.index.sqlite"
+        write_jsonl(negatives()[:3], path)
+        open_index(path)
+        with closing(sqlite3.connect(beside)) as index, index:
+            index.execute("UPDATE negatives SET record = ?", [zlib.compress(b" " * 70_000_000)])
+        with pytest.raises(InputError, match="a record is longer than"):
+            open_index(path).at(1)
 
     def test_a_broken_file_leaves_no_index(self, run: Run, tmp_path: Path) -> None:
         path = tmp_path / "made.jsonl"
