@@ -51,7 +51,7 @@ def plugin_errors(
     except Exception as fault:
         is_of_files = isinstance(fault, OSError) and (fault.filename is not None or fault.errno == ENOSPC)
         is_of_memory = isinstance(fault, MemoryError)
-        if is_of_files or is_of_memory or _is_own(type(fault)) or _is_own(plugin):
+        if is_of_files or is_of_memory or _belongs_to_graphneg(type(fault)) or _belongs_to_graphneg(plugin):
             raise
         at = f" at {place}" if place else ""
         what = type(fault).__name__ + (f": {first_line(fault)}" if str(fault).strip() else "")
@@ -116,7 +116,7 @@ class Plugins:
                 f"no {self.kind} is registered: graphneg's package metadata are missing; "
                 "install it (pip install graphneg, or pip install -e . in a copy of its source)"
             )
-        entry = entries.get(_normal(name))
+        entry = entries.get(_normalized_name(name))
         if entry is None:
             raise self.error(f"no {self.kind} named {name!r}; choose one of {', '.join(self.names())}")
         try:
@@ -171,11 +171,10 @@ class Plugins:
         entries = sorted(
             entry_points(group=self.group), key=lambda entry: not entry.value.startswith("graphneg.")
         )
-        return {_normal(entry.name): entry for entry in entries}
+        return {_normalized_name(entry.name): entry for entry in entries}
 
 
-def _is_own(part: object) -> bool:
-    """Return whether an object, a class or a function belongs to graphneg and not to another package."""
+def _belongs_to_graphneg(part: object) -> bool:
     return _module(part).startswith("graphneg.")
 
 
@@ -184,6 +183,6 @@ def _module(part: object) -> str:
     return str(getattr(part, "__module__", None) or getattr(part, "__name__", ""))
 
 
-def _normal(name: str) -> str:
+def _normalized_name(name: str) -> str:
     """Return a name in lower case with underscores."""
     return name.strip().lower().replace("-", "_")

@@ -169,7 +169,7 @@ class Snapshot:
             "parts": chosen,
             "dialogues": [list(row) for row in info.corpora],
             "utterances": info.counts.get("Utterance", 0),
-            "resources": _resources(store),
+            "resources": _counts_of_resources(store),
         }
         bar = progress or NoProgress()
         bar.start("snapshot", len(chosen), "parts")
@@ -179,7 +179,7 @@ class Snapshot:
             digest = _write_body(body, _rows(store, chosen, bar), facts)
             body.seek(0)
             with open(unfinished, "wb") as file:
-                _write_lines(file, [{"snapshot": digest, **facts}])
+                _write_gzip_lines(file, [{"snapshot": digest, **facts}])
                 shutil.copyfileobj(body, file)
         bar.finish()
         return cls.read(path)
@@ -234,7 +234,7 @@ class Snapshot:
             if known.digest != self.digest:
                 raise InputError(f"{self.path}: the {store.description} already has another snapshot")
             return
-        there, meanings = _resources(store), self.facts["resources"]
+        there, meanings = _counts_of_resources(store), self.facts["resources"]
         # If the store has different antonyms or frames than the store with the whole corpus, it would give
         # different negatives. Compare the numbers of items to detect this.
         for kind in sorted({*there, *meanings}):
@@ -261,7 +261,7 @@ class Snapshot:
 
     def _rows(self) -> Iterator[tuple[str, Row]]:
         """Yield the kind and the content of each row, and check the digest of the file at the end."""
-        digest = _begun(self.facts)
+        digest = _new_digest(self.facts)
         with open_input(self.path, pipes=False) as stored, gzip.GzipFile(fileobj=stored) as file:
             try:
                 file.readline()
@@ -275,40 +275,38 @@ class Snapshot:
             raise InputError(f"{self.path}: the file was changed or damaged; copy the file again")
 
 
-def _resources(store: Store) -> dict[str, int]:
+def _counts_of_resources(store: Store) -> dict[str, int]:
     """Return the number of items of each kind of resource, keyed by kind. Leave out kinds without items."""
     rows = store.read(cypher_text("snapshot/resources"))
     return {row["kind"]: row["amount"] for row in rows if row["amount"]}
 
 
-def _begun(facts: Mapping[str, Any]) -> Any:
+def _new_digest(facts: Mapping[str, Any]) -> Any:
     """Return a new hash object to which the values of the header have already been added."""
     return hashlib.blake2b(json.dumps(dict(facts), sort_keys=True).encode(), digest_size=16)
 
 
 def _write_body(file: IO[bytes], rows: Iterable[tuple[str, Row]], facts: Mapping[str, Any]) -> str:
     """Write rows to a compressed file. Return a digest of the header's values and the rows."""
-    digest = _begun(json.loads(json.dumps(dict(facts))))
+    digest = _new_digest(json.loads(json.dumps(dict(facts))))
 
     def lines() -> Iterator[Any]:
         for row in rows:
-            digest.update(_line(row))
+            digest.update(_line_of_row(row))
             yield row
 
-    _write_lines(file, lines())
+    _write_gzip_lines(file, lines())
     return digest.hexdigest()
 
 
-def _write_lines(file: IO[bytes], rows: Iterable[Any]) -> None:
-    """Write rows as lines of a compressed file."""
+def _write_gzip_lines(file: IO[bytes], rows: Iterable[Any]) -> None:
     # Write neither a name nor the time into the header of gzip, so that equal rows give equal bytes.
     with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
         for row in rows:
-            packed.write(_line(row))
+            packed.write(_line_of_row(row))
 
 
-def _line(row: Any) -> bytes:
-    """Convert a row into one line of JSON, with a line feed."""
+def _line_of_row(row: Any) -> bytes:
     return json_line(row, separators=(",", ":"), default=list).encode() + b"\n"
 
 
@@ -327,7 +325,7 @@ Named = Iterator[tuple[str, Iterable[Row]]]
 
 
 def _read_donors(store: Store, splits: Splits) -> Named:
-    """Yield the donors (utterances from whose graphs transforms copy) and excerpts of their dialogues."""
+    """Yield the utterances from whose graphs transforms copy, and excerpts of their dialogues."""
     donors = Donors(store)
     rows = [row for split in splits for row in donors.offers(*split)]
     yield DONORS, rows
@@ -386,10 +384,10 @@ def _read_sentences(store: Store, splits: Splits) -> Named:
     """Yield pairs of a context and a correct response, and the sentences to choose responses from."""
     pool_dialogues(store)
     yield ANSWERED, answered(store)
-    yield SENTENCES, _sentences(store)
+    yield SENTENCES, _pool_sentences(store)
 
 
-def _sentences(store: Store) -> Iterator[Row]:
+def _pool_sentences(store: Store) -> Iterator[Row]:
     """Yield the sentences from which responses can be chosen, in the order of their ids."""
     after = ""
     while page := store.read(cypher_text("snapshot/sentences"), after=after, limit=_PAGE):
@@ -413,8 +411,7 @@ _READING = {
 }
 
 
-def _keep_rows(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
-    """Store rows of a snapshot as JSON text in a single node."""
+def _store_as_json(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
     kept = {"id": f"{part}/{number}", "part": part, "number": number, "rows": json.dumps(rows)}
     store.write(lambda tx: run(tx, "snapshot/write_rows", **kept))
 
@@ -430,7 +427,7 @@ def _write_excerpts(store: Store, part: str, number: int, rows: Sequence[Row]) -
     ]
     write_records(store, dialogues, LoadReport(part), GraphDialogues(part, part, 1))
     graphs = [
-        _graph(id, turn, parse)
+        _graph_of_parse(id, turn, parse)
         for id, _, _, turns, made in rows
         for turn, parse in zip(turns, made, strict=True)
     ]
@@ -441,7 +438,7 @@ def _write_excerpts(store: Store, part: str, number: int, rows: Sequence[Row]) -
             pass
 
 
-def _graph(dialogue: str, turn: Sequence[Any], parse: Mapping[str, Any]) -> tuple[str, NewGraph]:
+def _graph_of_parse(dialogue: str, turn: Sequence[Any], parse: Mapping[str, Any]) -> tuple[str, NewGraph]:
     """Convert a parse from a snapshot into the name of its parser and a graph that can be written."""
     made = remembered_parse(**parse)
     number, _, text = turn
@@ -496,7 +493,7 @@ def _write_sentences(store: Store, part: str, number: int, rows: Sequence[Row]) 
 
 
 _LOADING = {
-    **dict.fromkeys(_KEPT, _keep_rows),
+    **dict.fromkeys(_KEPT, _store_as_json),
     EXCERPTS: _write_excerpts,
     METHOD: _write_method,
     SHIFTS: _write_shifts,

@@ -163,9 +163,11 @@ class Workers(Generic[Item, Result]):
             arguments: Arguments of ``target``.
             count: Number of worker processes.
         """
-        self._idle: SimpleQueue[_Child] = SimpleQueue()
+        self._idle: SimpleQueue[_WorkerProcess] = SimpleQueue()
         # If there are several workers, let each use only one thread, so that they do not compete for cores.
-        self._children = [_Child(target, arguments, _ONE_THREAD if count > 1 else {}) for _ in range(count)]
+        self._children = [
+            _WorkerProcess(target, arguments, _ONE_THREAD if count > 1 else {}) for _ in range(count)
+        ]
         for child in self._children:
             self._idle.put(child)
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="graphneg-worker")
@@ -228,8 +230,8 @@ class Workers(Generic[Item, Result]):
         self.close()
 
 
-class _Child:
-    """A handle with which the parent starts a worker process and sends it one request at a time."""
+class _WorkerProcess:
+    """A worker process, to which the parent process sends one request at a time."""
 
     def __init__(self, target: str, arguments: tuple[Any, ...], environment: dict[str, str]) -> None:
         """Start the process, and send it the target function's name and arguments."""
@@ -243,13 +245,13 @@ class _Child:
         self._requests, self._answers = self._process.stdin, self._process.stdout
         with contextlib.suppress(BrokenPipeError):
             # If the process has already ended, do nothing here: the first call of `ask` reports the failure.
-            _send(sys.path, self._requests)
-            _send((target, arguments), self._requests)
+            _send_pickled(sys.path, self._requests)
+            _send_pickled((target, arguments), self._requests)
 
     def ask(self, item: Any) -> Any:
         """Send an item to the worker. Return the result, or raise the exception that was raised there."""
         try:
-            _send(item, self._requests)
+            _send_pickled(item, self._requests)
             succeeded, answer = pickle.load(self._answers)
         except (EOFError, OSError, ValueError) as error:
             # A negative status means that a signal ended the process. Signal 9 often means that the kernel
@@ -262,15 +264,13 @@ class _Child:
         return answer
 
     def end(self) -> None:
-        """Kill the process."""
         self._process.kill()
         self._process.wait()
         with contextlib.suppress(OSError):
             self._requests.close()
 
 
-def _send(message: Any, stream: IO[bytes]) -> None:
-    """Send a pickled message."""
+def _send_pickled(message: Any, stream: IO[bytes]) -> None:
     pickle.dump(message, stream, protocol=pickle.HIGHEST_PROTOCOL)
     stream.flush()
 
@@ -290,13 +290,13 @@ def serve() -> None:
     # results.
     os.dup2(2, 1)
     with contextlib.suppress(EOFError, BrokenPipeError):
-        made, work = _attempt(_made, *pickle.load(requests))
+        made, work = _result_or_error(_create_function, *pickle.load(requests))
         while True:
             item = pickle.load(requests)
-            _send(_attempt(work, item) if made else (False, work), answers)
+            _send_pickled(_result_or_error(work, item) if made else (False, work), answers)
 
 
-def _attempt(function: Callable[..., Any], *arguments: Any) -> tuple[bool, Any]:
+def _result_or_error(function: Callable[..., Any], *arguments: Any) -> tuple[bool, Any]:
     """Call a function. Return whether it succeeded, and its result or exception."""
     try:
         return True, function(*arguments)
@@ -304,7 +304,7 @@ def _attempt(function: Callable[..., Any], *arguments: Any) -> tuple[bool, Any]:
         return False, portable(error)
 
 
-def _made(target: str, arguments: tuple[Any, ...]) -> Callable[[Any], Any]:
+def _create_function(target: str, arguments: tuple[Any, ...]) -> Callable[[Any], Any]:
     """Create the function that processes items in a worker process.
 
     Args:
@@ -347,7 +347,7 @@ SWITCH = 0.0005
 Restore = Callable[[], None]
 
 
-def _while_used(change: Callable[[], Restore]) -> Callable[[], AbstractContextManager[None]]:
+def _as_shared_setting(change: Callable[[], Restore]) -> Callable[[], AbstractContextManager[None]]:
     """Make a context manager that changes an interpreter setting while at least one block uses it."""
     lock = Lock()
     restores: list[Restore] = []
@@ -374,7 +374,7 @@ def _while_used(change: Callable[[], Restore]) -> Callable[[], AbstractContextMa
     return changed
 
 
-@_while_used
+@_as_shared_setting
 def fewer_collections() -> Restore:
     """Run the garbage collector less often inside the block.
 
@@ -391,7 +391,7 @@ def fewer_collections() -> Restore:
     return lambda: gc.set_threshold(*before)
 
 
-@_while_used
+@_as_shared_setting
 def sooner_switches() -> Restore:
     """Let a thread that waits for a response of the server continue after 0.5 ms instead of up to 5 ms."""
     before = sys.getswitchinterval()

@@ -114,7 +114,11 @@ class Pages:
             routes += view.routes(self)
         # `Exception` stands for all other exceptions, which are bugs: the visitor sees a page with a message,
         # and the traceback is printed in the terminal.
-        faults: Any = {HTTPException: self._refused, GraphnegError: self._refused, Exception: self._refused}
+        faults: Any = {
+            HTTPException: self._error_page,
+            GraphnegError: self._error_page,
+            Exception: self._error_page,
+        }
         return Starlette(routes=routes, exception_handlers=faults)
 
     def close(self) -> None:
@@ -130,8 +134,7 @@ class Pages:
     def _login(self, request: Request) -> Response:
         return self.render(request, "login.html", views=(), wrong="wrong" in request.query_params)
 
-    def _refused(self, request: Request, error: Exception) -> Response:
-        """Respond to an error with a page that shows a one-line message."""
+    def _error_page(self, request: Request, error: Exception) -> Response:
         status, said = 500, _UNEXPECTED
         if isinstance(error, HTTPException):
             status, said = error.status_code, error.detail

@@ -159,16 +159,16 @@ class LimitedProtocol(H11Protocol):
         # If this address has too many connections, close one of these and not a connection of another
         # visitor.
         if len(mine) >= MOST_OF_ONE:
-            return self._make_room(mine)
+            return self._close_longest_waiting(mine)
         if len(others) >= MOST:
             # If all addresses together have too many connections, close a connection of the address that has
             # the most connections. This address is probably an attacker's.
             commonest = Counter(one.key for one in others).most_common(1)[0][0]
-            return self._make_room([one for one in others if one.key == commonest])
+            return self._close_longest_waiting([one for one in others if one.key == commonest])
         return True
 
-    def _make_room(self, among: list[LimitedProtocol]) -> bool:
-        """Close the connection on which the server has waited longest. Return whether one was closed."""
+    def _close_longest_waiting(self, among: list[LimitedProtocol]) -> bool:
+        """Close one of the connections: the one on which the server has waited longest, if any."""
         last = self.loop.time() - PATIENCE_SECONDS
         waiting = [one for one in among if one.waiting_since <= last]
         # If the server is busy with all of them, close one whose visitor is not logged in.

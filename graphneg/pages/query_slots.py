@@ -58,7 +58,7 @@ class QuerySlots:
         """Initialize the slots, in each of which one query can run. At first, all slots are free."""
         # The user sets the time limit of patient slots. If it is shorter than QUICK_SECONDS, it also applies
         # to quick slots.
-        self._places = (Place(seconds, PATIENT), Place(min(seconds, QUICK_SECONDS), QUICK))
+        self._slot_sets = (Place(seconds, PATIENT), Place(min(seconds, QUICK_SECONDS), QUICK))
 
     async def take(self) -> Place:
         """Occupy a slot, which allows one query to run. If no slot is free, wait for one.
@@ -73,10 +73,10 @@ class QuerySlots:
         until = clock() + WAIT_SECONDS
         while True:
             # The slots for long queries come first in the tuple, so they are used first.
-            for place in self._places:
-                if place.free:
-                    place.free -= 1
-                    return place
+            for candidate in self._slot_sets:
+                if candidate.free:
+                    candidate.free -= 1
+                    return candidate
             if clock() >= until:
                 raise BusyError("the server is busy with other queries: try again in a few seconds")
             await asyncio.sleep(_POLL_SECONDS)
