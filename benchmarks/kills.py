@@ -198,7 +198,6 @@ class _Job:
         return Run(self._server.target, self._server.environment, self._command, self.file)
 
     def reopen(self) -> None:
-        """Open the store again after its server was killed."""
         self.store.close()
         self.store = self._server.open()
 

@@ -76,8 +76,8 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     with open_pool(PARSER, processes=PROCESSES) as pool:
         speed = _speed(pool, corpus, sizes)
         quality = [_quality(pool, gold, host.directory, sizes) for gold in gold_sets(corpus, sizes)]
-    chats = _chats(host, corpus, sizes)
-    parts = [speed, *quality, _lengths(sizes), chats]
+    chats = _measure_stored_dialogues(host, corpus, sizes)
+    parts = [speed, *quality, _measure_long_sentences(sizes), chats]
     return Result(
         tuple(table for part in parts for table in part.tables),
         tuple(goal for part in parts for goal in part.goals),
@@ -228,7 +228,7 @@ def _quality_goals(gold: GoldSet, found: Evaluation, whole: int) -> Iterator[Goa
     )
 
 
-def _lengths(sizes: Sizes) -> Result:
+def _measure_long_sentences(sizes: Sizes) -> Result:
     """Measure the time per token of very long sentences, in this process."""
     parser = get_parser(PARSER)
     words = "I told her that she should not buy the small red car which we saw on Monday , and "
@@ -260,7 +260,7 @@ def _lengths(sizes: Sizes) -> Result:
     return Result((table,), (goal,))
 
 
-def _chats(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
+def _measure_stored_dialogues(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     """Parse stored dialogues that have no graphs yet."""
     instance = host.fresh()
     dialogues = DialogueGraph(instance.store)

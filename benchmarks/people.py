@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     people = [
         (context, text) for context in test.values() for text in context.negatives.get(ADVERSARIAL, ())[:EACH]
     ]
-    sources = {path.stem: _of(path, test) for path in asked.files}
+    sources = {path.stem: _first_negatives(path, test) for path in asked.files}
     scenes = Closeness(get_embedder(asked.embedder), people)
     rows = {PEOPLE: figures(people, people, scenes)}
     rows |= {name: figures(texts, people, scenes) for name, texts in sources.items()}
@@ -76,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         keep(asked.out, [table], goals)
 
 
-def _of(path: Path, test: Mapping[tuple[str, ...], LabelledContext]) -> Texts:
+def _first_negatives(path: Path, test: Mapping[tuple[str, ...], LabelledContext]) -> Texts:
     """Return the first negatives in a file for each compared context, as pairs of context and response."""
     found: list[tuple[LabelledContext, str]] = []
     taken: Counter[str] = Counter()
@@ -100,7 +100,9 @@ class Closeness:
         self._embedder = embedder
         # Embeddings share a large common component. Without it, cosines differ more between close and distant
         # texts.
-        self._centre = embedder.embed([text for pair in people for text in _apart(*pair)]).mean(axis=0)
+        self._centre = embedder.embed([text for pair in people for text in _unshared_words(*pair)]).mean(
+            axis=0
+        )
         ranked = sorted(self.of(people))
         self.border = ranked[int(PEOPLES_OWN * len(ranked))]
 
@@ -115,7 +117,7 @@ class Closeness:
         """
         import numpy as np
 
-        pairs = [_apart(*pair) for pair in texts]
+        pairs = [_unshared_words(*pair) for pair in texts]
         both = [self._embedder.embed(list(some)) - self._centre for some in zip(*pairs, strict=True)]
         one, other = (rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9) for rows in both)
         return (one * other).sum(axis=1).tolist()
@@ -132,7 +134,7 @@ class Closeness:
         return sum(cosine > self.border for cosine in self.of(texts)) / len(texts)
 
 
-def _apart(context: LabelledContext, text: str) -> tuple[str, str]:
+def _unshared_words(context: LabelledContext, text: str) -> tuple[str, str]:
     """Return the content words of a context, and the other content words of the response."""
     said = dict.fromkeys(term for turn in context.turns for term in content_lemmas(turn))
     return " ".join(said), " ".join(term for term in content_lemmas(text) if term not in said)

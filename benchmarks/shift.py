@@ -74,7 +74,7 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     Returns:
         The tables and goals for this kind of server.
     """
-    builds = list(_builds(host, corpus, sizes))
+    builds = list(_measure_builds(host, corpus, sizes))
     lookup = _lookup(host, sizes)
     table = Table(
         "Shift graph: building",
@@ -165,7 +165,7 @@ def _dialogues(corpus: Corpus) -> Iterator[Dialogue]:
             yield record
 
 
-def _builds(host: Host, corpus: Corpus, sizes: Sizes) -> Iterator[Built]:
+def _measure_builds(host: Host, corpus: Corpus, sizes: Sizes) -> Iterator[Built]:
     """Build with word vectors for two numbers of pairs, then with MiniLM, each on an empty server."""
     vectors, encoder = part(*VECTORS), part(*ENCODER)
     if vectors is not None:

@@ -289,7 +289,8 @@ def _dataset_of_blocks(pipeline: Pipeline, names: Sequence[str], folder: Path | 
             )
         if where is not None:
             found = found.map_batches(_MakeActor, **_actor_arguments(pipeline.makers, arguments, len(names)))
-    # Tolerate any number of failed blocks: if actors die, `_process_with_actors` processes their blocks again.
+    # Tolerate any number of failed blocks: if actors die, `_process_with_actors` processes their blocks
+    # again.
     found.context.max_errored_blocks = -1
     return found
 

@@ -111,7 +111,11 @@ def build_meanings(
                 text = fragments.get(word.i, "")
                 counts[word_key(word)].setdefault(text, [0, 0])[which] += 1
     seen = {
-        key: {text: (n[0], n[1]) for text, n in sorted(found.items()) if not _is_slip(key, text, found)}
+        key: {
+            text: (n[0], n[1])
+            for text, n in sorted(found.items())
+            if not _is_alignment_error(key, text, found)
+        }
         for key, found in sorted(counts.items())
     }
     senses: defaultdict[str, list[Sense]] = defaultdict(list)
@@ -128,7 +132,7 @@ def build_meanings(
     return Meanings(seen, dict(sorted(senses.items())), dict(sorted(roles.items())), clusters)
 
 
-def _is_slip(key: str, text: str, found: Mapping[str, Sequence[int]]) -> bool:
+def _is_alignment_error(key: str, text: str, found: Mapping[str, Sequence[int]]) -> bool:
     """Return whether a fragment of a frequent word is probably an alignment error."""
     labels = read_fragment(text).labels
     # A concept that begins like the word is no error: teach-01 for "teacher".
@@ -182,15 +186,17 @@ def choices(
     found: list[Choice] = []
     for word, mine, _ in open_words(draft):
         options = candidates(meanings, draft.words, word.i, mine, own[word_key(word)])
-        best = max(range(len(options)), key=lambda i: (_fit(options[i].fragment, right.get(word.i, "")), -i))
-        if len(options) > 1 and _fit(options[best].fragment, right.get(word.i, "")) > 0:
+        best = max(
+            range(len(options)), key=lambda i: (_match_score(options[i].fragment, right.get(word.i, "")), -i)
+        )
+        if len(options) > 1 and _match_score(options[best].fragment, right.get(word.i, "")) > 0:
             found.append(
                 Choice(context_features(meanings, draft.words, word.i), options, best, weight, sentence)
             )
     return found
 
 
-def _fit(text: str, right: str) -> float:
+def _match_score(text: str, right: str) -> float:
     """Return how well a fragment matches a gold fragment: 1 if equal, else 0.9 times the F1 of the labels."""
     if text == right:
         return 1.0

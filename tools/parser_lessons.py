@@ -182,13 +182,13 @@ class Anchoring:
                 anchors[node.position] = anchors[node.parent or 0]
             elif node.position not in anchors and node.concept not in UNWORDED:
                 near = [anchors[other] for other in around[node.position] if other in anchors]
-                found = self._companion(_label(node), words, near)
+                found = self._best_cooccurring_word(_label(node), words, near)
                 if found is not None:
                     anchors[node.position] = found
-        _hold(graph, words, anchors)
+        _align_without_and_be(graph, words, anchors)
         # Each round aligns nodes that are one step further from the nodes aligned before.
         for _ in range(4):
-            _follow(graph, around, anchors)
+            _align_with_neighbours(graph, around, anchors)
         dropped = {node.position for node in graph.nodes if node.role == "wiki"}
         number = {
             k: i for i, k in enumerate(node.position for node in graph.nodes if node.position not in dropped)
@@ -201,7 +201,7 @@ class Anchoring:
         arcs = frozenset((number[h], role, number[d]) for h, role, d in plain_arcs(graph))
         return GoldGraph(graph.id, text, nodes, arcs, 0)
 
-    def _companion(self, label: str, words: Sequence[Word], near: Sequence[int]) -> int | None:
+    def _best_cooccurring_word(self, label: str, words: Sequence[Word], near: Sequence[int]) -> int | None:
         """Return the index of the word with which a label co-occurs most strongly, or None."""
         best, place = 1.0, None
         for word in words:
@@ -224,7 +224,7 @@ class Anchoring:
         return place
 
 
-def _hold(graph: AmrGraph, words: Sequence[Word], anchors: dict[int, int]) -> None:
+def _align_without_and_be(graph: AmrGraph, words: Sequence[Word], anchors: dict[int, int]) -> None:
     """Align ``have-03`` with the word *without*, and ``be-located-at-91`` with a form of *be*."""
     copulas = [word.i for word in words if word.lemma == "be" and word.dep not in {"aux", "auxpass"}]
     for node in graph.nodes:
@@ -294,7 +294,9 @@ def _around(graph: AmrGraph) -> Mapping[int, list[int]]:
     return around
 
 
-def _follow(graph: AmrGraph, around: Mapping[int, Sequence[int]], anchors: dict[int, int]) -> None:
+def _align_with_neighbours(
+    graph: AmrGraph, around: Mapping[int, Sequence[int]], anchors: dict[int, int]
+) -> None:
     """Align nodes with the word of their first aligned child, and constants with the word of their parent."""
     for node in graph.nodes:
         if node.position in anchors or node.concept in UNWORDED:
@@ -502,12 +504,12 @@ def example_sentences(
     ]
     texts = [" ".join(example.words) for _, example in examples]
     for (frame, example), text, words in zip(examples, texts, words_of(nlp, texts), strict=True):
-        places = _places(example, words)
+        places = _parser_indices(example, words)
         entry = lexicon.frames.get(frame)
         if places is None or entry is None:
             continue
         # The counts of the frame include this sentence, so they are reduced while the draft is made.
-        lexicon.frames[frame] = _without(entry, example, words, places)
+        lexicon.frames[frame] = _without_counts_of(entry, example, words, places)
         draft = write_draft(text, copy_words(words), lexicon)
         lexicon.frames[frame] = entry
         choose_concepts(meanings, chooser, draft, sure=inf)
@@ -528,7 +530,7 @@ def _usable(roleset: Roleset) -> list[PropBankExample]:
     ]
 
 
-def _places(example: PropBankExample, words: Sequence[Word]) -> list[int] | None:
+def _parser_indices(example: PropBankExample, words: Sequence[Word]) -> list[int] | None:
     """Return the parser's index for each word of an example, or None if the tokens differ."""
     starts = {word.start: word.i for word in words}
     places: list[int] = []
@@ -541,7 +543,7 @@ def _places(example: PropBankExample, words: Sequence[Word]) -> list[int] | None
     return places
 
 
-def _without(
+def _without_counts_of(
     entry: FrameEntry, example: PropBankExample, words: Sequence[Word], places: Sequence[int]
 ) -> FrameEntry:
     """Return the entry of a frame without the counts from one example."""
@@ -576,7 +578,7 @@ def _lesson(
         # Only numbered roles are roles of the frame. AMR annotates adjuncts (ARGM-TMP) with other roles.
         if role[3:].isdigit():
             head = phrase_head(draft.words, inside.start, inside.stop)
-            node = None if head is None else _node_at(draft, head.i, heads[0])
+            node = None if head is None else _node_of_word(draft, head.i, heads[0])
             if node is not None:
                 roles[node] = role
         else:
@@ -595,7 +597,7 @@ def _lesson(
     return lesson if lesson.pairs and any(lesson.roles) else None
 
 
-def _node_at(draft: GraphDraft, token: int, head: int) -> int | None:
+def _node_of_word(draft: GraphDraft, token: int, head: int) -> int | None:
     """Return a node of a word: an argument of the given head, or else the topmost node of the word."""
     mine = [
         i

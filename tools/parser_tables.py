@@ -249,13 +249,13 @@ def write_frames(sources: Sequence[Path], nlp: Any, target: Path) -> int:
     parts = frame_records(sources, "propbank", read_file, NoProgress())
     rolesets = sorted((part for part in parts if isinstance(part, Roleset)), key=lambda part: part.id or "")
     examples = [(k, one) for k, roleset in enumerate(rolesets) for one in roleset.examples]
-    used, seen = _count(nlp, [(k, one) for k, one in examples if one.relation is not None])
+    used, seen = _count_examples(nlp, [(k, one) for k, one in examples if one.relation is not None])
     rows = (_row(roleset, used[k], seen[k]) for k, roleset in enumerate(rolesets))
     target.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
     return len(rolesets)
 
 
-def _count(
+def _count_examples(
     nlp: Any, examples: Sequence[tuple[int, PropBankExample]]
 ) -> tuple[Counter[int], defaultdict[int, Counter[tuple[str, str]]]]:
     """Count the usable examples of each roleset, and the roles in them by syntactic signature."""

@@ -96,7 +96,7 @@ def doctor(*, json: Json = False, where: StoreOptions) -> None:
     found: dict[str, Findings] = {}
     with messages().status("collecting information"):
         for title, look in SECTIONS.items():
-            found[title] = {name: visible(_homeless(text)) for name, text in look(where)}
+            found[title] = {name: visible(_hide_home_directory(text)) for name, text in look(where)}
     if json:
         print_json(found, indent=2)
     else:
@@ -170,7 +170,7 @@ def what_it_lacks(needed: Requirement) -> str:
     )
 
 
-def _parts(_: StoreOptions) -> Iterator[tuple[str, str]]:
+def _plugins(_: StoreOptions) -> Iterator[tuple[str, str]]:
     """Yield the names of the loaders, parsers, decoders and other plugins that other packages provide."""
     for kind in ("loaders", "parsers", "decoders", "generators", "predictors"):
         others = [
@@ -261,15 +261,14 @@ def _store(where: StoreOptions) -> Iterator[tuple[str, str]]:
     yield "embedded servers", f"{len(others)} of this user: {', '.join(others)}" if others else "none"
 
 
-def _homeless(text: str) -> str:
-    """Replace the path of the home directory in a text by ``~``."""
+def _hide_home_directory(text: str) -> str:
     return text.replace(str(Path.home()), "~") if len(str(Path.home())) > 1 else text
 
 
 SECTIONS: dict[str, Callable[[StoreOptions], Iterable[tuple[str, str]]]] = {
     "System": _system,
     "Packages": _packages,
-    "Plugins of other packages": _parts,
+    "Plugins of other packages": _plugins,
     "Models": _models,
     "Java": _java,
     "Store": _store,

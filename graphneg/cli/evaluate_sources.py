@@ -144,12 +144,14 @@ def sources(
     )
     data = read_data(train, test, split)
     with progress_bars(keeps(out)) as bars:
-        compared = run_all(data, plan, out, open_graph=open, overwrite=overwrite, progress=bars, on_run=_tell)
-    show(json, [compared.as_dict()], _table(compared))
+        compared = run_all(
+            data, plan, out, open_graph=open, overwrite=overwrite, progress=bars, on_run=_print_run
+        )
+    show(json, [compared.as_dict()], _comparison_table(compared))
     print_message(f"{out}: {counted(compared.train, 'context')} to train on, {compared.test:,} to test on")
 
 
-def _tell(run: RankerRun) -> None:
+def _print_run(run: RankerRun) -> None:
     """Print a line about a trained ranker: its source, seed, number of pairs, loss and duration."""
     missing = sum(run.shortfall.values())
     few = f"; {missing:,} per epoch are missing" if missing else ""
@@ -157,7 +159,7 @@ def _tell(run: RankerRun) -> None:
     print_message(f"{run.source}, seed {run.seed}: {pairs}, loss {run.loss:.3f}, {run.seconds:,.0f} s{few}")
 
 
-def _table(compared: Comparison) -> Table:
+def _comparison_table(compared: Comparison) -> Table:
     """Return a table with a row for each source. Below each figure is its confidence interval."""
     from graphneg.evaluation.comparison.comparison import AUC, BALANCED, RECALL
 

@@ -239,7 +239,7 @@ def negatives(
             # Read the negatives to show from the output file. Show nothing if they were written to standard
             # output, which cannot be read, or to the file of a shard.
             if show and shard is None and out != STANDARD:
-                show_briefly(_varied(read_negatives(out), show))
+                show_briefly(_choose_varied(read_negatives(out), show))
 
 
 def show_sites(
@@ -279,7 +279,7 @@ def show_sites(
         results().print(table)
 
 
-def _varied(negatives: Iterator[Negative], amount: int) -> list[Negative]:
+def _choose_varied(negatives: Iterator[Negative], amount: int) -> list[Negative]:
     """Choose ``amount`` negatives to show. Prefer negatives by a transform that has no example yet."""
     fresh: list[Negative] = []
     others: list[Negative] = []

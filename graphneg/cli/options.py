@@ -193,7 +193,7 @@ class StoreOptions:
             return True
 
     @property
-    def _warm_for(self) -> int:
+    def _seconds_to_keep_warm(self) -> int:
         """The number of seconds for which the server of an embedded store keeps running after a command."""
         if self.keep_warm is not None:
             return self.keep_warm
@@ -214,7 +214,7 @@ class StoreOptions:
             username=self.username,
             password=self.password,
             database=self.database,
-            keep_warm=self._warm_for,
+            keep_warm=self._seconds_to_keep_warm,
         )
 
     @contextmanager
@@ -245,7 +245,9 @@ class StoreOptions:
             import graphneg
 
             credentials = {"username": self.username, "password": self.password, "database": self.database}
-            graph = graphneg.open(self.store, **credentials, exporting=exporting, keep_warm=self._warm_for)
+            graph = graphneg.open(
+                self.store, **credentials, exporting=exporting, keep_warm=self._seconds_to_keep_warm
+            )
         with graph:
             if chosen is not None:
                 chosen.require(graph)
@@ -455,7 +457,9 @@ class WriterOptions:
             counted = made.estimate()
         if counted is None:
             raise InputError("this generator does not use a server: remove --served and --base-url")
-        print_note(f"{_asked(counted.drafts)}; {_asked(counted.most)} if every answer is rejected")
+        print_note(
+            f"{_estimate_text(counted.drafts)}; {_estimate_text(counted.most)} if every answer is rejected"
+        )
         if self.dry_run:
             return False
         # Send one request before a file is created. If the server cannot be reached or the key is wrong, this
@@ -464,8 +468,7 @@ class WriterOptions:
         return True
 
 
-def _asked(estimate: Estimate) -> str:
-    """Format the estimated numbers of requests and tokens, and the cost, for a message."""
+def _estimate_text(estimate: Estimate) -> str:
     requests, tokens_in, tokens_out, cost = estimate
     price = "" if cost is None else f", at most {cost:.4g}"
     tokens = f"about {tokens_in:,} input tokens and at most {tokens_out:,} output tokens"

@@ -99,13 +99,13 @@ def copied_contexts(store: Store) -> CopiedContexts:
     Returns:
         The contexts that have copies, with the correct replies.
     """
-    rows = corpus_rows(store, COPIES, lambda: _copies_in(store).rows())
+    rows = corpus_rows(store, COPIES, lambda: _find_copies(store).rows())
     return CopiedContexts(
         {(id, turn): replies for texts, places in rows for replies in [tuple(texts)] for id, turn in places}
     )
 
 
-def _copies_in(store: Store) -> CopiedContexts:
+def _find_copies(store: Store) -> CopiedContexts:
     """Find the contexts that occur in several dialogues of a store.
 
     Args:
@@ -116,22 +116,22 @@ def _copies_in(store: Store) -> CopiedContexts:
     """
     # First pass: compute the signatures of all contexts.
     signatures = _Signatures()
-    for dialogue, answers in _answered(store, dialogue_ids(store, Selection())):
+    for dialogue, answers in _dialogues_with_replies(store, dialogue_ids(store, Selection())):
         signatures.add(dialogue, answers)
     wanted = signatures.meeting()
     # Second pass: read the contexts that may have copies, and group contexts with the same words.
-    classes: dict[tuple[int, int], _Class] = {}
-    for dialogue, answers in _answered(store, iter(sorted(wanted))):
-        for turn, context in _growing(dialogue, answers):
+    classes: dict[tuple[int, int], _SameWords] = {}
+    for dialogue, answers in _dialogues_with_replies(store, iter(sorted(wanted))):
+        for turn, context in _contexts_with_replies(dialogue, answers):
             if turn in wanted[dialogue.id]:
                 key = context.key
                 if (same := classes.get(key)) is None:
-                    same = classes[key] = _Class(
+                    same = classes[key] = _SameWords(
                         frozenset(context.whole.words), context.last, context.bands()
                     )
                 same.replies.update(answers[turn])
                 same.places.append((dialogue.id, turn))
-    _link(classes)
+    _link_similar(classes)
     found: dict[Place, tuple[str, ...]] = {}
     for same in classes.values():
         # Keep only contexts with copies in at least two dialogues. If all copies are in one dialogue, their
@@ -142,7 +142,7 @@ def _copies_in(store: Store) -> CopiedContexts:
     return CopiedContexts(found)
 
 
-class _Class:
+class _SameWords:
     """A set of contexts that have the same words. ``near`` lists other sets with nearly the same words."""
 
     def __init__(self, words: frozenset[int], last: frozenset[int], bands: Sequence[int]) -> None:
@@ -150,10 +150,10 @@ class _Class:
         self.words, self.last, self.bands = words, last, bands
         self.replies: set[str] = set()
         self.places: list[Place] = []
-        self.near: list[_Class] = []
+        self.near: list[_SameWords] = []
 
 
-class _Growing:
+class _ContextSoFar:
     """A context that grows turn by turn, with the words of the whole context and of its last turn."""
 
     def __init__(self) -> None:
@@ -166,13 +166,13 @@ class _Growing:
         self.last = word_hashes(text)
         # The sum is a hash of the set of words in the context. A set contains each word once, so only add the
         # hashes of words that are new in the context.
-        self._sum += _sum_of(self.last - self.whole.words)
+        self._sum += _hash_of_set(self.last - self.whole.words)
         self.whole.add(self.last)
 
     @property
     def key(self) -> tuple[int, int]:
         """A hash of the words of the whole context, and a hash of the words of its last turn."""
-        return self._sum & _MASK, _sum_of(self.last) & _MASK
+        return self._sum & _MASK, _hash_of_set(self.last) & _MASK
 
     def bands(self) -> list[int]:
         """Return one hash for each signature band. It combines the bands of the context and its last turn."""
@@ -184,7 +184,7 @@ class _Growing:
         return [crc32(b"%d %d" % pair) for pair in pairs]
 
 
-def _sum_of(words: Iterable[int]) -> int:
+def _hash_of_set(words: Iterable[int]) -> int:
     """Return a hash of a set of words, which are given as hashes. It does not depend on their order."""
     return sum(word * (word ^ _MIX) for word in words)
 
@@ -199,7 +199,7 @@ class _Signatures:
 
     def add(self, dialogue: StoredDialogue, answers: Mapping[int, Sequence[str]]) -> None:
         """Add the MinHash signatures of a dialogue's contexts."""
-        for turn, context in _growing(dialogue, answers):
+        for turn, context in _contexts_with_replies(dialogue, answers):
             self._bands.extend(context.bands())
             self._dialogues.append(len(self._ids))
             self._turns.append(turn)
@@ -233,7 +233,9 @@ class _Signatures:
         return found
 
 
-def _answered(store: Store, ids: Iterator[str]) -> Iterator[tuple[StoredDialogue, dict[int, list[str]]]]:
+def _dialogues_with_replies(
+    store: Store, ids: Iterator[str]
+) -> Iterator[tuple[StoredDialogue, dict[int, list[str]]]]:
     """Yield each dialogue with the correct replies to its contexts, keyed by the turn index of the reply."""
     while page := list(islice(ids, _PAGE)):
         responses = read_responses(store, page)
@@ -252,14 +254,14 @@ def _right(dialogue: StoredDialogue, responses: Iterable[StoredResponse]) -> dic
     return answers
 
 
-def _growing(
+def _contexts_with_replies(
     dialogue: StoredDialogue, answers: Mapping[int, Sequence[str]]
-) -> Iterator[tuple[int, _Growing]]:
+) -> Iterator[tuple[int, _ContextSoFar]]:
     """Yield the turn index of each reply and its context.
 
     The context is the same object each time, to which further turns are added after each step.
     """
-    context, said = _Growing(), iter(dialogue.turns)
+    context, said = _ContextSoFar(), iter(dialogue.turns)
     held = next(said, None)
     for turn in sorted(answers):
         while held is not None and held.turn < turn:
@@ -270,7 +272,7 @@ def _growing(
             yield turn, context
 
 
-def _link(classes: Mapping[tuple[int, int], _Class]) -> None:
+def _link_similar(classes: Mapping[tuple[int, int], _SameWords]) -> None:
     """Link each class (contexts with the same words) to the classes with nearly the same words."""
     buckets: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     for key, same in classes.items():
