@@ -191,13 +191,11 @@ class _ProgressRecorder(Thread):
     """A thread that counts finished items every 50 ms."""
 
     def __init__(self, count: Callable[[], int]) -> None:
-        """Create a thread that calls a function to count the finished items."""
         super().__init__(daemon=True)
         self.seen: list[_Observation] = []
         self._count, self._over = count, Event()
 
     def run(self) -> None:
-        """Record observations until the ``with`` block ends."""
         while not self._over.wait(0.05):
             self.seen.append(_Observation(time.monotonic(), self._count(), psutil.cpu_times().idle))
 

@@ -135,7 +135,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     names = asked.names or [DEAM, *BASELINES, *(_without_names() if asked.all else ())]
     rated = rated_dialogues(asked.data, setting)
     runs = [run(name, setting, rated, asked.data, asked.work) for name in names]
-    result = told(runs, rated, setting)
+    result = result_of(runs, rated, setting)
     print("\n".join([goals_text(result.goals) if result.goals else "", *map(table_text, result.tables)]))
     if asked.out:
         keep(asked.out, result.tables, result.goals)
@@ -172,7 +172,7 @@ def run(name: str, setting: Setting, rated: Sequence[RatedItem], data: Path, wor
         The results for the source.
     """
     work.mkdir(parents=True, exist_ok=True)
-    key = _fingerprint(name, setting)
+    key = _settings_hash(name, setting)
     kept = work / f"{name}.{key}.json"
     if kept.exists():
         return Trained(**json.loads(kept.read_text(encoding="utf-8")))
@@ -188,8 +188,7 @@ def run(name: str, setting: Setting, rated: Sequence[RatedItem], data: Path, wor
     return found
 
 
-def _fingerprint(name: str, setting: Setting) -> str:
-    """Return a hash of the package version, the source, the encoder and the settings."""
+def _settings_hash(name: str, setting: Setting) -> str:
     recipe = _recipe_of_source(name)
     # Changes to the parser or the decoder change the hash only if the version of the package changes.
     known = load_transforms(())
@@ -220,7 +219,7 @@ def recipe_without(transform: str) -> Recipe:
     )
 
 
-def told(runs: Sequence[Trained], rated: Sequence[RatedItem], setting: Setting) -> Result:
+def result_of(runs: Sequence[Trained], rated: Sequence[RatedItem], setting: Setting) -> Result:
     """Make the tables, and the goal that ``deam`` beats all baselines.
 
     Args:

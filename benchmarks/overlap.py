@@ -142,7 +142,8 @@ def _recombined_sentences(store: Store, amount: int) -> Iterator[Sentence]:
     rows = store.read("MATCH (s:Sentence) WHERE s.words >= 8 RETURN s.text AS text ORDER BY s.id")
     texts = [row["text"].split() for row in rows]
     pairs = chain.from_iterable(
-        # The two steps pair each sentence with two different sentences before pairs repeat.
+        # First join each sentence to the seventh sentence after it, then to the sentence 1,009 positions
+        # after it, so that each sentence is joined to two different sentences.
         zip(texts, islice(cycle(texts), step, None), strict=False)
         for step in cycle((7, 1009))
     )

@@ -229,7 +229,6 @@ def _quality_goals(gold: GoldSet, found: Evaluation, whole: int) -> Iterator[Goa
 
 
 def _measure_long_sentences(sizes: Sizes) -> Result:
-    """Measure the time per token of very long sentences, in this process."""
     parser = get_parser(PARSER)
     words = "I told her that she should not buy the small red car which we saw on Monday , and "
     parser.parse_batch([words])
@@ -261,7 +260,6 @@ def _measure_long_sentences(sizes: Sizes) -> Result:
 
 
 def _measure_stored_dialogues(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
-    """Parse stored dialogues that have no graphs yet."""
     instance = host.fresh()
     dialogues = DialogueGraph(instance.store)
     limit = sizes.few

@@ -122,7 +122,7 @@ class Closeness:
         one, other = (rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9) for rows in both)
         return (one * other).sum(axis=1).tolist()
 
-    def own(self, texts: Texts) -> float:
+    def same_situation(self, texts: Texts) -> float:
         """Return the share of responses that describe the same situation as their contexts.
 
         Args:
@@ -234,14 +234,14 @@ def figures(texts: Texts, people: Texts, scenes: Closeness) -> dict[str, str]:
         "AUC": "-",
         **own,
         **{f"shares {least}+": percent(sum(n >= least for n in amounts), len(texts)) for least in (1, 2, 3)},
-        "own scene": f"{scenes.own(texts):.0%}",
+        "own scene": f"{scenes.same_situation(texts):.0%}",
         "most uses": str(max_uses(texts)),
         **{name: percent(sum(holds(text) for _, text in texts), len(texts)) for name, holds in LIKE.items()},
     }
 
 
 def _goals(name: str, texts: Texts, people: Texts, scenes: Closeness) -> list[Goal]:
-    area, elsewhere = auc(texts, people), 1 - scenes.own(texts)
+    area, elsewhere = auc(texts, people), 1 - scenes.same_situation(texts)
     two = sum(shared(*pair) > 1 for pair in texts) / len(texts)
     uses = max_uses(texts)
     rows = (

@@ -108,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         except GraphnegError as error:
             print(f"{name}: {error}", file=sys.stderr, flush=True)
             missing.append((name, str(error)))
-    result = told(compared(data, runs), missing)
+    result = result_of(compared(data, runs), missing)
     if asked.contexts is not None:
         # Figures for fewer contexts are not comparable with others: they get separate tables and no goals.
         result = Result(
@@ -174,9 +174,9 @@ def plan(name: str, seeds: int, data: Path) -> ComparisonPlan:
             options={"frozen": ["embeddings"], "dropout": 0.0},
             arguments={
                 "learning_rate": 1e-4,
-                # A step reads four contexts.
+                # Each training step reads the pairs of four contexts.
                 "per_device_train_batch_size": 4 * PAIRS,
-                "bf16": torch.cpu._is_avx512_bf16_supported(),  # Halves the training time.
+                "bf16": torch.cpu._is_avx512_bf16_supported(),  # Half the time of float32.
             },
         ),
         seeds=range(seeds),
@@ -186,7 +186,7 @@ def plan(name: str, seeds: int, data: Path) -> ComparisonPlan:
     )
 
 
-def told(found: Comparison, missing: Sequence[tuple[str, str]]) -> Result:
+def result_of(found: Comparison, missing: Sequence[tuple[str, str]]) -> Result:
     """Make the tables and the goals.
 
     Args:

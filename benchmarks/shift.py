@@ -145,7 +145,6 @@ def power_law(keywords: int, edges: int) -> list[tuple[str, str, int]]:
     """
     draw = random.Random(0)
     names = [f"keyword {number}" for number in range(keywords)]
-    # The frequencies of keywords follow a power law.
     weights = [1 / (rank + 1) ** 0.8 for rank in range(keywords)]
     found: dict[tuple[str, str], int] = {}
     while len(found) < edges:

@@ -323,7 +323,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         wanted = ContextSelection(Selection(corpora, splits, limit, shard=shard_of(shard)), places)
         asked = Generation(per_context, seed, wanted, batch)
         if isinstance(generator, str):
-            made = get_generator(generator, self.store, **_with_ranker(options))
+            made = get_generator(generator, self.store, **_with_loaded_ranker(options))
         elif options:
             raise InputError(
                 f"options can be set only for the name of a generator, not for the object {generator.name!r}"
@@ -532,8 +532,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         return f"<DialogueGraph: {self.store.description}>"
 
 
-def _with_ranker(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return generator options in which the path or id of a ranker is replaced by the loaded ranker."""
+def _with_loaded_ranker(options: Mapping[str, Any]) -> Mapping[str, Any]:
     named = options.get("ranker")
     if not isinstance(named, str | Path):
         return options

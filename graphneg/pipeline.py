@@ -240,7 +240,8 @@ def _check_arguments(pipeline: Pipeline) -> None:
         name, known, asked = "generate", GenerateArguments, pipeline.generate
     if own := sorted({"shard", "progress"} & asked.keys()):
         raise _settings_error(f"{name}: the pipeline itself sets {', '.join(own)}; leave it out")
-    # From Python, a recipe, a decoder or a generator may be given as an object. It has its own checks.
+    # A Python program may pass an object, such as a `Recipe`, in place of a name. Only check strings, numbers
+    # and lists here, because such an object checks its own values when it is created.
     given = {key: value for key, value in asked.items() if isinstance(value, _PLAIN)}
     try:
         converted(given, known, name)
@@ -427,7 +428,8 @@ def _prepare_input(pipeline: Pipeline, each: Mapped, progress: Progress, report_
         files += [] if pipeline.snapshot is None else [Path(pipeline.snapshot)]
         if missing := next((file for file in files if not file.exists()), None):
             raise _settings_error(f"{missing}: there is no such file")
-        # Without a shared store, the digest is computed from the content of the input files.
+        # Without a shared store, nothing is loaded yet. So hash the input files and not the content of a
+        # store.
         whole = [file for path in files for file in ([path] if path.is_file() else sorted(path.rglob("*")))]
         return files_digest(file for file in whole if file.is_file())
     with _open_store(pipeline.store) as graph:

@@ -99,7 +99,7 @@ class Plugins:
 
     def names(self) -> list[str]:
         """Return the names of all installed plugins of this kind, in alphabetical order."""
-        return sorted({entry.name for entry in self._entries().values()})
+        return sorted({entry.name for entry in self._entry_points().values()})
 
     def find(self, name: str) -> Callable[..., Any]:
         """Load the plugin with the given name.
@@ -110,7 +110,7 @@ class Plugins:
         Returns:
             The class or function that creates the component, such as the class of a decoder.
         """
-        entries = self._entries()
+        entries = self._entry_points()
         if not entries:
             raise self.error(
                 f"no {self.kind} is registered: graphneg's package metadata are missing; "
@@ -164,8 +164,7 @@ class Plugins:
                     f"{self.kind} {name} can't be made with options {sorted(options)}: {error}"
                 ) from error
 
-    def _entries(self) -> dict[str, EntryPoint]:
-        """Return the entry points, keyed by normalised name."""
+    def _entry_points(self) -> dict[str, EntryPoint]:
         # Put the entry points of other packages last, so that they replace graphneg's own entry points with
         # the same names.
         entries = sorted(
@@ -184,5 +183,4 @@ def _module(part: object) -> str:
 
 
 def _normalized_name(name: str) -> str:
-    """Return a name in lower case with underscores."""
     return name.strip().lower().replace("-", "_")

@@ -313,7 +313,6 @@ class _ParseActor:
     """Ray actor that runs `Reader`, the first stage of a pipeline. Each batch contains one block of input."""
 
     def __init__(self, pipeline: bytes, folder: Path | None, signing_in: dict[str, str]) -> None:
-        """Create the pipeline stage on the Ray node that runs the actor."""
         os.environ.update(signing_in)
         self._folder, self._stage = folder, Reader(pickle.loads(pipeline))
 
@@ -336,7 +335,6 @@ class _MakeActor:
     """Ray actor that makes negatives: it runs the stage `Maker` of a pipeline on one block of dialogues."""
 
     def __init__(self, pipeline: bytes, folder: Path, signing_in: dict[str, str]) -> None:
-        """Create the pipeline stage on the Ray node that runs the actor."""
         os.environ.update(signing_in)
         self._stage = Maker(pickle.loads(pipeline), folder)
 

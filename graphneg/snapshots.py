@@ -154,7 +154,8 @@ class Snapshot:
         chosen = tuple(part for part in PARTS if part in checked_list("parts", parts))
         if strange := sorted({*parts} - {*PARTS}):
             raise InputError(f"a snapshot has no part {strange[0]!r}; choose from {', '.join(PARTS)}")
-        # The snapshot contains facts (computed node properties), which other stores will use.
+        # If a different version of graphneg has computed properties of the graph nodes, the stores of all
+        # shards would get properties of that version. So refuse such a store.
         store.check_facts()
         info = info_of(store)
         # Refuse to make a snapshot of a shard, because it would be mistaken for a snapshot of the whole
@@ -325,7 +326,7 @@ Named = Iterator[tuple[str, Iterable[Row]]]
 
 
 def _read_donors(store: Store, splits: Splits) -> Named:
-    """Yield the utterances from whose graphs transforms copy, and excerpts of their dialogues."""
+    """Yield the utterances from whose graphs transforms copy, and then the excerpts of their dialogues."""
     donors = Donors(store)
     rows = [row for split in splits for row in donors.offers(*split)]
     yield DONORS, rows
@@ -333,9 +334,9 @@ def _read_donors(store: Store, splits: Splits) -> Named:
 
 
 def _excerpts(store: Store, rows: Sequence[Row]) -> Iterator[Row]:
-    """Yield a row for each dialogue with donor utterances, that is, utterances to copy graphs from.
+    """Yield a row for each dialogue that contains utterances from whose graphs transforms copy.
 
-    A row contains the id, corpus and split of the dialogue, its donor utterances, and their graphs.
+    A row contains the id, corpus and split of the dialogue, and only these utterances and their graphs.
     """
     wanted = {row["amr"] for row in rows}
     ids = iter(sorted({row["dialogue"] for row in rows}))
@@ -459,7 +460,7 @@ def _write_shifts(store: Store, part: str, number: int, rows: Sequence[Row]) -> 
 
 
 def _write_method(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
-    """Record how the keywords of the shift graph were extracted. Refuse a different method."""
+    """Store the names of the keyword extractor and the embedder. Refuse a store that has other names."""
     for row in rows:
         method = {name: row[name] for name in ("keywords", "embedder")}
         [state] = store.write(lambda tx, method=method: run(tx, "shift/begin", **method))
@@ -477,8 +478,6 @@ def _write_kinds(store: Store, part: str, number: int, rows: Sequence[Row]) -> N
 
 
 def _write_sentences(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
-    """Write the sentences of the snapshot that are not in the store yet."""
-
     def work(tx: ManagedTransaction) -> None:
         stored = run(tx, "load/stored_sentences", ids=[row["id"] for row in rows])
         there = {row["id"] for row in stored}

@@ -234,7 +234,6 @@ class _WorkerProcess:
     """A worker process, to which the parent process sends one request at a time."""
 
     def __init__(self, target: str, arguments: tuple[Any, ...], environment: dict[str, str]) -> None:
-        """Start the process, and send it the target function's name and arguments."""
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", _BOOT],  # -P: do not import modules from the working directory.
             stdin=subprocess.PIPE,
@@ -305,15 +304,7 @@ def _result_or_error(function: Callable[..., Any], *arguments: Any) -> tuple[boo
 
 
 def _create_function(target: str, arguments: tuple[Any, ...]) -> Callable[[Any], Any]:
-    """Create the function that processes items in a worker process.
-
-    Args:
-        target: Name of a factory function, as ``MODULE:NAME``.
-        arguments: Arguments of the factory function.
-
-    Returns:
-        The function that the factory function returned.
-    """
+    """Call the factory function ``MODULE:NAME``, and return the function that it creates for the items."""
     module, _, name = target.partition(":")
     return getattr(importlib.import_module(module), name)(*arguments)
 
@@ -355,7 +346,6 @@ def _as_shared_setting(change: Callable[[], Restore]) -> Callable[[], AbstractCo
 
     @contextmanager
     def changed() -> Generator[None]:
-        """Change a global setting for the duration of a ``with`` block."""
         nonlocal users
         with lock:
             users += 1

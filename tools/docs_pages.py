@@ -215,7 +215,8 @@ def _options_table(options: Sequence[inspect.Parameter], meanings: Mapping[str, 
     if not options:
         return []
     if not any(one.name in meanings for one in options):
-        # The docstring describes these options in sentences.
+        # The docstring describes these options in running text, so there are no descriptions for the cells of
+        # a table. List the defaults only.
         defaults = ", ".join(f"`{one.name}`: {_default_text(one.default)}" for one in options)
         return [f"Defaults: {defaults}.", ""]
     rows = [

@@ -208,7 +208,6 @@ class _Data:
     """All training examples as arrays, with the candidates of all words in one sequence."""
 
     def __init__(self, data: Sequence[Choice]) -> None:
-        """Number the features of all training examples."""
         self.of_contexts = vocabulary((one.context for one in data), AT_LEAST)
         self.of_candidates = vocabulary((option.features for one in data for option in one.found), AT_LEAST)
         self.contexts = Bags.of((one.context for one in data), self.of_contexts)
@@ -261,7 +260,6 @@ def train_chooser(data: Sequence[Choice], size: int, epochs: int, seed: int) -> 
 
 
 def _loss(weights: dict[str, Any], known: _Data, rows: Any, rng: Any) -> Any:
-    """Return the mean of the weighted cross-entropies of some training examples."""
     import torch
     from torch.nn import functional
 

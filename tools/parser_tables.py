@@ -91,7 +91,8 @@ class GraphCounts:
         covered = {i for first, behind in spans.values() for i in range(first, behind)}
         for word in words:
             concept = graph.nodes[tops[word.i]].concept if word.i in tops else None
-            # A later word of a multiword span is not deleted: it is part of the concept of the first word.
+            # Count a word without a concept as deleted, except a later word of a span: in "New York", "York"
+            # belongs to the concept of "New".
             if concept is not None or word.i not in covered:
                 self.concepts[word.lemma, class_of(word), concept or DELETED] += weight
         self._add_roles(words, graph, {k: first for k, (first, _) in spans.items()}, weight)

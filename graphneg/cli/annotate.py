@@ -182,7 +182,6 @@ def _read_and_print(
 
 
 def _add_to_review(paths: Sequence[Path], into: Path, key: Path | None) -> None:
-    """Read judgements from filled sheets, and add them to the review that is stored in ``into``."""
     from graphneg.evaluation.review.exchange import read_several
     from graphneg.evaluation.review.judgements import Judgements
 
@@ -226,7 +225,9 @@ def read_judged(paths: Sequence[Path], key: Path | None) -> tuple[ReviewSet, Seq
 
 def _table(what: str, lines: Sequence[Line]) -> Table:
     shares = list(lines[0].shares) if lines else []
-    rows = [(line.name, f"{line.read:,}", *map(_percent, line.shares.values())) for line in lines]
+    rows = [
+        (line.name, f"{line.read:,}", *map(_percent_with_interval, line.shares.values())) for line in lines
+    ]
     return figures_table(what, "read", *shares, rows=rows)
 
 
@@ -240,6 +241,5 @@ def _agreement_table(agreement: Sequence[Agreement]) -> Table:
     )
 
 
-def _percent(share: Estimate) -> str:
-    """Format a share as a percentage, with the confidence interval on a second line."""
+def _percent_with_interval(share: Estimate) -> str:
     return f"{share.value:.0%}\n{share.low:.0%}-{share.high:.0%}"

@@ -281,7 +281,7 @@ def correlation(
     kept = select_qualities(rated, quality or ())
     drawn = {"resamples": resamples, "seed": seed}
     with advise_on_interrupt(UNCHANGED):
-        columns = [(name, _model_scores(name, rated, over, overlap, offline)) for name in model or ()]
+        columns = [(name, _scores_of_model(name, rated, over, overlap, offline)) for name in model or ()]
         columns += [(name, [column[index] for index in at]) for name, column in from_files]
         found = [(name, correlate(column, kept, **drawn)) for name, column in columns]
         # Also correlate the numbers of words and turns with the ratings. If these numbers correlate as well
@@ -293,8 +293,9 @@ def correlation(
     print_message(f"{counted(len(rated), 'rated item')}, {counted(len(columns), 'scorer')}")
 
 
-def _model_scores(model: str, rated: list[RatedItem], over: Any, overlap: int, offline: bool) -> list[float]:
-    """Return the scores of rated items by a model, which is either a ranker or a coherence scorer."""
+def _scores_of_model(
+    model: str, rated: list[RatedItem], over: Any, overlap: int, offline: bool
+) -> list[float]:
     from graphneg.nn.models import locate, read_config
     from graphneg.rankers.base import kind_of, load_ranker, ranker_kinds
     from graphneg.scorers.coherence import CoherenceScorer

@@ -152,7 +152,6 @@ def sources(
 
 
 def _print_run(run: RankerRun) -> None:
-    """Print a line about a trained ranker: its source, seed, number of pairs, loss and duration."""
     missing = sum(run.shortfall.values())
     few = f"; {missing:,} per epoch are missing" if missing else ""
     pairs = counted(sum(run.pairs.values()), "pair")

@@ -204,7 +204,6 @@ def load(
 
 
 def _load_snapshot(paths: Sequence[Path], where: StoreOptions) -> None:
-    """Load a snapshot file, which ``graphneg shards snapshot`` has written, into the store."""
     from graphneg.snapshots import Snapshot
 
     if len(paths) != 1:

@@ -140,7 +140,8 @@ class LimitedProtocol(H11Protocol):
     @property
     def waiting_since(self) -> float:
         """The time since which the server has been waiting for the visitor; infinite if it is not waiting."""
-        # IDLE and SEND_BODY: the request is still incomplete.
+        # In the state IDLE, the headers of a request are incomplete or have not begun. In the state
+        # SEND_BODY, the body of a request is incomplete.
         is_incomplete = self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
         stalled = inf if self._stalled_since is None else self._stalled_since
         return min(stalled, self._since if is_incomplete else inf)

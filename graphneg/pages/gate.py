@@ -278,7 +278,6 @@ class Gate:
         return ""
 
     def _redirect_without_token(self, request: Request) -> Response:
-        """Redirect to the same page without the token, and set the cookie."""
         query = urlencode([pair for pair in request.query_params.multi_items() if pair[0] != TOKEN])
         # Reduce several slashes at the beginning to a single slash, because "//example.org" would redirect
         # to another host.

@@ -327,7 +327,7 @@ def around_drawn(around: Neighbourhood) -> Drawn:
     edges = [
         (shift.focus, shift.perspective, shift.count) for shift in (*around.moves_to, *around.comes_from)
     ]
-    return _drawn(edges, sides)
+    return _draw_shifts(edges, sides)
 
 
 def commonest_drawn(edges: Iterable[Edge], topics: int) -> Drawn:
@@ -348,7 +348,7 @@ def commonest_drawn(edges: Iterable[Edge], topics: int) -> Drawn:
     ranked = sorted(pairs, key=lambda topic: (-pairs[topic], topic))[:topics]
     sides = dict.fromkeys(ranked, 1)
     among = [edge for edge in edges if edge[0] in sides and edge[1] in sides]
-    return _drawn(sorted(among, key=lambda edge: (-edge[2], edge))[:MOST_SHIFTS], sides)
+    return _draw_shifts(sorted(among, key=lambda edge: (-edge[2], edge))[:MOST_SHIFTS], sides)
 
 
 def rows_drawn(rows: Rows) -> Drawn | None:
@@ -367,7 +367,7 @@ def rows_drawn(rows: Rows) -> Drawn | None:
     # Remove duplicates. `fromkeys` keeps the order of the edges.
     edges = list(dict.fromkeys(edge for row in rows[:DRAWN] for edge in _shifts_in_row(row)))
     if edges:
-        return _drawn(edges)
+        return _draw_shifts(edges)
     graph = rows.to_networkx()
     if not graph:
         return None
@@ -428,7 +428,7 @@ def written(value: Any) -> str:
     return shown(value)
 
 
-def _drawn(edges: Sequence[Edge], sides: Mapping[str, int] | None = None) -> Drawn:
+def _draw_shifts(edges: Sequence[Edge], sides: Mapping[str, int] | None = None) -> Drawn:
     """Draw shifts. ``sides`` maps the topics, in drawing order, to -1 (left), 0 (middle) or 1 (right)."""
     amounts = Counter[str]()
     for focus, perspective, count in edges:
@@ -443,7 +443,6 @@ def _drawn(edges: Sequence[Edge], sides: Mapping[str, int] | None = None) -> Dra
 
 
 def _parse_parameters(text: str) -> dict[str, Any]:
-    """Parse the parameters of a query, which must be a JSON object."""
     found = _json("parameters", text) if text.strip() else {}
     if not isinstance(found, dict):
         raise InputError('the parameters must be a JSON object, such as {"corpus": "everyday"}')

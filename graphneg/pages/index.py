@@ -193,7 +193,7 @@ class NegativesIndex:
             The distributions, sorted by the name of the score.
         """
         rows = self._rows("SELECT score, spread FROM spreads ORDER BY score")
-        with self._explain_damage():
+        with self._damage_as_input_error():
             return [
                 msgspec.convert({"score": score, **msgspec.json.decode(text)}, ScoreDistribution)
                 for score, text in rows
@@ -327,7 +327,7 @@ class NegativesIndex:
         numbers = [n for (n,) in self._rows(query, values)]
         among = ", ".join("?" * len(numbers))
         records = dict(self._rows(f"SELECT n, record FROM negatives WHERE n IN ({among})", numbers))
-        with self._explain_damage():
+        with self._damage_as_input_error():
             return [
                 IndexedNegative(n, negative_from_json(zlib.decompress(records[n]).decode())) for n in numbers
             ]
@@ -339,14 +339,13 @@ class NegativesIndex:
     @contextmanager
     def _open(self) -> Generator[sqlite3.Connection]:
         with (
-            self._explain_damage(),
+            self._damage_as_input_error(),
             closing(sqlite3.connect(f"{self._path.as_uri()}?mode=ro", uri=True)) as index,
         ):
             yield index
 
     @contextmanager
-    def _explain_damage(self) -> Generator[None]:
-        """Convert the errors that a damaged index causes into an `InputError`."""
+    def _damage_as_input_error(self) -> Generator[None]:
         damage = (
             sqlite3.Error,
             zlib.error,

@@ -308,7 +308,7 @@ def _row(one: IndexedNegative) -> Row:
 
 
 def _marked_pieces(negative: Negative, turn: int, change: TurnChange) -> Sequence[tuple[bool, str, str]]:
-    """Return the unchanged and changed pieces of an edited turn; empty if the turn was not edited."""
+    """Split an edited turn into changed and unchanged phrases; empty if the turn was not edited."""
     # A response that a generator has written as a whole does not count as edited: it has no words in common
     # with the original except by chance.
     is_written = turn == len(negative.context) and not negative.amr

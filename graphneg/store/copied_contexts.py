@@ -118,7 +118,7 @@ def _find_copies(store: Store) -> CopiedContexts:
     signatures = _Signatures()
     for dialogue, answers in _dialogues_with_replies(store, dialogue_ids(store, Selection())):
         signatures.add(dialogue, answers)
-    wanted = signatures.meeting()
+    wanted = signatures.similar_contexts()
     # Second pass: read the contexts that may have copies, and group contexts with the same words.
     classes: dict[tuple[int, int], _SameWords] = {}
     for dialogue, answers in _dialogues_with_replies(store, iter(sorted(wanted))):
@@ -146,7 +146,6 @@ class _SameWords:
     """A set of contexts that have the same words. ``near`` lists other sets with nearly the same words."""
 
     def __init__(self, words: frozenset[int], last: frozenset[int], bands: Sequence[int]) -> None:
-        """Initialize the set with the words of its contexts. The contexts themselves are added later."""
         self.words, self.last, self.bands = words, last, bands
         self.replies: set[str] = set()
         self.places: list[Place] = []
@@ -157,12 +156,10 @@ class _ContextSoFar:
     """A context that grows turn by turn, with the words of the whole context and of its last turn."""
 
     def __init__(self) -> None:
-        """Initialize an empty context."""
         self.whole, self.last = Signature(), frozenset[int]()
         self._sum = 0
 
     def add(self, text: str) -> None:
-        """Append a turn to the context."""
         self.last = word_hashes(text)
         # The sum is a hash of the set of words in the context. A set contains each word once, so only add the
         # hashes of words that are new in the context.
@@ -193,19 +190,17 @@ class _Signatures:
     """The signature bands of all contexts, in arrays to save memory. There can be millions of contexts."""
 
     def __init__(self) -> None:
-        """Initialize an empty collection."""
         self._bands, self._dialogues, self._turns = array("L"), array("L"), array("L")
         self._ids: list[str] = []
 
     def add(self, dialogue: StoredDialogue, answers: Mapping[int, Sequence[str]]) -> None:
-        """Add the MinHash signatures of a dialogue's contexts."""
         for turn, context in _contexts_with_replies(dialogue, answers):
             self._bands.extend(context.bands())
             self._dialogues.append(len(self._ids))
             self._turns.append(turn)
         self._ids.append(dialogue.id)
 
-    def meeting(self) -> dict[str, set[int]]:
+    def similar_contexts(self) -> dict[str, set[int]]:
         """Find contexts that are probably nearly equal to a context of another dialogue.
 
         Two contexts are found if a band (a part of their MinHash signatures) is the same.
@@ -240,10 +235,10 @@ def _dialogues_with_replies(
     while page := list(islice(ids, _PAGE)):
         responses = read_responses(store, page)
         for dialogue in read_dialogues(store, page):
-            yield dialogue, _right(dialogue, responses.get(dialogue.id, ()))
+            yield dialogue, _correct_replies(dialogue, responses.get(dialogue.id, ()))
 
 
-def _right(dialogue: StoredDialogue, responses: Iterable[StoredResponse]) -> dict[int, list[str]]:
+def _correct_replies(dialogue: StoredDialogue, responses: Iterable[StoredResponse]) -> dict[int, list[str]]:
     """Return the texts of all turns but the first, and of responses with label 1, keyed by turn index."""
     answers: defaultdict[int, list[str]] = defaultdict(list)
     for turn in dialogue.turns[1:]:
@@ -273,7 +268,7 @@ def _contexts_with_replies(
 
 
 def _link_similar(classes: Mapping[tuple[int, int], _SameWords]) -> None:
-    """Link each class (contexts with the same words) to the classes with nearly the same words."""
+    """Link each set of contexts with the same words to the sets of contexts with nearly the same words."""
     buckets: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     for key, same in classes.items():
         for band in enumerate(same.bands):

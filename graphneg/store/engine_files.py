@@ -142,7 +142,7 @@ def _check_pages(database: Path) -> None:
         raise _damage_error(path, "it is missing")
     if not any(kind == "dict" for kind, _ in found):
         raise _damage_error(database, "its dictionary, 'dictionary.*.dict', is missing")
-    for _, details in _objects(path, _read_object(path), "types"):
+    for _, details in _entries_of_object(path, _read_object(path), "types"):
         buckets = details.get("buckets")
         for bucket in cast("list[Any]", buckets) if isinstance(buckets, list) else ():
             if ("bucket", str(bucket)) not in found:
@@ -222,11 +222,11 @@ def _check_schema(path: Path) -> None:
                 f"{path} holds {what}, which the server would run: read it, and to open the store without it "
                 f'set "{key}" to {{}} there and in schema.prev.json'
             )
-    for name, kind in _objects(path, schema, "types"):
+    for name, kind in _entries_of_object(path, schema, "types"):
         _check_keys(path, f"type {name}", kind, _TYPE_DATA, _TYPE_KINDS)
-        for inner, details in _objects(path, kind, "properties"):
+        for inner, details in _entries_of_object(path, kind, "properties"):
             _check_keys(path, f"property {name}.{inner}", details, _PROPERTY_DATA, None)
-        for inner, details in _objects(path, kind, "indexes"):
+        for inner, details in _entries_of_object(path, kind, "indexes"):
             _check_keys(path, f"index {inner}", details, _INDEX_DATA, _INDEX_KINDS)
 
 
@@ -291,7 +291,9 @@ def _check_configuration(path: Path) -> None:
             )
 
 
-def _objects(path: Path, owner: Mapping[str, Any], key: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _entries_of_object(
+    path: Path, owner: Mapping[str, Any], key: str
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the entries of a JSON object inside a JSON object. Each value must be a JSON object itself."""
     inner = owner.get(key, {})
     if not isinstance(inner, dict):

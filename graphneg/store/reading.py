@@ -253,7 +253,6 @@ def only_reading(text: str) -> Generator[None]:
 
 
 def _write_refusal(text: str, reason: str = "") -> OnlyReading:
-    """Return the error for a query that does more than read."""
     clause = write_clause(text)
     if clause:
         return OnlyReading(f"this query would write ({clause}), and only reading is allowed here")

@@ -257,7 +257,7 @@ class Supervisor:
         """Run until the server has no users or has ended, or a signal arrives. Return the exit status."""
         try:
             self._write_endpoint()
-            while self._in_use() and self._java.poll() is None:
+            while self._should_run() and self._java.poll() is None:
                 self._serve()
                 if not self._bolt_port:
                     self._find_bolt_port()
@@ -265,8 +265,7 @@ class Supervisor:
             self._stop()
         return 0
 
-    def _in_use(self) -> bool:
-        """Return whether the server should continue to run."""
+    def _should_run(self) -> bool:
         now = time.monotonic()
         age = now - self._started
         self._is_late = not self._bolt_port and age > LISTENING_SECONDS
@@ -354,7 +353,6 @@ class Supervisor:
                 _send_line(user, b"%d\n" % self._bolt_port)
 
     def _write_endpoint(self) -> None:
-        """Write the endpoint file atomically."""
         endpoint = {
             "protocol": PROTOCOL,
             "graphneg": self._order["graphneg"],
@@ -475,7 +473,6 @@ def _write_accounts(folder: Path, accounts: dict[str, str]) -> None:
 
 
 def _password_hash(password: str) -> str:
-    """Return the hash of a password in the format of the server's user file."""
     # Use one iteration only. More iterations would slow down each connection, and are not needed: a password
     # with 192 random bits cannot be guessed.
     salt = secrets.token_urlsafe(24)
