@@ -50,7 +50,7 @@ SORTED = 100
 SECONDS = 0.01
 """Seconds that the stub of a served model takes per answer."""
 SATURATED = 0.8
-"""Minimum share of busy cores of a saturated machine. On such a machine, no goal is set for actors."""
+"""If more than this share of the cores is busy, further actors cannot be faster, so there is no goal."""
 LEAST_RATE, LEAST_EFFICIENCY, MOST_OVERHEAD, MOST_MEMORY = 1.5, 0.9, 0.15, 1.15
 """Goals: minimum speed-up of concurrent writers, minimum efficiency of actors, maximum overhead of Ray, and
 maximum ratio of the memory for many dialogues to the memory for few dialogues."""

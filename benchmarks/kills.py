@@ -48,7 +48,8 @@ LOOSE = (
     "MATCH (n:Edit) WHERE NOT EXISTS { (:Variant)-[:APPLIED]->(n) } RETURN count(n) AS amount",
     "MATCH (n:Amr) WHERE NOT EXISTS { ()-[:MEANS]->(n) } RETURN count(n) AS amount",
 )
-"""Queries that count edits without a variant, and graphs without an utterance."""
+"""Queries that count edits without a variant, and graphs without an utterance. After a kill, there must
+be none of them."""
 FORGET = {
     "load": ("Dialogue", "Utterance", "Response", "Amr", "AmrNode", "Clause", "Entity"),
     "parse": ("Amr", "AmrNode", "Parse", "Clause", "Entity"),

@@ -31,7 +31,8 @@ EACH = 3
 FOLDS = 5
 """Number of folds of the cross-validation."""
 PEOPLES_OWN = 0.88
-"""Share of people's responses that count as describing a different situation (scene) than their contexts."""
+"""Share of people's responses that count as describing a different situation (scene) than their contexts. It
+determines the border of `Closeness`."""
 MOST_AUC, LEAST_SHARED, LEAST_ELSEWHERE, MOST_USES = 0.75, 0.45, 0.80, 2
 """Goals: maximum AUC, minimum share of responses that share two words with their contexts, minimum share of
 responses that describe a different scene, and maximum number of uses of one text."""

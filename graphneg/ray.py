@@ -62,7 +62,7 @@ _RETRIES = 1
 """Number of times that Ray itself retries a block if the actor that processed it has died."""
 _PAUSE_SECONDS = 5.0
 """Number of seconds to wait before blocks whose actors have died are processed again."""
-_SIGNING_IN = tuple(
+_CREDENTIALS = tuple(
     f"NEO4J_{name}" for name in ("USERNAME", "PASSWORD", "DATABASE", "READER_USERNAME", "READER_PASSWORD")
 )
 """Environment variables with credentials. Their values are passed to actors as arguments, because the Ray
@@ -278,8 +278,8 @@ def _dataset_of_blocks(pipeline: Pipeline, names: Sequence[str], folder: Path | 
     # Use an absolute path, because actors run in a different working directory.
     where = None if folder is None else folder.absolute()
     found = ray.data.from_items([{"block": name} for name in names], override_num_blocks=len(names))
-    signing_in = {name: os.environ[name] for name in _SIGNING_IN if name in os.environ}
-    arguments = (pickle.dumps(pipeline), where, signing_in)
+    credentials = {name: os.environ[name] for name in _CREDENTIALS if name in os.environ}
+    arguments = (pickle.dumps(pipeline), where, credentials)
     with warnings.catch_warnings():  # Hide Ray's warnings about `max_task_retries`, which Ray accepts anyway.
         warnings.simplefilter("ignore")
         # If all blocks share a store, an earlier call of this function (with `folder` None) has parsed them.
@@ -312,8 +312,8 @@ def _actor_arguments(actors: Actors, arguments: tuple[Any, ...], most: int) -> d
 class _ParseActor:
     """Ray actor that runs `Reader`, the first stage of a pipeline. Each batch contains one block of input."""
 
-    def __init__(self, pipeline: bytes, folder: Path | None, signing_in: dict[str, str]) -> None:
-        os.environ.update(signing_in)
+    def __init__(self, pipeline: bytes, folder: Path | None, credentials: dict[str, str]) -> None:
+        os.environ.update(credentials)
         self._folder, self._stage = folder, Reader(pickle.loads(pipeline))
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
@@ -334,8 +334,8 @@ class _ParseActor:
 class _MakeActor:
     """Ray actor that makes negatives: it runs the stage `Maker` of a pipeline on one block of dialogues."""
 
-    def __init__(self, pipeline: bytes, folder: Path, signing_in: dict[str, str]) -> None:
-        os.environ.update(signing_in)
+    def __init__(self, pipeline: bytes, folder: Path, credentials: dict[str, str]) -> None:
+        os.environ.update(credentials)
         self._stage = Maker(pickle.loads(pipeline), folder)
 
     def __del__(self) -> None:

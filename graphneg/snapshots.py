@@ -99,11 +99,11 @@ EXCERPTS, KINDS, METHOD = "excerpts", "kinds", "method"
 """Kinds of rows that belong to a part with a different name. Rows of the kind ``excerpts`` belong to the part
 ``donors``. Each of these rows contains the utterances of a dialogue from whose graphs a transform may copy.
 Rows of the kinds ``kinds`` and ``method`` belong to the part ``shifts``."""
-_KEPT = frozenset({DONORS, UTTERANCES, BANK, ANSWERED, COPIES})
+_STORED_AS_JSON = frozenset({DONORS, UTTERANCES, BANK, ANSWERED, COPIES})
 """Kinds of rows that are stored as JSON. All other rows become nodes and relationships, like loaded data."""
 _PAGE = 500
 """Number of rows that are written in one transaction."""
-_MARKED = {"excerpt": True, "shifts": True, "pooled": True}
+_ALREADY_PROCESSED = {"excerpt": True, "shifts": True, "pooled": True}
 """Attributes of the dialogues that are loaded from excerpts. They mark the dialogues as already processed, so
 that they are added neither to the shift graph nor to the sentence pool.
 """
@@ -423,7 +423,7 @@ def _write_excerpts(store: Store, part: str, number: int, rows: Sequence[Row]) -
     there = {dialogue.id for dialogue in read_dialogues(store, [row[0] for row in rows])}
     new = [row for row in rows if row[0] not in there]
     dialogues = [
-        Dialogue(id, corpus, split, tuple(Utterance(*turn) for turn in turns), attributes=_MARKED)
+        Dialogue(id, corpus, split, tuple(Utterance(*turn) for turn in turns), attributes=_ALREADY_PROCESSED)
         for id, corpus, split, turns, _ in new
     ]
     write_records(store, dialogues, LoadReport(part), GraphDialogues(part, part, 1))
@@ -492,7 +492,7 @@ def _write_sentences(store: Store, part: str, number: int, rows: Sequence[Row]) 
 
 
 _LOADING = {
-    **dict.fromkeys(_KEPT, _store_as_json),
+    **dict.fromkeys(_STORED_AS_JSON, _store_as_json),
     EXCERPTS: _write_excerpts,
     METHOD: _write_method,
     SHIFTS: _write_shifts,

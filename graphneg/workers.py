@@ -52,7 +52,7 @@ _BOOT = (
     "from graphneg.workers import serve\n"
     "serve()\n"
 )
-_PASSED = re.compile(
+_INHERITED = re.compile(
     r"""
     # the user, the system and its folders
     (PATH|HOME|USER|LOGNAME|USERNAME|SHELL|TERM|COLUMNS|TZ|LANG|LANGUAGE|LC_\w+|XDG_\w+|TMPDIR|TEMP|TMP)
@@ -76,8 +76,8 @@ _SECRET = re.compile(
     r"(^|_)(TOKENS?|PASS|PASSWORD|PASSWD|PASSPHRASE|SECRETS?|(API|ACCESS)?_?KEY|CREDENTIALS?|AUTH)(_|$)", re.I
 )
 """Matches names of variables that contain secrets, such as ``HF_TOKEN``. They are not passed on even if
-`_PASSED` matches."""
-_SIGNS_IN = re.compile(r"//[^/\s]*@")
+`_INHERITED` matches."""
+_WITH_CREDENTIALS = re.compile(r"//[^/\s]*@")
 """Matches values that contain a user name or a password, such as ``http://ann:secret@proxy:3128``. They are
 not passed on."""
 _ONE_THREAD: dict[str, str] = dict.fromkeys(
@@ -102,7 +102,7 @@ def child_environment() -> dict[str, str]:
     return {
         name: value
         for name, value in os.environ.items()
-        if _PASSED.fullmatch(name) and not _SECRET.search(name) and not _SIGNS_IN.search(value)
+        if _INHERITED.fullmatch(name) and not _SECRET.search(name) and not _WITH_CREDENTIALS.search(value)
     }
 
 

@@ -39,7 +39,8 @@ from tools.parser_networks import Bags, descend, stored, summed, vocabulary
 AT_LEAST = 2
 """Minimum count of a feature to be learned."""
 FREQUENT, SELDOM = 12, 0.15
-"""Minimum count of a frequent word, and maximum share of a fragment that may be an alignment error."""
+"""Minimum count of a frequent word. A fragment that has at most the given share of the counts of a frequent
+word may be an alignment error."""
 START, BIAS_START = 0.005, 0.1
 """Standard deviations of the initial weights of features and of biases."""
 BAG_DROPPED, DROPPED, RATE, DECAY, BATCH = 0.15, 0.2, 4e-3, 1e-3, 512

@@ -48,13 +48,15 @@ from tools.parser_tables import phrase_head
 UNWORDED = frozenset({"multi-sentence"})
 """Concepts that never come from a word."""
 _COMPARED = frozenset({"JJR", "JJS", "RBR", "RBS", "VB"})
-"""Part-of-speech tags that are counted like words: tags of comparatives, superlatives and base forms."""
+"""Part-of-speech tags that are counted like words: tags of comparatives, superlatives and base forms. The
+concept ``more``, for example, co-occurs with the tag JJR of *taller*."""
 _WITH_PARENT = frozenset({"more", "most", "you", "amr-unknown", "ever", "so"})
-"""Concepts that are aligned with the word of their parent, because they have no word of their own."""
+"""Concepts that are aligned with the word of their parent, because no word expresses them: the ``you`` of *Go
+home!* is aligned with *go*."""
 _BY_PUNCTUATION = frozenset(
     {"and", "amr-unknown", "mode=expressive", "request-confirmation-91", "polarity=amr-unknown"}
 )
-"""Labels that a punctuation mark may stand for."""
+"""Labels that can be aligned with a punctuation mark: the comma of *red, green* can express ``and``."""
 
 
 def copy_words(words: Sequence[Word]) -> list[Word]:
@@ -207,8 +209,8 @@ class Anchoring:
         for word in words:
             for key in _keys(word):
                 both = self.together[label, key]
-                # Fewer than three common sentences may be chance. A punctuation mark may only stand for
-                # labels such as "and".
+                # Fewer than three common sentences may be chance. A punctuation mark is only aligned with
+                # labels such as "and", which the comma of "red, green" expresses.
                 if both < 3 or (not any(one.isalnum() for one in key) and label not in _BY_PUNCTUATION):
                     continue
                 with_key = both / self.keys[key]
