@@ -17,7 +17,7 @@ class GraphDrawing {
     this.onTopic = onTopic;
     this.onShift = onShift;
     this.graph = { topics: [], shifts: [] };
-    this.positions = new Float32Array(0);
+    this.places = new Float32Array(0);
     this.view = { x: 0, y: 0, scale: 1 };
     this.fitted = true; // true until the visitor moves the view: the view then always shows the whole graph
     this.frames = []; // drawing times of the last frames, in milliseconds
@@ -32,12 +32,12 @@ class GraphDrawing {
   // Show a graph. Topics that were also in the previous graph stay near their positions.
   show(graph) {
     const known = new Map(this.graph.topics.map((topic, i) => [topic.name, i]));
-    const positions = new Float32Array(2 * graph.topics.length).fill(NaN);
+    const places = new Float32Array(2 * graph.topics.length).fill(NaN);
     graph.topics.forEach((topic, i) => {
       const before = known.get(topic.name);
-      if (before !== undefined) positions.set(this.positions.subarray(2 * before, 2 * before + 2), 2 * i);
+      if (before !== undefined) places.set(this.places.subarray(2 * before, 2 * before + 2), 2 * i);
     });
-    const continued = known.size > 0 && this.positions.length > 0;
+    const continued = known.size > 0 && this.places.length > 0;
     this.graph = graph;
     this.sizes = graph.topics.map((topic) => 4 + 1.6 * Math.log2(1 + topic.amount));
     this.byAmount = graph.topics.map((_, i) => i).sort((a, b) => this.sizes[b] - this.sizes[a]);
@@ -52,13 +52,13 @@ class GraphDrawing {
       topics: graph.topics.length,
       edges: graph.shifts.flatMap((shift) => [shift.from, shift.to]),
       sides: sided ? graph.topics.map((topic) => topic.side || 0) : null,
-      positions: continued ? positions : null,
+      places: continued ? places : null,
     });
   }
 
-  #placed({ positions, done }) {
-    if (positions.length !== 2 * this.graph.topics.length) return; // ignore a late message about the previous graph
-    this.positions = positions;
+  #placed({ places, done }) {
+    if (places.length !== 2 * this.graph.topics.length) return; // ignore a late message about the previous graph
+    this.places = places;
     this.settled = done;
     this.canvas.dataset.settled = String(done);
     if (this.fitted) this.fit();
@@ -69,9 +69,9 @@ class GraphDrawing {
   fit() {
     this.fitted = true;
     let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
-    for (let i = 0; i < this.positions.length; i += 2) {
-      left = Math.min(left, this.positions[i]); right = Math.max(right, this.positions[i]);
-      top = Math.min(top, this.positions[i + 1]); bottom = Math.max(bottom, this.positions[i + 1]);
+    for (let i = 0; i < this.places.length; i += 2) {
+      left = Math.min(left, this.places[i]); right = Math.max(right, this.places[i]);
+      top = Math.min(top, this.places[i + 1]); bottom = Math.max(bottom, this.places[i + 1]);
     }
     if (left > right) return;
     const [width, height] = [this.canvas.clientWidth, this.canvas.clientHeight];
@@ -138,7 +138,7 @@ class GraphDrawing {
     const ratio = devicePixelRatio || 1;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, canvas.clientWidth, canvas.clientHeight);
-    if (!this.positions.length || !this.shifts) return;
+    if (!this.places.length || !this.shifts) return;
     if (this.#isFine || !this.settled) {
       this.#render(context, view, canvas.clientWidth, canvas.clientHeight);
       return;
@@ -166,7 +166,7 @@ class GraphDrawing {
   }
 
   #render(context, view, width, height) {
-    const at = (i) => [view.x + view.scale * this.positions[2 * i], view.y + view.scale * this.positions[2 * i + 1]];
+    const at = (i) => [view.x + view.scale * this.places[2 * i], view.y + view.scale * this.places[2 * i + 1]];
     const seen = ([x, y]) => x > -40 && y > -40 && x < width + 40 && y < height + 40;
     this.pen = context;
     if (this.#isFine) for (const shift of this.shifts) this.#arrow(shift, at);
@@ -296,7 +296,7 @@ class GraphDrawing {
 
   // Return the topic or shift at a position of the canvas: {topic}, {shift} or nothing.
   find(x, y) {
-    const at = (i) => [this.view.x + this.view.scale * this.positions[2 * i], this.view.y + this.view.scale * this.positions[2 * i + 1]];
+    const at = (i) => [this.view.x + this.view.scale * this.places[2 * i], this.view.y + this.view.scale * this.places[2 * i + 1]];
     let [best, nearest] = [null, Infinity];
     for (let i = 0; i < this.graph.topics.length; i++) {
       const [tx, ty] = at(i);

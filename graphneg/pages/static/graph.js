@@ -81,16 +81,16 @@ async function begin() {
       else drawing.fit();
     });
   if (canvas.dataset.source) {
-    const size = document.getElementById("size");
-    size.textContent = "loading …";
+    const status = document.getElementById("told");
+    status.textContent = "loading …";
     const answer = await fetch(canvas.dataset.source);
     if (!answer.ok) {
       const found = new DOMParser().parseFromString(await answer.text(), "text/html");
-      size.textContent = found.querySelector("[role=alert]")?.textContent || "the server does not answer";
+      status.textContent = found.querySelector("[role=alert]")?.textContent || "the server does not answer";
       return;
     }
     shown = await answer.json();
-    size.textContent = `${shown.topics.length.toLocaleString("en")} topics, ${shown.shifts.length.toLocaleString("en")} shifts`;
+    status.textContent = `${shown.topics.length.toLocaleString("en")} topics, ${shown.shifts.length.toLocaleString("en")} shifts`;
   } else shown = graphOf(document);
   drawing.show(shown);
 }

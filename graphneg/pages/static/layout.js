@@ -1,6 +1,6 @@
 // Computes a force-directed layout in a worker, so that the page stays responsive.
-// It receives {topics: number, edges: [from, to, ...], sides: [-1 | 0 | 1, ...] or null, positions: [x, y, ...] or null}.
-// It sends {positions: Float32Array of x, y, ..., done}, repeatedly until the layout has settled.
+// It receives {topics: number, edges: [from, to, ...], sides: [-1 | 0 | 1, ...] or null, places: [x, y, ...] or null}.
+// It sends {places: Float32Array of x, y, ..., done}, repeatedly until the layout has settled.
 "use strict";
 for (const part of ["dispatch", "quadtree", "timer", "force"]) importScripts(`vendor/d3/d3-${part}.min.js`);
 
@@ -11,8 +11,8 @@ let latest = 0;
 onmessage = ({ data }) => {
   const request = ++latest;
   const nodes = Array.from({ length: data.topics }, (_, i) => {
-    const known = data.positions && !Number.isNaN(data.positions[2 * i]);
-    return known ? { x: data.positions[2 * i], y: data.positions[2 * i + 1] } : {};
+    const known = data.places && !Number.isNaN(data.places[2 * i]);
+    return known ? { x: data.places[2 * i], y: data.places[2 * i + 1] } : {};
   });
   const links = [];
   for (let i = 0; i < data.edges.length; i += 2)
@@ -25,15 +25,15 @@ onmessage = ({ data }) => {
     .force("y", d3.forceY().strength(0.05));
   if (!many) simulation.force("room", d3.forceCollide(26));
   if (many) simulation.alphaDecay(0.05).alphaMin(0.01);
-  if (data.positions) simulation.alpha(0.5);
+  if (data.places) simulation.alpha(0.5);
   const step = () => {
     if (request !== latest) return;
     const until = performance.now() + MESSAGE_MS;
     do simulation.tick(); while (performance.now() < until && simulation.alpha() > simulation.alphaMin());
-    const positions = new Float32Array(2 * nodes.length);
-    nodes.forEach((node, i) => { positions[2 * i] = node.x; positions[2 * i + 1] = node.y; });
+    const places = new Float32Array(2 * nodes.length);
+    nodes.forEach((node, i) => { places[2 * i] = node.x; places[2 * i + 1] = node.y; });
     const done = simulation.alpha() <= simulation.alphaMin();
-    postMessage({ positions, done }, [positions.buffer]);
+    postMessage({ places, done }, [places.buffer]);
     if (!done) setTimeout(step);
   };
   step();
