@@ -12,7 +12,7 @@ WITH u, count(a) AS answers
 WHERE answers = 0
 MATCH (d:Dialogue)-[:HAS_TURN]->(u)-[:NEXT]->(v:Utterance)
 WHERE $corpus IS NULL OR d.corpus = $corpus
-WITH d.order AS place, u.turn AS turn, u.id AS id, u.speaker AS speaker, u.text AS text, v.text AS reply
-ORDER BY place, turn
+WITH d.order AS dialogue_order, u.turn AS turn, u.id AS id, u.speaker AS speaker, u.text AS text, v.text AS reply
+ORDER BY dialogue_order, turn
 LIMIT $limit
 RETURN id, speaker, text, reply

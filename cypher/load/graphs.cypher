@@ -38,7 +38,7 @@ UNWIND $lexemes AS row
 MATCH (t:Term {text: row.text})
 FOREACH (one IN CASE WHEN t.kind IS NULL THEN [t] ELSE [] END | SET one.kind = row.kind)
 WITH t, row, ns
-UNWIND row.nodes AS place
-WITH t, ns[place] AS n
+UNWIND row.nodes AS node
+WITH t, ns[node] AS n
 CREATE (n)-[:LEXEME]->(t)
 RETURN count(*) AS lexemes

@@ -2,7 +2,7 @@
 // A graph is {topics: [{name, amount, side?}], shifts: [{from, to, amount}]}, where from and to are indices of topics.
 "use strict";
 
-const FINE = 400; // maximum number of shifts that are drawn with arrowheads; more shifts are drawn as plain lines
+const FINE = 400; // maximum number of shifts that are drawn with arrowheads; if there are more, all are drawn as plain lines
 const ROUGH = 2500; // maximum number of shifts that are drawn while the layout settles; the most frequent are drawn
 const BESIDE = 0.25; // margin of the cached picture on each side, as a share of the view
 const STILL_MS = 140; // milliseconds without movement after which the cached picture is drawn again
