@@ -96,7 +96,7 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Turns:
+class TrainerSpeeds:
     """The speeds of one trainer.
 
     Other load on the machine lowers the rate by the clock, but hardly the rate by processor time.
@@ -110,7 +110,7 @@ class Turns:
     processor: Sample
 
 
-def training_table(plain: Turns, streamed: Turns) -> tuple[Table, float]:
+def training_table(plain: TrainerSpeeds, streamed: TrainerSpeeds) -> tuple[Table, float]:
     """Compare training on a list of pairs with training on streamed pairs.
 
     Args:
@@ -210,7 +210,9 @@ def _encoder() -> Path | None:
     return Path(spec.origin).parent / ENCODER[1]
 
 
-def _train_both_ways(encoder: Path, corpus: Corpus, folder: Path, repeats: int) -> tuple[Turns, Turns]:
+def _train_both_ways(
+    encoder: Path, corpus: Corpus, folder: Path, repeats: int
+) -> tuple[TrainerSpeeds, TrainerSpeeds]:
     """Train alternately on a list of pairs and on streamed pairs; the first round is a warm-up."""
     path = folder / "pairs-trained.jsonl"
     of_each = MIX.positives + sum(MIX.negatives.values())
@@ -224,8 +226,8 @@ def _train_both_ways(encoder: Path, corpus: Corpus, folder: Path, repeats: int) 
     return _turns(plain[1:], len(ready)), _turns(ours[1:], len(ready))
 
 
-def _turns(clocks: Sequence[_TrainingClock], pairs: int) -> Turns:
-    return Turns(
+def _turns(clocks: Sequence[_TrainingClock], pairs: int) -> TrainerSpeeds:
+    return TrainerSpeeds(
         sample(pairs / one.seconds for one in clocks), sample(pairs / one.processor for one in clocks)
     )
 

@@ -30,10 +30,10 @@ EACH = 3
 """Maximum number of compared responses per context."""
 FOLDS = 5
 """Number of folds of the cross-validation."""
-PEOPLES_OWN = 0.88
+SHARE_OTHER_SCENE = 0.88
 """Share of people's responses that count as describing a different situation (scene) than their contexts. It
 determines the border of `Closeness`."""
-MOST_AUC, LEAST_SHARED, LEAST_ELSEWHERE, MOST_USES = 0.75, 0.45, 0.80, 2
+MOST_AUC, LEAST_SHARED, LEAST_OTHER_SCENE, MOST_USES = 0.75, 0.45, 0.80, 2
 """Goals: maximum AUC, minimum share of responses that share two words with their contexts, minimum share of
 responses that describe a different scene, and maximum number of uses of one text."""
 PEOPLE = "people"
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "What tells hard from people's wrong responses",
         f"{len(test)} contexts of DailyDialog++ dev, {EACH} responses of each at most. AUC: tf-idf of words "
         f"and pairs, logistic regression, {FOLDS} folds by context. Own scene: without the words in common "
-        f"as close to the context as {1 - PEOPLES_OWN:.0%} of people's are.",
+        f"as close to the context as {1 - SHARE_OTHER_SCENE:.0%} of people's are.",
         ("source", "read", *next(iter(rows.values()))),
         tuple((name, f"{len(sources.get(name, people))}", *row.values()) for name, row in rows.items()),
     )
@@ -105,7 +105,7 @@ class Closeness:
             axis=0
         )
         ranked = sorted(self.of(people))
-        self.border = ranked[int(PEOPLES_OWN * len(ranked))]
+        self.border = ranked[int(SHARE_OTHER_SCENE * len(ranked))]
 
     def of(self, texts: Texts) -> list[float]:
         """Return how close some responses are to their contexts.
@@ -203,7 +203,7 @@ def _words(text: str) -> list[str]:
 
 
 _I = frozenset({"i", "my", "i'm", "i've", "i'll", "i'd"})
-LIKE: Mapping[str, Callable[[str], bool]] = {
+STYLE_FEATURES: Mapping[str, Callable[[str], bool]] = {
     "I or my": lambda text: not _I.isdisjoint(_words(text)),
     "begins so": lambda text: bool(_I.intersection(_words(text)[:1])),
     "kin": lambda text: not word_class("kin").isdisjoint(_words(text)),
@@ -237,7 +237,10 @@ def figures(texts: Texts, people: Texts, scenes: Closeness) -> dict[str, str]:
         **{f"shares {least}+": percent(sum(n >= least for n in amounts), len(texts)) for least in (1, 2, 3)},
         "own scene": f"{scenes.same_situation(texts):.0%}",
         "most uses": str(max_uses(texts)),
-        **{name: percent(sum(holds(text) for _, text in texts), len(texts)) for name, holds in LIKE.items()},
+        **{
+            name: percent(sum(holds(text) for _, text in texts), len(texts))
+            for name, holds in STYLE_FEATURES.items()
+        },
     }
 
 
@@ -248,7 +251,12 @@ def _goals(name: str, texts: Texts, people: Texts, scenes: Closeness) -> list[Go
     rows = (
         ("told from people's by words, AUC", f"{area:.3f}", f"<= {MOST_AUC}", area <= MOST_AUC),
         ("two or more shared content words", f"{two:.0%}", f">= {LEAST_SHARED:.0%}", two >= LEAST_SHARED),
-        ("in another scene", f"{elsewhere:.0%}", f">= {LEAST_ELSEWHERE:.0%}", elsewhere >= LEAST_ELSEWHERE),
+        (
+            "in another scene",
+            f"{elsewhere:.0%}",
+            f">= {LEAST_OTHER_SCENE:.0%}",
+            elsewhere >= LEAST_OTHER_SCENE,
+        ),
         ("uses of one text", str(uses), f"<= {MOST_USES}", uses <= MOST_USES),
     )
     return [Goal(f"{name}: {what}", "-", got, wanted, verdict(holds)) for what, got, wanted, holds in rows]

@@ -277,9 +277,9 @@ def _send_pickled(message: Any, stream: IO[bytes]) -> None:
 def serve() -> None:
     """Run the loop of a worker process.
 
-    The first message names a function that creates the function for the items. Each further message is an
-    item, for which the result is sent back. If the function cannot be created, the error is sent back for
-    each item.
+    The first message contains the name of a factory function. The function that it returns is called with
+    each further message, and the result is sent back. If the factory function raises an error, this error is
+    sent back for each further message.
     """
     own_process()
     # Ignore Ctrl-C, which the terminal sends to all processes of the group. The parent stops the workers.

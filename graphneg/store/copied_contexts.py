@@ -51,8 +51,8 @@ The limit is needed for corpora made from templates, where thousands of contexts
 _MASK, _MIX = (1 << 64) - 1, 0x9E3779B97F4A7C15
 """Constants for hashing sets of words: a mask of 64 bits, and the fractional part of the golden ratio as a
 64-bit number."""
-Place = tuple[str, int]
-"""The place of a context: the id of its dialogue, and the index of the turn that replies to the context."""
+ContextKey = tuple[str, int]
+"""A context, given by the id of its dialogue and the index of the turn that replies to the context."""
 
 
 class CopiedContexts:
@@ -63,7 +63,7 @@ class CopiedContexts:
             of the reply.
     """
 
-    def __init__(self, replies: Mapping[Place, tuple[str, ...]]) -> None:
+    def __init__(self, replies: Mapping[ContextKey, tuple[str, ...]]) -> None:
         """Initialize the object with the correct replies to the contexts that occur more than once."""
         self._replies = replies
 
@@ -84,7 +84,7 @@ class CopiedContexts:
 
         A context is given by its dialogue and turn.
         """
-        places: defaultdict[tuple[str, ...], list[Place]] = defaultdict(list)
+        places: defaultdict[tuple[str, ...], list[ContextKey]] = defaultdict(list)
         for place, texts in self._replies.items():
             places[texts].append(place)
         return sorted([list(texts), sorted(map(list, some))] for texts, some in places.items())
@@ -132,7 +132,7 @@ def _find_copies(store: Store) -> CopiedContexts:
                 same.replies.update(answers[turn])
                 same.places.append((dialogue.id, turn))
     _link_similar(classes)
-    found: dict[Place, tuple[str, ...]] = {}
+    found: dict[ContextKey, tuple[str, ...]] = {}
     for same in classes.values():
         # Keep only contexts with copies in at least two dialogues. If all copies are in one dialogue, their
         # replies are turns of this dialogue, which generators never use as negatives for it.
@@ -148,7 +148,7 @@ class _SameWords:
     def __init__(self, words: frozenset[int], last: frozenset[int], bands: Sequence[int]) -> None:
         self.words, self.last, self.bands = words, last, bands
         self.replies: set[str] = set()
-        self.places: list[Place] = []
+        self.places: list[ContextKey] = []
         self.near: list[_SameWords] = []
 
 

@@ -233,7 +233,7 @@ def _check_schema(path: Path) -> None:
 def _check_keys(
     path: Path, where: str, found: Mapping[str, Any], known: set[str], kinds: set[str] | None
 ) -> None:
-    """Refuse an entry of the schema that has a key which is not allowed, or an unknown type."""
+    """Refuse a schema entry with a key that is not in ``known``, or with a type that is not in ``kinds``."""
     strange = sorted(key for key, value in found.items() if key not in known and value)
     kind = found.get("type")
     if kinds is not None and not (isinstance(kind, str) and kind in kinds):
