@@ -379,10 +379,10 @@ def _trained(name: str, edited: Path, setting: Setting, rated: Sequence[RatedIte
             learning_rate=setting.rate,
             save_steps=50,
         )
-        told = _shares_told_apart(scorer, [one for one in dialogues if _is_held_out(one)], bars)
+        shares = _shares_told_apart(scorer, [one for one in dialogues if _is_held_out(one)], bars)
         scores = _score_in_bfloat16(scorer, [one.all_turns for one in rated], bars)
     seconds = time.monotonic() - began
-    return Trained(name, sum(report.windows.values()), report.loss, seconds, scores, told)
+    return Trained(name, sum(report.windows.values()), report.loss, seconds, scores, shares)
 
 
 def _is_held_out(one: DialogueVersions) -> bool:

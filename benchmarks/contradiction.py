@@ -224,7 +224,7 @@ def result_of(runs: Mapping[TrainingSource, Sequence[CrossValidation]], setting:
         ),
         Table("Contradictions: each generator", f"{about}Seed 0.", columns, each),
     )
-    theirs, made, both = (_mean(runs[source], "accuracy") for source in SOURCES)
+    labelled, made, both = (_mean(runs[source], "accuracy") for source in SOURCES)
     goals = (
         Goal(
             "contradictions: graph-made alone, accuracy",
@@ -236,9 +236,9 @@ def result_of(runs: Mapping[TrainingSource, Sequence[CrossValidation]], setting:
         Goal(
             "contradictions: both over theirs alone, accuracy",
             "-",
-            f"{both - theirs:+.3f}",
+            f"{both - labelled:+.3f}",
             f">= {WANTED_MORE:.2f}",
-            verdict(both - theirs >= WANTED_MORE),
+            verdict(both - labelled >= WANTED_MORE),
         ),
     )
     return Result(tables, goals)

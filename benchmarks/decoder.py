@@ -323,13 +323,13 @@ def held_out_rows(model: Path, trip: RoundTrip, bars: Bars) -> list[tuple[str, .
     """
     pairs, rows = read_graph_text_pairs(model / HELD_OUT), list[tuple[str, ...]]()
     decoder = T5Decoder(model, device="cpu", batch_size=16)
-    for name, told in SOURCES.items():
+    for name, shown_name in SOURCES.items():
         some = [pair for pair in pairs if pair[0].id.startswith(f"{name}/")]
         began = time.monotonic()
         found = evaluate_decoder(decoder, some, trip, progress=bars)
-        _tell(f"{told}: {len(some)} texts", began)
+        _tell(f"{shown_name}: {len(some)} texts", began)
         for by, scores in (("SmolLM2", found.decoder), ("people", found.references)):
-            rows.append((told, by, f"{scores.pairs:,}", *_figures(scores)))
+            rows.append((shown_name, by, f"{scores.pairs:,}", *_figures(scores)))
     return rows
 
 
@@ -350,13 +350,13 @@ def change_rows(every: Sequence[Change], model: Path, trip: RoundTrip) -> list[t
         "`rescored`": get_decoder("rescored", model=model, device="cpu", batch_size=16),
     }
     rows: list[tuple[str, ...]] = []
-    for kind, told in KINDS.items():
+    for kind, shown_name in KINDS.items():
         some = [one for one in every if one.kind == kind]
         for by, decoder in decoders.items():
             began = time.monotonic()
             written = decoder.decode([one.edited for one in some])
-            rows.append((told, by, f"{len(some):,}", *_of_changes(some, written, trip)))
-            _tell(f"{told} by {by}", began)
+            rows.append((shown_name, by, f"{len(some):,}", *_of_changes(some, written, trip)))
+            _tell(f"{shown_name} by {by}", began)
     return rows
 
 

@@ -105,13 +105,13 @@ def _result(
         tuple(
             (
                 instance.name,
-                labels[way],
+                labels[method],
                 sample(taken).shown(2),
                 sample(rows / one for one in taken).shown(),
                 f"{nodes / sample(taken).median:,.0f}",
                 f"{bare / sample(taken).median:.2f}",
             )
-            for way, taken in seconds.items()
+            for method, taken in seconds.items()
         ),
     )
     file = sample(seconds["file"]).median

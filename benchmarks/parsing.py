@@ -190,8 +190,8 @@ def _quality(pool: ParserPool, gold: GoldSet, folder: Path, sizes: Sizes) -> Res
     files[1].write_text("\n\n".join(one.penman or "()" for one in parsed), encoding="utf-8")
     found = evaluate_smatch(*files, processes=PROCESSES)
     # A sentence without a graph counts as ill formed.
-    whole = sum(one.penman is not None and not check(parse_graph(one.penman)) for one in parsed)
-    return Result((_quality_table(gold, found),), tuple(_quality_goals(gold, found, whole)))
+    well_formed = sum(one.penman is not None and not check(parse_graph(one.penman)) for one in parsed)
+    return Result((_quality_table(gold, found),), tuple(_quality_goals(gold, found, well_formed)))
 
 
 def _quality_table(gold: GoldSet, found: Evaluation) -> Table:

@@ -137,8 +137,10 @@ class Closeness:
 
 def _unshared_words(context: LabelledContext, text: str) -> tuple[str, str]:
     """Return the content words of a context, and the other content words of the response."""
-    said = dict.fromkeys(term for turn in context.turns for term in content_lemmas(turn))
-    return " ".join(said), " ".join(term for term in content_lemmas(text) if term not in said)
+    context_words = dict.fromkeys(term for turn in context.turns for term in content_lemmas(turn))
+    return " ".join(context_words), " ".join(
+        term for term in content_lemmas(text) if term not in context_words
+    )
 
 
 def auc(texts: Texts, people: Texts) -> float:
@@ -182,8 +184,8 @@ def shared(context: LabelledContext, text: str) -> int:
     Returns:
         The number of different words.
     """
-    said = {term for turn in context.turns for term in content_lemmas(turn)}
-    return len(said & set(content_lemmas(text)))
+    context_words = {term for turn in context.turns for term in content_lemmas(turn)}
+    return len(context_words & set(content_lemmas(text)))
 
 
 def max_uses(texts: Texts) -> int:
@@ -230,10 +232,10 @@ def figures(texts: Texts, people: Texts, scenes: Closeness) -> dict[str, str]:
         The cells of the source's row, keyed by column name.
     """
     amounts = [shared(*pair) for pair in texts]
-    own = {} if texts is people else {"AUC": f"{auc(texts, people):.3f}"}
+    separation = {} if texts is people else {"AUC": f"{auc(texts, people):.3f}"}
     return {
         "AUC": "-",
-        **own,
+        **separation,
         **{f"shares {least}+": percent(sum(n >= least for n in amounts), len(texts)) for least in (1, 2, 3)},
         "own scene": f"{scenes.same_situation(texts):.0%}",
         "most uses": str(max_uses(texts)),

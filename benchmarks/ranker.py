@@ -230,9 +230,13 @@ def _goals(found: Comparison) -> Iterator[Goal]:
             share = hard.gap_closed[measure].value
             what = f"hard: share of the gap from random to human, {head}"
             yield Goal(what, "-", f"{share:.0%}", f">= {WANTED:.0%}", verdict(share >= WANTED))
-    own, other = (row.figures[RANDOM][BALANCED].value for row in (hard, human))
+    hard_score, other = (row.figures[RANDOM][BALANCED].value for row in (hard, human))
     yield Goal(
-        "hard: balanced accuracy, random set", "-", f"{own:.3f}", f">= {other:.3f}", verdict(own >= other)
+        "hard: balanced accuracy, random set",
+        "-",
+        f"{hard_score:.3f}",
+        f">= {other:.3f}",
+        verdict(hard_score >= other),
     )
 
 
@@ -272,8 +276,8 @@ def _generator_options(name: str) -> Mapping[str, Any]:
 def _options_of_trained_models(named: Sequence[str]) -> dict[str, Mapping[str, Any]]:
     """Return options for generators that write with a trained model; the untrained model judges the texts."""
     pairs = [one.partition("=")[::2] for one in named]
-    if strange := [name for name, folder in pairs if name not in WRITING or not folder]:
-        raise SystemExit(f"--model {strange[0]}: write SOURCE=FOLDER, SOURCE one of {', '.join(WRITING)}")
+    if unknown := [name for name, folder in pairs if name not in WRITING or not folder]:
+        raise SystemExit(f"--model {unknown[0]}: write SOURCE=FOLDER, SOURCE one of {', '.join(WRITING)}")
     return {name: {"model": folder, "judge": str(_model_in_package(*WRITER))} for name, folder in pairs}
 
 
@@ -310,8 +314,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--options", type=json.loads, default={}, metavar="JSON", help="options of hard")
     parser.add_argument("--threads", type=int, default=THREADS, help="use 1 if two runs share the machine")
-    told = "trained model that writes the texts of SOURCE; may be repeated"
-    parser.add_argument("--model", action="append", default=[], metavar="SOURCE=FOLDER", help=told)
+    help_text = "trained model that writes the texts of SOURCE; may be repeated"
+    parser.add_argument("--model", action="append", default=[], metavar="SOURCE=FOLDER", help=help_text)
     add_places(parser, DATA, WORK)
     return parser
 

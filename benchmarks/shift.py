@@ -200,12 +200,12 @@ def _lookup(host: Host, sizes: Sizes) -> Result:
     }
     rows: list[tuple[str, ...]] = []
     medians: list[float] = []
-    for way, chosen in ways.items():
+    for method, chosen in ways.items():
         times, sizes_found = _timed(store, chosen)
         medians.append(sample(times).median)
         slow = sorted(times)[int(0.95 * len(times))]
         found = sample(sizes_found)
-        rows.append((way, host.name, f"{found.median:,.0f}", f"{medians[-1]:.2f}", f"{slow:.2f}"))
+        rows.append((method, host.name, f"{found.median:,.0f}", f"{medians[-1]:.2f}", f"{slow:.2f}"))
     table = Table(
         "Shift graph: looking up a focus",
         "A query reads all neighbours of one focus with their counts, in order. The graph has "

@@ -255,8 +255,10 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             which: dict[str, Any] = {"corpora": corpora, "splits": splits, "limit": limit, "batch": batch}
             which["shard"] = shard
             made_by, amount = GENERATED[recipe].generator, per_dialogue
-            own = dict(generator_options or {})
-            return self.generate(made_by, per_context=amount, seed=seed, progress=progress, **which, **own)
+            settings = dict(generator_options or {})
+            return self.generate(
+                made_by, per_context=amount, seed=seed, progress=progress, **which, **settings
+            )
         if generator_options:
             raise InputError(f"only the recipes that use a generator take options: {', '.join(GENERATED)}")
         chosen = chosen_recipe(recipe, checked_list("transforms", transforms), target)

@@ -238,8 +238,8 @@ def _check_arguments(pipeline: Pipeline) -> None:
         name, known, asked = "negatives", NegativesArguments, pipeline.negatives or {}
     else:
         name, known, asked = "generate", GenerateArguments, pipeline.generate
-    if own := sorted({"shard", "progress"} & asked.keys()):
-        raise _settings_error(f"{name}: the pipeline itself sets {', '.join(own)}; leave it out")
+    if reserved := sorted({"shard", "progress"} & asked.keys()):
+        raise _settings_error(f"{name}: the pipeline itself sets {', '.join(reserved)}; leave it out")
     # A Python program may pass an object, such as a `Recipe`, in place of a name. Only check strings, numbers
     # and lists here, because such an object checks its own values when it is created.
     given = {key: value for key, value in asked.items() if isinstance(value, _PLAIN)}
@@ -430,8 +430,10 @@ def _prepare_input(pipeline: Pipeline, each: Mapped, progress: Progress, report_
             raise _settings_error(f"{missing}: there is no such file")
         # Without a shared store, nothing is loaded yet. So hash the input files and not the content of a
         # store.
-        whole = [file for path in files for file in ([path] if path.is_file() else sorted(path.rglob("*")))]
-        return files_digest(file for file in whole if file.is_file())
+        input_files = [
+            file for path in files for file in ([path] if path.is_file() else sorted(path.rglob("*")))
+        ]
+        return files_digest(file for file in input_files if file.is_file())
     with _open_store(pipeline.store) as graph:
         for load in pipeline.load:
             options = msgspec.structs.asdict(load)
@@ -654,9 +656,9 @@ class Maker:
 
     def close(self) -> None:
         """Close the embedded store, if there is one."""
-        own, self._embedded = self._embedded, None
-        if own is not None:
-            own.close()
+        graph, self._embedded = self._embedded, None
+        if graph is not None:
+            graph.close()
 
     def _load_block(self, shard: Shard, parsed: Parses | None, refused: list[Rejected]) -> DialogueGraph:
         """Load a block into the embedded store: dialogues, graphs, lexical resources, and the snapshot."""

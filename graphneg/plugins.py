@@ -141,7 +141,7 @@ class Plugins:
         found = self.find(name)
         factory = partial(found, *given)
         try:
-            taken = signature(factory).parameters
+            accepted = signature(factory).parameters
         except (TypeError, ValueError) as error:
             # The class or function accepts fewer positional arguments than graphneg passes to every plugin of
             # this kind.
@@ -150,11 +150,11 @@ class Plugins:
                 f"{len(given)} positional argument{'s' * (len(given) != 1)}; see docs/extending.md"
             ) from error
         # Check the names of the options before the call, so that the message about a wrong name is clear.
-        unknown = [option for option in options if option not in taken]
-        if unknown and Parameter.VAR_KEYWORD not in (parameter.kind for parameter in taken.values()):
+        unknown = [option for option in options if option not in accepted]
+        if unknown and Parameter.VAR_KEYWORD not in (parameter.kind for parameter in accepted.values()):
             raise self.error(
                 f"{self.kind} {name} takes no option {' or '.join(map(repr, unknown))}; "
-                f"it takes {', '.join(taken) or 'none'}"
+                f"it takes {', '.join(accepted) or 'none'}"
             )
         with plugin_errors(self.kind, name, found, self.error):
             try:

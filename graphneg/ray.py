@@ -361,9 +361,9 @@ def _tried(shard: Shard, work: Callable[..., None], *arguments: Any) -> BlockRes
         return run_block(shard, work, *arguments)
     except (GraphnegError, OSError) as error:
         kind = next((kind for kind in (StoreError, StoppedError) if isinstance(error, kind)), InputError)
-        told = kind(f"{first_line(error)} (on the node {_import_ray().util.get_node_ip_address()})")
-        told.status = getattr(error, "status", told.status)
-        return told
+        with_node = kind(f"{first_line(error)} (on the node {_import_ray().util.get_node_ip_address()})")
+        with_node.status = getattr(error, "status", with_node.status)
+        return with_node
 
 
 @contextmanager

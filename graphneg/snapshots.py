@@ -351,15 +351,15 @@ def _excerpts(store: Store, rows: Sequence[Row]) -> Iterator[Row]:
         graphs = {graph.id: graph for graph in read_whole_graphs(store, amrs)}
         made_by = {row["id"]: row["source"] for row in store.read(cypher_text("snapshot/sources"), ids=amrs)}
         for dialogue in dialogues:
-            said = [turn for turn in dialogue.turns if turn.graph_id in graphs]
+            copied_turns = [turn for turn in dialogue.turns if turn.graph_id in graphs]
             parses = [
                 parse_row(
                     turn.graph_id or "", made_by[turn.graph_id or ""], Parsed(graph, (), format_graph(graph))
                 )
-                for turn in said
+                for turn in copied_turns
                 for graph in [graphs[turn.graph_id or ""]]
             ]
-            turns = [[turn.turn, turn.speaker, turn.text] for turn in said]
+            turns = [[turn.turn, turn.speaker, turn.text] for turn in copied_turns]
             yield [dialogue.id, dialogue.corpus, dialogue.split, turns, parses]
 
 

@@ -58,7 +58,7 @@ _INHERITED = re.compile(
     (PATH|HOME|USER|LOGNAME|USERNAME|SHELL|TERM|COLUMNS|TZ|LANG|LANGUAGE|LC_\w+|XDG_\w+|TMPDIR|TEMP|TMP)
     |(SYSTEMROOT|SYSTEMDRIVE|WINDIR|COMSPEC|PATHEXT|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES|USERPROFILE)
     |(HOMEDRIVE|HOMEPATH|NUMBER_OF_PROCESSORS|PROCESSOR_\w+)
-    # Python, Java, libraries of the system, and what measures tests
+    # Python, Java, system libraries, and tools that measure the coverage of tests
     |(PYTHON\w*|VIRTUAL_ENV|CONDA_PREFIX|LD_\w+|DYLD_\w+|COVERAGE_\w+|COV_CORE_\w+|PYTEST_\w+)
     |(JAVA_HOME|JAVA_TOOL_OPTIONS|JDK_JAVA_OPTIONS)
     # threads and devices
@@ -126,7 +126,8 @@ def prefetch_map(
         >>> list(prefetch_map(str, [1, 2, 3]))
         ['1', '2', '3']
     """
-    # At the end of the `with` block, the executor waits until all threads have ended, even after an error.
+    # The `with` statement waits for all threads, also after an error, so that no call of `work` is still
+    # running when the caller goes on.
     with ThreadPoolExecutor(at_once, thread_name_prefix="graphneg-ahead") as threads:
         yield from _in_order(partial(threads.submit, work), items, at_once)
 

@@ -139,9 +139,9 @@ def _is_alignment_error(key: str, text: str, found: Mapping[str, Sequence[int]])
     # A concept that begins like the word is no error: teach-01 for "teacher".
     if not labels or any(label.lstrip("=").startswith(key[:3]) for label in labels):
         return False
-    total, mine = sum(map(sum, found.values())), sum(found[text])
+    total, count = sum(map(sum, found.values())), sum(found[text])
     is_other = key.endswith("/n") and len(labels) == 1 and kind_of(labels[0]) == "frame"
-    return total >= FREQUENT and (mine == 1 or (is_other and mine < SELDOM * total))
+    return total >= FREQUENT and (count == 1 or (is_other and count < SELDOM * total))
 
 
 def sentence_counts(
@@ -183,10 +183,10 @@ def choices(
         An example for each word that has several candidates, if a candidate fits the gold graph.
     """
     right = gold_fragments(gold)
-    own = sentence_counts(gold, draft.words, which)
+    sentence_count = sentence_counts(gold, draft.words, which)
     found: list[Choice] = []
-    for word, mine, _ in open_words(draft):
-        options = candidates(meanings, draft.words, word.i, mine, own[word_key(word)])
+    for word, fragments, _ in open_words(draft):
+        options = candidates(meanings, draft.words, word.i, fragments, sentence_count[word_key(word)])
         best = max(
             range(len(options)), key=lambda i: (_match_score(options[i].fragment, right.get(word.i, "")), -i)
         )

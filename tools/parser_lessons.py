@@ -357,13 +357,13 @@ def match_nodes(draft: GraphDraft, gold: GoldGraph) -> dict[int, int]:
     Returns:
         Indices of gold nodes, keyed by the index of the matching node in the draft.
     """
-    mine: defaultdict[int | None, list[int]] = defaultdict(list)
-    theirs: defaultdict[int | None, list[int]] = defaultdict(list)
+    draft_nodes: defaultdict[int | None, list[int]] = defaultdict(list)
+    gold_nodes: defaultdict[int | None, list[int]] = defaultdict(list)
     for i, node in enumerate(draft.nodes):
         if not node.deleted:
-            mine[node.token].append(i)
+            draft_nodes[node.token].append(i)
     for j, node in enumerate(gold.nodes):
-        theirs[node.token].append(j)
+        gold_nodes[node.token].append(j)
     found: dict[int, int] = {}
     used: set[int] = set()
 
@@ -379,9 +379,9 @@ def match_nodes(draft: GraphDraft, gold: GoldGraph) -> dict[int, int]:
                     used.add(j)
 
     for key in range(2):
-        for token, left in mine.items():
-            pair(left, theirs[token], key)
-    rest = sorted(i for group in mine.values() for i in group if i not in found)
+        for token, left in draft_nodes.items():
+            pair(left, gold_nodes[token], key)
+    rest = sorted(i for group in draft_nodes.values() for i in group if i not in found)
     others = [j for j in range(len(gold.nodes)) if j not in used]
     far: list[tuple[int, int, int]] = []
     for i in rest:
@@ -395,8 +395,8 @@ def match_nodes(draft: GraphDraft, gold: GoldGraph) -> dict[int, int]:
         if i not in found and j not in used:
             found[i] = j
             used.add(j)
-    for token, left in mine.items():
-        pair(left, theirs[token], 2)
+    for token, left in draft_nodes.items():
+        pair(left, gold_nodes[token], 2)
     return found
 
 
@@ -601,11 +601,11 @@ def _lesson(
 
 def _node_of_word(draft: GraphDraft, token: int, head: int) -> int | None:
     """Return a node of a word: an argument of the given head, or else the topmost node of the word."""
-    mine = [
+    word_nodes = [
         i
         for i, node in enumerate(draft.nodes)
         if not node.deleted and node.value is None and (node.token == token or token in node.mentions)
     ]
-    linked = [arc.dep for arc in draft.arcs if arc.head == head and arc.dep in mine]
-    under = {arc.head for arc in draft.arcs if arc.dep in mine and arc.head in mine}
-    return next(iter([*linked, *(i for i in mine if i not in under), *mine]), None)
+    linked = [arc.dep for arc in draft.arcs if arc.head == head and arc.dep in word_nodes]
+    under = {arc.head for arc in draft.arcs if arc.dep in word_nodes and arc.head in word_nodes}
+    return next(iter([*linked, *(i for i in word_nodes if i not in under), *word_nodes]), None)

@@ -88,7 +88,7 @@ class GraphCounts:
             if graph.nodes[k].concept is not None:
                 # The first aligned node of a word counts as its concept: "person" for "teacher".
                 tops.setdefault(first, k)
-        covered = {i for first, behind in spans.values() for i in range(first, behind)}
+        covered = {i for first, end in spans.values() for i in range(first, end)}
         for word in words:
             concept = graph.nodes[tops[word.i]].concept if word.i in tops else None
             # Count a word without a concept as deleted, except a later word of a span: in "New York", "York"
@@ -138,10 +138,10 @@ def _word_spans(words: Sequence[Word], graph: AmrGraph) -> dict[int, tuple[int, 
     spans = align(graph, [token.text for token in tokens])
     starts = {word.start: word.i for word in words}
     found: dict[int, tuple[int, int]] = {}
-    for k, (first, behind) in spans.items():
+    for k, (first, end) in spans.items():
         start = starts.get(tokens[first].start)
         if start is not None:
-            found[k] = (start, start + behind - first)
+            found[k] = (start, start + end - first)
     return found
 
 

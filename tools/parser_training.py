@@ -246,8 +246,8 @@ def _choose_in_folds(
         model = train_chooser(others, CHOOSER_SIZE, CHOOSER_EPOCHS, fold)
         for item, draft in zip(items, drafts, strict=True):
             if item.fold == fold:
-                own = sentence_counts(item.gold, item.words, item.corpus)
-                choose_concepts(meanings, model, draft, own, sure=inf)
+                counts = sentence_counts(item.gold, item.words, item.corpus)
+                choose_concepts(meanings, model, draft, counts, sure=inf)
 
 
 # The command line.

@@ -216,10 +216,10 @@ def _java(_: StoreOptions) -> Iterator[tuple[str, str]]:
         answer = subprocess.run(
             order, capture_output=True, text=True, timeout=JAVA_SECONDS, check=True, env=child_environment()
         )
-        said = (answer.stderr + answer.stdout).splitlines()
+        output = (answer.stderr + answer.stdout).splitlines()
         # Skip lines such as "NOTE: Picked up JDK_JAVA_OPTIONS: …", which precede the version.
-        told = [line for line in said if not line.startswith("NOTE:")]
-        yield "Java", f"{told[0]}, {engine['java']}"
+        version_lines = [line for line in output if not line.startswith("NOTE:")]
+        yield "Java", f"{version_lines[0]}, {engine['java']}"
     except (GraphnegError, OSError, ValueError, IndexError, subprocess.SubprocessError) as error:
         yield "Java", FAULT + first_line(error)
 

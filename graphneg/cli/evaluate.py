@@ -443,9 +443,11 @@ def contradiction(
             raise BadParameter("name a folder for the detectors", param_hint="--out")
         if source != "labelled" and not made:
             raise BadParameter(f"--source {source} needs --made", param_hint="--made")
-        own: dict[str, Any] = {"dropout": dropout, "device": device, "offline": offline}
+        training_options: dict[str, Any] = {"dropout": dropout, "device": device, "offline": offline}
         arguments, frozen = named_values(option, "--option"), tuple(freeze or ())
-        settings = DetectorSettings(epochs, made_epochs, frozen=frozen, arguments=arguments, **own)
+        settings = DetectorSettings(
+            epochs, made_epochs, frozen=frozen, arguments=arguments, **training_options
+        )
         learned: dict[str, Any] = {"source": source, "settings": settings, "seed": seed}
         learned["graph_made"] = made_responses(made, embedder, seed=seed, offline=offline)
         # Training takes a while, so print the sizes of the training and test sets before it starts.

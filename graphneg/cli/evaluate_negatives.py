@@ -134,8 +134,12 @@ def _print(report: Report) -> None:
     for line in report.most_specific:
         if line.examples:
             rows = (
-                (Text("".join(said.context[-1:]), "dim"), Text(said.text), Text(said.right or "–", "green"))
-                for said in line.examples
+                (
+                    Text("".join(example.context[-1:]), "dim"),
+                    Text(example.text),
+                    Text(example.right or "–", "green"),
+                )
+                for example in line.examples
             )
             title = f"Examples of {escape(line.name)}"
             console.print(plain_table("last turn", "negative", "correct", rows=rows, title=title))

@@ -126,10 +126,10 @@ def sources(
     by_source: dict[str, dict[str, Any]] = {}
     for name, value in named_values(source_option, "--source-option").items():
         # Convert "bm25.by=response" to {"bm25": {"by": "response"}}.
-        of, dot, own = name.partition(".")
-        if not dot or not own:
+        of, dot, option_name = name.partition(".")
+        if not dot or not option_name:
             raise BadParameter(f"{name!r}: expected SOURCE.NAME=VALUE", param_hint="--source-option")
-        by_source.setdefault(of, {})[own] = value
+        by_source.setdefault(of, {})[option_name] = value
     options = {"frozen": freeze or [], "dropout": dropout, "max_tokens": max_tokens, "device": device}
     arguments = training_arguments(rate, batch, option)
     plan = ComparisonPlan(

@@ -184,10 +184,10 @@ def negatives(
     if (out is None) == (explain is None):
         raise BadParameter("give exactly one of -o FILE (or -o -) and --explain ID")
     part = shard_of(shard)
-    own = named_values(generator_options, "--option")
+    settings = named_values(generator_options, "--option")
     # The values of --option are passed to a generator. Refuse them for recipes that edit graphs and use no
     # generator.
-    if own and (recipe not in GENERATED or transform):
+    if settings and (recipe not in GENERATED or transform):
         raise BadParameter(
             f"only the recipes that use a generator take options ({', '.join(GENERATED)})",
             param_hint="--option",
@@ -222,7 +222,7 @@ def negatives(
                     shard=shard,
                     batch=batch,
                     progress=bars,
-                    generator_options=own,
+                    generator_options=settings,
                     **chosen.as_arguments,
                 )
                 chosen.require(graph)
@@ -362,8 +362,8 @@ def generate(
     asked["shard"] = shard_of(shard)
     with where.opened(chosen) as graph, Bars() as bars:
         try:
-            own = {**named_values(options, "--option"), **writer.as_arguments}
-            made = graph.generate(name, **asked, progress=bars, **own)
+            settings = {**named_values(options, "--option"), **writer.as_arguments}
+            made = graph.generate(name, **asked, progress=bars, **settings)
         except (GeneratorError, InputError) as error:
             raise BadParameter(str(error)) from error
         if writer.asks_server(made):

@@ -425,17 +425,19 @@ class WriterOptions:
             InputError: An option for a served model is set, but neither ``served`` nor ``base_url`` is set.
         """
         given = {name: getattr(self, name) for name in _OF_SERVERS if getattr(self, name) is not None}
-        own = {name: value for name in ("model", "route") if (value := getattr(self, name)) is not None}
+        model_options = {
+            name: value for name in ("model", "route") if (value := getattr(self, name)) is not None
+        }
         if not (self.served or self.base_url):
             if given or self.dry_run:
                 name = f"--{next(iter(given), 'dry_run').replace('_', '-')}"
                 raise InputError(f"{name} requires a served model: add --served or --base-url URL")
-            return own
+            return model_options
         if self.dry_run and "max_cost" not in given and given.keys() & {"price_in", "price_out"}:
             # Prices are accepted only together with a maximum cost. A dry run costs nothing, so set a maximum
             # that is never reached.
             given["max_cost"] = inf
-        return {**own, "served": given}
+        return {**model_options, "served": given}
 
     def asks_server(self, made: Generated) -> bool:
         """Print an estimate of the requests to the server, and send the first request.
@@ -506,8 +508,8 @@ class Training:
         """The options as keyword arguments for a training function. ``--option`` overrides other options."""
         # `training_arguments` returns, among others, the values of --option. Put them last, so that they
         # override the other arguments.
-        own = {"seed": self.seed, "overwrite": self.overwrite}
-        return own | training_arguments(self.rate, self.batch, self.option)
+        common = {"seed": self.seed, "overwrite": self.overwrite}
+        return common | training_arguments(self.rate, self.batch, self.option)
 
 
 @dataclass(frozen=True)
@@ -567,8 +569,8 @@ def training_arguments(rate: float, batch: int, option: Iterable[str] | None) ->
         >>> training_arguments(5e-5, 16, ["bf16=true"])
         {'learning_rate': 5e-05, 'per_device_train_batch_size': 16, 'bf16': True}
     """
-    own = {"learning_rate": rate, "per_device_train_batch_size": batch}
-    return own | named_values(option, "--option")
+    defaults = {"learning_rate": rate, "per_device_train_batch_size": batch}
+    return defaults | named_values(option, "--option")
 
 
 def made_responses(

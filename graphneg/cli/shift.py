@@ -100,11 +100,11 @@ def build(
 
     # Pass only options that the user has set, because word vectors do not accept the options of encoders,
     # such as --device.
-    own = without_none(cache=cache, device=device, threads=threads, offline=offline or None)
+    embedder_options = without_none(cache=cache, device=device, threads=threads, offline=offline or None)
     with where.opened() as graph:
         with messages().status(f"loading {embedder}"):
             extractor = get_extractor(keywords, language, model)
-            made = get_embedder(embedder, **own)
+            made = get_embedder(embedder, **embedder_options)
         for line in extractor.notes:
             print_note(line)
         with progress_bars(

@@ -236,7 +236,6 @@ def decoder(
         with progress_bars(
             f"measure the model with: graphneg evaluate decoder {out / HELD_OUT} --model {out}"
         ) as bars:
-            # The model is a local folder, so nothing has to be downloaded.
             made = T5Decoder(out, device=lessons.device, offline=True)
             with RoundTrip(parser) as trip:
                 scores = evaluate_decoder(made, read_graph_text_pairs(out / HELD_OUT), trip, progress=bars)
@@ -340,9 +339,9 @@ def adapt(
             groups = groups_of_contexts(chosen.contexts(graph))
     texts = response_texts(held_out or ())
     encoder = new_adaptable(model, seed=lessons.seed, device=lessons.device, offline=lessons.offline)
-    own = {"epochs": epochs, "max_tokens": max_tokens, "masked": masked, "held_out": texts}
+    settings = {"epochs": epochs, "max_tokens": max_tokens, "masked": masked, "held_out": texts}
     with training(out) as bars:
-        report = train_encoder(encoder, groups, out, progress=bars, **own, **lessons.arguments)
+        report = train_encoder(encoder, groups, out, progress=bars, **settings, **lessons.arguments)
     tell_trained(report, out, "", report.examples)
 
 

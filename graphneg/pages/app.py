@@ -135,14 +135,14 @@ class Pages:
         return self.render(request, "login.html", views=(), wrong="wrong" in request.query_params)
 
     def _error_page(self, request: Request, error: Exception) -> Response:
-        status, said = 500, _UNEXPECTED
+        status, message = 500, _UNEXPECTED
         if isinstance(error, HTTPException):
-            status, said = error.status_code, error.detail
+            status, message = error.status_code, error.detail
         elif isinstance(error, GraphnegError):
             # An InputError is a mistake of the visitor (400). Other errors are probably temporary, such as a
             # store that cannot be reached (503).
-            status, said = (400 if isinstance(error, InputError) else 503), first_line(error)
-        answer = self.render(request, "error.html", status, said=said)
+            status, message = (400 if isinstance(error, InputError) else 503), first_line(error)
+        answer = self.render(request, "error.html", status, said=message)
         if isinstance(error, BusyError):
             # Tell the browser to try again after 3 s. By then, a query of another visitor has probably ended.
             answer.headers["Retry-After"] = "3"

@@ -156,11 +156,11 @@ class LimitedProtocol(H11Protocol):
             # A connection that is being closed stays open until the visitor has read the whole response.
             and (not one.transport.is_closing() or one.transport.get_write_buffer_size())
         ]
-        mine = [one for one in others if one.key == self.key]
+        same_address = [one for one in others if one.key == self.key]
         # If this address has too many connections, close one of these and not a connection of another
         # visitor.
-        if len(mine) >= MOST_OF_ONE:
-            return self._close_longest_waiting(mine)
+        if len(same_address) >= MOST_OF_ONE:
+            return self._close_longest_waiting(same_address)
         if len(others) >= MOST:
             # If all addresses together have too many connections, close a connection of the address that has
             # the most connections. This address is probably an attacker's.

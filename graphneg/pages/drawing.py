@@ -193,10 +193,10 @@ def _children(graph: AmrGraph) -> list[list[AmrNode]]:
 
 def _drawn(graph: AmrGraph, other: AmrGraph, pairs: Mapping[int, int], alone: State) -> Drawing:
     boxes = _boxes(graph, other, pairs, alone)
-    theirs = {*_edges_of(other)}
+    other_edges = {*_edges_of(other)}
     edges: list[DrawnEdge] = []
     for number, (above, role, below) in enumerate(_edges_of(graph)):
-        is_shared = (pairs.get(above, -1), role, pairs.get(below, -1)) in theirs
+        is_shared = (pairs.get(above, -1), role, pairs.get(below, -1)) in other_edges
         # The first edges are the edges of the tree, one for each node except the root. Draw them as lines.
         # The other edges are reentrancies, which are drawn as arrows.
         draw = _draw_tree_edge if number < len(graph.nodes) - 1 else _draw_reentrancy

@@ -220,8 +220,10 @@ class _Signatures:
             # copies. Sort the contexts by this value, and look for equal values from different dialogues.
             order = np.argsort(values, kind="stable")
             starts = np.flatnonzero(np.concatenate([[True], np.diff(values[order]) != 0]))
-            own = dialogues[order]
-            several = np.minimum.reduceat(own, starts) != np.maximum.reduceat(own, starts)
+            sorted_dialogues = dialogues[order]
+            several = np.minimum.reduceat(sorted_dialogues, starts) != np.maximum.reduceat(
+                sorted_dialogues, starts
+            )
             meets[order] |= np.repeat(several, np.diff(np.append(starts, len(order))))
         for at in np.flatnonzero(meets).tolist():
             found[self._ids[self._dialogues[at]]].add(self._turns[at])
@@ -278,8 +280,8 @@ def _link_similar(classes: Mapping[tuple[int, int], _SameWords]) -> None:
         keys.sort()
         for at, key in enumerate(keys):
             for other in keys[at + 1 : at + 1 + _COMPARED]:
-                # If the MinHash signatures of two groups agree in several bands, the pair occurs in several
-                # buckets. Compare it only once.
+                # Two sets of contexts whose signatures agree in several bands are found once for each of
+                # these bands. Compare them only once.
                 if (key, other) in linked:
                     continue
                 linked.add((key, other))

@@ -259,9 +259,9 @@ def read_dialogues(store: QueryRunner, ids: Sequence[str]) -> list[StoredDialogu
     for row in store.read(cypher_text("read/turns"), ids=list(ids)):
         # Sort the rows of a turn with several graphs so that the gold graph of the corpus ("penman") comes
         # before the graphs of parsers.
-        said = sorted(row["turns"], key=lambda turn: (turn[0], turn[4] != "penman", turn[4] or ""))
+        rows_by_turn = sorted(row["turns"], key=lambda turn: (turn[0], turn[4] != "penman", turn[4] or ""))
         turns: dict[int, StoredTurn] = {}
-        for turn, speaker, text, amr, _, digest, foreign in said:
+        for turn, speaker, text, amr, _, digest, foreign in rows_by_turn:
             # Keep only the first row of each turn, which has the preferred graph.
             turns.setdefault(turn, StoredTurn(turn, speaker, text, amr, digest, foreign is True))
         whole = tuple(turns.values())

@@ -234,13 +234,13 @@ def _check_keys(
     path: Path, where: str, found: Mapping[str, Any], known: set[str], kinds: set[str] | None
 ) -> None:
     """Refuse a schema entry with a key that is not in ``known``, or with a type that is not in ``kinds``."""
-    strange = sorted(key for key, value in found.items() if key not in known and value)
+    unknown = sorted(key for key, value in found.items() if key not in known and value)
     kind = found.get("type")
     if kinds is not None and not (isinstance(kind, str) and kind in kinds):
-        strange.append("type")
-    if strange:
+        unknown.append("type")
+    if unknown:
         raise StoreError(
-            f"{path}: {where} has {shown(strange[0])}: {shown(found.get(strange[0]))}, which graphneg "
+            f"{path}: {where} has {shown(unknown[0])}: {shown(found.get(unknown[0]))}, which graphneg "
             "never writes and which may run code in the server: remove it there and in schema.prev.json, or "
             "load the corpora into a new store"
         )
