@@ -239,7 +239,7 @@ def has_no(text: str) -> bool:
     return _NO.search(text) is not None
 
 
-def lessons(draft: GraphDraft, gold: GoldGraph) -> Iterator[tuple[list[str], bool]]:
+def denial_examples(draft: GraphDraft, gold: GoldGraph) -> Iterator[tuple[list[str], bool]]:
     """Yield the training examples of a sentence for the classifier of negation by *no*.
 
     Args:
@@ -266,7 +266,7 @@ def train_denial(drafts: Sequence[GraphDraft], golds: Sequence[GoldGraph]) -> Mo
     Returns:
         The model, with rounded weights as in its file.
     """
-    found = [one for draft, gold in zip(drafts, golds, strict=True) for one in lessons(draft, gold)]
+    found = [one for draft, gold in zip(drafts, golds, strict=True) for one in denial_examples(draft, gold)]
     known = vocabulary((bag for bag, _ in found), 1)
     rows = np.zeros((len(found), len(known)), np.float64)
     for row, (bag, _) in enumerate(found):

@@ -185,8 +185,8 @@ def choices(
     right = gold_fragments(gold)
     sentence_count = sentence_counts(gold, draft.words, which)
     found: list[Choice] = []
-    for word, fragments, _ in open_words(draft):
-        options = candidates(meanings, draft.words, word.i, fragments, sentence_count[word_key(word)])
+    for word, rule_fragment, _ in open_words(draft):
+        options = candidates(meanings, draft.words, word.i, rule_fragment, sentence_count[word_key(word)])
         best = max(
             range(len(options)), key=lambda i: (_match_score(options[i].fragment, right.get(word.i, "")), -i)
         )
