@@ -166,7 +166,7 @@ class NegativesArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 
 
 class GenerateArguments(msgspec.Struct, frozen=True):
-    """The arguments of `DialogueGraph.generate` that a pipeline may give, without those of the generator."""
+    """The arguments of `DialogueGraph.generate` that a pipeline may give, except the generator's options."""
 
     generator: str = ""
     per_context: int = 1

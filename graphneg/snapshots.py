@@ -440,7 +440,7 @@ def _write_excerpts(store: Store, part: str, number: int, rows: Sequence[Row]) -
 
 
 def _graph_of_parse(dialogue: str, turn: Sequence[Any], parse: Mapping[str, Any]) -> tuple[str, NewGraph]:
-    """Convert a parse from a snapshot into the name of its parser and a graph that can be written."""
+    """Return the parser's name and the graph of a parser result, in the form that `write_graphs` takes."""
     made = remembered_parse(**parse)
     number, _, text = turn
     pending = PendingText("utterances", f"{dialogue}#{number}", text, ())

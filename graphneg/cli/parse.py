@@ -161,7 +161,7 @@ def _start_parser(parser: str, options: dict[str, Any], processes: int | None) -
 def _parse_file(
     source: str, out: str, opened: Callable[[], AbstractContextManager[ParserPool]]
 ) -> ParseReport:
-    """Parse a text file. Write the graphs to a PENMAN file, which gets its name when it is complete."""
+    """Parse a text file, and write the graphs to a PENMAN file, which appears only when it is complete."""
     from graphneg.parsers.jobs import ParseReport, decoded_lines, parse_lines
     from graphneg.records.runs import atomic_file
 

@@ -172,7 +172,7 @@ class _ContextSoFar:
         return self._sum & _MASK, _hash_of_set(self.last) & _MASK
 
     def bands(self) -> list[int]:
-        """Return one hash for each signature band. It combines the bands of the context and its last turn."""
+        """Return a hash for each band (part) of the MinHash signatures of the context and its last turn."""
         last = Signature()
         last.add(self.last)
         # Combine a band of the whole context with the same band of its last turn, so that two contexts have
