@@ -167,8 +167,8 @@ def ranker(
     The table has a line for each generator or recipe (for DailyDialog++: adversarial and random), each
     transform and each error category. The original of an edited response counts as a correct response. To
     test on further correct responses, write them to a file with graphneg export, and give this file, too.
-    Equal scores count against the ranker. The column "same length" compares each wrong response with the
-    correct response of its context with the most similar number of words. No store is opened.
+    Equal scores count against the ranker. For the column "same length", each wrong response is compared only
+    with that correct response to the same context whose number of words is most similar. No store is opened.
     \N{FORM FEED}
 
     Raises:

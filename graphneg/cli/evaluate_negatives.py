@@ -169,7 +169,7 @@ response."""
 
 
 def _model_columns(report: Report) -> Columns:
-    """Return the columns about the scores of models, and about texts that occur several times."""
+    """Return the table columns for the scores of models, and for negatives that have duplicates."""
     asked: Columns = {}
     if report.lm is not None:
         asked["perplexity"] = lambda own, _: _mean(own.perplexity, ",.0f")
