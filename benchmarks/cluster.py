@@ -50,7 +50,7 @@ SORTED = 100
 SECONDS = 0.01
 """Seconds that the stub of a served model takes per answer."""
 SATURATED = 0.8
-"""Minimum share of busy cores of a saturated machine. On such a machine, no goal is set for actors."""
+"""If more than this share of the cores is busy, further actors cannot be faster, so there is no goal."""
 LEAST_RATE, LEAST_EFFICIENCY, MOST_OVERHEAD, MOST_MEMORY = 1.5, 0.9, 0.15, 1.15
 """Goals: minimum speed-up of concurrent writers, minimum efficiency of actors, maximum overhead of Ray, and
 maximum ratio of the memory for many dialogues to the memory for few dialogues."""
@@ -93,7 +93,9 @@ def writers(amounts: Amounts) -> Result:
     with tempfile.TemporaryDirectory() as folder:
         host = Host("neo4j", Path(folder))
         try:
-            found = {at_once: _loads(host, Path(folder), dialogues, at_once) for at_once in (False, True)}
+            found = {
+                at_once: _load_together(host, Path(folder), dialogues, at_once) for at_once in (False, True)
+            }
         finally:
             host.close()
     rows = tuple(
@@ -129,7 +131,7 @@ def _most(what: str, measured: float, most: float) -> Goal:
     return Goal(what, "-", f"{measured:.2f}", f"<= {most}", verdict(measured <= most))
 
 
-def _loads(host: Host, folder: Path, dialogues: int, at_once: bool) -> tuple[float, float, int]:
+def _load_together(host: Host, folder: Path, dialogues: int, at_once: bool) -> tuple[float, float, int]:
     """Return the seconds of loading, the mean number of busy cores, and the number of stored dialogues."""
     instance, corpus = host.fresh(), bundled()
     files = [
@@ -171,7 +173,7 @@ def load(target: str, file: str) -> None:
         graph.load("dialogues", file)
 
 
-class _Look(NamedTuple):
+class _Observation(NamedTuple):
     """An observation of how far a running pipeline has got.
 
     Attributes:
@@ -185,19 +187,17 @@ class _Look(NamedTuple):
     idle: float
 
 
-class _Watch(Thread):
+class _ProgressRecorder(Thread):
     """A thread that counts finished items every 50 ms."""
 
     def __init__(self, count: Callable[[], int]) -> None:
-        """Create a thread that calls a function to count the finished items."""
         super().__init__(daemon=True)
-        self.seen: list[_Look] = []
+        self.seen: list[_Observation] = []
         self._count, self._over = count, Event()
 
     def run(self) -> None:
-        """Record observations until the ``with`` block ends."""
         while not self._over.wait(0.05):
-            self.seen.append(_Look(time.monotonic(), self._count(), psutil.cpu_times().idle))
+            self.seen.append(_Observation(time.monotonic(), self._count(), psutil.cpu_times().idle))
 
     def rate(self, first: int, last: int) -> tuple[float, float]:
         """Return the rate of finished items and the mean number of busy cores, over a part of the run.
@@ -218,12 +218,10 @@ class _Watch(Thread):
         return (ended.amount - began.amount) / seconds, busy
 
     def __enter__(self) -> Self:
-        """Start the thread."""
         self.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop the thread."""
         self._over.set()
         self.join()
 
@@ -244,12 +242,12 @@ def servers(amounts: Amounts) -> Result:
 
     with tempfile.TemporaryDirectory() as folder:
         chats = _chats(Path(folder) / "chats.jsonl", amounts.contexts)
-        alone, busy, expected = _answers(Path(folder), chats, 1, "alone", run_pipeline)
+        alone, busy, expected = _answer_rate(Path(folder), chats, 1, "alone", run_pipeline)
         first = alone
         rows, goals = [("this process", f"{alone:.1f}", "1.00", f"{busy:.2f}", "yes")], list[Goal]()
         with cluster_of(0, num_cpus=max(amounts.actors)):
             for amount in amounts.actors:
-                rate, busy, ids = _answers(Path(folder), chats, amount, f"by{amount}", run_on)
+                rate, busy, ids = _answer_rate(Path(folder), chats, amount, f"by{amount}", run_on)
                 # The efficiency is relative to one actor, not to this process, because one actor has the
                 # overhead of Ray, too.
                 first = first if amount > 1 else rate
@@ -275,7 +273,7 @@ def _chats(path: Path, amount: int) -> Path:
     return path
 
 
-def _answers(
+def _answer_rate(
     folder: Path, chats: Path, amount: int, name: str, run: Callable[..., object]
 ) -> tuple[float, float, list[str]]:
     """Return the answers per second, the mean number of busy cores, and the sorted ids of the negatives."""
@@ -289,7 +287,7 @@ def _answers(
             blocks=BLOCKS,
             makers=Actors(amount),
         )
-        with open_store(pipeline.store), _Watch(lambda: len(answered(stub))) as watch:
+        with open_store(pipeline.store), _ProgressRecorder(lambda: len(answered(stub))) as watch:
             run(pipeline)
         total = len(answered(stub))
     lines = Path(pipeline.write).read_text().splitlines()
@@ -313,11 +311,11 @@ def cores(amounts: Amounts) -> Result:
         chats = _chats(Path(folder) / "chats.jsonl", amounts.parsed)
         parsing = {"parse": Parse()}
         rows, found = list[tuple[str, ...]](), dict[int, float]()
-        expected = _blocks(Path(folder), chats, "alone", run_pipeline, 1, **parsing).content
+        expected = _run_in_blocks(Path(folder), chats, "alone", run_pipeline, 1, **parsing).content
         with cluster_of(0, num_cpus=2 * max(amounts.actors)):
             for amount in amounts.actors:
                 pools = {"parsers": Actors(amount), "makers": Actors(amount)}
-                ran = _blocks(Path(folder), chats, f"by{amount}", run_on, amount, **parsing, **pools)
+                ran = _run_in_blocks(Path(folder), chats, f"by{amount}", run_on, amount, **parsing, **pools)
                 found[amount] = ran.rate
                 alike = "yes" if ran.content == expected else "no"
                 times = f"{ran.rate / found[1]:.2f}"
@@ -342,9 +340,9 @@ def overhead(amounts: Amounts) -> Result:
 
     with tempfile.TemporaryDirectory() as folder:
         given = write_jsonl(bundled().several(amounts.edited, "o-"), Path(folder) / "given.jsonl")
-        alone = _blocks(Path(folder), given, "alone", run_pipeline, 1)
+        alone = _run_in_blocks(Path(folder), given, "alone", run_pipeline, 1)
         with cluster_of(0, num_cpus=2):
-            by_ray = _blocks(Path(folder), given, "ray", run_on, 1, makers=Actors(1))
+            by_ray = _run_in_blocks(Path(folder), given, "ray", run_on, 1, makers=Actors(1))
     rows = tuple(
         (name, f"{ran.seconds:.1f}", f"{ran.rate:.1f}", "yes" if ran.content == alone.content else "no")
         for name, ran in (("one process", alone), ("Ray, one actor", by_ray))
@@ -355,7 +353,7 @@ def overhead(amounts: Amounts) -> Result:
     return Result((Table("Ray beside one process", about, columns, rows),), goals)
 
 
-class _Ran(NamedTuple):
+class _RunResult(NamedTuple):
     """The measurements of one run of a pipeline.
 
     Attributes:
@@ -371,9 +369,9 @@ class _Ran(NamedTuple):
     content: bytes
 
 
-def _blocks(
+def _run_in_blocks(
     folder: Path, given: Path, name: str, run: Callable[..., object], actors: int, **more: Any
-) -> _Ran:
+) -> _RunResult:
     """Run and measure a pipeline that edits dialogues in blocks, each block in a separate store."""
     pipeline = Pipeline(
         write=str(folder / f"{name}.jsonl"),
@@ -383,7 +381,7 @@ def _blocks(
         **more,
     )
     began = time.monotonic()
-    with _Watch(lambda: len(list(folder.glob(f"{name}.jsonl.blocks/*/*-of-{BLOCKS}")))) as watch:
+    with _ProgressRecorder(lambda: len(list(folder.glob(f"{name}.jsonl.blocks/*/*-of-{BLOCKS}")))) as watch:
         run(pipeline, on_rejected=_refuse)
     seconds = time.monotonic() - began
     with open(given, "rb") as file:
@@ -391,7 +389,7 @@ def _blocks(
     # The start of the actors is not measured: the measurement begins when there are as many finished blocks
     # as actors.
     rate, busy = watch.rate(actors, BLOCKS)
-    return _Ran(seconds, rate * dialogues / BLOCKS, busy, Path(pipeline.write).read_bytes())
+    return _RunResult(seconds, rate * dialogues / BLOCKS, busy, Path(pipeline.write).read_bytes())
 
 
 def _refuse(one: Rejected) -> None:
@@ -432,11 +430,11 @@ def sort(size: str) -> None:
         loads = (Load("dialogues", (str(chats),), "b", "all"),)
         sort_records(loads, SORTED, Path(folder) / "records", lambda _: None)
         shards = [Shard(index, SORTED) for index in range(1, SORTED + 1)]
-        merge([_made(shard, Path(folder) / "records", out) for shard in shards], out)
+        merge([_write_block(shard, Path(folder) / "records", out) for shard in shards], out)
         print(f"{peak_megabytes():.0f} {time.monotonic() - began:.1f}")
 
 
-def _made(shard: Shard, records: Path, out: Path) -> Path:
+def _write_block(shard: Shard, records: Path, out: Path) -> Path:
     """Write a block with one negative per dialogue, whose response is the last turn of the dialogue."""
     dialogues = (one for one in block_records(records, shard) if isinstance(one, Dialogue))
     items = ((natural_order(one.id), to_record(_as_negative(one))) for one in dialogues)

@@ -135,7 +135,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     names = asked.names or [DEAM, *BASELINES, *(_without_names() if asked.all else ())]
     rated = rated_dialogues(asked.data, setting)
     runs = [run(name, setting, rated, asked.data, asked.work) for name in names]
-    result = told(runs, rated, setting)
+    result = result_of(runs, rated, setting)
     print("\n".join([goals_text(result.goals) if result.goals else "", *map(table_text, result.tables)]))
     if asked.out:
         keep(asked.out, result.tables, result.goals)
@@ -172,11 +172,11 @@ def run(name: str, setting: Setting, rated: Sequence[RatedItem], data: Path, wor
         The results for the source.
     """
     work.mkdir(parents=True, exist_ok=True)
-    key = _fingerprint(name, setting)
+    key = _settings_hash(name, setting)
     kept = work / f"{name}.{key}.json"
     if kept.exists():
         return Trained(**json.loads(kept.read_text(encoding="utf-8")))
-    edited = _edited(name, setting, data, work, key)
+    edited = _edited_dialogues_file(name, setting, data, work, key)
     found = _trained(name, edited, setting, rated, work / f"{kept.stem}.run")
     kept.write_text(json.dumps(asdict(found)), encoding="utf-8")
     now = time.strftime("%H:%M")
@@ -188,17 +188,15 @@ def run(name: str, setting: Setting, rated: Sequence[RatedItem], data: Path, wor
     return found
 
 
-def _fingerprint(name: str, setting: Setting) -> str:
-    """Return a hash of the package version, the source, the encoder and the settings."""
-    recipe = _recipe(name)
+def _settings_hash(name: str, setting: Setting) -> str:
+    recipe = _recipe_of_source(name)
     # Changes to the parser or the decoder change the hash only if the version of the package changes.
     known = load_transforms(())
     queries = [known[one].query for one in recipe.transforms] if recipe else []
-    return digest([__version__, name, asdict(setting), str(_encoder()), repr(recipe), queries])[:12]
+    return digest([__version__, name, asdict(setting), str(_minilm_folder()), repr(recipe), queries])[:12]
 
 
-def _recipe(name: str) -> Recipe | None:
-    """Return the recipe of a source, or None for a baseline."""
+def _recipe_of_source(name: str) -> Recipe | None:
     if name in BASELINES:
         return None
     return get_recipe(DEAM) if name == DEAM else recipe_without(name.removeprefix(WITHOUT))
@@ -221,7 +219,7 @@ def recipe_without(transform: str) -> Recipe:
     )
 
 
-def told(runs: Sequence[Trained], rated: Sequence[RatedItem], setting: Setting) -> Result:
+def result_of(runs: Sequence[Trained], rated: Sequence[RatedItem], setting: Setting) -> Result:
     """Make the tables, and the goal that ``deam`` beats all baselines.
 
     Args:
@@ -301,13 +299,13 @@ def _goals(runs: Sequence[Trained], rated: Sequence[RatedItem]) -> tuple[Goal, .
     return (Goal(what, "-", f"{found[DEAM]:+.3f}", f"> {max(others):+.3f}", ahead),)
 
 
-def _edited(name: str, setting: Setting, data: Path, work: Path, key: str) -> Path:
+def _edited_dialogues_file(name: str, setting: Setting, data: Path, work: Path, key: str) -> Path:
     """Return the file of edited dialogues of one source; write the file if it is missing."""
     out = work / f"{name}.{key}.jsonl"
     if out.exists():
         return out
-    with open_graph(_store(setting, data, work)) as graph, Bars() as bars:
-        recipe = _recipe(name)
+    with open_graph(_filled_store(setting, data, work)) as graph, Bars() as bars:
+        recipe = _recipe_of_source(name)
         made = (
             graph.generate(name, per_context=VERSIONS, seed=setting.seed, progress=bars)
             if recipe is None
@@ -319,7 +317,7 @@ def _edited(name: str, setting: Setting, data: Path, work: Path, key: str) -> Pa
     return out
 
 
-def _store(setting: Setting, data: Path, work: Path) -> Path:
+def _filled_store(setting: Setting, data: Path, work: Path) -> Path:
     """Return the folder of a store with the parsed dialogues; fill the store if it is incomplete."""
     folder = work / f"store-{setting.dialogues or 'all'}"
     done = folder.with_suffix(".done")
@@ -330,7 +328,7 @@ def _store(setting: Setting, data: Path, work: Path) -> Path:
         lambda graph, bars: graph.load("propbank", data / FRAMES, progress=bars),
     ]
     for corpus, path in CORPORA:
-        some = _first(corpus, data / path, setting.dialogues, work)
+        some = _first_dialogues_file(corpus, data / path, setting.dialogues, work)
         steps.append(lambda graph, bars, some=some: graph.load("dialogues", some, progress=bars))
     steps.append(lambda graph, bars: graph.parse(progress=bars))
     with open_graph(folder) as graph, Bars() as bars:
@@ -340,7 +338,7 @@ def _store(setting: Setting, data: Path, work: Path) -> Path:
     return folder
 
 
-def _first(corpus: str, path: Path, amount: int, work: Path) -> Path:
+def _first_dialogues_file(corpus: str, path: Path, amount: int, work: Path) -> Path:
     """Write the first ``amount`` dialogues of a corpus to a file; 0 stands for all dialogues."""
     records = get_loader(corpus).read([path], LoadOptions())
     dialogues = (one for one in records if isinstance(one, Dialogue))
@@ -358,7 +356,7 @@ def _first(corpus: str, path: Path, amount: int, work: Path) -> Path:
 def _trained(name: str, edited: Path, setting: Setting, rated: Sequence[RatedItem], folder: Path) -> Trained:
     began = time.monotonic()
     scorer = CoherenceScorer.new(
-        _encoder(),
+        _minilm_folder(),
         seed=setting.seed,
         max_tokens=setting.max_tokens,
         frozen=["embeddings"],
@@ -370,7 +368,7 @@ def _trained(name: str, edited: Path, setting: Setting, rated: Sequence[RatedIte
     with Bars() as bars:
         report = train_coherence(
             scorer,
-            [one for one in dialogues if not _held_out(one)],
+            [one for one in dialogues if not _is_held_out(one)],
             folder,
             epochs=setting.epochs,
             seed=setting.seed,
@@ -381,27 +379,26 @@ def _trained(name: str, edited: Path, setting: Setting, rated: Sequence[RatedIte
             learning_rate=setting.rate,
             save_steps=50,
         )
-        told = _told(scorer, [one for one in dialogues if _held_out(one)], bars)
-        scores = _scores(scorer, [one.all_turns for one in rated], bars)
+        shares = _shares_told_apart(scorer, [one for one in dialogues if _is_held_out(one)], bars)
+        scores = _score_in_bfloat16(scorer, [one.all_turns for one in rated], bars)
     seconds = time.monotonic() - began
-    return Trained(name, sum(report.windows.values()), report.loss, seconds, scores, told)
+    return Trained(name, sum(report.windows.values()), report.loss, seconds, scores, shares)
 
 
-def _held_out(one: DialogueVersions) -> bool:
-    """Return whether a dialogue is held out."""
+def _is_held_out(one: DialogueVersions) -> bool:
     # The turn at the end of the id is left out of the hash. Thus the same dialogues are held out for every
     # source, although the edited versions of different sources may end with different turns.
     return number(0, "held out", one.id.rpartition("#")[0]) % HELD_OUT == 0
 
 
-def _told(
+def _shares_told_apart(
     scorer: CoherenceScorer, dialogues: Sequence[DialogueVersions], bars: Bars
 ) -> dict[str, tuple[float, int]]:
     """Return the share of edited versions that score below the unedited dialogue, keyed by error category."""
     some = [one for one in dialogues if one.edited]
-    originals = _scores(scorer, [one.original for one in some], bars)
+    originals = _score_in_bfloat16(scorer, [one.original for one in some], bars)
     versions = [(edited, own) for one, own in zip(some, originals, strict=True) for edited in one.edited]
-    scores = _scores(scorer, [edited.turns for edited, _ in versions], bars)
+    scores = _score_in_bfloat16(scorer, [edited.turns for edited, _ in versions], bars)
     found: dict[str, list[float]] = {ANY: []}
     for (edited, own), score in zip(versions, scores, strict=True):
         for name in (ANY, *edited.categories):
@@ -410,7 +407,7 @@ def _told(
     return {name: (sum(each) / len(each), len(each)) for name, each in sorted(found.items())}
 
 
-def _scores(scorer: CoherenceScorer, talks: Sequence[Turns], bars: Bars) -> list[float]:
+def _score_in_bfloat16(scorer: CoherenceScorer, talks: Sequence[Turns], bars: Bars) -> list[float]:
     """Score dialogues in bfloat16, as in training, because bfloat16 halves the time on a CPU."""
     import torch
 
@@ -422,8 +419,7 @@ def _without_names() -> list[str]:
     return [recipe_without(one).name for one in get_recipe(DEAM).transforms]
 
 
-def _encoder() -> Path:
-    """Return the folder of MiniLM in the package that ships it."""
+def _minilm_folder() -> Path:
     package, folder = ENCODER
     found = find_spec(package)
     if found is None or found.origin is None:

@@ -166,21 +166,21 @@ class Writer:
                 dialogues.
         """
         corpora = sorted({json.loads(line)["corpus"] for line in self._text.splitlines()})
-        own = {corpus: f"w{self._number}-{number}-{corpus}" for corpus in corpora}
+        copy_names = {corpus: f"w{self._number}-{number}-{corpus}" for corpus in corpora}
         dialogues = [json.loads(line) for line in self._text.splitlines()]
         for dialogue in dialogues:
-            dialogue["id"] = dialogue["id"].replace(dialogue["corpus"], own[dialogue["corpus"]], 1)
-            dialogue["corpus"] = own[dialogue["corpus"]]
+            dialogue["id"] = dialogue["id"].replace(dialogue["corpus"], copy_names[dialogue["corpus"]], 1)
+            dialogue["corpus"] = copy_names[dialogue["corpus"]]
         # Every second dialogue has no graphs, so that the round has something to parse.
         for turn in (turn for dialogue in dialogues[::2] for turn in dialogue["turns"]):
             turn["amr"] = None
         self._file.write_text("".join(json.dumps(one) + "\n" for one in dialogues), encoding="utf-8")
         self._graph.load("dialogues", self._file)
-        self._graph.parse(ToyParser(), corpora=[*own.values()])
-        for corpus in own.values():
-            mine = [one for one in dialogues if one["corpus"] == corpus]
-            graphs = sum(turn["amr"] is not None for one in mine for turn in one["turns"])
-            self._acknowledged.append((LOOK, {"corpus": corpus}, len(mine)))
+        self._graph.parse(ToyParser(), corpora=[*copy_names.values()])
+        for corpus in copy_names.values():
+            corpus_dialogues = [one for one in dialogues if one["corpus"] == corpus]
+            graphs = sum(turn["amr"] is not None for one in corpus_dialogues for turn in one["turns"])
+            self._acknowledged.append((LOOK, {"corpus": corpus}, len(corpus_dialogues)))
             self._acknowledged.append((GRAPHS, {"corpus": corpus}, graphs))
             made = list(self._graph.negatives("deam", corpora=[corpus], limit=10, seed=number))
             for dialogue in {negative.dialogue for negative in made}:

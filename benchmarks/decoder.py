@@ -247,21 +247,21 @@ def changes(sentences: dict[str, AmrGraph], amount: int) -> Iterator[Change]:
     meant: defaultdict[str, list[str]] = defaultdict(list)
     shapes: defaultdict[str, set[str]] = defaultdict(set)
     for text, graph in sentences.items():
-        meant[_meaning(graph)].append(text)
+        meant[_canonical_text(graph)].append(text)
         for node in graph.nodes:
             if node.concept:
-                shapes[_meaning(graph, node.position)].add(node.concept)
+                shapes[_canonical_text(graph, node.position)].add(node.concept)
     made: defaultdict[str, int] = defaultdict(int)
     for text in shuffled(sentences, 0, "changes"):
         done: set[str] = set()
-        for kind, edit in _edits(sentences[text], shapes):
+        for kind, edit in _single_node_edits(sentences[text], shapes):
             if kind in done or made[kind] >= amount:
                 continue
             try:
                 after = apply_edits(sentences[text], [edit], {})
             except TransformError:
                 continue
-            if others := meant.get(_meaning(after)):
+            if others := meant.get(_canonical_text(after)):
                 done.add(kind)
                 made[kind] += 1
                 id = f"{sentences[text].id}~{kind}"
@@ -270,7 +270,7 @@ def changes(sentences: dict[str, AmrGraph], amount: int) -> Iterator[Change]:
                 )
 
 
-def _edits(graph: AmrGraph, shapes: dict[str, set[str]]) -> Iterator[tuple[str, Edit]]:
+def _single_node_edits(graph: AmrGraph, shapes: dict[str, set[str]]) -> Iterator[tuple[str, Edit]]:
     """Yield edits of single nodes, with their kinds, that may result in the graph of another sentence."""
     edit = Edit("change", "", "0", "set", graph.id, 0)
     for node in graph.nodes:
@@ -279,11 +279,11 @@ def _edits(graph: AmrGraph, shapes: dict[str, set[str]]) -> Iterator[tuple[str, 
         if node.concept is None:
             continue
         yield "negate", edit._replace(op="add", position=node.position, role="polarity", value="-")
-        for concept in shuffled(shapes[_meaning(graph, node.position)] - {node.concept}, 0, graph.id):
+        for concept in shuffled(shapes[_canonical_text(graph, node.position)] - {node.concept}, 0, graph.id):
             yield "word", edit._replace(position=node.position, concept=concept)
 
 
-def _meaning(graph: AmrGraph, hidden: int = -1) -> str:
+def _canonical_text(graph: AmrGraph, hidden: int = -1) -> str:
     """Return a canonical text for a graph that does not depend on variable names or on the order of branches.
 
     The label of one node can be hidden. Graphs that differ only in this label then have the same text.
@@ -323,13 +323,13 @@ def held_out_rows(model: Path, trip: RoundTrip, bars: Bars) -> list[tuple[str, .
     """
     pairs, rows = read_graph_text_pairs(model / HELD_OUT), list[tuple[str, ...]]()
     decoder = T5Decoder(model, device="cpu", batch_size=16)
-    for name, told in SOURCES.items():
+    for name, shown_name in SOURCES.items():
         some = [pair for pair in pairs if pair[0].id.startswith(f"{name}/")]
         began = time.monotonic()
         found = evaluate_decoder(decoder, some, trip, progress=bars)
-        _tell(f"{told}: {len(some)} texts", began)
+        _tell(f"{shown_name}: {len(some)} texts", began)
         for by, scores in (("SmolLM2", found.decoder), ("people", found.references)):
-            rows.append((told, by, f"{scores.pairs:,}", *_figures(scores)))
+            rows.append((shown_name, by, f"{scores.pairs:,}", *_figures(scores)))
     return rows
 
 
@@ -350,13 +350,13 @@ def change_rows(every: Sequence[Change], model: Path, trip: RoundTrip) -> list[t
         "`rescored`": get_decoder("rescored", model=model, device="cpu", batch_size=16),
     }
     rows: list[tuple[str, ...]] = []
-    for kind, told in KINDS.items():
+    for kind, shown_name in KINDS.items():
         some = [one for one in every if one.kind == kind]
         for by, decoder in decoders.items():
             began = time.monotonic()
             written = decoder.decode([one.edited for one in some])
-            rows.append((told, by, f"{len(some):,}", *_of_changes(some, written, trip)))
-            _tell(f"{told} by {by}", began)
+            rows.append((shown_name, by, f"{len(some):,}", *_of_changes(some, written, trip)))
+            _tell(f"{shown_name} by {by}", began)
     return rows
 
 

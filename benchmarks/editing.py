@@ -49,7 +49,7 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     kept = [editor.run(recipe, seed, graph_cache) for seed in range(sizes.anew, sizes.anew + sizes.kept)]
     loops.append(nodes_per_second(instance, loop_rows))
     return Result(
-        (_rates(instance, corpus, warm_up, anew, kept, sample(loops)), _queries(instance, anew, kept)),
+        (_rates(instance, corpus, warm_up, anew, kept, sample(loops)), _query_table(instance, anew, kept)),
         _goals(instance, anew, kept, sample(loops)),
     )
 
@@ -110,7 +110,7 @@ def _rates(
     )
 
 
-def _queries(instance: Instance, anew: Sequence[Pass], kept: Sequence[Pass]) -> Table:
+def _query_table(instance: Instance, anew: Sequence[Pass], kept: Sequence[Pass]) -> Table:
     """Return a table of the share of time that each transform's query takes."""
     passes = [*anew, *kept]
     total = sum(one.total for one in passes)

@@ -48,7 +48,8 @@ LOOSE = (
     "MATCH (n:Edit) WHERE NOT EXISTS { (:Variant)-[:APPLIED]->(n) } RETURN count(n) AS amount",
     "MATCH (n:Amr) WHERE NOT EXISTS { ()-[:MEANS]->(n) } RETURN count(n) AS amount",
 )
-"""Queries that count edits without a variant, and graphs without an utterance."""
+"""Queries that count edits without a variant, and graphs without an utterance. After a kill, there must
+be none of them."""
 FORGET = {
     "load": ("Dialogue", "Utterance", "Response", "Amr", "AmrNode", "Clause", "Entity"),
     "parse": ("Amr", "AmrNode", "Parse", "Clause", "Entity"),
@@ -136,16 +137,16 @@ class _Stopped:
 
 
 def _killed(server: Server, command: str, kills: int, folder: Path) -> Count:
-    job = _Job(server, command, folder)
+    job = _KilledCommand(server, command, folder)
     count, moments = Count(command), random.Random(f"{command} {server.target.partition('//')[0]}")
     while count.kills < kills:
-        run = job.begun()
+        run = job.start_command()
         # The command may end before its kill. Such a run is not counted as a kill, but its result must be
         # right.
         if run.ended_within(moments.uniform(0, 0.9 * job.seconds)):
             run.finish()
             count.other += job.result() != job.expected
-            job.forget()
+            job.delete_results()
             continue
         count.kills += 1
         if count.kills % OF_SERVERS == 0:
@@ -156,16 +157,16 @@ def _killed(server: Server, command: str, kills: int, folder: Path) -> Count:
         else:
             run.kill()
             server.settle(job.store)
-        lost, half = job.judged(run.acknowledged)
+        lost, half = job.faults_after_kill(run.acknowledged)
         count.lost += lost
         count.half += half
-    job.begun().finish()
+    job.start_command().finish()
     count.other += job.result() != job.expected
     job.store.close()
     return count
 
 
-class _Job:
+class _KilledCommand:
     """A command with its expected result and its duration."""
 
     def __init__(self, server: Server, command: str, folder: Path) -> None:
@@ -181,32 +182,26 @@ class _Job:
         if command != "load":
             graph.load("dialogues", corpus)
         self.file = corpus if command == "load" else folder / f"{command}.jsonl"
-        self._base = self._whole()
+        self._base = self._digests_of_items()
         # In the second run the server is warm, as in the runs that are killed.
         for _ in range(2):
-            run = self.begun()
+            run = self.start_command()
             run.finish()
             self.seconds, self.expected = run.seconds, self.result()
-            self.forget()
+            self.delete_results()
 
-    def begun(self) -> Run:
-        """Start the command.
-
-        Returns:
-            The running command.
-        """
+    def start_command(self) -> Run:
         return Run(self._server.target, self._server.environment, self._command, self.file)
 
     def reopen(self) -> None:
-        """Open the store again after its server was killed."""
         self.store.close()
         self.store = self._server.open()
 
     def result(self) -> tuple[Whole, dict[tuple[str, str], int], bytes]:
         """Return what the command has written: stored items, edges of the shift graph, and its file."""
-        return self._whole(), edges(self.store), self._written(self.file)
+        return self._digests_of_items(), edges(self.store), self._written(self.file)
 
-    def judged(self, received: int) -> tuple[bool, bool]:
+    def faults_after_kill(self, received: int) -> tuple[bool, bool]:
         """Compare the store and the output file after a kill with the expected result.
 
         Args:
@@ -216,23 +211,24 @@ class _Job:
             Whether an acknowledged write is lost, and whether an item is half written.
         """
         whole, _, written = self.expected
-        found = self._whole()
+        found = self._digests_of_items()
         halves = [(key, value, whole.get(key)) for key, value in found.items() if whole.get(key) != value]
-        half = bool(halves) or not self._tied() or edges(self.store) != replies(self.store)
-        lost = bool(self._base.keys() - found.keys()) or self._amount(found) < received
+        half = bool(halves) or not self._has_no_loose_items() or edges(self.store) != replies(self.store)
+        lost = bool(self._base.keys() - found.keys()) or self._count_acknowledged(found) < received
         if self._command in ("negatives", "generate"):
             if self.file.exists():
-                # The file gets its final name when it is complete.
+                # The command renames the file to its final name when the file is complete. So a file with
+                # this name must have the whole expected content.
                 lost = lost or self._written(self.file) != written
             else:
                 lost = lost or not written.startswith(acknowledged(self.file))
         if lost or half:
-            what = f"{len(self._base.keys() - found.keys())} gone, {self._amount(found)} of {received}"
+            gone, kept = len(self._base.keys() - found.keys()), self._count_acknowledged(found)
+            what = f"{gone} gone, {kept} of {received}"
             print(f"{self._command}: lost {lost}, half {half}: {what}, {halves[:2]}", file=sys.stderr)
         return lost, half
 
-    def forget(self) -> None:
-        """Delete everything that the command has made."""
+    def delete_results(self) -> None:
         if self._command == "shift":
             for kind in ("SHIFTS_TO", "FOCUS", "PERSPECTIVE", "MENTIONS"):
                 self.store.query_write(f"MATCH ()-[r:{kind}]->() DELETE r")
@@ -247,7 +243,7 @@ class _Job:
             for file in self.file.parent.glob(f"*{self.file.name}*"):
                 file.unlink()
 
-    def _whole(self) -> Whole:
+    def _digests_of_items(self) -> Whole:
         """Return digest and size, keyed by label and id, of items that must be stored whole or not at all."""
         return {
             (label, row["id"]): (row["digest"], row["size"], row["ties"])
@@ -255,10 +251,10 @@ class _Job:
             for row in self.store.read(query)
         }
 
-    def _tied(self) -> bool:
+    def _has_no_loose_items(self) -> bool:
         return not any(self.store.read(query)[0]["amount"] for query in LOOSE)
 
-    def _amount(self, found: Iterable[tuple[str, str]]) -> int:
+    def _count_acknowledged(self, found: Iterable[tuple[str, str]]) -> int:
         """Return the number of items of the kind that the command acknowledges."""
         if self._command == "load":
             return sum(label == "Dialogue" and id.startswith("copy") for label, id in found)

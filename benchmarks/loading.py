@@ -105,13 +105,13 @@ def _result(
         tuple(
             (
                 instance.name,
-                labels[way],
+                labels[method],
                 sample(taken).shown(2),
                 sample(rows / one for one in taken).shown(),
                 f"{nodes / sample(taken).median:,.0f}",
                 f"{bare / sample(taken).median:.2f}",
             )
-            for way, taken in seconds.items()
+            for method, taken in seconds.items()
         ),
     )
     file = sample(seconds["file"]).median
@@ -169,20 +169,21 @@ def _bare(instance: Instance, batches: list[Batch]) -> float:
 def _send(transaction: ManagedTransaction, batch: Batch) -> None:
     dialogues, graphs = batch.dialogues, batch.graphs
     lexemes = graphs.lexeme_rows()
-    _run(
+    _run_statement(
         transaction,
         "load/dialogues",
         dialogues=dialogues.dialogues,
         utterances=dialogues.utterances,
         next=dialogues.next,
     )
-    _run(transaction, "load/terms", terms=[term_row(row["text"], graphs.lexicon) for row in lexemes])
-    _run(transaction, "load/graphs", nodes=graphs.nodes, lexemes=lexemes, roles=graphs.roles)
-    _run(transaction, "load/meanings", amrs=graphs.amrs)
+    _run_statement(
+        transaction, "load/terms", terms=[term_row(row["text"], graphs.lexicon) for row in lexemes]
+    )
+    _run_statement(transaction, "load/graphs", nodes=graphs.nodes, lexemes=lexemes, roles=graphs.roles)
+    _run_statement(transaction, "load/meanings", amrs=graphs.amrs)
 
 
-def _run(transaction: ManagedTransaction, name: str, **parameters: Any) -> None:
-    """Run a named Cypher statement and read its whole result."""
+def _run_statement(transaction: ManagedTransaction, name: str, **parameters: Any) -> None:
     list(transaction.run(cast(LiteralString, cypher_text(name)), parameters))
 
 

@@ -89,7 +89,7 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
         The tables and goals for this kind of server.
     """
     instance = host.fresh()
-    filled = _fill(instance.store, corpus, sizes.pool)
+    filled = _fill_store(instance.store, corpus, sizes.pool)
     cold = _pass(instance.store, filled, 0)
     warm = [_pass(instance.store, filled, seed) for seed in range(1, 1 + sizes.anew)]
     again = _pass(instance.store, filled, 0)
@@ -106,7 +106,7 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     return Result((table,), _goals(instance, sample(one.rate for one in warm), cold, again))
 
 
-def _fill(store: Store, corpus: Corpus, wanted: int) -> Filled:
+def _fill_store(store: Store, corpus: Corpus, wanted: int) -> Filled:
     """Load the contexts and the pool, and add recombined sentences until the pool is large enough."""
     began = time.monotonic()
     contexts, split = ("dailydialog_pp", "dev") if corpus.data else ("everyday", "test")
@@ -115,7 +115,7 @@ def _fill(store: Store, corpus: Corpus, wanted: int) -> Filled:
     real = _sentences(store)
     # The corpora alone may have fewer sentences than the goal requires.
     if real < wanted:
-        store_records(store, _recombined(store, wanted - real))
+        store_records(store, _recombined_sentences(store, wanted - real))
     about = f"{real:,} sentences of corpora and {max(0, wanted - real):,} sentences recombined from these"
     return Filled(contexts, split, about, _sentences(store), time.monotonic() - began)
 
@@ -137,12 +137,13 @@ def _sentences(store: Store) -> int:
     return store.read("MATCH (s:Sentence) RETURN count(s) AS sentences")[0]["sentences"]
 
 
-def _recombined(store: Store, amount: int) -> Iterator[Sentence]:
+def _recombined_sentences(store: Store, amount: int) -> Iterator[Sentence]:
     """Yield sentences that join the first half of a sentence in the pool to the second half of another."""
     rows = store.read("MATCH (s:Sentence) WHERE s.words >= 8 RETURN s.text AS text ORDER BY s.id")
     texts = [row["text"].split() for row in rows]
     pairs = chain.from_iterable(
-        # The two steps pair each sentence with two different sentences before pairs repeat.
+        # First join each sentence to the seventh sentence after it, then to the sentence 1,009 positions
+        # after it, so that each sentence is joined to two different sentences.
         zip(texts, islice(cycle(texts), step, None), strict=False)
         for step in cycle((7, 1009))
     )

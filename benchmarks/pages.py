@@ -73,7 +73,7 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
         The tables and goals for this kind of server.
     """
     instance = host.fresh()
-    # The page draws topics only if the store has a shift graph. `_moved` replaces the drawn topics.
+    # The page draws topics only if the store has a shift graph. `_rows_of_moves` replaces the drawn topics.
     graph = DialogueGraph(instance.store)
     graph.load("everyday")
     graph.shift()
@@ -85,7 +85,7 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     files = path, path.with_name(f".{path.name}.index.sqlite")
     figures = (f"{index.total:,}", f"{seconds:.1f}", f"{index.total / seconds:,.0f}")
     with serving(host.directory, path, "--store", instance.target) as served:
-        views = list(_viewed(served.address, index.total, sizes))
+        views = list(_rows_of_views(served.address, index.total, sizes))
     of_index = Table(
         "Pages: an index of negatives",
         "One process builds the index once for a file of negatives with their graphs.",
@@ -148,7 +148,7 @@ def _negatives(corpus: Corpus, amount: int) -> Iterator[Negative]:
         )
 
 
-def _viewed(address: str, total: int, sizes: Sizes) -> Iterator[tuple[tuple[str, str, str], float]]:
+def _rows_of_views(address: str, total: int, sizes: Sizes) -> Iterator[tuple[tuple[str, str, str], float]]:
     """Yield the rows of the table of views, each with the figure that a goal may use."""
     from playwright.sync_api import sync_playwright
 
@@ -159,14 +159,14 @@ def _viewed(address: str, total: int, sizes: Sizes) -> Iterator[tuple[tuple[str,
         page.goto(address)
         for what, path in ADDRESSES.items():
             taken = list(
-                _loads(page, origin + path.format(last=total // 50 * 50 - 50, middle=total // 2 + 1))
+                _load_times(page, origin + path.format(last=total // 50 * 50 - 50, middle=total // 2 + 1))
             )
-            yield (what, sample(taken).shown(), f"{_late(taken):.0f}"), median(taken)
-        yield from _moved(page, origin, sizes.topics)
+            yield (what, sample(taken).shown(), f"{_percentile_95(taken):.0f}"), median(taken)
+        yield from _rows_of_moves(page, origin, sizes.topics)
         browser.close()
 
 
-def _loads(page: Page, address: str) -> Iterator[float]:
+def _load_times(page: Page, address: str) -> Iterator[float]:
     """Yield the time for loading the page at each visit, in ms by the clock of the browser."""
     for visit in range(TIMES + 1):
         page.goto(address)
@@ -175,7 +175,7 @@ def _loads(page: Page, address: str) -> Iterator[float]:
             yield page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
 
 
-def _moved(page: Page, origin: str, topics: int) -> Iterator[tuple[tuple[str, str, str], float]]:
+def _rows_of_moves(page: Page, origin: str, topics: int) -> Iterator[tuple[tuple[str, str, str], float]]:
     """Draw topics, move the drawing, and yield the rows of its times for the table of views."""
     chance = random.Random(1)
     # As in real corpora, a few topics have most of the shifts.
@@ -191,9 +191,11 @@ def _moved(page: Page, origin: str, topics: int) -> Iterator[tuple[tuple[str, st
     yield ("until the layout is stable", f"{taken:,.0f}", ""), taken
     found = page.evaluate(MOVE, STEPS)
     for what, name in (("between two frames", "frames"), ("drawing one", "drawn")):
-        yield (what, sample(found[name]).shown(1), f"{_late(found[name]):.1f}"), _late(found[name])
+        yield (
+            (what, sample(found[name]).shown(1), f"{_percentile_95(found[name]):.1f}"),
+            _percentile_95(found[name]),
+        )
 
 
-def _late(values: Sequence[float]) -> float:
-    """Return the 95th percentile of the values."""
+def _percentile_95(values: Sequence[float]) -> float:
     return quantiles(values, n=20, method="inclusive")[-1]

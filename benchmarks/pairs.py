@@ -88,7 +88,7 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     encoder = _encoder()
     if encoder is None:
         return Result((streaming,), tuple(goals))
-    training, share = training_table(*_training(encoder, corpus, host.directory, sizes.repeats))
+    training, share = training_table(*_train_both_ways(encoder, corpus, host.directory, sizes.repeats))
     wanted = f">= {WANTED_SHARE:.0%}"
     fast = verdict(share >= WANTED_SHARE)
     goals.append(Goal("training on streamed pairs", "-", f"{share:.1%}", wanted, fast))
@@ -96,7 +96,7 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Turns:
+class TrainerSpeeds:
     """The speeds of one trainer.
 
     Other load on the machine lowers the rate by the clock, but hardly the rate by processor time.
@@ -110,7 +110,7 @@ class Turns:
     processor: Sample
 
 
-def training_table(plain: Turns, streamed: Turns) -> tuple[Table, float]:
+def training_table(plain: TrainerSpeeds, streamed: TrainerSpeeds) -> tuple[Table, float]:
     """Compare training on a list of pairs with training on streamed pairs.
 
     Args:
@@ -191,7 +191,7 @@ def _in_a_process(path: Path) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
-def _stream(path: str) -> None:
+def _print_stream_times(path: str) -> None:
     """Stream two epochs of pairs and print their times; the first epoch includes reading the file."""
     began = time.perf_counter()
     pairs = read_pairs(path, mix=MIX)
@@ -210,27 +210,29 @@ def _encoder() -> Path | None:
     return Path(spec.origin).parent / ENCODER[1]
 
 
-def _training(encoder: Path, corpus: Corpus, folder: Path, repeats: int) -> tuple[Turns, Turns]:
+def _train_both_ways(
+    encoder: Path, corpus: Corpus, folder: Path, repeats: int
+) -> tuple[TrainerSpeeds, TrainerSpeeds]:
     """Train alternately on a list of pairs and on streamed pairs; the first round is a warm-up."""
     path = folder / "pairs-trained.jsonl"
     of_each = MIX.positives + sum(MIX.negatives.values())
     write_jsonl(negatives(corpus, -(-2 * repeats * BATCH // of_each)), path)
     ready = list(Epochs(read_pairs(path, mix=MIX).draw, 1, BATCH))
-    plain: list[_Clock] = []
-    ours: list[_Clock] = []
+    plain: list[_TrainingClock] = []
+    ours: list[_TrainingClock] = []
     for turn in range(1 + repeats):
-        plain.append(_from_a_list(encoder, ready, folder / f"list-{turn}"))
-        ours.append(_streamed(encoder, path, folder / f"stream-{turn}"))
+        plain.append(_time_on_list(encoder, ready, folder / f"list-{turn}"))
+        ours.append(_time_on_stream(encoder, path, folder / f"stream-{turn}"))
     return _turns(plain[1:], len(ready)), _turns(ours[1:], len(ready))
 
 
-def _turns(clocks: Sequence[_Clock], pairs: int) -> Turns:
-    return Turns(
+def _turns(clocks: Sequence[_TrainingClock], pairs: int) -> TrainerSpeeds:
+    return TrainerSpeeds(
         sample(pairs / one.seconds for one in clocks), sample(pairs / one.processor for one in clocks)
     )
 
 
-def _from_a_list(encoder: Path, ready: Sequence[Pair], folder: Path) -> _Clock:
+def _time_on_list(encoder: Path, ready: Sequence[Pair], folder: Path) -> _TrainingClock:
     """Return the time of transformers' trainer on a list of pairs, from its first step to its last."""
     import torch
     from transformers import Trainer, TrainingArguments
@@ -253,7 +255,7 @@ def _from_a_list(encoder: Path, ready: Sequence[Pair], folder: Path) -> _Clock:
         train_sampling_strategy="sequential",
     )  # fmt: skip
     make: Any = Trainer
-    clock = _Clock()
+    clock = _TrainingClock()
     trainer = make(
         model=ranker.model, args=arguments, train_dataset=ready, data_collator=collate,
         compute_loss_func=loss, callbacks=[StepCallback(clock)],
@@ -263,11 +265,11 @@ def _from_a_list(encoder: Path, ready: Sequence[Pair], folder: Path) -> _Clock:
     return clock
 
 
-def _streamed(encoder: Path, path: Path, folder: Path) -> _Clock:
+def _time_on_stream(encoder: Path, path: Path, folder: Path) -> _TrainingClock:
     """Return the time of `train_ranker` on a file of negatives, from its first step to its last."""
     from graphneg.training.rankers import train_ranker
 
-    clock = _Clock()
+    clock = _TrainingClock()
     pairs = read_pairs(path, mix=MIX)
     settings: dict[str, Any] = {"per_device_train_batch_size": BATCH, "save_strategy": "no"}
     train_ranker(_ranker(encoder), pairs, folder, epochs=1, progress=clock, **settings)
@@ -280,7 +282,7 @@ def _ranker(encoder: Path) -> Any:
     return CrossEncoder.new(encoder, frozen=["embeddings"], dropout=0.0, device="cpu", offline=True)
 
 
-class _Clock(NoProgress):
+class _TrainingClock(NoProgress):
     """A progress display that shows nothing, but measures the time of all steps of a training.
 
     Attributes:
@@ -291,14 +293,12 @@ class _Clock(NoProgress):
     seconds = processor = 0.0
 
     def start(self, label: str, total: int | None, unit: str) -> None:
-        """Start the clock."""
         self.seconds, self.processor = -time.perf_counter(), -time.process_time()
 
     def finish(self) -> None:
-        """Stop the clock."""
         self.seconds += time.perf_counter()
         self.processor += time.process_time()
 
 
 if __name__ == "__main__":
-    _stream(sys.argv[1])
+    _print_stream_times(sys.argv[1])

@@ -76,8 +76,8 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     with open_pool(PARSER, processes=PROCESSES) as pool:
         speed = _speed(pool, corpus, sizes)
         quality = [_quality(pool, gold, host.directory, sizes) for gold in gold_sets(corpus, sizes)]
-    chats = _chats(host, corpus, sizes)
-    parts = [speed, *quality, _lengths(sizes), chats]
+    chats = _measure_stored_dialogues(host, corpus, sizes)
+    parts = [speed, *quality, _measure_long_sentences(sizes), chats]
     return Result(
         tuple(table for part in parts for table in part.tables),
         tuple(goal for part in parts for goal in part.goals),
@@ -190,8 +190,8 @@ def _quality(pool: ParserPool, gold: GoldSet, folder: Path, sizes: Sizes) -> Res
     files[1].write_text("\n\n".join(one.penman or "()" for one in parsed), encoding="utf-8")
     found = evaluate_smatch(*files, processes=PROCESSES)
     # A sentence without a graph counts as ill formed.
-    whole = sum(one.penman is not None and not check(parse_graph(one.penman)) for one in parsed)
-    return Result((_quality_table(gold, found),), tuple(_quality_goals(gold, found, whole)))
+    well_formed = sum(one.penman is not None and not check(parse_graph(one.penman)) for one in parsed)
+    return Result((_quality_table(gold, found),), tuple(_quality_goals(gold, found, well_formed)))
 
 
 def _quality_table(gold: GoldSet, found: Evaluation) -> Table:
@@ -228,8 +228,7 @@ def _quality_goals(gold: GoldSet, found: Evaluation, whole: int) -> Iterator[Goa
     )
 
 
-def _lengths(sizes: Sizes) -> Result:
-    """Measure the time per token of very long sentences, in this process."""
+def _measure_long_sentences(sizes: Sizes) -> Result:
     parser = get_parser(PARSER)
     words = "I told her that she should not buy the small red car which we saw on Monday , and "
     parser.parse_batch([words])
@@ -260,8 +259,7 @@ def _lengths(sizes: Sizes) -> Result:
     return Result((table,), (goal,))
 
 
-def _chats(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
-    """Parse stored dialogues that have no graphs yet."""
+def _measure_stored_dialogues(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     instance = host.fresh()
     dialogues = DialogueGraph(instance.store)
     limit = sizes.few

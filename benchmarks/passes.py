@@ -139,7 +139,7 @@ class Editor:
     ) -> list[str]:
         with done.stage("dialogues"):
             dialogues = read_dialogues(self._store, batch)
-        picks = self._picked(plan, dialogues, done)
+        picks = self._plan_edits(plan, dialogues, done)
         with done.stage("apply"), self._writing:
             write_variants(self._store, plan, picks)
         with done.stage("read"):
@@ -153,8 +153,9 @@ class Editor:
             done.ill_formed.update(filter(None, map(_refusal, variants)))
         return texts
 
-    def _picked(self, plan: EditSettings, dialogues: Sequence[StoredDialogue], done: Pass) -> list[EditPlan]:
-        """Plan the edits of some dialogues."""
+    def _plan_edits(
+        self, plan: EditSettings, dialogues: Sequence[StoredDialogue], done: Pass
+    ) -> list[EditPlan]:
         # Planning calls `ask` for proposals. The time of these calls belongs to the stage `propose`.
         asking = 0.0
 

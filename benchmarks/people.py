@@ -30,9 +30,10 @@ EACH = 3
 """Maximum number of compared responses per context."""
 FOLDS = 5
 """Number of folds of the cross-validation."""
-PEOPLES_OWN = 0.88
-"""Share of people's responses that count as describing a different situation (scene) than their contexts."""
-MOST_AUC, LEAST_SHARED, LEAST_ELSEWHERE, MOST_USES = 0.75, 0.45, 0.80, 2
+SHARE_OTHER_SCENE = 0.88
+"""Share of people's responses that count as describing a different situation (scene) than their contexts. It
+determines the border of `Closeness`."""
+MOST_AUC, LEAST_SHARED, LEAST_OTHER_SCENE, MOST_USES = 0.75, 0.45, 0.80, 2
 """Goals: maximum AUC, minimum share of responses that share two words with their contexts, minimum share of
 responses that describe a different scene, and maximum number of uses of one text."""
 PEOPLE = "people"
@@ -58,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     people = [
         (context, text) for context in test.values() for text in context.negatives.get(ADVERSARIAL, ())[:EACH]
     ]
-    sources = {path.stem: _of(path, test) for path in asked.files}
+    sources = {path.stem: _first_negatives(path, test) for path in asked.files}
     scenes = Closeness(get_embedder(asked.embedder), people)
     rows = {PEOPLE: figures(people, people, scenes)}
     rows |= {name: figures(texts, people, scenes) for name, texts in sources.items()}
@@ -66,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "What tells hard from people's wrong responses",
         f"{len(test)} contexts of DailyDialog++ dev, {EACH} responses of each at most. AUC: tf-idf of words "
         f"and pairs, logistic regression, {FOLDS} folds by context. Own scene: without the words in common "
-        f"as close to the context as {1 - PEOPLES_OWN:.0%} of people's are.",
+        f"as close to the context as {1 - SHARE_OTHER_SCENE:.0%} of people's are.",
         ("source", "read", *next(iter(rows.values()))),
         tuple((name, f"{len(sources.get(name, people))}", *row.values()) for name, row in rows.items()),
     )
@@ -76,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         keep(asked.out, [table], goals)
 
 
-def _of(path: Path, test: Mapping[tuple[str, ...], LabelledContext]) -> Texts:
+def _first_negatives(path: Path, test: Mapping[tuple[str, ...], LabelledContext]) -> Texts:
     """Return the first negatives in a file for each compared context, as pairs of context and response."""
     found: list[tuple[LabelledContext, str]] = []
     taken: Counter[str] = Counter()
@@ -100,9 +101,11 @@ class Closeness:
         self._embedder = embedder
         # Embeddings share a large common component. Without it, cosines differ more between close and distant
         # texts.
-        self._centre = embedder.embed([text for pair in people for text in _apart(*pair)]).mean(axis=0)
+        self._centre = embedder.embed([text for pair in people for text in _unshared_words(*pair)]).mean(
+            axis=0
+        )
         ranked = sorted(self.of(people))
-        self.border = ranked[int(PEOPLES_OWN * len(ranked))]
+        self.border = ranked[int(SHARE_OTHER_SCENE * len(ranked))]
 
     def of(self, texts: Texts) -> list[float]:
         """Return how close some responses are to their contexts.
@@ -115,12 +118,12 @@ class Closeness:
         """
         import numpy as np
 
-        pairs = [_apart(*pair) for pair in texts]
+        pairs = [_unshared_words(*pair) for pair in texts]
         both = [self._embedder.embed(list(some)) - self._centre for some in zip(*pairs, strict=True)]
         one, other = (rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9) for rows in both)
         return (one * other).sum(axis=1).tolist()
 
-    def own(self, texts: Texts) -> float:
+    def same_situation(self, texts: Texts) -> float:
         """Return the share of responses that describe the same situation as their contexts.
 
         Args:
@@ -132,10 +135,12 @@ class Closeness:
         return sum(cosine > self.border for cosine in self.of(texts)) / len(texts)
 
 
-def _apart(context: LabelledContext, text: str) -> tuple[str, str]:
+def _unshared_words(context: LabelledContext, text: str) -> tuple[str, str]:
     """Return the content words of a context, and the other content words of the response."""
-    said = dict.fromkeys(term for turn in context.turns for term in content_lemmas(turn))
-    return " ".join(said), " ".join(term for term in content_lemmas(text) if term not in said)
+    context_words = dict.fromkeys(term for turn in context.turns for term in content_lemmas(turn))
+    return " ".join(context_words), " ".join(
+        term for term in content_lemmas(text) if term not in context_words
+    )
 
 
 def auc(texts: Texts, people: Texts) -> float:
@@ -179,8 +184,8 @@ def shared(context: LabelledContext, text: str) -> int:
     Returns:
         The number of different words.
     """
-    said = {term for turn in context.turns for term in content_lemmas(turn)}
-    return len(said & set(content_lemmas(text)))
+    context_words = {term for turn in context.turns for term in content_lemmas(turn)}
+    return len(context_words & set(content_lemmas(text)))
 
 
 def max_uses(texts: Texts) -> int:
@@ -200,7 +205,7 @@ def _words(text: str) -> list[str]:
 
 
 _I = frozenset({"i", "my", "i'm", "i've", "i'll", "i'd"})
-LIKE: Mapping[str, Callable[[str], bool]] = {
+STYLE_FEATURES: Mapping[str, Callable[[str], bool]] = {
     "I or my": lambda text: not _I.isdisjoint(_words(text)),
     "begins so": lambda text: bool(_I.intersection(_words(text)[:1])),
     "kin": lambda text: not word_class("kin").isdisjoint(_words(text)),
@@ -227,25 +232,33 @@ def figures(texts: Texts, people: Texts, scenes: Closeness) -> dict[str, str]:
         The cells of the source's row, keyed by column name.
     """
     amounts = [shared(*pair) for pair in texts]
-    own = {} if texts is people else {"AUC": f"{auc(texts, people):.3f}"}
+    separation = {} if texts is people else {"AUC": f"{auc(texts, people):.3f}"}
     return {
         "AUC": "-",
-        **own,
+        **separation,
         **{f"shares {least}+": percent(sum(n >= least for n in amounts), len(texts)) for least in (1, 2, 3)},
-        "own scene": f"{scenes.own(texts):.0%}",
+        "own scene": f"{scenes.same_situation(texts):.0%}",
         "most uses": str(max_uses(texts)),
-        **{name: percent(sum(holds(text) for _, text in texts), len(texts)) for name, holds in LIKE.items()},
+        **{
+            name: percent(sum(holds(text) for _, text in texts), len(texts))
+            for name, holds in STYLE_FEATURES.items()
+        },
     }
 
 
 def _goals(name: str, texts: Texts, people: Texts, scenes: Closeness) -> list[Goal]:
-    area, elsewhere = auc(texts, people), 1 - scenes.own(texts)
+    area, elsewhere = auc(texts, people), 1 - scenes.same_situation(texts)
     two = sum(shared(*pair) > 1 for pair in texts) / len(texts)
     uses = max_uses(texts)
     rows = (
         ("told from people's by words, AUC", f"{area:.3f}", f"<= {MOST_AUC}", area <= MOST_AUC),
         ("two or more shared content words", f"{two:.0%}", f">= {LEAST_SHARED:.0%}", two >= LEAST_SHARED),
-        ("in another scene", f"{elsewhere:.0%}", f">= {LEAST_ELSEWHERE:.0%}", elsewhere >= LEAST_ELSEWHERE),
+        (
+            "in another scene",
+            f"{elsewhere:.0%}",
+            f">= {LEAST_OTHER_SCENE:.0%}",
+            elsewhere >= LEAST_OTHER_SCENE,
+        ),
         ("uses of one text", str(uses), f"<= {MOST_USES}", uses <= MOST_USES),
     )
     return [Goal(f"{name}: {what}", "-", got, wanted, verdict(holds)) for what, got, wanted, holds in rows]

@@ -56,7 +56,7 @@ prompt per negative, and less strict limits for the losses of accepted texts."""
 WRITING: Mapping[str, Callable[[], Mapping[str, Any]]] = {
     "key-context": lambda: FEW,
     "key-sentence": lambda: {"max_draws": 1, "drafts": 3},
-    "key-sem": lambda: {"vectors": str(_packaged(*VECTORS)), **FEW},
+    "key-sem": lambda: {"vectors": str(_model_in_package(*VECTORS)), **FEW},
     "pneg": lambda: {"min_responses": 1, "max_draws": 1},
     "mask-and-fill": lambda: {"texts": 1, "versions": 1, "max_loss_increase": 1.0},
 }
@@ -92,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         data, work = fewer(data, asked.contexts), work / f"contexts-{asked.contexts}"
     if asked.inner is not None:
         data, work = inner(data, asked.inner), work / f"inner-{asked.inner}"
-    rest = asked.names or (_rest() if asked.all else [])
+    rest = asked.names or (_other_sources() if asked.all else [])
     runs: dict[str, Mapping[int, RankerRun]] = {}
     missing: list[tuple[str, str]] = []
     for name, seeds in [*((one, asked.seeds) for one in MAIN), *((one, 1) for one in rest)]:
@@ -101,14 +101,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         try:
             with Bars() as bars:
                 chosen = plan(name, seeds, asked.data)
-                if more := {**_trained(asked.model), "hard": asked.options}.get(name):
+                if more := {**_options_of_trained_models(asked.model), "hard": asked.options}.get(name):
                     chosen = replace(chosen, options={name: {**chosen.options.get(name, {}), **more}})
                 done = compare(data, chosen, work, open_graph=open, progress=bars, on_run=_tell)
                 runs.update(done.runs)
         except GraphnegError as error:
             print(f"{name}: {error}", file=sys.stderr, flush=True)
             missing.append((name, str(error)))
-    result = told(compared(data, runs), missing)
+    result = result_of(compared(data, runs), missing)
     if asked.contexts is not None:
         # Figures for fewer contexts are not comparable with others: they get separate tables and no goals.
         result = Result(
@@ -170,23 +170,23 @@ def plan(name: str, seeds: int, data: Path) -> ComparisonPlan:
     return ComparisonPlan(
         sources=[source_of(name)],
         ranker=RankerSettings(
-            str(_packaged(*ENCODER)),
+            str(_model_in_package(*ENCODER)),
             options={"frozen": ["embeddings"], "dropout": 0.0},
             arguments={
                 "learning_rate": 1e-4,
-                # A step reads four contexts.
+                # Each training step reads the pairs of four contexts.
                 "per_device_train_batch_size": 4 * PAIRS,
-                "bf16": torch.cpu._is_avx512_bf16_supported(),  # Halves the training time.
+                "bf16": torch.cpu._is_avx512_bf16_supported(),  # Half the time of float32.
             },
         ),
         seeds=range(seeds),
         banks=list(_banks(data)),
         held_out="nothing",
-        options={name: options} if (options := _options(name)) else {},
+        options={name: options} if (options := _generator_options(name)) else {},
     )
 
 
-def told(found: Comparison, missing: Sequence[tuple[str, str]]) -> Result:
+def result_of(found: Comparison, missing: Sequence[tuple[str, str]]) -> Result:
     """Make the tables and the goals.
 
     Args:
@@ -230,9 +230,13 @@ def _goals(found: Comparison) -> Iterator[Goal]:
             share = hard.gap_closed[measure].value
             what = f"hard: share of the gap from random to human, {head}"
             yield Goal(what, "-", f"{share:.0%}", f">= {WANTED:.0%}", verdict(share >= WANTED))
-    own, other = (row.figures[RANDOM][BALANCED].value for row in (hard, human))
+    hard_score, other = (row.figures[RANDOM][BALANCED].value for row in (hard, human))
     yield Goal(
-        "hard: balanced accuracy, random set", "-", f"{own:.3f}", f">= {other:.3f}", verdict(own >= other)
+        "hard: balanced accuracy, random set",
+        "-",
+        f"{hard_score:.3f}",
+        f">= {other:.3f}",
+        verdict(hard_score >= other),
     )
 
 
@@ -252,8 +256,7 @@ def _share(row: SourceResult, measure: str) -> str:
     return f"{one.value:.0%} ({one.low:.0%} to {one.high:.0%})"
 
 
-def _rest() -> list[str]:
-    """Return every recipe and generator that is not a main source."""
+def _other_sources() -> list[str]:
     return [
         name
         for name in dict.fromkeys([*generator_names(), *RECIPES, "topical_statement"])
@@ -261,21 +264,21 @@ def _rest() -> list[str]:
     ]
 
 
-def _options(name: str) -> Mapping[str, Any]:
+def _generator_options(name: str) -> Mapping[str, Any]:
     """Return the options for a generator that needs a model or improves with one."""
     if name in ("overlap", "semi-hard"):
-        return {"embedder": str(_packaged(*ENCODER))}
+        return {"embedder": str(_model_in_package(*ENCODER))}
     if name in WRITING:
-        return {"model": str(_packaged(*WRITER)), **WRITING[name]()}
+        return {"model": str(_model_in_package(*WRITER)), **WRITING[name]()}
     return {}
 
 
-def _trained(named: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+def _options_of_trained_models(named: Sequence[str]) -> dict[str, Mapping[str, Any]]:
     """Return options for generators that write with a trained model; the untrained model judges the texts."""
     pairs = [one.partition("=")[::2] for one in named]
-    if strange := [name for name, folder in pairs if name not in WRITING or not folder]:
-        raise SystemExit(f"--model {strange[0]}: write SOURCE=FOLDER, SOURCE one of {', '.join(WRITING)}")
-    return {name: {"model": folder, "judge": str(_packaged(*WRITER))} for name, folder in pairs}
+    if unknown := [name for name, folder in pairs if name not in WRITING or not folder]:
+        raise SystemExit(f"--model {unknown[0]}: write SOURCE=FOLDER, SOURCE one of {', '.join(WRITING)}")
+    return {name: {"model": folder, "judge": str(_model_in_package(*WRITER))} for name, folder in pairs}
 
 
 def _banks(data: Path) -> Iterator[BankFile]:
@@ -284,8 +287,7 @@ def _banks(data: Path) -> Iterator[BankFile]:
     return (BankFile(loader, path) for loader, path in found if path.exists())
 
 
-def _packaged(package: str, folder: str) -> Path:
-    """Return the folder of a model that a package ships."""
+def _model_in_package(package: str, folder: str) -> Path:
     found = find_spec(package)
     if found is None or found.origin is None:
         raise SystemExit(f"the package {package} is not installed; `make test` installs it")
@@ -312,8 +314,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--options", type=json.loads, default={}, metavar="JSON", help="options of hard")
     parser.add_argument("--threads", type=int, default=THREADS, help="use 1 if two runs share the machine")
-    told = "trained model that writes the texts of SOURCE; may be repeated"
-    parser.add_argument("--model", action="append", default=[], metavar="SOURCE=FOLDER", help=told)
+    help_text = "trained model that writes the texts of SOURCE; may be repeated"
+    parser.add_argument("--model", action="append", default=[], metavar="SOURCE=FOLDER", help=help_text)
     add_places(parser, DATA, WORK)
     return parser
 

@@ -74,7 +74,7 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     Returns:
         The tables and goals for this kind of server.
     """
-    builds = list(_builds(host, corpus, sizes))
+    builds = list(_measure_builds(host, corpus, sizes))
     lookup = _lookup(host, sizes)
     table = Table(
         "Shift graph: building",
@@ -145,7 +145,6 @@ def power_law(keywords: int, edges: int) -> list[tuple[str, str, int]]:
     """
     draw = random.Random(0)
     names = [f"keyword {number}" for number in range(keywords)]
-    # The frequencies of keywords follow a power law.
     weights = [1 / (rank + 1) ** 0.8 for rank in range(keywords)]
     found: dict[tuple[str, str], int] = {}
     while len(found) < edges:
@@ -165,7 +164,7 @@ def _dialogues(corpus: Corpus) -> Iterator[Dialogue]:
             yield record
 
 
-def _builds(host: Host, corpus: Corpus, sizes: Sizes) -> Iterator[Built]:
+def _measure_builds(host: Host, corpus: Corpus, sizes: Sizes) -> Iterator[Built]:
     """Build with word vectors for two numbers of pairs, then with MiniLM, each on an empty server."""
     vectors, encoder = part(*VECTORS), part(*ENCODER)
     if vectors is not None:
@@ -201,12 +200,12 @@ def _lookup(host: Host, sizes: Sizes) -> Result:
     }
     rows: list[tuple[str, ...]] = []
     medians: list[float] = []
-    for way, chosen in ways.items():
+    for method, chosen in ways.items():
         times, sizes_found = _timed(store, chosen)
         medians.append(sample(times).median)
         slow = sorted(times)[int(0.95 * len(times))]
         found = sample(sizes_found)
-        rows.append((way, host.name, f"{found.median:,.0f}", f"{medians[-1]:.2f}", f"{slow:.2f}"))
+        rows.append((method, host.name, f"{found.median:,.0f}", f"{medians[-1]:.2f}", f"{slow:.2f}"))
     table = Table(
         "Shift graph: looking up a focus",
         "A query reads all neighbours of one focus with their counts, in order. The graph has "

@@ -73,8 +73,8 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
         if recipe is not deam:
             edits += some
         label = recipe.name if recipe is not deam else "recipe deam"
-        rows.append(_row(label, _decoded(some, sizes.repeats)))
-    overall = _decoded(edits, sizes.repeats)
+        rows.append(_row(label, _decode_repeatedly(some, sizes.repeats)))
+    overall = _decode_repeatedly(edits, sizes.repeats)
     rows.append(_row("all transforms", overall))
     return Result((_table(corpus, rows),), _goals(overall))
 
@@ -109,8 +109,7 @@ def edited(store: Store, recipe: Recipe, slots: int) -> list[EditedUtterance]:
     return list(found.values())
 
 
-def _decoded(edits: Sequence[EditedUtterance], repeats: int) -> list[Decoding]:
-    """Decode the same edits several times, each time with a new decoder."""
+def _decode_repeatedly(edits: Sequence[EditedUtterance], repeats: int) -> list[Decoding]:
     get_decoder("surface").decode(edits[:5])
     done: list[Decoding] = []
     for _ in range(repeats):

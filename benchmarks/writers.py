@@ -83,9 +83,9 @@ def overhead(amount: int = CONTEXTS) -> tuple[Table, Goal]:
                 for each in generator.generate(part, 1, 0)
             )
             seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
-        own = busy_seconds(stub) - warm
-    share = seconds / own - 1
-    shown = (f"{own:.1f}", f"{seconds:.1f}", percent(share, 1, 1), f"{1000 * cpu / amount:.1f}")
+        model_seconds = busy_seconds(stub) - warm
+    share = seconds / model_seconds - 1
+    shown = (f"{model_seconds:.1f}", f"{seconds:.1f}", percent(share, 1, 1), f"{1000 * cpu / amount:.1f}")
     about = (
         f"A test server takes {1000 * SECONDS:.0f} ms for each answer and answers one request at a time. "
         f"graphneg sends {AT_ONCE} prompts in parallel. `own`: the seconds that the server needed for its "
@@ -136,13 +136,13 @@ def local() -> tuple[Table, Goal]:
         "writer": by_writer(settings),
         "writer, drawn": by_writer(GenerationSettings(Sampling(top_p=0.9), TOKENS)),
     }
-    for way in ways.values():
-        way()
+    for method in ways.values():
+        method()
     rates: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(ROUNDS):
-        for name, way in ways.items():
+        for name, method in ways.items():
             began = time.perf_counter()
-            written = way()
+            written = method()
             rates[name].append(written / (time.perf_counter() - began))
     ratios = sorted(a / b for a, b in zip(rates["writer"], rates["generate"], strict=True))
     ratio = ratios[len(ratios) // 2]

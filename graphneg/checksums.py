@@ -71,14 +71,14 @@ def damage(directory: Path, database: Path) -> str | None:
         A description of the first difference; None if there is none, or if there are no checksums.
     """
     known = read_checksums(directory)
-    found = dict(_files(database))
+    found = dict(_files_with_checksum(database))
     for name, entry in sorted(known.items()):
         if name not in found:
             return f"{ascii(name)[1:-1]} is missing"
         status = found[name]
         if len(entry) != 5 or status.st_size != entry[0]:
             return f"{ascii(name)[1:-1]} has {status.st_size:,} bytes instead of {entry[0] if entry else 0:,}"
-        if _signature(status) != entry[:4] and _checksum(database / name) != entry[4]:
+        if _signature(status) != entry[:4] and _crc32(database / name) != entry[4]:
             return f"{ascii(name)[1:-1]} has other content"
     return None
 
@@ -93,10 +93,10 @@ def write_checksums(directory: Path, database: Path, former: Checksums) -> None:
             not read again.
     """
     files: Checksums = {}
-    for name, status in _files(database):
+    for name, status in _files_with_checksum(database):
         signature, known = _signature(status), former.get(name, [])
         same = known[:4] == signature
-        files[name] = [*signature, known[4] if same else _checksum(database / name)]
+        files[name] = [*signature, known[4] if same else _crc32(database / name)]
     scratch = directory / f"{CHECKSUMS}.{os.getpid()}"
     with open(scratch, "w", encoding="ascii", opener=untrusted_opener) as file:
         json.dump({"files": files}, file)
@@ -123,8 +123,7 @@ def forget_checksums(directory: Path) -> None:
             os.close(folder)
 
 
-def _files(database: Path) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield the name and the ``stat`` result of each database file that has a checksum."""
+def _files_with_checksum(database: Path) -> Iterator[tuple[str, os.stat_result]]:
     with contextlib.suppress(FileNotFoundError), os.scandir(database) as entries:
         for entry in entries:
             if not entry.name.endswith(_UNCHECKED) and entry.is_file(follow_symlinks=False):
@@ -135,8 +134,7 @@ def _signature(status: os.stat_result) -> list[int]:
     return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
 
 
-def _checksum(path: Path) -> int:
-    """Return the CRC-32 of a file."""
+def _crc32(path: Path) -> int:
     found = 0
     with open(path, "rb", opener=untrusted_opener) as file:
         while block := file.read(_BLOCK):

@@ -263,8 +263,10 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             which: dict[str, Any] = {"corpora": corpora, "splits": splits, "limit": limit, "batch": batch}
             which["shard"] = shard
             made_by, amount = GENERATED[recipe].generator, per_dialogue
-            own = dict(generator_options or {})
-            return self.generate(made_by, per_context=amount, seed=seed, progress=progress, **which, **own)
+            settings = dict(generator_options or {})
+            return self.generate(
+                made_by, per_context=amount, seed=seed, progress=progress, **which, **settings
+            )
         if generator_options:
             raise InputError(f"only the recipes that use a generator take options: {', '.join(GENERATED)}")
         chosen = chosen_recipe(recipe, checked_list("transforms", transforms), target)
@@ -333,7 +335,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         wanted = ContextSelection(Selection(corpora, splits, limit, shard=shard_of(shard)), places)
         asked = Generation(per_context, seed, wanted, batch)
         if isinstance(generator, str):
-            made = get_generator(generator, self.store, **_with_ranker(options))
+            made = get_generator(generator, self.store, **_with_loaded_ranker(options))
         elif options:
             raise InputError(
                 f"options can be set only for the name of a generator, not for the object {generator.name!r}"
@@ -542,8 +544,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         return f"<DialogueGraph: {self.store.description}>"
 
 
-def _with_ranker(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return generator options in which the path or id of a ranker is replaced by the loaded ranker."""
+def _with_loaded_ranker(options: Mapping[str, Any]) -> Mapping[str, Any]:
     named = options.get("ranker")
     if not isinstance(named, str | Path):
         return options

@@ -93,7 +93,7 @@ def files_digest(files: Iterable[Path]) -> str:
 class HashSample(Generic[T]):
     """A random sample of a stream, which does not depend on the order of the stream.
 
-    Each item is offered together with a random number, and the items with the lowest numbers are kept. If
+    Each item is passed to `offer` with a random number, and the items with the lowest numbers are kept. If
     several items have the same number, only the first of them is kept. If the number is a hash of a text, a
     text is therefore sampled at most once.
 
@@ -122,7 +122,8 @@ class HashSample(Generic[T]):
             draw: Random number of the item, for example a hash of its text.
             item: The item to keep or ignore.
         """
-        # If an item with the same random number was kept before, it is probably the same text. Ignore it.
+        # The random number is usually a hash of a text. A second item with the same number is then the same
+        # text.
         if draw in self._items:
             return
         self._items[draw] = item

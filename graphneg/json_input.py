@@ -204,7 +204,10 @@ def parse_json(text: str | bytes, where: str) -> Any:
     try:
         text = text if isinstance(text, str) else text.decode("utf-8")
         value = json.loads(
-            text, object_pairs_hook=unique_keys, parse_constant=refuse_constant, parse_float=_finite
+            text,
+            object_pairs_hook=unique_keys,
+            parse_constant=refuse_constant,
+            parse_float=_parse_finite_float,
         )
     except UnicodeDecodeError as error:
         raise InputError(f"{where}: not UTF-8: {error.reason}") from error
@@ -216,7 +219,7 @@ def parse_json(text: str | bytes, where: str) -> Any:
         raise InputError(f"{where}: not JSON: {error}") from error
     # An unpaired surrogate can only come from a \u escape, because UTF-8 cannot encode it. Few texts contain
     # such an escape. Search the value, which is slow, only if the text contains one.
-    if "\\u" in text and _has_surrogate(value):
+    if "\\u" in text and _has_unpaired_surrogate(value):
         raise InputError(f"{where}: half of a surrogate pair, which no file can hold; repair the encoding")
     return value
 
@@ -318,8 +321,7 @@ def finite_number(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _finite(text: str) -> float:
-    """Convert the text of a number into a float. Raise an error if it overflows."""
+def _parse_finite_float(text: str) -> float:
     number = float(text)
     # Python converts numbers that are too large, such as "1e999", into infinity, which JSON cannot represent.
     if not math.isfinite(number):
@@ -327,15 +329,15 @@ def _finite(text: str) -> float:
     return number
 
 
-def _has_surrogate(value: Any) -> bool:
-    """Return whether a value contains an unpaired surrogate."""
+def _has_unpaired_surrogate(value: Any) -> bool:
     if isinstance(value, str):
         return _SURROGATE.search(value) is not None
     if isinstance(value, dict):
         return any(
-            _has_surrogate(key) or _has_surrogate(item) for key, item in cast("dict[str, Any]", value).items()
+            _has_unpaired_surrogate(key) or _has_unpaired_surrogate(item)
+            for key, item in cast("dict[str, Any]", value).items()
         )
-    return isinstance(value, list) and any(map(_has_surrogate, cast("list[Any]", value)))
+    return isinstance(value, list) and any(map(_has_unpaired_surrogate, cast("list[Any]", value)))
 
 
 def open_input(path: str | Path, *, pipes: bool = True) -> BinaryIO:

@@ -51,7 +51,7 @@ def merge(
     """
     files = read_shards(shards)
     kind = files[0].header.kind
-    path = check_output(out, _suffixes(kind))
+    path = check_output(out, _allowed_suffixes(kind))
     check_replaceable(path, overwrite)
     # The digests of the shards' files identify the result. If an existing file was merged from the same
     # files, it is complete.
@@ -64,22 +64,14 @@ def merge(
     form = FORMS[path.suffix] if kind in (RECORDS, DRAFTS) else _FORMS[kind]
     try:
         with atomic_file(path) as unfinished:
-            items = form.write(map(form.decode, _items(files, bar)), unfinished)
+            items = form.write(map(form.decode, _merged_items(files, bar)), unfinished)
             note_finished(path, unfinished, run, items=items)
     finally:
         bar.finish()
     return Exported(items)
 
 
-def _suffixes(kind: str) -> list[str]:
-    """Return the suffixes, such as ``.jsonl``, that the output file of a merge may have.
-
-    Args:
-        kind: What the shards contain, for example records or dialogues.
-
-    Raises:
-        InputError: The kind is unknown.
-    """
+def _allowed_suffixes(kind: str) -> list[str]:
     if kind in (DAILYDIALOG_PP, DIALOGUES.kind):
         return list(LINES)
     suffixes = [
@@ -90,20 +82,20 @@ def _suffixes(kind: str) -> list[str]:
     return suffixes
 
 
-def _items(files: Sequence[ShardFile], progress: Progress) -> Iterator[Any]:
+def _merged_items(files: Sequence[ShardFile], progress: Progress) -> Iterator[Any]:
     """Yield the items of all shards, in the order in which a single run would write them."""
     header = files[0].header
     # If the shards contain drafts (all candidate responses), choose the final responses from them.
     choose = None if header.choice is None else choosing(header.choice)
     with ExitStack() as opened:
-        lines = [opened.enter_context(closing(_lines(file, progress))) for file in files]
+        lines = [opened.enter_context(closing(_lines_of_shard(file, progress))) for file in files]
         # Each shard is sorted, so `heapq.merge` needs only one line of each shard in memory.
         for _, items in heapq.merge(*lines, key=lambda line: place_order(line[0])):
             for item in items:
                 yield from [item] if choose is None else choose_from_draft(item, choose)
 
 
-def _lines(file: ShardFile, progress: Progress) -> Generator[tuple[Any, list[Any]]]:
+def _lines_of_shard(file: ShardFile, progress: Progress) -> Generator[tuple[Any, list[Any]]]:
     """Yield the lines of a shard. After the last line, count the shard as finished."""
     yield from file.lines()
     progress.advance(1)

@@ -62,7 +62,7 @@ _LONGEST = 2**20
 """Maximum size of a pipeline file in bytes."""
 _MOST = 100_000
 """Maximum number of blocks, and of workers of a stage. Each block has files of its own."""
-_MARK = "graphneg-blocks"
+_MARKER = "graphneg-blocks"
 """Name of the file that marks a folder of blocks as made by graphneg."""
 _FINGERPRINT = re.compile(r"[0-9a-f]{32}")
 """Pattern of the names of the folders in which runs keep their blocks."""
@@ -168,7 +168,7 @@ class NegativesArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 
 
 class GenerateArguments(msgspec.Struct, frozen=True):
-    """The arguments of `DialogueGraph.generate` that a pipeline may give, without those of the generator."""
+    """The arguments of `DialogueGraph.generate` that a pipeline may give, except the generator's options."""
 
     generator: str = ""
     per_context: int = 1
@@ -195,11 +195,11 @@ def read_pipeline(path: str | Path) -> Pipeline:
     try:
         pipeline = parse_yaml(read_input(path, _LONGEST), Pipeline, str(path))
     except InputError as error:
-        raise _wrong(str(error)) from error
+        raise _settings_error(str(error)) from error
     try:
         return checked(pipeline)
     except InputError as error:
-        raise _wrong(f"{path}: {error}") from error
+        raise _settings_error(f"{path}: {error}") from error
 
 
 def checked(pipeline: Pipeline) -> Pipeline:
@@ -217,15 +217,19 @@ def checked(pipeline: Pipeline) -> Pipeline:
     """  # noqa: DOC501, DOC502
     # A pipeline makes negatives either by edits (`negatives`) or with a generator (`generate`).
     if (pipeline.negatives is None) == (pipeline.generate is None):
-        raise _wrong("give exactly one of negatives and generate")
+        raise _settings_error("give exactly one of negatives and generate")
     amounts = (pipeline.blocks, pipeline.parsers.amount, pipeline.makers.amount)
     if min(amounts) < 1 or max(amounts) > _MOST:
-        raise _wrong(f"the numbers of blocks, parsers and makers must be at least 1 and at most {_MOST:,}")
+        raise _settings_error(
+            f"the numbers of blocks, parsers and makers must be at least 1 and at most {_MOST:,}"
+        )
     _check_arguments(pipeline)
     if pipeline.store is None and not pipeline.load:
-        raise _wrong("nothing to read: give data to load, or a store")
-    if pipeline.store is None and pipeline.snapshot is None and _looks_across(pipeline):
-        raise _wrong("the negatives depend on other dialogues: give a store for all blocks, or a snapshot")
+        raise _settings_error("nothing to read: give data to load, or a store")
+    if pipeline.store is None and pipeline.snapshot is None and _needs_other_dialogues(pipeline):
+        raise _settings_error(
+            "the negatives depend on other dialogues: give a store for all blocks, or a snapshot"
+        )
     check_output(pipeline.write, [".jsonl", ".parquet"])
     return pipeline
 
@@ -236,18 +240,18 @@ def _check_arguments(pipeline: Pipeline) -> None:
         name, known, asked = "negatives", NegativesArguments, pipeline.negatives or {}
     else:
         name, known, asked = "generate", GenerateArguments, pipeline.generate
-    if own := sorted({"shard", "progress"} & asked.keys()):
-        raise _wrong(f"{name}: the pipeline itself sets {', '.join(own)}; leave it out")
-    # From Python, a recipe, a decoder or a generator may be given as an object. It has its own checks.
+    if reserved := sorted({"shard", "progress"} & asked.keys()):
+        raise _settings_error(f"{name}: the pipeline itself sets {', '.join(reserved)}; leave it out")
+    # A Python program may pass an object, such as a `Recipe`, in place of a name. Only check strings, numbers
+    # and lists here, because such an object checks its own values when it is created.
     given = {key: value for key, value in asked.items() if isinstance(value, _PLAIN)}
     try:
         converted(given, known, name)
     except InputError as error:
-        raise _wrong(str(error)) from error
+        raise _settings_error(str(error)) from error
 
 
-def _looks_across(pipeline: Pipeline) -> bool:
-    """Return whether the negatives depend on dialogues other than the edited dialogue."""
+def _needs_other_dialogues(pipeline: Pipeline) -> bool:
     asked = pipeline.negatives or {}
     recipe, transforms = asked.get("recipe", "deam"), asked.get("transforms", ())
     # Every generator needs the whole corpus, because it uses sentences or responses of other dialogues.
@@ -259,8 +263,7 @@ def _looks_across(pipeline: Pipeline) -> bool:
     return any(known[name].uses_corpus for name in names if name in known)
 
 
-def _wrong(reason: str) -> InputError:
-    """Return an error for wrong settings, with exit status 2."""
+def _settings_error(reason: str) -> InputError:
     error = InputError(reason)
     # Exit status 2 means that the command line or the pipeline file is wrong, not that the run failed.
     error.status = 2
@@ -315,21 +318,21 @@ def run_pipeline(
         The number of negatives in the file, and whether the file was already complete.
     """
     bar, each = progress or NoProgress(), mapped or interleave
-    out, tell = Path(pipeline.write), on_rejected or _pass_over
+    out, report_rejected = Path(pipeline.write), on_rejected or _ignore
     # Check the folder of the blocks first, because loading into a shared store takes long.
     blocks = Path(f"{out}.blocks")
-    _check_blocks(blocks)
-    made_of = _fill(pipeline, each, bar, tell)
+    _check_blocks_folder(blocks)
+    made_of = _prepare_input(pipeline, each, bar, report_rejected)
     run = fingerprint(["pipeline", __version__, _settings(pipeline), made_of])
     if done := finished_run(out, run, overwrite):
         return Exported(done["items"], was_complete=True)
     # The name of the folder is a digest of the settings and the data, so that files of another run are never
     # used.
-    folder = _made_blocks(blocks) / run
+    folder = _ensure_blocks_folder(blocks) / run
     if pipeline.store is None:
-        sort_records(pipeline.load, pipeline.blocks, folder / "records", tell)
+        sort_records(pipeline.load, pipeline.blocks, folder / "records", report_rejected)
     folder.mkdir(parents=True, exist_ok=True)
-    _each_block(pipeline, each, folder, "negatives", bar, tell)
+    _process_unfinished(pipeline, each, folder, "negatives", bar, report_rejected)
     files = [pipeline.block(shard, folder) for shard in pipeline.shards]
     merged = merge(files, out, overwrite=True, progress=bar)
     note_finished(out, out, run, items=merged.items)
@@ -337,27 +340,26 @@ def run_pipeline(
     return merged
 
 
-def _check_blocks(blocks: Path) -> None:
-    """Raise an error if the folder of the blocks exists, but was not made by `_made_blocks`."""
+def _check_blocks_folder(blocks: Path) -> None:
+    """Raise an error if the folder of the blocks exists, but another program has created it."""
     if not os.path.lexists(blocks):
         return
-    parts = [blocks, blocks / _MARK, *(_runs(blocks) if blocks.is_dir() else ())]
-    if any(part.is_symlink() for part in parts) or not (blocks / _MARK).is_file():
-        raise _wrong(
+    parts = [blocks, blocks / _MARKER, *(_run_folders(blocks) if blocks.is_dir() else ())]
+    if any(part.is_symlink() for part in parts) or not (blocks / _MARKER).is_file():
+        raise _settings_error(
             f"{blocks}: graphneg needs this name for its blocks, but did not make the folder; rename the "
             "folder, or write another file"
         )
 
 
-def _made_blocks(blocks: Path) -> Path:
-    """Create the folder of the blocks if it does not exist, and return its path."""
-    _check_blocks(blocks)
+def _ensure_blocks_folder(blocks: Path) -> Path:
+    _check_blocks_folder(blocks)
     if not blocks.exists():
         try:
-            # The folder appears together with its mark. Otherwise, a run that is killed in between would
-            # leave a folder that the next run refuses.
+            # Create the folder and its marker file in one step. If a run were killed between two steps, the
+            # next run would refuse the folder, because it has no marker file.
             with atomic_folder(blocks) as unfinished:
-                (unfinished / _MARK).touch()
+                (unfinished / _MARKER).touch()
         except OSError as error:
             raise unwritable(blocks, error, "nothing was kept") from error
     return blocks
@@ -365,17 +367,16 @@ def _made_blocks(blocks: Path) -> Path:
 
 def _remove_blocks(blocks: Path) -> None:
     """Remove the files of all runs from the folder of the blocks, and the folder if nothing else is left."""
-    for folder in _runs(blocks):
+    for folder in _run_folders(blocks):
         # Do not follow links. `rmtree` refuses them.
         if not folder.is_symlink():
             rmtree(folder)
-    if [path.name for path in blocks.iterdir()] == [_MARK]:
-        (blocks / _MARK).unlink()
+    if [path.name for path in blocks.iterdir()] == [_MARKER]:
+        (blocks / _MARKER).unlink()
         blocks.rmdir()
 
 
-def _runs(blocks: Path) -> list[Path]:
-    """Return the subfolders of the runs, whose names are fingerprints."""
+def _run_folders(blocks: Path) -> list[Path]:
     return [path for path in blocks.iterdir() if _FINGERPRINT.fullmatch(path.name) and path.is_dir()]
 
 
@@ -386,25 +387,30 @@ def _settings(pipeline: Pipeline) -> Any:
     return {name: facts[name] for name in facts if name not in {"parsers", "makers", "write"}}
 
 
-def _pass_over(_: Rejected) -> None:
+def _ignore(_: Rejected) -> None:
     """Ignore a rejected item."""
 
 
-def _each_block(
-    pipeline: Pipeline, each: Mapped, folder: Path | None, what: str, progress: Progress, tell: Listener
+def _process_unfinished(
+    pipeline: Pipeline,
+    each: Mapped,
+    folder: Path | None,
+    what: str,
+    progress: Progress,
+    report_rejected: Listener,
 ) -> None:
     """Process all blocks that are not finished. If some of them fail, raise an error at the end."""
-    left = pipeline.shards
+    unfinished = pipeline.shards
     if folder is not None:
         # Skip the blocks whose files exist, because an interrupted run has finished them.
-        left = [shard for shard in left if not pipeline.block(shard, folder).exists()]
+        unfinished = [shard for shard in unfinished if not pipeline.block(shard, folder).exists()]
     progress.start(what, pipeline.blocks, "blocks")
-    progress.advance(pipeline.blocks - len(left))
+    progress.advance(pipeline.blocks - len(unfinished))
     # Collect the errors, so that a block that fails does not prevent other blocks from being finished.
     faults: list[str] = []
-    for done in each(pipeline, left, folder) if left else ():
+    for done in each(pipeline, unfinished, folder) if unfinished else ():
         for one in done.refused:
-            tell(one)
+            report_rejected(one)
         if done.fault:
             faults.append(done.fault)
         else:
@@ -417,24 +423,27 @@ def _each_block(
         )
 
 
-def _fill(pipeline: Pipeline, each: Mapped, progress: Progress, tell: Listener) -> str:
+def _prepare_input(pipeline: Pipeline, each: Mapped, progress: Progress, report_rejected: Listener) -> str:
     """Load and parse the input if all blocks of the pipeline share a store. Return a digest of the input."""
     if pipeline.store is None:
         files = [Path(path) for load in pipeline.load for path in load.paths]
         files += [] if pipeline.snapshot is None else [Path(pipeline.snapshot)]
         if missing := next((file for file in files if not file.exists()), None):
-            raise _wrong(f"{missing}: there is no such file")
-        # Without a shared store, the digest is computed from the content of the input files.
-        whole = [file for path in files for file in ([path] if path.is_file() else sorted(path.rglob("*")))]
-        return files_digest(file for file in whole if file.is_file())
-    with _opened(pipeline.store) as graph:
+            raise _settings_error(f"{missing}: there is no such file")
+        # Without a shared store, nothing is loaded yet. So hash the input files and not the content of a
+        # store.
+        input_files = [
+            file for path in files for file in ([path] if path.is_file() else sorted(path.rglob("*")))
+        ]
+        return files_digest(file for file in input_files if file.is_file())
+    with _open_store(pipeline.store) as graph:
         for load in pipeline.load:
             options = msgspec.structs.asdict(load)
             corpus, paths = options.pop("corpus"), options.pop("paths")
-            graph.load(corpus, *paths, **options, progress=progress, on_rejected=tell)
+            graph.load(corpus, *paths, **options, progress=progress, on_rejected=report_rejected)
     if pipeline.parse is not None:
-        _each_block(pipeline, each, None, "parse", progress, tell)
-    with _opened(pipeline.store) as graph:
+        _process_unfinished(pipeline, each, None, "parse", progress, report_rejected)
+    with _open_store(pipeline.store) as graph:
         return content_digest(graph.store, Selection())
 
 
@@ -548,9 +557,9 @@ class Reader:
             refused: List to which the texts that crashed the parser are added.
         """
         assert self._pipeline.store is not None and self._parser is not None
-        with _opened(self._pipeline.store) as graph:
+        with _open_store(self._pipeline.store) as graph:
             graph.parse(self._parser.pool, shard=shard)
-        self._tell(refused)
+        self._report_crashes(refused)
 
     def parse(self, shard: Shard, folder: Path, refused: list[Rejected]) -> Parses | None:
         """Parse the texts of a block, without a store.
@@ -572,16 +581,15 @@ class Reader:
             for record in block_records(folder / "records", shard)
             if isinstance(record, Dialogue)
             for turn in record.utterances
-            if not _has_graph(turn)
+            if not _has_well_formed_graph(turn)
         )
         pool = self._parser.pool
         answers = (parsed for batch in pool.parse(_in_batches(list(texts))) for parsed in batch)
         found = dict(zip(texts, answers, strict=True))
-        self._tell(refused)
+        self._report_crashes(refused)
         return Parses(pool.name, pool.version, found)
 
-    def _tell(self, refused: list[Rejected]) -> None:
-        """Add the texts that crashed the parser to the rejected items of the current block."""
+    def _report_crashes(self, refused: list[Rejected]) -> None:
         assert self._parser is not None
         # Empty the parser's list of crashes, so that the next block does not report these crashes again.
         crashes, self._parser.crashes = self._parser.crashes, []
@@ -593,8 +601,7 @@ class Reader:
             self._parser.close()
 
 
-def _has_graph(turn: Utterance) -> bool:
-    """Return whether an utterance has a well-formed graph."""
+def _has_well_formed_graph(turn: Utterance) -> bool:
     try:
         return turn.amr is not None and bool(parse_graph(turn.amr).nodes)
     except PenmanError:
@@ -602,7 +609,6 @@ def _has_graph(turn: Utterance) -> bool:
 
 
 def _in_batches(texts: Sequence[str], size: int = 100) -> Iterator[Sequence[str]]:
-    """Split texts into batches."""
     return (texts[start : start + size] for start in range(0, len(texts), size))
 
 
@@ -620,8 +626,8 @@ class Maker:
     def __init__(self, pipeline: Pipeline, folder: Path) -> None:
         """Initialize the stage. The embedded store is created when it is first needed."""
         self._pipeline, self._folder = pipeline, folder
-        self._own: DialogueGraph | None = None
-        self._held = 0
+        self._embedded: DialogueGraph | None = None
+        self._loaded_dialogues = 0
 
     def make(self, shard: Shard, parsed: Parses | None, refused: list[Rejected]) -> None:
         """Write the file of a block. An unfinished file is continued. A finished file is not changed.
@@ -635,11 +641,11 @@ class Maker:
         if self._pipeline.block(shard, self._folder).exists():
             return
         if self._pipeline.store is not None:
-            with _opened(self._pipeline.store) as graph:
+            with _open_store(self._pipeline.store) as graph:
                 self._write(graph, shard, out)
             return
         try:
-            self._write(self._filled(shard, parsed, refused), shard, out)
+            self._write(self._load_block(shard, parsed, refused), shard, out)
         except BaseException:
             # The block failed, so the store may contain only a part of it. Do not use this store for the next
             # block.
@@ -647,33 +653,35 @@ class Maker:
             raise
         # A snapshot contains excerpts of dialogues from other blocks. The next block may contain the complete
         # dialogues, but loading does not replace dialogues that are in the store. So a new store is needed.
-        if self._held >= _DIALOGUES or self._pipeline.snapshot is not None:
+        if self._loaded_dialogues >= _DIALOGUES or self._pipeline.snapshot is not None:
             self.close()
 
     def close(self) -> None:
         """Close the embedded store, if there is one."""
-        own, self._own = self._own, None
-        if own is not None:
-            own.close()
+        graph, self._embedded = self._embedded, None
+        if graph is not None:
+            graph.close()
 
-    def _filled(self, shard: Shard, parsed: Parses | None, refused: list[Rejected]) -> DialogueGraph:
+    def _load_block(self, shard: Shard, parsed: Parses | None, refused: list[Rejected]) -> DialogueGraph:
         """Load a block into the embedded store: dialogues, graphs, lexical resources, and the snapshot."""
         records = block_records(self._folder / "records", shard)
-        if self._own is None:
-            self._own, self._held = DialogueGraph(open_temporary()), 0
+        if self._embedded is None:
+            self._embedded, self._loaded_dialogues = DialogueGraph(open_temporary()), 0
             # First load the records that all blocks need into the new store: frames, opposites and entries of
             # the lexicon.
             records = chain(block_records(self._folder / "records", None), records)
         report = LoadReport("block", on_rejected=refused.append)
-        write_records(self._own.store, records, report, GraphDialogues("", "", 1))
-        self._held += report.written["dialogues"]
+        write_records(self._embedded.store, records, report, GraphDialogues("", "", 1))
+        self._loaded_dialogues += report.written["dialogues"]
         if parsed is not None:
-            self._own.parse(ParserPool(parsed.name, parsed.version, parsed.again, _nothing), shard=shard)
+            self._embedded.parse(
+                ParserPool(parsed.name, parsed.version, parsed.again, _close_nothing), shard=shard
+            )
         if self._pipeline.snapshot is not None:
             from graphneg.snapshots import Snapshot
 
-            Snapshot.read(self._pipeline.snapshot).load(self._own.store)
-        return self._own
+            Snapshot.read(self._pipeline.snapshot).load(self._embedded.store)
+        return self._embedded
 
     def _write(self, graph: DialogueGraph, shard: Shard, out: Path) -> None:
         """Make the negatives of a block and write them to its file, like `NegativeStream.to_shard`."""
@@ -691,13 +699,12 @@ class Maker:
             write_batches(writer, stream.run_shard(writer.resumed.dialogues))
 
 
-def _nothing() -> None:
+def _close_nothing() -> None:
     """Do nothing. A parser pool that only returns stored results has no processes to close."""
     pass
 
 
 @contextmanager
-def _opened(target: str) -> Generator[DialogueGraph]:
-    """Open a store for the duration of a ``with`` block."""
+def _open_store(target: str) -> Generator[DialogueGraph]:
     with DialogueGraph(open_store(target)) as graph:
         yield graph

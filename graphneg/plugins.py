@@ -51,7 +51,7 @@ def plugin_errors(
     except Exception as fault:
         is_of_files = isinstance(fault, OSError) and (fault.filename is not None or fault.errno == ENOSPC)
         is_of_memory = isinstance(fault, MemoryError)
-        if is_of_files or is_of_memory or _is_own(type(fault)) or _is_own(plugin):
+        if is_of_files or is_of_memory or _belongs_to_graphneg(type(fault)) or _belongs_to_graphneg(plugin):
             raise
         at = f" at {place}" if place else ""
         what = type(fault).__name__ + (f": {first_line(fault)}" if str(fault).strip() else "")
@@ -99,7 +99,7 @@ class Plugins:
 
     def names(self) -> list[str]:
         """Return the names of all installed plugins of this kind, in alphabetical order."""
-        return sorted({entry.name for entry in self._entries().values()})
+        return sorted({entry.name for entry in self._entry_points().values()})
 
     def find(self, name: str) -> Callable[..., Any]:
         """Load the plugin with the given name.
@@ -110,13 +110,13 @@ class Plugins:
         Returns:
             The class or function that creates the component, such as the class of a decoder.
         """
-        entries = self._entries()
+        entries = self._entry_points()
         if not entries:
             raise self.error(
                 f"no {self.kind} is registered: graphneg's package metadata are missing; "
                 "install it (pip install graphneg, or pip install -e . in a copy of its source)"
             )
-        entry = entries.get(_normal(name))
+        entry = entries.get(_normalized_name(name))
         if entry is None:
             raise self.error(f"no {self.kind} named {name!r}; choose one of {', '.join(self.names())}")
         try:
@@ -141,7 +141,7 @@ class Plugins:
         found = self.find(name)
         factory = partial(found, *given)
         try:
-            taken = signature(factory).parameters
+            accepted = signature(factory).parameters
         except (TypeError, ValueError) as error:
             # The class or function accepts fewer positional arguments than graphneg passes to every plugin of
             # this kind.
@@ -150,11 +150,11 @@ class Plugins:
                 f"{len(given)} positional argument{'s' * (len(given) != 1)}; see docs/extending.md"
             ) from error
         # Check the names of the options before the call, so that the message about a wrong name is clear.
-        unknown = [option for option in options if option not in taken]
-        if unknown and Parameter.VAR_KEYWORD not in (parameter.kind for parameter in taken.values()):
+        unknown = [option for option in options if option not in accepted]
+        if unknown and Parameter.VAR_KEYWORD not in (parameter.kind for parameter in accepted.values()):
             raise self.error(
                 f"{self.kind} {name} takes no option {' or '.join(map(repr, unknown))}; "
-                f"it takes {', '.join(taken) or 'none'}"
+                f"it takes {', '.join(accepted) or 'none'}"
             )
         with plugin_errors(self.kind, name, found, self.error):
             try:
@@ -164,18 +164,16 @@ class Plugins:
                     f"{self.kind} {name} can't be made with options {sorted(options)}: {error}"
                 ) from error
 
-    def _entries(self) -> dict[str, EntryPoint]:
-        """Return the entry points, keyed by normalised name."""
+    def _entry_points(self) -> dict[str, EntryPoint]:
         # Put the entry points of other packages last, so that they replace graphneg's own entry points with
         # the same names.
         entries = sorted(
             entry_points(group=self.group), key=lambda entry: not entry.value.startswith("graphneg.")
         )
-        return {_normal(entry.name): entry for entry in entries}
+        return {_normalized_name(entry.name): entry for entry in entries}
 
 
-def _is_own(part: object) -> bool:
-    """Return whether an object, a class or a function belongs to graphneg and not to another package."""
+def _belongs_to_graphneg(part: object) -> bool:
     return _module(part).startswith("graphneg.")
 
 
@@ -184,6 +182,5 @@ def _module(part: object) -> str:
     return str(getattr(part, "__module__", None) or getattr(part, "__name__", ""))
 
 
-def _normal(name: str) -> str:
-    """Return a name in lower case with underscores."""
+def _normalized_name(name: str) -> str:
     return name.strip().lower().replace("-", "_")

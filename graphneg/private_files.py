@@ -148,14 +148,13 @@ def owner_problem(status: os.stat_result) -> str:
         Predicate for an error message, such as ``belongs to user 1001, not to user 0``; empty if the user is
         the owner.
     """
-    user = _user()
+    user = _effective_user_id()
     if user is None or status.st_uid == user:
         return ""
     return f"belongs to user {status.st_uid}, not to user {user}"
 
 
-def _user() -> int | None:
-    """Return the effective user id of this process, or None on Windows."""
+def _effective_user_id() -> int | None:
     return os.geteuid() if hasattr(os, "geteuid") else None
 
 
@@ -192,12 +191,12 @@ def create_folder(path: Path) -> Path:
     Returns:
         The same path.
     """
-    for folder in reversed([*_missing(path)]):
+    for folder in reversed([*_missing_folders(path)]):
         folder.mkdir(PRIVATE_FOLDER, exist_ok=True)
     return path
 
 
-def _missing(path: Path) -> Iterator[Path]:
+def _missing_folders(path: Path) -> Iterator[Path]:
     """Yield the folders on a path that do not exist, innermost first."""
     for folder in (path, *path.parents):
         if folder.is_dir():
@@ -223,7 +222,7 @@ def cache_folder(*names: str) -> Path:
     try:
         create_folder(caches)
         status = os.stat(caches)
-        if _user() == status.st_uid and stat.S_IMODE(status.st_mode) != PRIVATE_FOLDER:
+        if _effective_user_id() == status.st_uid and stat.S_IMODE(status.st_mode) != PRIVATE_FOLDER:
             # If the folder exists already, other users may have access to it. Remove their rights.
             os.chmod(caches, PRIVATE_FOLDER)
         return create_folder(caches.joinpath(*names))
@@ -246,7 +245,7 @@ def own_folder(path: Path) -> Path:
             the parent folder belongs to another user, which can happen because ``sudo`` may keep the HOME of
             the user who called it.
     """
-    user = _user()
+    user = _effective_user_id()
     # Root could create the folder in a folder of another user. Refuse this, because that user could replace
     # the new folder later.
     if user == 0:

@@ -62,7 +62,7 @@ _RETRIES = 1
 """Number of times that Ray itself retries a block if the actor that processed it has died."""
 _PAUSE_SECONDS = 5.0
 """Number of seconds to wait before blocks whose actors have died are processed again."""
-_SIGNING_IN = tuple(
+_CREDENTIALS = tuple(
     f"NEO4J_{name}" for name in ("USERNAME", "PASSWORD", "DATABASE", "READER_USERNAME", "READER_PASSWORD")
 )
 """Environment variables with credentials. Their values are passed to actors as arguments, because the Ray
@@ -92,7 +92,7 @@ def negatives(
     Returns:
         A dataset that reads the output file.
     """
-    ray = _ray()
+    ray = _import_ray()
     pipeline = checked(pipeline)
     _connect(address)
     run_on(pipeline, progress, overwrite=overwrite, on_rejected=on_rejected)
@@ -123,13 +123,15 @@ def run_on(
     """
     # All nodes must have the same versions of graphneg and Python. With different versions, the output could
     # be different.
-    nodes = _alike_nodes()
+    nodes = _check_versions_of_nodes()
     if pipeline.store is not None and nodes > 1 and not ADDRESS.match(pipeline.store):
         raise InputError(
             f"{pipeline.store}: other nodes can't open a store in a directory; name a Neo4j server, or no "
             "store"
         )
-    return run_pipeline(pipeline, _by_actors, progress, overwrite=overwrite, on_rejected=on_rejected)
+    return run_pipeline(
+        pipeline, _process_with_actors, progress, overwrite=overwrite, on_rejected=on_rejected
+    )
 
 
 @contextmanager
@@ -142,7 +144,7 @@ def connected(address: str) -> Generator[None]:
     Yields:
         Nothing.
     """
-    ray = _ray()
+    ray = _import_ray()
     _connect(address)
     try:
         yield
@@ -150,8 +152,7 @@ def connected(address: str) -> Generator[None]:
         ray.shutdown()
 
 
-def _ray() -> Any:
-    """Import Ray, or raise an error that says how to install it."""
+def _import_ray() -> Any:
     try:
         import ray
     except ImportError as error:
@@ -161,7 +162,7 @@ def _ray() -> Any:
 
 def _connect(address: str) -> None:
     """Connect to a cluster, unless this process is already connected to one."""
-    ray = _ray()
+    ray = _import_ray()
     # If the caller has already connected to a cluster, use that cluster.
     if ray.is_initialized():
         return
@@ -178,15 +179,14 @@ def _connect(address: str) -> None:
         with socket.create_connection((host, int(port)), _ANSWER_SECONDS):
             pass
     except (OSError, ValueError) as error:
-        raise _no_cluster(address, error) from error
+        raise _connection_error(address, error) from error
     try:
         ray.init(address=address, **quiet)
     except Exception as error:  # The exception's class depends on the version of Ray, so catch any class.
-        raise _no_cluster(address, error) from error
+        raise _connection_error(address, error) from error
 
 
-def _no_cluster(address: str, error: Exception) -> InputError:
-    """Return the error to raise if this process cannot connect to a cluster."""
+def _connection_error(address: str, error: Exception) -> InputError:
     wrong = InputError(
         f"no Ray cluster at {address} that this process can join ({first_line(error)}): start one with "
         "`ray start --head` and the same Ray and Python, name it as HOST:PORT, or use --ray local"
@@ -195,9 +195,9 @@ def _no_cluster(address: str, error: Exception) -> InputError:
     return wrong
 
 
-def _alike_nodes() -> int:
+def _check_versions_of_nodes() -> int:
     """Check that all nodes have the same versions of graphneg and Python. Return the number of nodes."""
-    ray = _ray()
+    ray = _import_ray()
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     # Ray sends the code of this function to each node. graphneg may not be installed there, so the function
@@ -237,17 +237,19 @@ def _alike_nodes() -> int:
     return alive
 
 
-def _by_actors(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None) -> Iterator[BlockResult]:
+def _process_with_actors(
+    pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None
+) -> Iterator[BlockResult]:
     """Process blocks with actors. If an actor dies, process its block again."""
-    _ray().data.DataContext.get_current().enable_progress_bars = False
+    _import_ray().data.DataContext.get_current().enable_progress_bars = False
     # Importing Ray Data changes the log level, so set it afterwards.
     logging.getLogger("ray.data").setLevel(logging.CRITICAL)
     left = {str(shard): None for shard in shards}
-    with _told():
+    with _original_errors():
         # If an actor died, there is no result for its block. The block stays in `left` for the next attempt.
         for attempt in range(_ATTEMPTS):
             time.sleep(_PAUSE_SECONDS * bool(attempt))
-            for name, done in _rows(pipeline, list(left), folder):
+            for name, done in _results_of_blocks(pipeline, list(left), folder):
                 del left[name]
                 if isinstance(done, Exception):
                     raise done
@@ -258,41 +260,44 @@ def _by_actors(pipeline: Pipeline, shards: Sequence[Shard], folder: Path | None)
         yield BlockResult(fault=f"block {name}: the actor of the block ended in each attempt")
 
 
-def _rows(
+def _results_of_blocks(
     pipeline: Pipeline, names: Sequence[str], folder: Path | None
 ) -> Iterator[tuple[str, BlockResult | Exception]]:
     """Yield the name and result of each block, except for blocks whose actors died or do not answer."""
-    ray = _ray()
+    ray = _import_ray()
     try:
-        for row in _blocks(pipeline, names, folder).iter_rows():
+        for row in _dataset_of_blocks(pipeline, names, folder).iter_rows():
             yield row["block"], pickle.loads(row["done"])
     except ray.exceptions.ActorUnavailableError:
         return
 
 
-def _blocks(pipeline: Pipeline, names: Sequence[str], folder: Path | None) -> ray.data.Dataset:
+def _dataset_of_blocks(pipeline: Pipeline, names: Sequence[str], folder: Path | None) -> ray.data.Dataset:
     """Return a dataset with a row for each block. The blocks are processed when the rows are read."""
-    ray = _ray()
+    ray = _import_ray()
     # Use an absolute path, because actors run in a different working directory.
     where = None if folder is None else folder.absolute()
     found = ray.data.from_items([{"block": name} for name in names], override_num_blocks=len(names))
-    signing_in = {name: os.environ[name] for name in _SIGNING_IN if name in os.environ}
-    arguments = (pickle.dumps(pipeline), where, signing_in)
+    credentials = {name: os.environ[name] for name in _CREDENTIALS if name in os.environ}
+    arguments = (pickle.dumps(pipeline), where, credentials)
     with warnings.catch_warnings():  # Hide Ray's warnings about `max_task_retries`, which Ray accepts anyway.
         warnings.simplefilter("ignore")
         # If all blocks share a store, an earlier call of this function (with `folder` None) has parsed them.
         if pipeline.parse is not None and (where is None or pipeline.store is None):
-            found = found.map_batches(_ParseActor, **_pool(pipeline.parsers, arguments, len(names)))
+            found = found.map_batches(
+                _ParseActor, **_actor_arguments(pipeline.parsers, arguments, len(names))
+            )
         if where is not None:
-            found = found.map_batches(_MakeActor, **_pool(pipeline.makers, arguments, len(names)))
-    # Tolerate any number of failed blocks: if actors die, `_by_actors` processes their blocks again.
+            found = found.map_batches(_MakeActor, **_actor_arguments(pipeline.makers, arguments, len(names)))
+    # Tolerate any number of failed blocks: if actors die, `_process_with_actors` processes their blocks
+    # again.
     found.context.max_errored_blocks = -1
     return found
 
 
-def _pool(actors: Actors, arguments: tuple[Any, ...], most: int) -> dict[str, Any]:
+def _actor_arguments(actors: Actors, arguments: tuple[Any, ...], most: int) -> dict[str, Any]:
     """Return the arguments of Ray's ``map_batches`` that set the number and resources of a stage's actors."""
-    ray = _ray()
+    ray = _import_ray()
     amount = min(actors.amount, most)
     return {
         "batch_size": 1,
@@ -307,20 +312,19 @@ def _pool(actors: Actors, arguments: tuple[Any, ...], most: int) -> dict[str, An
 class _ParseActor:
     """Ray actor that runs `Reader`, the first stage of a pipeline. Each batch contains one block of input."""
 
-    def __init__(self, pipeline: bytes, folder: Path | None, signing_in: dict[str, str]) -> None:
-        """Create the pipeline stage on the Ray node that runs the actor."""
-        os.environ.update(signing_in)
+    def __init__(self, pipeline: bytes, folder: Path | None, credentials: dict[str, str]) -> None:
+        os.environ.update(credentials)
         self._folder, self._stage = folder, Reader(pickle.loads(pipeline))
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
-        """Parse the block of dialogues that a Ray batch names."""
+        """Parse one block of dialogues, whose name is in the batch."""
         shard = Shard.parse(str(batch["block"][0]))
         parses: list[Parses | None] = []
         done = _tried(shard, self._parse, shard, parses)
         return {"block": [str(shard)], "done": [pickle.dumps(done)], "parses": [pickle.dumps(parses)]}
 
     def _parse(self, shard: Shard, parses: list[Parses | None], refused: list[Rejected]) -> None:
-        """Parse a block: in the shared store, or else without a store, returning the graphs in ``parses``."""
+        """Parse a block in the shared store. Without a shared store, append the graphs to ``parses``."""
         if self._folder is None:
             self._stage.into_store(shard, refused)
         else:
@@ -330,9 +334,8 @@ class _ParseActor:
 class _MakeActor:
     """Ray actor that makes negatives: it runs the stage `Maker` of a pipeline on one block of dialogues."""
 
-    def __init__(self, pipeline: bytes, folder: Path, signing_in: dict[str, str]) -> None:
-        """Create the pipeline stage on the Ray node that runs the actor."""
-        os.environ.update(signing_in)
+    def __init__(self, pipeline: bytes, folder: Path, credentials: dict[str, str]) -> None:
+        os.environ.update(credentials)
         self._stage = Maker(pickle.loads(pipeline), folder)
 
     def __del__(self) -> None:
@@ -358,15 +361,15 @@ def _tried(shard: Shard, work: Callable[..., None], *arguments: Any) -> BlockRes
         return run_block(shard, work, *arguments)
     except (GraphnegError, OSError) as error:
         kind = next((kind for kind in (StoreError, StoppedError) if isinstance(error, kind)), InputError)
-        told = kind(f"{first_line(error)} (on the node {_ray().util.get_node_ip_address()})")
-        told.status = getattr(error, "status", told.status)
-        return told
+        with_node = kind(f"{first_line(error)} (on the node {_import_ray().util.get_node_ip_address()})")
+        with_node.status = getattr(error, "status", with_node.status)
+        return with_node
 
 
 @contextmanager
-def _told() -> Generator[None]:
+def _original_errors() -> Generator[None]:
     """Raise the original exceptions of actors, and convert errors of Ray itself into an `InputError`."""
-    ray = _ray()
+    ray = _import_ray()
     try:
         yield
     except ray.exceptions.RayError as error:

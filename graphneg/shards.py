@@ -34,7 +34,7 @@ class Shard:
     def __post_init__(self) -> None:
         """Check that the index is between 1 and the number of shards."""
         if not 1 <= self.index <= self.amount:
-            raise _wrong(
+            raise _usage_error(
                 f"there is no shard {self}; choose one of 1/{self.amount} to {self.amount}/{self.amount}"
             )
 
@@ -52,10 +52,10 @@ class Shard:
             InputError: The text is not valid.
         """  # noqa: DOC501, DOC502
         if (found := _WRITTEN.fullmatch(text.strip())) is None:
-            raise _wrong(f"expected a shard I/N, such as 3/16, but found {text!r}")
+            raise _usage_error(f"expected a shard I/N, such as 3/16, but found {text!r}")
         index, amount = map(int, found.groups())
         if not amount:
-            raise _wrong(f"shard {text!r}: the number of shards must be at least 1")
+            raise _usage_error(f"shard {text!r}: the number of shards must be at least 1")
         return cls(index, amount)
 
     def holds(self, dialogue: str) -> bool:
@@ -114,8 +114,7 @@ def shard_of(given: Shard | str | None) -> Shard | None:
     return Shard.parse(given) if isinstance(given, str) else given
 
 
-def _wrong(reason: str) -> InputError:
-    """Return the error to raise for wrong arguments, with exit status 2."""
+def _usage_error(reason: str) -> InputError:
     error = InputError(reason)
     error.status = 2
     return error

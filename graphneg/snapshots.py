@@ -99,11 +99,11 @@ EXCERPTS, KINDS, METHOD = "excerpts", "kinds", "method"
 """Kinds of rows that belong to a part with a different name. Rows of the kind ``excerpts`` belong to the part
 ``donors``. Each of these rows contains the utterances of a dialogue from whose graphs a transform may copy.
 Rows of the kinds ``kinds`` and ``method`` belong to the part ``shifts``."""
-_KEPT = frozenset({DONORS, UTTERANCES, BANK, ANSWERED, COPIES})
+_STORED_AS_JSON = frozenset({DONORS, UTTERANCES, BANK, ANSWERED, COPIES})
 """Kinds of rows that are stored as JSON. All other rows become nodes and relationships, like loaded data."""
 _PAGE = 500
 """Number of rows that are written in one transaction."""
-_MARKED = {"excerpt": True, "shifts": True, "pooled": True}
+_ALREADY_PROCESSED = {"excerpt": True, "shifts": True, "pooled": True}
 """Attributes of the dialogues that are loaded from excerpts. They mark the dialogues as already processed, so
 that they are added neither to the shift graph nor to the sentence pool.
 """
@@ -154,7 +154,8 @@ class Snapshot:
         chosen = tuple(part for part in PARTS if part in checked_list("parts", parts))
         if strange := sorted({*parts} - {*PARTS}):
             raise InputError(f"a snapshot has no part {strange[0]!r}; choose from {', '.join(PARTS)}")
-        # The snapshot contains facts (computed node properties), which other stores will use.
+        # If a different version of graphneg has computed properties of the graph nodes, the stores of all
+        # shards would get properties of that version. So refuse such a store.
         store.check_facts()
         info = info_of(store)
         # Refuse to make a snapshot of a shard, because it would be mistaken for a snapshot of the whole
@@ -169,7 +170,7 @@ class Snapshot:
             "parts": chosen,
             "dialogues": [list(row) for row in info.corpora],
             "utterances": info.counts.get("Utterance", 0),
-            "resources": _resources(store),
+            "resources": _counts_of_resources(store),
         }
         bar = progress or NoProgress()
         bar.start("snapshot", len(chosen), "parts")
@@ -179,7 +180,7 @@ class Snapshot:
             digest = _write_body(body, _rows(store, chosen, bar), facts)
             body.seek(0)
             with open(unfinished, "wb") as file:
-                _write_lines(file, [{"snapshot": digest, **facts}])
+                _write_gzip_lines(file, [{"snapshot": digest, **facts}])
                 shutil.copyfileobj(body, file)
         bar.finish()
         return cls.read(path)
@@ -234,7 +235,7 @@ class Snapshot:
             if known.digest != self.digest:
                 raise InputError(f"{self.path}: the {store.description} already has another snapshot")
             return
-        there, meanings = _resources(store), self.facts["resources"]
+        there, meanings = _counts_of_resources(store), self.facts["resources"]
         # If the store has different antonyms or frames than the store with the whole corpus, it would give
         # different negatives. Compare the numbers of items to detect this.
         for kind in sorted({*there, *meanings}):
@@ -261,7 +262,7 @@ class Snapshot:
 
     def _rows(self) -> Iterator[tuple[str, Row]]:
         """Yield the kind and the content of each row, and check the digest of the file at the end."""
-        digest = _begun(self.facts)
+        digest = _new_digest(self.facts)
         with open_input(self.path, pipes=False) as stored, gzip.GzipFile(fileobj=stored) as file:
             try:
                 file.readline()
@@ -275,40 +276,38 @@ class Snapshot:
             raise InputError(f"{self.path}: the file was changed or damaged; copy the file again")
 
 
-def _resources(store: Store) -> dict[str, int]:
+def _counts_of_resources(store: Store) -> dict[str, int]:
     """Return the number of items of each kind of resource, keyed by kind. Leave out kinds without items."""
     rows = store.read(cypher_text("snapshot/resources"))
     return {row["kind"]: row["amount"] for row in rows if row["amount"]}
 
 
-def _begun(facts: Mapping[str, Any]) -> Any:
+def _new_digest(facts: Mapping[str, Any]) -> Any:
     """Return a new hash object to which the values of the header have already been added."""
     return hashlib.blake2b(json.dumps(dict(facts), sort_keys=True).encode(), digest_size=16)
 
 
 def _write_body(file: IO[bytes], rows: Iterable[tuple[str, Row]], facts: Mapping[str, Any]) -> str:
     """Write rows to a compressed file. Return a digest of the header's values and the rows."""
-    digest = _begun(json.loads(json.dumps(dict(facts))))
+    digest = _new_digest(json.loads(json.dumps(dict(facts))))
 
     def lines() -> Iterator[Any]:
         for row in rows:
-            digest.update(_line(row))
+            digest.update(_line_of_row(row))
             yield row
 
-    _write_lines(file, lines())
+    _write_gzip_lines(file, lines())
     return digest.hexdigest()
 
 
-def _write_lines(file: IO[bytes], rows: Iterable[Any]) -> None:
-    """Write rows as lines of a compressed file."""
+def _write_gzip_lines(file: IO[bytes], rows: Iterable[Any]) -> None:
     # Write neither a name nor the time into the header of gzip, so that equal rows give equal bytes.
     with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
         for row in rows:
-            packed.write(_line(row))
+            packed.write(_line_of_row(row))
 
 
-def _line(row: Any) -> bytes:
-    """Convert a row into one line of JSON, with a line feed."""
+def _line_of_row(row: Any) -> bytes:
     return json_line(row, separators=(",", ":"), default=list).encode() + b"\n"
 
 
@@ -327,7 +326,7 @@ Named = Iterator[tuple[str, Iterable[Row]]]
 
 
 def _read_donors(store: Store, splits: Splits) -> Named:
-    """Yield the donors (utterances from whose graphs transforms copy) and excerpts of their dialogues."""
+    """Yield the utterances from whose graphs transforms copy, and then the excerpts of their dialogues."""
     donors = Donors(store)
     rows = [row for split in splits for row in donors.offers(*split)]
     yield DONORS, rows
@@ -335,9 +334,9 @@ def _read_donors(store: Store, splits: Splits) -> Named:
 
 
 def _excerpts(store: Store, rows: Sequence[Row]) -> Iterator[Row]:
-    """Yield a row for each dialogue with donor utterances, that is, utterances to copy graphs from.
+    """Yield a row for each dialogue that contains utterances from whose graphs transforms copy.
 
-    A row contains the id, corpus and split of the dialogue, its donor utterances, and their graphs.
+    A row contains the id, corpus and split of the dialogue, and only these utterances and their graphs.
     """
     wanted = {row["amr"] for row in rows}
     ids = iter(sorted({row["dialogue"] for row in rows}))
@@ -352,15 +351,15 @@ def _excerpts(store: Store, rows: Sequence[Row]) -> Iterator[Row]:
         graphs = {graph.id: graph for graph in read_whole_graphs(store, amrs)}
         made_by = {row["id"]: row["source"] for row in store.read(cypher_text("snapshot/sources"), ids=amrs)}
         for dialogue in dialogues:
-            said = [turn for turn in dialogue.turns if turn.graph_id in graphs]
+            copied_turns = [turn for turn in dialogue.turns if turn.graph_id in graphs]
             parses = [
                 parse_row(
                     turn.graph_id or "", made_by[turn.graph_id or ""], Parsed(graph, (), format_graph(graph))
                 )
-                for turn in said
+                for turn in copied_turns
                 for graph in [graphs[turn.graph_id or ""]]
             ]
-            turns = [[turn.turn, turn.speaker, turn.text] for turn in said]
+            turns = [[turn.turn, turn.speaker, turn.text] for turn in copied_turns]
             yield [dialogue.id, dialogue.corpus, dialogue.split, turns, parses]
 
 
@@ -386,10 +385,10 @@ def _read_sentences(store: Store, splits: Splits) -> Named:
     """Yield pairs of a context and a correct response, and the sentences to choose responses from."""
     pool_dialogues(store)
     yield ANSWERED, answered(store)
-    yield SENTENCES, _sentences(store)
+    yield SENTENCES, _pool_sentences(store)
 
 
-def _sentences(store: Store) -> Iterator[Row]:
+def _pool_sentences(store: Store) -> Iterator[Row]:
     """Yield the sentences from which responses can be chosen, in the order of their ids."""
     after = ""
     while page := store.read(cypher_text("snapshot/sentences"), after=after, limit=_PAGE):
@@ -413,8 +412,7 @@ _READING = {
 }
 
 
-def _keep_rows(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
-    """Store rows of a snapshot as JSON text in a single node."""
+def _store_as_json(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
     kept = {"id": f"{part}/{number}", "part": part, "number": number, "rows": json.dumps(rows)}
     store.write(lambda tx: run(tx, "snapshot/write_rows", **kept))
 
@@ -425,12 +423,12 @@ def _write_excerpts(store: Store, part: str, number: int, rows: Sequence[Row]) -
     there = {dialogue.id for dialogue in read_dialogues(store, [row[0] for row in rows])}
     new = [row for row in rows if row[0] not in there]
     dialogues = [
-        Dialogue(id, corpus, split, tuple(Utterance(*turn) for turn in turns), attributes=_MARKED)
+        Dialogue(id, corpus, split, tuple(Utterance(*turn) for turn in turns), attributes=_ALREADY_PROCESSED)
         for id, corpus, split, turns, _ in new
     ]
     write_records(store, dialogues, LoadReport(part), GraphDialogues(part, part, 1))
     graphs = [
-        _graph(id, turn, parse)
+        _graph_of_parse(id, turn, parse)
         for id, _, _, turns, made in rows
         for turn, parse in zip(turns, made, strict=True)
     ]
@@ -441,8 +439,8 @@ def _write_excerpts(store: Store, part: str, number: int, rows: Sequence[Row]) -
             pass
 
 
-def _graph(dialogue: str, turn: Sequence[Any], parse: Mapping[str, Any]) -> tuple[str, NewGraph]:
-    """Convert a parse from a snapshot into the name of its parser and a graph that can be written."""
+def _graph_of_parse(dialogue: str, turn: Sequence[Any], parse: Mapping[str, Any]) -> tuple[str, NewGraph]:
+    """Return the parser's name and the graph of a parser result, in the form that `write_graphs` takes."""
     made = remembered_parse(**parse)
     number, _, text = turn
     pending = PendingText("utterances", f"{dialogue}#{number}", text, ())
@@ -462,7 +460,7 @@ def _write_shifts(store: Store, part: str, number: int, rows: Sequence[Row]) -> 
 
 
 def _write_method(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
-    """Record how the keywords of the shift graph were extracted. Refuse a different method."""
+    """Store the names of the keyword extractor and the embedder. Refuse a store that has other names."""
     for row in rows:
         method = {name: row[name] for name in ("keywords", "embedder")}
         [state] = store.write(lambda tx, method=method: run(tx, "shift/begin", **method))
@@ -480,8 +478,6 @@ def _write_kinds(store: Store, part: str, number: int, rows: Sequence[Row]) -> N
 
 
 def _write_sentences(store: Store, part: str, number: int, rows: Sequence[Row]) -> None:
-    """Write the sentences of the snapshot that are not in the store yet."""
-
     def work(tx: ManagedTransaction) -> None:
         stored = run(tx, "load/stored_sentences", ids=[row["id"] for row in rows])
         there = {row["id"] for row in stored}
@@ -496,7 +492,7 @@ def _write_sentences(store: Store, part: str, number: int, rows: Sequence[Row]) 
 
 
 _LOADING = {
-    **dict.fromkeys(_KEPT, _keep_rows),
+    **dict.fromkeys(_STORED_AS_JSON, _store_as_json),
     EXCERPTS: _write_excerpts,
     METHOD: _write_method,
     SHIFTS: _write_shifts,

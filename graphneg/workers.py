@@ -52,13 +52,13 @@ _BOOT = (
     "from graphneg.workers import serve\n"
     "serve()\n"
 )
-_PASSED = re.compile(
+_INHERITED = re.compile(
     r"""
     # the user, the system and its folders
     (PATH|HOME|USER|LOGNAME|USERNAME|SHELL|TERM|COLUMNS|TZ|LANG|LANGUAGE|LC_\w+|XDG_\w+|TMPDIR|TEMP|TMP)
     |(SYSTEMROOT|SYSTEMDRIVE|WINDIR|COMSPEC|PATHEXT|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES|USERPROFILE)
     |(HOMEDRIVE|HOMEPATH|NUMBER_OF_PROCESSORS|PROCESSOR_\w+)
-    # Python, Java, libraries of the system, and what measures tests
+    # Python, Java, system libraries, and tools that measure the coverage of tests
     |(PYTHON\w*|VIRTUAL_ENV|CONDA_PREFIX|LD_\w+|DYLD_\w+|COVERAGE_\w+|COV_CORE_\w+|PYTEST_\w+)
     |(JAVA_HOME|JAVA_TOOL_OPTIONS|JDK_JAVA_OPTIONS)
     # threads and devices
@@ -76,8 +76,8 @@ _SECRET = re.compile(
     r"(^|_)(TOKENS?|PASS|PASSWORD|PASSWD|PASSPHRASE|SECRETS?|(API|ACCESS)?_?KEY|CREDENTIALS?|AUTH)(_|$)", re.I
 )
 """Matches names of variables that contain secrets, such as ``HF_TOKEN``. They are not passed on even if
-`_PASSED` matches."""
-_SIGNS_IN = re.compile(r"//[^/\s]*@")
+`_INHERITED` matches."""
+_WITH_CREDENTIALS = re.compile(r"//[^/\s]*@")
 """Matches values that contain a user name or a password, such as ``http://ann:secret@proxy:3128``. They are
 not passed on."""
 _ONE_THREAD: dict[str, str] = dict.fromkeys(
@@ -102,7 +102,7 @@ def child_environment() -> dict[str, str]:
     return {
         name: value
         for name, value in os.environ.items()
-        if _PASSED.fullmatch(name) and not _SECRET.search(name) and not _SIGNS_IN.search(value)
+        if _INHERITED.fullmatch(name) and not _SECRET.search(name) and not _WITH_CREDENTIALS.search(value)
     }
 
 
@@ -126,7 +126,8 @@ def prefetch_map(
         >>> list(prefetch_map(str, [1, 2, 3]))
         ['1', '2', '3']
     """
-    # At the end of the `with` block, the executor waits until all threads have ended, even after an error.
+    # The `with` statement waits for all threads, also after an error, so that no call of `work` is still
+    # running when the caller goes on.
     with ThreadPoolExecutor(at_once, thread_name_prefix="graphneg-ahead") as threads:
         yield from _in_order(partial(threads.submit, work), items, at_once)
 
@@ -163,9 +164,11 @@ class Workers(Generic[Item, Result]):
             arguments: Arguments of ``target``.
             count: Number of worker processes.
         """
-        self._idle: SimpleQueue[_Child] = SimpleQueue()
+        self._idle: SimpleQueue[_WorkerProcess] = SimpleQueue()
         # If there are several workers, let each use only one thread, so that they do not compete for cores.
-        self._children = [_Child(target, arguments, _ONE_THREAD if count > 1 else {}) for _ in range(count)]
+        self._children = [
+            _WorkerProcess(target, arguments, _ONE_THREAD if count > 1 else {}) for _ in range(count)
+        ]
         for child in self._children:
             self._idle.put(child)
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="graphneg-worker")
@@ -228,11 +231,10 @@ class Workers(Generic[Item, Result]):
         self.close()
 
 
-class _Child:
-    """A handle with which the parent starts a worker process and sends it one request at a time."""
+class _WorkerProcess:
+    """A worker process, to which the parent process sends one request at a time."""
 
     def __init__(self, target: str, arguments: tuple[Any, ...], environment: dict[str, str]) -> None:
-        """Start the process, and send it the target function's name and arguments."""
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", _BOOT],  # -P: do not import modules from the working directory.
             stdin=subprocess.PIPE,
@@ -243,13 +245,13 @@ class _Child:
         self._requests, self._answers = self._process.stdin, self._process.stdout
         with contextlib.suppress(BrokenPipeError):
             # If the process has already ended, do nothing here: the first call of `ask` reports the failure.
-            _send(sys.path, self._requests)
-            _send((target, arguments), self._requests)
+            _send_pickled(sys.path, self._requests)
+            _send_pickled((target, arguments), self._requests)
 
     def ask(self, item: Any) -> Any:
         """Send an item to the worker. Return the result, or raise the exception that was raised there."""
         try:
-            _send(item, self._requests)
+            _send_pickled(item, self._requests)
             succeeded, answer = pickle.load(self._answers)
         except (EOFError, OSError, ValueError) as error:
             # A negative status means that a signal ended the process. Signal 9 often means that the kernel
@@ -262,15 +264,13 @@ class _Child:
         return answer
 
     def end(self) -> None:
-        """Kill the process."""
         self._process.kill()
         self._process.wait()
         with contextlib.suppress(OSError):
             self._requests.close()
 
 
-def _send(message: Any, stream: IO[bytes]) -> None:
-    """Send a pickled message."""
+def _send_pickled(message: Any, stream: IO[bytes]) -> None:
     pickle.dump(message, stream, protocol=pickle.HIGHEST_PROTOCOL)
     stream.flush()
 
@@ -278,9 +278,9 @@ def _send(message: Any, stream: IO[bytes]) -> None:
 def serve() -> None:
     """Run the loop of a worker process.
 
-    The first message names a function that creates the function for the items. Each further message is an
-    item, for which the result is sent back. If the function cannot be created, the error is sent back for
-    each item.
+    The first message contains the name of a factory function. The function that it returns is called with
+    each further message, and the result is sent back. If the factory function raises an error, this error is
+    sent back for each further message.
     """
     own_process()
     # Ignore Ctrl-C, which the terminal sends to all processes of the group. The parent stops the workers.
@@ -290,13 +290,13 @@ def serve() -> None:
     # results.
     os.dup2(2, 1)
     with contextlib.suppress(EOFError, BrokenPipeError):
-        made, work = _attempt(_made, *pickle.load(requests))
+        made, work = _result_or_error(_create_function, *pickle.load(requests))
         while True:
             item = pickle.load(requests)
-            _send(_attempt(work, item) if made else (False, work), answers)
+            _send_pickled(_result_or_error(work, item) if made else (False, work), answers)
 
 
-def _attempt(function: Callable[..., Any], *arguments: Any) -> tuple[bool, Any]:
+def _result_or_error(function: Callable[..., Any], *arguments: Any) -> tuple[bool, Any]:
     """Call a function. Return whether it succeeded, and its result or exception."""
     try:
         return True, function(*arguments)
@@ -304,16 +304,8 @@ def _attempt(function: Callable[..., Any], *arguments: Any) -> tuple[bool, Any]:
         return False, portable(error)
 
 
-def _made(target: str, arguments: tuple[Any, ...]) -> Callable[[Any], Any]:
-    """Create the function that processes items in a worker process.
-
-    Args:
-        target: Name of a factory function, as ``MODULE:NAME``.
-        arguments: Arguments of the factory function.
-
-    Returns:
-        The function that the factory function returned.
-    """
+def _create_function(target: str, arguments: tuple[Any, ...]) -> Callable[[Any], Any]:
+    """Call the factory function ``MODULE:NAME``, and return the function that it creates for the items."""
     module, _, name = target.partition(":")
     return getattr(importlib.import_module(module), name)(*arguments)
 
@@ -347,7 +339,7 @@ SWITCH = 0.0005
 Restore = Callable[[], None]
 
 
-def _while_used(change: Callable[[], Restore]) -> Callable[[], AbstractContextManager[None]]:
+def _as_shared_setting(change: Callable[[], Restore]) -> Callable[[], AbstractContextManager[None]]:
     """Make a context manager that changes an interpreter setting while at least one block uses it."""
     lock = Lock()
     restores: list[Restore] = []
@@ -355,7 +347,6 @@ def _while_used(change: Callable[[], Restore]) -> Callable[[], AbstractContextMa
 
     @contextmanager
     def changed() -> Generator[None]:
-        """Change a global setting for the duration of a ``with`` block."""
         nonlocal users
         with lock:
             users += 1
@@ -374,7 +365,7 @@ def _while_used(change: Callable[[], Restore]) -> Callable[[], AbstractContextMa
     return changed
 
 
-@_while_used
+@_as_shared_setting
 def fewer_collections() -> Restore:
     """Run the garbage collector less often inside the block.
 
@@ -391,7 +382,7 @@ def fewer_collections() -> Restore:
     return lambda: gc.set_threshold(*before)
 
 
-@_while_used
+@_as_shared_setting
 def sooner_switches() -> Restore:
     """Let a thread that waits for a response of the server continue after 0.5 ms instead of up to 5 ms."""
     before = sys.getswitchinterval()

@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     train = read_data(asked.contexts).train
     people = [text for context in train for text in context.negatives.get(ADVERSARIAL, ())]
     known = {str(index): float(weight) for index, weight in _rows(asked.out)} if asked.made else {}
-    others = _made(asked.made, train) if asked.made else _pool(asked.store)
+    others = _responses_for_training_contexts(asked.made, train) if asked.made else _pool(asked.store)
     found = weights(people, others)
     # With --made, the new weights are added to the weights that the table already has.
     summed = {name: known.get(name, 0.0) + found.get(name, 0.0) for name in {*known, *found}}
@@ -91,7 +91,7 @@ def _pool(store: Path) -> list[str]:
     return sorted(set(texts), key=lambda text: number(0, "pool", text))[:POOL]
 
 
-def _made(path: Path, train: Sequence[object]) -> list[str]:
+def _responses_for_training_contexts(path: Path, train: Sequence[object]) -> list[str]:
     """Return the responses of a file of negatives whose contexts are in the training part."""
     ids = {context.id.split("/", 2)[2] for context in train}  # pyright: ignore
     return [one.response for one in read_jsonl(path) if one.dialogue.rsplit("/", 1)[-1] in ids]

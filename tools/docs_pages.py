@@ -102,7 +102,7 @@ def commands_page() -> str:
 
     from graphneg.cli.program import app
 
-    found = list(_commands(typer.main.get_command(app), "graphneg"))
+    found = list(_commands_below(typer.main.get_command(app), "graphneg"))
     return "\n".join(
         [
             "# Commands",
@@ -133,7 +133,9 @@ def queries_page() -> str:
 
     def documented(match: re.Match[str]) -> str:
         query = named_query(match[1])
-        parameters = [f"- `{one.name}`{_default(one)}: {one.meaning}" for one in query.parameters]
+        parameters = [
+            f"- `{one.name}`{_default_in_parentheses(one)}: {one.meaning}" for one in query.parameters
+        ]
         columns = f"Columns: {query.columns}."
         return "\n".join(
             [match[0], "", query.summary, "", *parameters, *([""] if parameters else []), columns]
@@ -167,7 +169,7 @@ def sizes_page() -> str:
     return "\n".join(["# Sizes", "", "| measure | value |", "|---|---:|", *rows, ""])
 
 
-def _default(parameter: Any) -> str:
+def _default_in_parentheses(parameter: Any) -> str:
     """Return the default of a query's parameter in parentheses, or ``""`` for a required parameter."""
     if parameter.required:
         return ""
@@ -195,10 +197,10 @@ def _options_text(title: str, factory: Any) -> str:
     taken = [one for one in inspect.signature(factory).parameters.values() if one.kind not in skipped]
     options = [one for one in taken if one.name != "store"]
     text = markdown(_without_sections(inspect.getdoc(factory) or ""))
-    return "\n".join([f"## {title}", "", text, "", *_options_table(options, _meanings(factory))])
+    return "\n".join([f"## {title}", "", text, "", *_options_table(options, _descriptions(factory))])
 
 
-def _meanings(factory: Any) -> Mapping[str, str]:
+def _descriptions(factory: Any) -> Mapping[str, str]:
     """Return the descriptions of options, keyed by name, including those of base classes."""
     classes = inspect.getmro(factory) if inspect.isclass(factory) else (factory,)
     found: dict[str, str] = {}
@@ -213,7 +215,8 @@ def _options_table(options: Sequence[inspect.Parameter], meanings: Mapping[str, 
     if not options:
         return []
     if not any(one.name in meanings for one in options):
-        # The docstring describes these options in sentences.
+        # The docstring describes these options in running text, so there are no descriptions for the cells of
+        # a table. List the defaults only.
         defaults = ", ".join(f"`{one.name}`: {_default_text(one.default)}" for one in options)
         return [f"Defaults: {defaults}.", ""]
     rows = [
@@ -240,14 +243,14 @@ def _without_sections(docstring: str) -> str:
     )[0].strip()
 
 
-def _commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
+def _commands_below(command: Any, name: str) -> Iterator[tuple[str, Any]]:
     """Yield the commands of a group, each with its full name."""
     inside = getattr(command, "commands", None)
     if inside is None:
         yield name, command
         return
     for part, under in inside.items():
-        yield from _commands(under, f"{name} {part}")
+        yield from _commands_below(under, f"{name} {part}")
 
 
 def _command_text(named: tuple[str, Any]) -> str:
@@ -278,7 +281,7 @@ def _argument(parameter: Any) -> str:
 
 def _row(parameter: Any) -> str:
     names = [*parameter.opts, *parameter.secondary_opts] if _is_option(parameter) else [_argument(parameter)]
-    value = _value(parameter) if _is_option(parameter) else ""
+    value = _placeholder(parameter) if _is_option(parameter) else ""
     shown = ", ".join(f"`{name}`" for name in names) + (f" `{value}`" if value else "")
     text = _plain(parameter.help or "").replace("|", "\\|").replace("\n", " ")
     return f"| {shown} | {_default_value(parameter.default)} | {text} |"
@@ -290,7 +293,7 @@ def _default_value(default: Any) -> str:
     return f"`{default.value if isinstance(default, enum.Enum) else default}`"
 
 
-def _value(parameter: Any) -> str:
+def _placeholder(parameter: Any) -> str:
     """Return the placeholder of an option's value: ``FILE``, or the words to choose from."""
     if getattr(parameter, "is_flag", False):
         return ""

@@ -105,22 +105,20 @@ def noun_kinds(folder: Path, words: Iterable[str]) -> dict[str, str]:
         # Proper names, such as "Paris", are written with a capital in the synset.
         if all(one[:1].isupper() for one in sense.words if one.lower() == word):
             continue
-        kind = _kind(sense, senses)
+        kind = _kind_of_sense(sense, senses)
         if kind is not None:
             found[word] = kind
     return found
 
 
-def _kind(sense: Sense, senses: Mapping[str, Sense]) -> str | None:
-    """Return the kind of a sense, or None for a sense without a kind."""
-    above = _words_above(sense, senses)
+def _kind_of_sense(sense: Sense, senses: Mapping[str, Sense]) -> str | None:
+    above = _words_of_sense_and_hypernyms(sense, senses)
     grouped = next((kind for kind, names in GROUPS if not names.isdisjoint(above)), None)
     # Groups are more precise than files: a car and a hat are both in the file of artifacts.
     return grouped or FILES.get(sense.file)
 
 
-def _words_above(sense: Sense, senses: Mapping[str, Sense]) -> set[str]:
-    """Return the words of a sense and of all its hypernyms."""
+def _words_of_sense_and_hypernyms(sense: Sense, senses: Mapping[str, Sense]) -> set[str]:
     words: set[str] = set()
     # A sense can have several hypernyms, and the paths to the root can meet.
     pending, met = [sense], {sense}

@@ -65,7 +65,6 @@ class _Data:
     """All training sentences as arrays."""
 
     def __init__(self, data: list[PairSentence]) -> None:
-        """Number the features and roles of all sentences."""
         self.sentences = data
         self.of_nodes = vocabulary((bag for one in data for bag in one.nodes), AT_LEAST)
         self.of_pairs = vocabulary((bag for one in data for bag in one.pairs), AT_LEAST)
@@ -80,7 +79,6 @@ class _Data:
         self.weight = np.concatenate([np.full(len(one.pairs), one.weight, np.float32) for one in data])
 
     def batch(self, rows: Array) -> _Batch:
-        """Return the sentences with the given row numbers as a batch."""
         sentences = [self.sentences[row] for row in rows]
         begins = np.cumsum([0] + [len(one.nodes) for one in sentences])
         heads = [np.array(one.heads, np.int64) + n for one, n in zip(sentences, begins, strict=False)]
@@ -206,14 +204,15 @@ def _loss(weights: dict[str, Tensor], data: _Data, batch: _Batch, rng: Any) -> T
 
 
 def _top_loss(scores: Tensor, sentences: list[PairSentence]) -> Tensor:
-    """Return the cross-entropy of the top nodes, summed over sentences whose top node is in the draft."""
+    """Return the cross-entropy of the top nodes, summed over sentences whose draft graph has the top node."""
     import torch
 
     total = scores.new_zeros(())
     begin = 0
     for one in sentences:
         end = begin + len(one.nodes)
-        # If the draft lacks the top node of the gold graph, the sentence is no example for this choice.
+        # If the draft graph lacks the top node of the gold graph, no choice of a top node is correct, so
+        # leave the sentence out.
         if one.top >= 0:
             total = total + one.weight * (torch.logsumexp(scores[begin:end], 0) - scores[begin + one.top])
         begin = end
@@ -240,7 +239,7 @@ def has_no(text: str) -> bool:
     return _NO.search(text) is not None
 
 
-def lessons(draft: GraphDraft, gold: GoldGraph) -> Iterator[tuple[list[str], bool]]:
+def denial_examples(draft: GraphDraft, gold: GoldGraph) -> Iterator[tuple[list[str], bool]]:
     """Yield the training examples of a sentence for the classifier of negation by *no*.
 
     Args:
@@ -267,7 +266,7 @@ def train_denial(drafts: Sequence[GraphDraft], golds: Sequence[GoldGraph]) -> Mo
     Returns:
         The model, with rounded weights as in its file.
     """
-    found = [one for draft, gold in zip(drafts, golds, strict=True) for one in lessons(draft, gold)]
+    found = [one for draft, gold in zip(drafts, golds, strict=True) for one in denial_examples(draft, gold)]
     known = vocabulary((bag for bag, _ in found), 1)
     rows = np.zeros((len(found), len(known)), np.float64)
     for row, (bag, _) in enumerate(found):

@@ -39,7 +39,8 @@ from tools.parser_networks import Bags, descend, stored, summed, vocabulary
 AT_LEAST = 2
 """Minimum count of a feature to be learned."""
 FREQUENT, SELDOM = 12, 0.15
-"""Minimum count of a frequent word, and maximum share of a fragment that may be an alignment error."""
+"""Minimum count of a frequent word. A fragment that has at most the given share of the counts of a frequent
+word may be an alignment error."""
 START, BIAS_START = 0.005, 0.1
 """Standard deviations of the initial weights of features and of biases."""
 BAG_DROPPED, DROPPED, RATE, DECAY, BATCH = 0.15, 0.2, 4e-3, 1e-3, 512
@@ -111,7 +112,11 @@ def build_meanings(
                 text = fragments.get(word.i, "")
                 counts[word_key(word)].setdefault(text, [0, 0])[which] += 1
     seen = {
-        key: {text: (n[0], n[1]) for text, n in sorted(found.items()) if not _is_slip(key, text, found)}
+        key: {
+            text: (n[0], n[1])
+            for text, n in sorted(found.items())
+            if not _is_alignment_error(key, text, found)
+        }
         for key, found in sorted(counts.items())
     }
     senses: defaultdict[str, list[Sense]] = defaultdict(list)
@@ -128,15 +133,15 @@ def build_meanings(
     return Meanings(seen, dict(sorted(senses.items())), dict(sorted(roles.items())), clusters)
 
 
-def _is_slip(key: str, text: str, found: Mapping[str, Sequence[int]]) -> bool:
+def _is_alignment_error(key: str, text: str, found: Mapping[str, Sequence[int]]) -> bool:
     """Return whether a fragment of a frequent word is probably an alignment error."""
     labels = read_fragment(text).labels
     # A concept that begins like the word is no error: teach-01 for "teacher".
     if not labels or any(label.lstrip("=").startswith(key[:3]) for label in labels):
         return False
-    total, mine = sum(map(sum, found.values())), sum(found[text])
+    total, count = sum(map(sum, found.values())), sum(found[text])
     is_other = key.endswith("/n") and len(labels) == 1 and kind_of(labels[0]) == "frame"
-    return total >= FREQUENT and (mine == 1 or (is_other and mine < SELDOM * total))
+    return total >= FREQUENT and (count == 1 or (is_other and count < SELDOM * total))
 
 
 def sentence_counts(
@@ -178,19 +183,21 @@ def choices(
         An example for each word that has several candidates, if a candidate fits the gold graph.
     """
     right = gold_fragments(gold)
-    own = sentence_counts(gold, draft.words, which)
+    sentence_count = sentence_counts(gold, draft.words, which)
     found: list[Choice] = []
-    for word, mine, _ in open_words(draft):
-        options = candidates(meanings, draft.words, word.i, mine, own[word_key(word)])
-        best = max(range(len(options)), key=lambda i: (_fit(options[i].fragment, right.get(word.i, "")), -i))
-        if len(options) > 1 and _fit(options[best].fragment, right.get(word.i, "")) > 0:
+    for word, rule_fragment, _ in open_words(draft):
+        options = candidates(meanings, draft.words, word.i, rule_fragment, sentence_count[word_key(word)])
+        best = max(
+            range(len(options)), key=lambda i: (_match_score(options[i].fragment, right.get(word.i, "")), -i)
+        )
+        if len(options) > 1 and _match_score(options[best].fragment, right.get(word.i, "")) > 0:
             found.append(
                 Choice(context_features(meanings, draft.words, word.i), options, best, weight, sentence)
             )
     return found
 
 
-def _fit(text: str, right: str) -> float:
+def _match_score(text: str, right: str) -> float:
     """Return how well a fragment matches a gold fragment: 1 if equal, else 0.9 times the F1 of the labels."""
     if text == right:
         return 1.0
@@ -202,7 +209,6 @@ class _Data:
     """All training examples as arrays, with the candidates of all words in one sequence."""
 
     def __init__(self, data: Sequence[Choice]) -> None:
-        """Number the features of all training examples."""
         self.of_contexts = vocabulary((one.context for one in data), AT_LEAST)
         self.of_candidates = vocabulary((option.features for one in data for option in one.found), AT_LEAST)
         self.contexts = Bags.of((one.context for one in data), self.of_contexts)
@@ -255,7 +261,6 @@ def train_chooser(data: Sequence[Choice], size: int, epochs: int, seed: int) -> 
 
 
 def _loss(weights: dict[str, Any], known: _Data, rows: Any, rng: Any) -> Any:
-    """Return the mean of the weighted cross-entropies of some training examples."""
     import torch
     from torch.nn import functional
 

@@ -48,13 +48,15 @@ from tools.parser_tables import phrase_head
 UNWORDED = frozenset({"multi-sentence"})
 """Concepts that never come from a word."""
 _COMPARED = frozenset({"JJR", "JJS", "RBR", "RBS", "VB"})
-"""Part-of-speech tags that are counted like words: tags of comparatives, superlatives and base forms."""
+"""Part-of-speech tags that are counted like words: tags of comparatives, superlatives and base forms. The
+concept ``more``, for example, co-occurs with the tag JJR of *taller*."""
 _WITH_PARENT = frozenset({"more", "most", "you", "amr-unknown", "ever", "so"})
-"""Concepts that are aligned with the word of their parent, because they have no word of their own."""
+"""Concepts that are aligned with the word of their parent, because no word expresses them: the ``you`` of *Go
+home!* is aligned with *go*."""
 _BY_PUNCTUATION = frozenset(
     {"and", "amr-unknown", "mode=expressive", "request-confirmation-91", "polarity=amr-unknown"}
 )
-"""Labels that a punctuation mark may stand for."""
+"""Labels that can be aligned with a punctuation mark: the comma of *red, green* can express ``and``."""
 
 
 def copy_words(words: Sequence[Word]) -> list[Word]:
@@ -182,13 +184,13 @@ class Anchoring:
                 anchors[node.position] = anchors[node.parent or 0]
             elif node.position not in anchors and node.concept not in UNWORDED:
                 near = [anchors[other] for other in around[node.position] if other in anchors]
-                found = self._companion(_label(node), words, near)
+                found = self._best_cooccurring_word(_label(node), words, near)
                 if found is not None:
                     anchors[node.position] = found
-        _hold(graph, words, anchors)
+        _align_without_and_be(graph, words, anchors)
         # Each round aligns nodes that are one step further from the nodes aligned before.
         for _ in range(4):
-            _follow(graph, around, anchors)
+            _align_with_neighbours(graph, around, anchors)
         dropped = {node.position for node in graph.nodes if node.role == "wiki"}
         number = {
             k: i for i, k in enumerate(node.position for node in graph.nodes if node.position not in dropped)
@@ -201,14 +203,14 @@ class Anchoring:
         arcs = frozenset((number[h], role, number[d]) for h, role, d in plain_arcs(graph))
         return GoldGraph(graph.id, text, nodes, arcs, 0)
 
-    def _companion(self, label: str, words: Sequence[Word], near: Sequence[int]) -> int | None:
+    def _best_cooccurring_word(self, label: str, words: Sequence[Word], near: Sequence[int]) -> int | None:
         """Return the index of the word with which a label co-occurs most strongly, or None."""
         best, place = 1.0, None
         for word in words:
             for key in _keys(word):
                 both = self.together[label, key]
-                # Fewer than three common sentences may be chance. A punctuation mark may only stand for
-                # labels such as "and".
+                # Fewer than three common sentences may be chance. A punctuation mark is only aligned with
+                # labels such as "and", which the comma of "red, green" expresses.
                 if both < 3 or (not any(one.isalnum() for one in key) and label not in _BY_PUNCTUATION):
                     continue
                 with_key = both / self.keys[key]
@@ -224,7 +226,7 @@ class Anchoring:
         return place
 
 
-def _hold(graph: AmrGraph, words: Sequence[Word], anchors: dict[int, int]) -> None:
+def _align_without_and_be(graph: AmrGraph, words: Sequence[Word], anchors: dict[int, int]) -> None:
     """Align ``have-03`` with the word *without*, and ``be-located-at-91`` with a form of *be*."""
     copulas = [word.i for word in words if word.lemma == "be" and word.dep not in {"aux", "auxpass"}]
     for node in graph.nodes:
@@ -294,7 +296,9 @@ def _around(graph: AmrGraph) -> Mapping[int, list[int]]:
     return around
 
 
-def _follow(graph: AmrGraph, around: Mapping[int, Sequence[int]], anchors: dict[int, int]) -> None:
+def _align_with_neighbours(
+    graph: AmrGraph, around: Mapping[int, Sequence[int]], anchors: dict[int, int]
+) -> None:
     """Align nodes with the word of their first aligned child, and constants with the word of their parent."""
     for node in graph.nodes:
         if node.position in anchors or node.concept in UNWORDED:
@@ -353,13 +357,13 @@ def match_nodes(draft: GraphDraft, gold: GoldGraph) -> dict[int, int]:
     Returns:
         Indices of gold nodes, keyed by the index of the matching node in the draft.
     """
-    mine: defaultdict[int | None, list[int]] = defaultdict(list)
-    theirs: defaultdict[int | None, list[int]] = defaultdict(list)
+    draft_nodes: defaultdict[int | None, list[int]] = defaultdict(list)
+    gold_nodes: defaultdict[int | None, list[int]] = defaultdict(list)
     for i, node in enumerate(draft.nodes):
         if not node.deleted:
-            mine[node.token].append(i)
+            draft_nodes[node.token].append(i)
     for j, node in enumerate(gold.nodes):
-        theirs[node.token].append(j)
+        gold_nodes[node.token].append(j)
     found: dict[int, int] = {}
     used: set[int] = set()
 
@@ -375,9 +379,9 @@ def match_nodes(draft: GraphDraft, gold: GoldGraph) -> dict[int, int]:
                     used.add(j)
 
     for key in range(2):
-        for token, left in mine.items():
-            pair(left, theirs[token], key)
-    rest = sorted(i for group in mine.values() for i in group if i not in found)
+        for token, left in draft_nodes.items():
+            pair(left, gold_nodes[token], key)
+    rest = sorted(i for group in draft_nodes.values() for i in group if i not in found)
     others = [j for j in range(len(gold.nodes)) if j not in used]
     far: list[tuple[int, int, int]] = []
     for i in rest:
@@ -391,8 +395,8 @@ def match_nodes(draft: GraphDraft, gold: GoldGraph) -> dict[int, int]:
         if i not in found and j not in used:
             found[i] = j
             used.add(j)
-    for token, left in mine.items():
-        pair(left, theirs[token], 2)
+    for token, left in draft_nodes.items():
+        pair(left, gold_nodes[token], 2)
     return found
 
 
@@ -502,12 +506,12 @@ def example_sentences(
     ]
     texts = [" ".join(example.words) for _, example in examples]
     for (frame, example), text, words in zip(examples, texts, words_of(nlp, texts), strict=True):
-        places = _places(example, words)
+        places = _parser_indices(example, words)
         entry = lexicon.frames.get(frame)
         if places is None or entry is None:
             continue
         # The counts of the frame include this sentence, so they are reduced while the draft is made.
-        lexicon.frames[frame] = _without(entry, example, words, places)
+        lexicon.frames[frame] = _without_counts_of(entry, example, words, places)
         draft = write_draft(text, copy_words(words), lexicon)
         lexicon.frames[frame] = entry
         choose_concepts(meanings, chooser, draft, sure=inf)
@@ -528,7 +532,7 @@ def _usable(roleset: Roleset) -> list[PropBankExample]:
     ]
 
 
-def _places(example: PropBankExample, words: Sequence[Word]) -> list[int] | None:
+def _parser_indices(example: PropBankExample, words: Sequence[Word]) -> list[int] | None:
     """Return the parser's index for each word of an example, or None if the tokens differ."""
     starts = {word.start: word.i for word in words}
     places: list[int] = []
@@ -541,7 +545,7 @@ def _places(example: PropBankExample, words: Sequence[Word]) -> list[int] | None
     return places
 
 
-def _without(
+def _without_counts_of(
     entry: FrameEntry, example: PropBankExample, words: Sequence[Word], places: Sequence[int]
 ) -> FrameEntry:
     """Return the entry of a frame without the counts from one example."""
@@ -576,7 +580,7 @@ def _lesson(
         # Only numbered roles are roles of the frame. AMR annotates adjuncts (ARGM-TMP) with other roles.
         if role[3:].isdigit():
             head = phrase_head(draft.words, inside.start, inside.stop)
-            node = None if head is None else _node_at(draft, head.i, heads[0])
+            node = None if head is None else _node_of_word(draft, head.i, heads[0])
             if node is not None:
                 roles[node] = role
         else:
@@ -595,13 +599,13 @@ def _lesson(
     return lesson if lesson.pairs and any(lesson.roles) else None
 
 
-def _node_at(draft: GraphDraft, token: int, head: int) -> int | None:
+def _node_of_word(draft: GraphDraft, token: int, head: int) -> int | None:
     """Return a node of a word: an argument of the given head, or else the topmost node of the word."""
-    mine = [
+    word_nodes = [
         i
         for i, node in enumerate(draft.nodes)
         if not node.deleted and node.value is None and (node.token == token or token in node.mentions)
     ]
-    linked = [arc.dep for arc in draft.arcs if arc.head == head and arc.dep in mine]
-    under = {arc.head for arc in draft.arcs if arc.dep in mine and arc.head in mine}
-    return next(iter([*linked, *(i for i in mine if i not in under), *mine]), None)
+    linked = [arc.dep for arc in draft.arcs if arc.head == head and arc.dep in word_nodes]
+    under = {arc.head for arc in draft.arcs if arc.dep in word_nodes and arc.head in word_nodes}
+    return next(iter([*linked, *(i for i in word_nodes if i not in under), *word_nodes]), None)

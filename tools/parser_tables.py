@@ -88,10 +88,11 @@ class GraphCounts:
             if graph.nodes[k].concept is not None:
                 # The first aligned node of a word counts as its concept: "person" for "teacher".
                 tops.setdefault(first, k)
-        covered = {i for first, behind in spans.values() for i in range(first, behind)}
+        covered = {i for first, end in spans.values() for i in range(first, end)}
         for word in words:
             concept = graph.nodes[tops[word.i]].concept if word.i in tops else None
-            # A later word of a multiword span is not deleted: it is part of the concept of the first word.
+            # Count a word without a concept as deleted, except a later word of a span: in "New York", "York"
+            # belongs to the concept of "New".
             if concept is not None or word.i not in covered:
                 self.concepts[word.lemma, class_of(word), concept or DELETED] += weight
         self._add_roles(words, graph, {k: first for k, (first, _) in spans.items()}, weight)
@@ -137,10 +138,10 @@ def _word_spans(words: Sequence[Word], graph: AmrGraph) -> dict[int, tuple[int, 
     spans = align(graph, [token.text for token in tokens])
     starts = {word.start: word.i for word in words}
     found: dict[int, tuple[int, int]] = {}
-    for k, (first, behind) in spans.items():
+    for k, (first, end) in spans.items():
         start = starts.get(tokens[first].start)
         if start is not None:
-            found[k] = (start, start + behind - first)
+            found[k] = (start, start + end - first)
     return found
 
 
@@ -249,13 +250,13 @@ def write_frames(sources: Sequence[Path], nlp: Any, target: Path) -> int:
     parts = frame_records(sources, "propbank", read_file, NoProgress())
     rolesets = sorted((part for part in parts if isinstance(part, Roleset)), key=lambda part: part.id or "")
     examples = [(k, one) for k, roleset in enumerate(rolesets) for one in roleset.examples]
-    used, seen = _count(nlp, [(k, one) for k, one in examples if one.relation is not None])
+    used, seen = _count_examples(nlp, [(k, one) for k, one in examples if one.relation is not None])
     rows = (_row(roleset, used[k], seen[k]) for k, roleset in enumerate(rolesets))
     target.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
     return len(rolesets)
 
 
-def _count(
+def _count_examples(
     nlp: Any, examples: Sequence[tuple[int, PropBankExample]]
 ) -> tuple[Counter[int], defaultdict[int, Counter[tuple[str, str]]]]:
     """Count the usable examples of each roleset, and the roles in them by syntactic signature."""

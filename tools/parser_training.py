@@ -218,7 +218,7 @@ def fit(
         choices(meanings, draft, item.gold, item.corpus, WEIGHTS[item.corpus], item.fold)
         for item, draft in zip(items, drafts, strict=True)
     ]
-    _cross_choose(meanings, items, drafts, data, folds)
+    _choose_in_folds(meanings, items, drafts, data, folds)
     say("concepts chosen")
     sentences = [
         pair_sentence(draft, item.gold, meanings, WEIGHTS[item.corpus])
@@ -233,7 +233,7 @@ def fit(
     return Parts(meanings, chooser, arcs, train_denial(drafts, [item.gold for item in items]))
 
 
-def _cross_choose(
+def _choose_in_folds(
     meanings: Meanings,
     items: Sequence[Item],
     drafts: Sequence[GraphDraft],
@@ -246,8 +246,8 @@ def _cross_choose(
         model = train_chooser(others, CHOOSER_SIZE, CHOOSER_EPOCHS, fold)
         for item, draft in zip(items, drafts, strict=True):
             if item.fold == fold:
-                own = sentence_counts(item.gold, item.words, item.corpus)
-                choose_concepts(meanings, model, draft, own, sure=inf)
+                counts = sentence_counts(item.gold, item.words, item.corpus)
+                choose_concepts(meanings, model, draft, counts, sure=inf)
 
 
 # The command line.
@@ -309,7 +309,7 @@ def main() -> None:
     torch.set_num_threads(1)
     if options.part == "all":
         _make_all(options, say)
-    _make_denial(options, say)
+    _train_denial(options, say)
     say(f"written to {options.out}")
 
 
@@ -331,7 +331,7 @@ def _make_all(options: argparse.Namespace, say: Callable[[str], None]) -> None:
     write_parts(parts, options.out)
 
 
-def _make_denial(options: argparse.Namespace, say: Callable[[str], None]) -> None:
+def _train_denial(options: argparse.Namespace, say: Callable[[str], None]) -> None:
     """Train the classifier for negation on all sentences with *no*, without a limit for silver sentences."""
     nlp = load_model(None)
     everything = sys.maxsize

@@ -54,7 +54,7 @@ def measures() -> Mapping[str, float]:
         for function in _functions(ast.parse(text)):
             docstring = ast.get_docstring(function) or ""
             # A property is described by a noun phrase ("The clauses of the utterance."), like an attribute.
-            if (first := re.match(r"\W*([A-Za-z']+)", docstring)) and not _is_property(function):
+            if (first := re.match(r"\W*([A-Za-z']+)", docstring)) and not _is_decorated_as_property(function):
                 docstrings += 1
                 without_verb += first[1].lower() in NOT_A_VERB
             if not function.name.startswith("_") and _parameters(function):
@@ -71,8 +71,7 @@ def _functions(tree: ast.AST) -> Iterator[Function]:
     return (node for node in ast.walk(tree) if isinstance(node, Function))
 
 
-def _is_property(function: Function) -> bool:
-    """Return whether a function is decorated with ``property`` or ``cached_property``."""
+def _is_decorated_as_property(function: Function) -> bool:
     names = {ast.unparse(one).rpartition(".")[2] for one in function.decorator_list}
     return not names.isdisjoint(("property", "cached_property"))
 

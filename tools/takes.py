@@ -47,7 +47,7 @@ def texts(sources: Iterable[str]) -> Iterator[str]:
         name, _, path = source.partition(":")
         for record in get_loader(name).read([Path(path)], LoadOptions()):
             if isinstance(record, Dialogue):
-                yield from (said.text for said in record.utterances)
+                yield from (utterance.text for utterance in record.utterances)
             elif isinstance(record, Sentence):
                 yield record.text
 

@@ -8,7 +8,8 @@ MATCH (:Term {text: $focus})<-[:FOCUS]-(reply)-[:PERSPECTIVE]->(:Term {text: $pe
 MATCH (post:Utterance)-[:NEXT|HAS_RESPONSE]->(reply)
 MATCH (d:Dialogue)-[:HAS_TURN]->(post)
 WHERE $corpus IS NULL OR d.corpus = $corpus
-WITH d.order AS place, post.turn AS turn, reply.id AS reply_id, d.corpus AS corpus, post.text AS post, reply.text AS reply
-ORDER BY place, turn, reply_id
+WITH d.order AS dialogue_order, post.turn AS turn, reply.id AS reply_id, d.corpus AS corpus, post.text AS post,
+     reply.text AS reply
+ORDER BY dialogue_order, turn, reply_id
 LIMIT $limit
 RETURN reply_id, corpus, post, reply

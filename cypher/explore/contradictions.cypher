@@ -10,9 +10,9 @@ MATCH (d:Dialogue {id: c.dialogue})
 WHERE $corpus IS NULL OR d.corpus = $corpus
 MATCH (said)-[:HAS_CLAUSE]->(c)
 MATCH (before)-[:HAS_CLAUSE]->(e)
-WITH d.order AS place, c.turn AS turn, e.turn AS earlier_turn, said.id AS id, c.speaker AS speaker, said.text AS text,
-     before.id AS earlier_id, e.speaker AS earlier_speaker, before.text AS earlier_text, c.index AS number,
-     e.index AS earlier_number
-ORDER BY place, turn, id, number, earlier_turn, earlier_number
+WITH d.order AS dialogue_order, c.turn AS turn, e.turn AS earlier_turn, said.id AS id, c.speaker AS speaker,
+     said.text AS text, before.id AS earlier_id, e.speaker AS earlier_speaker, before.text AS earlier_text,
+     c.index AS number, e.index AS earlier_number
+ORDER BY dialogue_order, turn, id, number, earlier_turn, earlier_number
 LIMIT $limit
 RETURN id, speaker, text, earlier_id, earlier_speaker, earlier_text

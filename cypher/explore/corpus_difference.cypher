@@ -5,7 +5,8 @@
 // $other: name of the second corpus, with which the first is compared
 // $limit (20): maximum number of rows; the largest differences come first
 // Columns: perspective, one and other (number of post-reply pairs in each corpus), one_share and other_share (one and
-//          other, divided by the number of pairs in that corpus whose replies take up the topic; from 0 to 1), difference (one_share minus other_share)
+//          other, divided by the number of pairs in that corpus whose replies take up the topic; from 0 to 1),
+//          difference (one_share minus other_share)
 MATCH (:Term {text: $focus})<-[:FOCUS]-(reply)
 MATCH (post:Utterance)-[:NEXT|HAS_RESPONSE]->(reply)
 MATCH (d:Dialogue)-[:HAS_TURN]->(post)

@@ -6,6 +6,6 @@ MATCH (e:Entity {dialogue: $dialogue})
 WHERE e.name = $entity
 MATCH (e)<-[:REFERS_TO]-(n:AmrNode)
 MATCH (a:Amr {id: n.amr})<-[:MEANS]-(u:Utterance)
-WITH e.id AS id, u.turn AS turn, u.speaker AS speaker, n.concept AS word, u.text AS text, n.position AS place
-ORDER BY id, turn, place
+WITH e.id AS id, u.turn AS turn, u.speaker AS speaker, n.concept AS word, u.text AS text, n.position AS position
+ORDER BY id, turn, position
 RETURN id, turn, speaker, word, text

@@ -22,9 +22,9 @@ CALL (t) {
 OPTIONAL MATCH (f)<-[:FOCUS]-(reply)-[:PERSPECTIVE]->(p)
 OPTIONAL MATCH (post:Utterance)-[:NEXT|HAS_RESPONSE]->(reply)
 OPTIONAL MATCH (d:Dialogue)-[:HAS_TURN]->(post)
-WITH side, f.text AS focus, p.text AS perspective, count, d.order AS place, post.turn AS turn, reply.id AS id,
+WITH side, f.text AS focus, p.text AS perspective, count, d.order AS dialogue_order, post.turn AS turn, reply.id AS id,
      d.corpus AS corpus, post.text AS before, reply.text AS after
-ORDER BY place, turn, id
+ORDER BY dialogue_order, turn, id
 WITH side, focus, perspective, count, collect([id, corpus, before, after]) AS found
 WITH side, focus, perspective, count, [e IN found WHERE e[0] IS NOT NULL][..$examples] AS examples
 ORDER BY side, count DESC, focus, perspective

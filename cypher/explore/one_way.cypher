@@ -6,6 +6,7 @@
 MATCH (f:Term)-[s:SHIFTS_TO]->(p:Term)
 WHERE s.count >= $least
 WITH f, p, s.count AS count
+// If replies shift from "rain" to "umbrella", no reply shifts from "umbrella" to "rain".
 WHERE NOT EXISTS { MATCH (p)-[:SHIFTS_TO]->(f) }
 WITH f.text AS focus, p.text AS perspective, count
 ORDER BY count DESC, focus, perspective

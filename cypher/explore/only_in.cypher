@@ -4,6 +4,7 @@
 // Columns: topic, utterances (number of utterances that mention the topic)
 MATCH (d:Dialogue {corpus: $corpus})-[:HAS_TURN]->(u:Utterance)-[:MENTIONS]->(t:Term)
 WITH t, count(u) AS utterances
+// No utterance of another corpus mentions the topic.
 WHERE NOT EXISTS { MATCH (t)<-[:MENTIONS]-(:Utterance)<-[:HAS_TURN]-(o:Dialogue) WHERE o.corpus <> $corpus }
 WITH t.text AS topic, utterances
 ORDER BY utterances DESC, topic

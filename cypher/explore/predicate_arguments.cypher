@@ -7,7 +7,11 @@ MATCH (:Term {text: replace(left($frame, size($frame) - 3), '-', ' ')})<-[:LEXEM
 WHERE p.concept = $frame
 // ROLE always points from the predicate to the argument, even if the role is inverted in the PENMAN text (:ARG0-of).
 MATCH (p)-[r:ROLE]->(n:AmrNode)-[:LEXEME]->(t:Term)
-WHERE r.role STARTS WITH 'ARG' AND n.coarse_kind IS NOT NULL
+WHERE
+  // Core roles only: in "We ate pizza in Rome", "Rome" is the location and not an argument of eat-01.
+  r.role STARTS WITH 'ARG'
+  // The argument is a noun. In "I want to eat", the argument of want-01 is a verb.
+  AND n.coarse_kind IS NOT NULL
 WITH r.role AS role, t.text AS noun, n.noun_class AS noun_class, count(*) AS count, min(n.amr) AS amr
 ORDER BY role, count DESC, noun
 LIMIT $limit

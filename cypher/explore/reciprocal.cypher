@@ -4,6 +4,7 @@
 //          of post-reply pairs that shift from other to one)
 MATCH (f:Term)-[s:SHIFTS_TO]->(p:Term)
 WITH f, p, s.count AS there, f.text AS one, p.text AS other
+// Keep each pair only once, in alphabetical order. This also leaves out shifts from a topic to itself.
 WHERE one < other
 MATCH (p)-[b:SHIFTS_TO]->(f)
 WITH one, other, there, b.count AS back, there + b.count AS pairs,

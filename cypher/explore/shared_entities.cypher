@@ -11,8 +11,10 @@ WHERE $corpus IS NULL OR d.corpus = $corpus
 MATCH (e)<-[:REFERS_TO]-(n:AmrNode)
 MATCH (a:Amr {id: n.amr})<-[:MEANS]-(u:Utterance)
 WITH d, e, count(n) AS mentions, count(DISTINCT u.speaker) AS speakers
+// A: "I met Anna." B: "How is Anna?" Both speakers mention the same person.
 WHERE speakers > 1
-WITH d.order AS place, e.dialogue AS dialogue, e.id AS entity, e.name AS name, e.kind AS kind, mentions, speakers
-ORDER BY mentions DESC, place, entity
+WITH d.order AS dialogue_order, e.dialogue AS dialogue, e.id AS entity, e.name AS name, e.kind AS kind, mentions,
+     speakers
+ORDER BY mentions DESC, dialogue_order, entity
 LIMIT $limit
 RETURN dialogue, entity, name, kind, mentions, speakers

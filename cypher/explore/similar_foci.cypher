@@ -10,7 +10,9 @@ MATCH (:Term {text: $focus})-[:SHIFTS_TO]->(p:Term)
 WITH count(p) AS owned
 MATCH (:Term {text: $focus})-[:SHIFTS_TO]->(:Term)<-[:SHIFTS_TO]-(g:Term)
 WITH owned, g.text AS focus, count(*) AS shared
-WHERE shared >= $least AND focus <> $focus
+WHERE shared >= $least
+  // A topic shares all perspectives with itself, so leave it out.
+  AND focus <> $focus
 MATCH (g:Term {text: focus})
 // The number of perspectives that at least one of the two topics has: |A or B| = |A| + |B| - |A and B|.
 WITH g, focus, shared, owned + COUNT { MATCH (g)-[:SHIFTS_TO]->(:Term) } - shared AS either

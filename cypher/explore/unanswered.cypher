@@ -9,10 +9,11 @@ WHERE ($dialogue IS NULL OR c.dialogue = $dialogue) AND ($speaker IS NULL OR c.s
 MATCH (u:Utterance)-[:HAS_CLAUSE]->(c)
 OPTIONAL MATCH (c)<-[:ANSWERS]-(:Clause)<-[:HAS_CLAUSE]-(a:Utterance)
 WITH u, count(a) AS answers
+// No clause answers the question: "Where do you live?" -> "Nice weather today."
 WHERE answers = 0
 MATCH (d:Dialogue)-[:HAS_TURN]->(u)-[:NEXT]->(v:Utterance)
 WHERE $corpus IS NULL OR d.corpus = $corpus
-WITH d.order AS place, u.turn AS turn, u.id AS id, u.speaker AS speaker, u.text AS text, v.text AS reply
-ORDER BY place, turn
+WITH d.order AS dialogue_order, u.turn AS turn, u.id AS id, u.speaker AS speaker, u.text AS text, v.text AS reply
+ORDER BY dialogue_order, turn
 LIMIT $limit
 RETURN id, speaker, text, reply

@@ -4,7 +4,11 @@
 // $limit: maximum number of sentences
 // Columns: id, text, source, finite
 MATCH (s:Sentence)
-WHERE s.id > $after AND s.dialogue = '' AND s.source <> 'anecdotes'
+WHERE s.id > $after
+  // The sentence does not come from a dialogue.
+  AND s.dialogue = ''
+  // The sentence is not one of those that graphneg provides.
+  AND s.source <> 'anecdotes'
 RETURN s.id AS id, s.text AS text, s.source AS source, s.finite AS finite
 ORDER BY id
 LIMIT $limit

@@ -21,8 +21,8 @@ WITH cs
 UNWIND $graphs AS row
 MATCH (a:Amr {id: row.amr})<-[:MEANS]-(said)
 MATCH (n:AmrNode {amr: row.amr})
-WITH cs, said, n, row.heads[toString(n.position)] AS place
-WHERE place IS NOT NULL
-WITH said, n, cs[place] AS c
+WITH cs, said, n, row.heads[toString(n.position)] AS clause
+WHERE clause IS NOT NULL
+WITH said, n, cs[clause] AS c
 CREATE (said)-[:HAS_CLAUSE]->(c)-[:HEAD]->(n)
 RETURN count(*) AS clauses

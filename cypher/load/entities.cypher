@@ -10,8 +10,8 @@ CREATE (e:Entity {
 WITH collect(e) AS es
 UNWIND $graphs AS row
 MATCH (n:AmrNode {amr: row.amr})
-WITH es, n, row.entities[toString(n.position)] AS place
-WHERE place IS NOT NULL
-WITH n, es[place] AS e
+WITH es, n, row.entities[toString(n.position)] AS entity
+WHERE entity IS NOT NULL
+WITH n, es[entity] AS e
 CREATE (n)-[:REFERS_TO]->(e)
 RETURN count(*) AS mentions

@@ -36,9 +36,10 @@ FOREACH (row IN $roles |
 WITH ns
 UNWIND $lexemes AS row
 MATCH (t:Term {text: row.text})
+// Set the kind of a term only once: the first noun that is loaded determines it.
 FOREACH (one IN CASE WHEN t.kind IS NULL THEN [t] ELSE [] END | SET one.kind = row.kind)
 WITH t, row, ns
-UNWIND row.nodes AS place
-WITH t, ns[place] AS n
+UNWIND row.nodes AS node
+WITH t, ns[node] AS n
 CREATE (n)-[:LEXEME]->(t)
 RETURN count(*) AS lexemes

@@ -6,6 +6,7 @@ UNWIND $opposites AS row
 MATCH (a:Term {text: row.start})
 MATCH (b:Term {text: row.end})
 MERGE (a)-[o:OPPOSITE {relation: row.relation, language: row.language}]->(b)
-SET o.weight = row.weight, o.source = row.source, o.modified_kinds = row.modified_kinds, a.opposites = true, b.opposites = true,
+SET o.weight = row.weight, o.source = row.source, o.modified_kinds = row.modified_kinds,
+  a.opposites = true, b.opposites = true,
   a.kind = row.start_kind, b.kind = row.end_kind
 RETURN count(*) AS opposites

@@ -5,6 +5,7 @@
 // Columns: key, id (of the utterance), digests (of its graphs)
 UNWIND $keys AS key
 MATCH (u:Utterance {key: key})<-[:HAS_TURN]-(d:Dialogue)
+// Only a dialogue that was made from graphs has this property.
 WHERE d.made_of IS NULL
 OPTIONAL MATCH (u)-[:MEANS]->(a:Amr)
 RETURN key, u.id AS id, collect(a.digest) AS digests

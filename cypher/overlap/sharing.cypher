@@ -7,11 +7,17 @@
 // $content: minimum number of content words in a sentence
 // $openings: first words that mark a reply, such as "yes"; sentences that begin with such a word are left out
 // $sources: names of sources of sentences; an empty list means all
-// Columns: term, sentences (lists of id, text, terms, mood, person, dialogue, rank)
+// Columns: term, sentences (lists of id, text, terms, mood (such as 'question'), person (lowest grammatical person that
+//          the sentence mentions), dialogue, rank)
 UNWIND $terms AS row
 MATCH (t:Term {text: row.text})<-[:MENTIONS]-(s:Sentence)
 WHERE ((s.rank >= row.first AND s.rank <= row.last) OR s.rank < row.again)
   AND s.words >= $least AND s.words <= $most AND s.content >= $content
-  AND s.finite AND s.plain AND NOT s.opening IN $openings
+  // The sentence has a finite verb: "I lost my keys.", but not "What a day!"
+  AND s.finite
+  // The sentence is carefully written, without links, brackets or words such as "dont".
+  AND s.plain
+  // The sentence does not reply to another sentence: "Yes, I did." fits nearly any question.
+  AND NOT s.opening IN $openings
   AND (size($sources) = 0 OR s.source IN $sources)
 RETURN row.text AS term, collect([s.id, s.text, s.terms, s.mood, s.person, s.dialogue, s.rank]) AS sentences

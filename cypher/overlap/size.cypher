@@ -8,5 +8,7 @@ MATCH (s:Sentence)
 RETURN s.source AS source, count(s) AS sentences,
        sum(CASE WHEN s.dialogue <> '' THEN 1 ELSE 0 END) AS spoken,
        sum(CASE WHEN s.words >= $least AND s.words <= $most AND s.content >= $content
+                 // As in the query overlap/sharing: the sentence has a finite verb, is carefully written, and does
+                 // not begin like a reply.
                  AND s.finite AND s.plain AND NOT s.opening IN $openings THEN 1 ELSE 0 END) AS fit
 ORDER BY source

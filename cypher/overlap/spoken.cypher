@@ -1,6 +1,7 @@
 // Return the sentences of the sentence pool that come from dialogues.
 // Columns: dialogue (its id), texts (the sentences of the dialogue), terms (a list for each sentence)
 MATCH (s:Sentence)
+// Sentences from text files do not belong to a dialogue.
 WHERE s.dialogue <> ''
 WITH s ORDER BY s.id
 RETURN s.dialogue AS dialogue, collect(s.text) AS texts, collect(s.terms) AS terms

@@ -3,7 +3,9 @@
 // $limit: maximum number of dialogues
 // Columns: id, order
 MATCH (d:Dialogue)
-WHERE d.order > $after AND d.pooled IS NULL
+WHERE d.order > $after
+  // The query overlap/pooled sets this property.
+  AND d.pooled IS NULL
 RETURN d.id AS id, d.order AS order
 ORDER BY order
 LIMIT $limit

@@ -1,5 +1,6 @@
-// Return a sample of the utterances with graphs: the utterances whose texts have digests in a given interval.
-// The sample does not depend on the order in which the dialogues were loaded.
+// Return a sample of the utterances with graphs, from which transforms copy sentences into other dialogues.
+// The sample consists of the utterances whose texts have digests in a given interval. It does not depend on the order
+// in which the dialogues were loaded.
 // $corpus, $split: names of the corpus and the split
 // $low, $high: interval of digests; $high is excluded
 // Columns: key (digest of the text), dialogue, amr, length (of the text, in characters)
@@ -8,5 +9,6 @@ WHERE u.key >= $low AND u.key < $high
 MATCH (u)<-[:HAS_TURN]-(d:Dialogue)
 WHERE d.corpus = $corpus AND d.split = $split
 MATCH (u)-[:MEANS]->(a:Amr)
+// Most of the text is English. The graph of another text is probably wrong, so nothing is copied from it.
 WHERE a.foreign IS NULL
 RETURN u.key AS key, d.id AS dialogue, a.id AS amr, size(u.text) AS length

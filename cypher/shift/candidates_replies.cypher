@@ -4,6 +4,7 @@
 //          and perspective are null if they are unknown)
 UNWIND $ids AS dialogue
 MATCH (d:Dialogue {id: dialogue})-[:HAS_TURN]->(post:Utterance)-[:NEXT|HAS_RESPONSE]->(reply)
+// A response that the corpus marks as wrong (label 0) is not a reply.
 WHERE reply:Utterance OR reply.label = 1
 OPTIONAL MATCH (reply)-[:FOCUS]->(f:Term)
 OPTIONAL MATCH (reply)-[:PERSPECTIVE]->(p:Term)

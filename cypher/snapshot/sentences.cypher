@@ -3,7 +3,9 @@
 // $limit: maximum number of sentences
 // Columns: row (properties of a sentence)
 MATCH (s:Sentence)
-WHERE s.id > $after AND s.source <> 'anecdotes'
+WHERE s.id > $after
+  // The sentence is not one of those that graphneg provides, which every store already has.
+  AND s.source <> 'anecdotes'
 WITH s ORDER BY s.id LIMIT $limit
 RETURN properties(s) AS row
 ORDER BY s.id

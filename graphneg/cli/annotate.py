@@ -115,21 +115,21 @@ def annotate(
         BadParameter: A required option is missing, or options contradict each other.
     """
     if into is not None:
-        _take_in(read or [], into, key)
+        _add_to_review(read or [], into, key)
         # The judgements were added to the review file. Now read this file as with `--read`, so that the
         # results cover all of its judgements and not only the added ones.
         read, key = [into], None
     if read:
         if files or human:
             raise BadParameter("can't be combined with FILES", param_hint="--read")
-        _read(read, key, rule, out, overwrite, json)
+        _read_and_print(read, key, rule, out, overwrite, json)
     elif out is not None:
-        _draw(out, files or [], human or [], n, seed, questions, overwrite)
+        _write_sheet(out, files or [], human or [], n, seed, questions, overwrite)
     else:
         raise BadParameter("write a sheet with --out, or read one with --read")
 
 
-def _draw(
+def _write_sheet(
     out: Path, files: Sequence[str], human: Sequence[Path], n: int, seed: int, questions: str, overwrite: bool
 ) -> None:
     """Sample negatives. Write the negatives to a sheet, and their sources to a key file."""
@@ -156,7 +156,7 @@ def tell_drawn(drawn: Drawn, n: int) -> None:
         print_note(f"{counted(drawn.left_out, 'record')} left out: correct responses or edited dialogues")
 
 
-def _read(
+def _read_and_print(
     paths: Sequence[Path], key: Path | None, rule: str, out: Path | None, overwrite: bool, json: bool
 ) -> None:
     """Read annotations and print the results. Unless ``out`` is None, also write the judgements to it."""
@@ -181,8 +181,7 @@ def _read(
     )
 
 
-def _take_in(paths: Sequence[Path], into: Path, key: Path | None) -> None:
-    """Read judgements from filled sheets, and add them to the review that is stored in ``into``."""
+def _add_to_review(paths: Sequence[Path], into: Path, key: Path | None) -> None:
     from graphneg.evaluation.review.exchange import read_several
     from graphneg.evaluation.review.judgements import Judgements
 
@@ -226,7 +225,9 @@ def read_judged(paths: Sequence[Path], key: Path | None) -> tuple[ReviewSet, Seq
 
 def _table(what: str, lines: Sequence[Line]) -> Table:
     shares = list(lines[0].shares) if lines else []
-    rows = [(line.name, f"{line.read:,}", *map(_percent, line.shares.values())) for line in lines]
+    rows = [
+        (line.name, f"{line.read:,}", *map(_percent_with_interval, line.shares.values())) for line in lines
+    ]
     return figures_table(what, "read", *shares, rows=rows)
 
 
@@ -240,6 +241,5 @@ def _agreement_table(agreement: Sequence[Agreement]) -> Table:
     )
 
 
-def _percent(share: Estimate) -> str:
-    """Format a share as a percentage, with the confidence interval on a second line."""
+def _percent_with_interval(share: Estimate) -> str:
     return f"{share.value:.0%}\n{share.low:.0%}-{share.high:.0%}"

@@ -272,12 +272,12 @@ def with_expanded_options(function: Callable[..., None], input_status: int = 1) 
         # Keep a parameter that is a single option. Replace a dataclass parameter by one parameter for each
         # field.
         if name not in objects:
-            parameters.append(_parameter(name, parameter.default, hints[name]))
+            parameters.append(_typer_parameter(name, parameter.default, hints[name]))
             continue
         types = get_type_hints(objects[name], include_extras=True)
         defaults = objects[name]() if parameter.default is Parameter.empty else parameter.default
         for field in fields(objects[name]):
-            parameters.append(_parameter(field.name, getattr(defaults, field.name), types[field.name]))
+            parameters.append(_typer_parameter(field.name, getattr(defaults, field.name), types[field.name]))
     # Typer reads the options from the signature of the wrapper. Use setattr, because a type checker does not
     # accept a plain assignment to this attribute.
     setattr(run, "__signature__", Signature(parameters))  # noqa: B010
@@ -285,8 +285,8 @@ def with_expanded_options(function: Callable[..., None], input_status: int = 1) 
     return run
 
 
-def _parameter(name: str, default: Any, hint: Any) -> Parameter:
-    """Return a parameter for Typer, with a default name for a flag and the metavar ``FILE`` for a path."""
+def _typer_parameter(name: str, default: Any, hint: Any) -> Parameter:
+    """Convert a parameter of a command for Typer. A flag gets the name --NAME, a path the metavar FILE."""
     # If an option was declared with `shared`, its metadata are in `Annotated`. If it was declared with
     # `option`, its metadata are the default value of the parameter.
     kind, *metadata = get_args(hint) if get_origin(hint) is Annotated else (hint, default)

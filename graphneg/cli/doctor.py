@@ -97,7 +97,7 @@ def doctor(*, json: Json = False, where: StoreOptions) -> None:
     found: dict[str, Findings] = {}
     with messages().status("collecting information"):
         for title, look in SECTIONS.items():
-            found[title] = {name: visible(_homeless(text)) for name, text in look(where)}
+            found[title] = {name: visible(_hide_home_directory(text)) for name, text in look(where)}
     if json:
         print_json(found, indent=2)
     else:
@@ -171,7 +171,7 @@ def what_it_lacks(needed: Requirement) -> str:
     )
 
 
-def _parts(_: StoreOptions) -> Iterator[tuple[str, str]]:
+def _plugins(_: StoreOptions) -> Iterator[tuple[str, str]]:
     """Yield the names of the loaders, parsers, decoders and other plugins that other packages provide."""
     for kind in ("loaders", "parsers", "decoders", "generators", "predictors"):
         others = [
@@ -217,10 +217,10 @@ def _java(_: StoreOptions) -> Iterator[tuple[str, str]]:
         answer = subprocess.run(
             order, capture_output=True, text=True, timeout=JAVA_SECONDS, check=True, env=child_environment()
         )
-        said = (answer.stderr + answer.stdout).splitlines()
+        output = (answer.stderr + answer.stdout).splitlines()
         # Skip lines such as "NOTE: Picked up JDK_JAVA_OPTIONS: …", which precede the version.
-        told = [line for line in said if not line.startswith("NOTE:")]
-        yield "Java", f"{told[0]}, {engine['java']}"
+        version_lines = [line for line in output if not line.startswith("NOTE:")]
+        yield "Java", f"{version_lines[0]}, {engine['java']}"
     except (GraphnegError, OSError, ValueError, IndexError, subprocess.SubprocessError) as error:
         yield "Java", FAULT + first_line(error)
 
@@ -262,8 +262,7 @@ def _store(where: StoreOptions) -> Iterator[tuple[str, str]]:
     yield "embedded servers", f"{len(others)} of this user: {', '.join(others)}" if others else "none"
 
 
-def _homeless(text: str) -> str:
-    """Replace the path of the home directory in a text by ``~``."""
+def _hide_home_directory(text: str) -> str:
     # If the home directory is not known, `os.path.expanduser` returns "~", while `Path.home` would fail.
     home = os.path.expanduser("~")
     return text.replace(home, "~") if len(home) > 1 else text
@@ -272,7 +271,7 @@ def _homeless(text: str) -> str:
 SECTIONS: dict[str, Callable[[StoreOptions], Iterable[tuple[str, str]]]] = {
     "System": _system,
     "Packages": _packages,
-    "Plugins of other packages": _parts,
+    "Plugins of other packages": _plugins,
     "Models": _models,
     "Java": _java,
     "Store": _store,

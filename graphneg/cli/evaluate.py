@@ -167,8 +167,8 @@ def ranker(
     The table has a line for each generator or recipe (for DailyDialog++: adversarial and random), each
     transform and each error category. The original of an edited response counts as a correct response. To
     test on further correct responses, write them to a file with graphneg export, and give this file, too.
-    Equal scores count against the ranker. The column "same length" compares each wrong response with the
-    correct response of its context with the most similar number of words. No store is opened.
+    Equal scores count against the ranker. For the column "same length", each wrong response is compared only
+    with that correct response to the same context whose number of words is most similar. No store is opened.
     \N{FORM FEED}
 
     Raises:
@@ -281,7 +281,7 @@ def correlation(
     kept = select_qualities(rated, quality or ())
     drawn = {"resamples": resamples, "seed": seed}
     with advise_on_interrupt(UNCHANGED):
-        columns = [(name, _model_scores(name, rated, over, overlap, offline)) for name in model or ()]
+        columns = [(name, _scores_of_model(name, rated, over, overlap, offline)) for name in model or ()]
         columns += [(name, [column[index] for index in at]) for name, column in from_files]
         found = [(name, correlate(column, kept, **drawn)) for name, column in columns]
         # Also correlate the numbers of words and turns with the ratings. If these numbers correlate as well
@@ -293,8 +293,9 @@ def correlation(
     print_message(f"{counted(len(rated), 'rated item')}, {counted(len(columns), 'scorer')}")
 
 
-def _model_scores(model: str, rated: list[RatedItem], over: Any, overlap: int, offline: bool) -> list[float]:
-    """Return the scores of rated items by a model, which is either a ranker or a coherence scorer."""
+def _scores_of_model(
+    model: str, rated: list[RatedItem], over: Any, overlap: int, offline: bool
+) -> list[float]:
     from graphneg.nn.models import locate, read_config
     from graphneg.rankers.base import kind_of, load_ranker, ranker_kinds
     from graphneg.scorers.coherence import CoherenceScorer
@@ -442,9 +443,11 @@ def contradiction(
             raise BadParameter("name a folder for the detectors", param_hint="--out")
         if source != "labelled" and not made:
             raise BadParameter(f"--source {source} needs --made", param_hint="--made")
-        own: dict[str, Any] = {"dropout": dropout, "device": device, "offline": offline}
+        training_options: dict[str, Any] = {"dropout": dropout, "device": device, "offline": offline}
         arguments, frozen = named_values(option, "--option"), tuple(freeze or ())
-        settings = DetectorSettings(epochs, made_epochs, frozen=frozen, arguments=arguments, **own)
+        settings = DetectorSettings(
+            epochs, made_epochs, frozen=frozen, arguments=arguments, **training_options
+        )
         learned: dict[str, Any] = {"source": source, "settings": settings, "seed": seed}
         learned["graph_made"] = made_responses(made, embedder, seed=seed, offline=offline)
         # Training takes a while, so print the sizes of the training and test sets before it starts.

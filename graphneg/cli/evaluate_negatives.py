@@ -145,8 +145,12 @@ def _print(report: Report) -> None:
     for line in report.most_specific:
         if line.examples:
             rows = (
-                (Text("".join(said.context[-1:]), "dim"), Text(said.text), Text(said.right or "–", "green"))
-                for said in line.examples
+                (
+                    Text("".join(example.context[-1:]), "dim"),
+                    Text(example.text),
+                    Text(example.right or "–", "green"),
+                )
+                for example in line.examples
             )
             title = f"Examples of {escape(line.name)}"
             console.print(plain_table("last turn", "negative", "correct", rows=rows, title=title))
@@ -176,7 +180,7 @@ response."""
 
 
 def _model_columns(report: Report) -> Columns:
-    """Return the columns about the scores of models, and about texts that occur several times."""
+    """Return the table columns for the scores of models, and for negatives that have duplicates."""
     asked: Columns = {}
     if report.lm is not None:
         asked["perplexity"] = lambda own, _: _mean(own.perplexity, ",.0f")

@@ -126,10 +126,10 @@ def sources(
     by_source: dict[str, dict[str, Any]] = {}
     for name, value in named_values(source_option, "--source-option").items():
         # Convert "bm25.by=response" to {"bm25": {"by": "response"}}.
-        of, dot, own = name.partition(".")
-        if not dot or not own:
+        of, dot, option_name = name.partition(".")
+        if not dot or not option_name:
             raise BadParameter(f"{name!r}: expected SOURCE.NAME=VALUE", param_hint="--source-option")
-        by_source.setdefault(of, {})[own] = value
+        by_source.setdefault(of, {})[option_name] = value
     options = {"frozen": freeze or [], "dropout": dropout, "max_tokens": max_tokens, "device": device}
     arguments = training_arguments(rate, batch, option)
     plan = ComparisonPlan(
@@ -144,20 +144,21 @@ def sources(
     )
     data = read_data(train, test, split)
     with progress_bars(keeps(out)) as bars:
-        compared = run_all(data, plan, out, open_graph=open, overwrite=overwrite, progress=bars, on_run=_tell)
-    show(json, [compared.as_dict()], _table(compared))
+        compared = run_all(
+            data, plan, out, open_graph=open, overwrite=overwrite, progress=bars, on_run=_print_run
+        )
+    show(json, [compared.as_dict()], _comparison_table(compared))
     print_message(f"{out}: {counted(compared.train, 'context')} to train on, {compared.test:,} to test on")
 
 
-def _tell(run: RankerRun) -> None:
-    """Print a line about a trained ranker: its source, seed, number of pairs, loss and duration."""
+def _print_run(run: RankerRun) -> None:
     missing = sum(run.shortfall.values())
     few = f"; {missing:,} per epoch are missing" if missing else ""
     pairs = counted(sum(run.pairs.values()), "pair")
     print_message(f"{run.source}, seed {run.seed}: {pairs}, loss {run.loss:.3f}, {run.seconds:,.0f} s{few}")
 
 
-def _table(compared: Comparison) -> Table:
+def _comparison_table(compared: Comparison) -> Table:
     """Return a table with a row for each source. Below each figure is its confidence interval."""
     from graphneg.evaluation.comparison.comparison import AUC, BALANCED, RECALL
 

@@ -190,10 +190,10 @@ def negatives(
     if (out is None) == (explain is None):
         raise BadParameter("give exactly one of -o FILE (or -o -) and --explain ID")
     part = shard_of(shard)
-    own = named_values(generator_options, "--option")
+    settings = named_values(generator_options, "--option")
     # The values of --option are passed to a generator. Refuse them for recipes that edit graphs and use no
     # generator.
-    if own and (recipe not in GENERATED or transform):
+    if settings and (recipe not in GENERATED or transform):
         raise BadParameter(
             f"only the recipes that use a generator take options ({', '.join(GENERATED)})",
             param_hint="--option",
@@ -230,7 +230,7 @@ def negatives(
                     shard=shard,
                     batch=batch,
                     progress=bars,
-                    generator_options=own,
+                    generator_options=settings,
                     **chosen.as_arguments,
                 )
                 chosen.require(graph)
@@ -247,7 +247,7 @@ def negatives(
             # Read the negatives to show from the output file. Show nothing if they were written to standard
             # output, which cannot be read, or to the file of a shard.
             if show and shard is None and out != STANDARD:
-                show_briefly(_varied(read_negatives(out), show))
+                show_briefly(_choose_varied(read_negatives(out), show))
 
 
 def show_sites(
@@ -287,7 +287,7 @@ def show_sites(
         results().print(table)
 
 
-def _varied(negatives: Iterator[Negative], amount: int) -> list[Negative]:
+def _choose_varied(negatives: Iterator[Negative], amount: int) -> list[Negative]:
     """Choose ``amount`` negatives to show. Prefer negatives by a transform that has no example yet."""
     fresh: list[Negative] = []
     others: list[Negative] = []
@@ -370,8 +370,8 @@ def generate(
     asked["shard"] = shard_of(shard)
     with where.opened(chosen) as graph, Bars() as bars:
         try:
-            own = {**named_values(options, "--option"), **writer.as_arguments}
-            made = graph.generate(name, **asked, progress=bars, **own)
+            settings = {**named_values(options, "--option"), **writer.as_arguments}
+            made = graph.generate(name, **asked, progress=bars, **settings)
         except (GeneratorError, InputError) as error:
             raise BadParameter(str(error)) from error
         if writer.asks_server(made):

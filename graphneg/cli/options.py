@@ -194,7 +194,7 @@ class StoreOptions:
             return True
 
     @property
-    def _warm_for(self) -> int:
+    def _seconds_to_keep_warm(self) -> int:
         """The number of seconds for which the server of an embedded store keeps running after a command."""
         if self.keep_warm is not None:
             return self.keep_warm
@@ -215,7 +215,7 @@ class StoreOptions:
             username=self.username,
             password=self.password,
             database=self.database,
-            keep_warm=self._warm_for,
+            keep_warm=self._seconds_to_keep_warm,
         )
 
     @contextmanager
@@ -246,7 +246,9 @@ class StoreOptions:
             import graphneg
 
             credentials = {"username": self.username, "password": self.password, "database": self.database}
-            graph = graphneg.open(self.store, **credentials, exporting=exporting, keep_warm=self._warm_for)
+            graph = graphneg.open(
+                self.store, **credentials, exporting=exporting, keep_warm=self._seconds_to_keep_warm
+            )
         with graph:
             if chosen is not None:
                 chosen.require(graph)
@@ -424,17 +426,19 @@ class WriterOptions:
             InputError: An option for a served model is set, but neither ``served`` nor ``base_url`` is set.
         """
         given = {name: getattr(self, name) for name in _OF_SERVERS if getattr(self, name) is not None}
-        own = {name: value for name in ("model", "route") if (value := getattr(self, name)) is not None}
+        model_options = {
+            name: value for name in ("model", "route") if (value := getattr(self, name)) is not None
+        }
         if not (self.served or self.base_url):
             if given or self.dry_run:
                 name = f"--{next(iter(given), 'dry_run').replace('_', '-')}"
                 raise InputError(f"{name} requires a served model: add --served or --base-url URL")
-            return own
+            return model_options
         if self.dry_run and "max_cost" not in given and given.keys() & {"price_in", "price_out"}:
             # Prices are accepted only together with a maximum cost. A dry run costs nothing, so set a maximum
             # that is never reached.
             given["max_cost"] = inf
-        return {**own, "served": given}
+        return {**model_options, "served": given}
 
     def asks_server(self, made: Generated) -> bool:
         """Print an estimate of the requests to the server, and send the first request.
@@ -456,7 +460,9 @@ class WriterOptions:
             counted = made.estimate()
         if counted is None:
             raise InputError("this generator does not use a server: remove --served and --base-url")
-        print_note(f"{_asked(counted.drafts)}; {_asked(counted.most)} if every answer is rejected")
+        print_note(
+            f"{_estimate_text(counted.drafts)}; {_estimate_text(counted.most)} if every answer is rejected"
+        )
         if self.dry_run:
             return False
         # Send one request before a file is created. If the server cannot be reached or the key is wrong, this
@@ -465,8 +471,7 @@ class WriterOptions:
         return True
 
 
-def _asked(estimate: Estimate) -> str:
-    """Format the estimated numbers of requests and tokens, and the cost, for a message."""
+def _estimate_text(estimate: Estimate) -> str:
     requests, tokens_in, tokens_out, cost = estimate
     price = "" if cost is None else f", at most {cost:.4g}"
     tokens = f"about {tokens_in:,} input tokens and at most {tokens_out:,} output tokens"
@@ -504,8 +509,8 @@ class Training:
         """The options as keyword arguments for a training function. ``--option`` overrides other options."""
         # `training_arguments` returns, among others, the values of --option. Put them last, so that they
         # override the other arguments.
-        own = {"seed": self.seed, "overwrite": self.overwrite}
-        return own | training_arguments(self.rate, self.batch, self.option)
+        common = {"seed": self.seed, "overwrite": self.overwrite}
+        return common | training_arguments(self.rate, self.batch, self.option)
 
 
 @dataclass(frozen=True)
@@ -565,8 +570,8 @@ def training_arguments(rate: float, batch: int, option: Iterable[str] | None) ->
         >>> training_arguments(5e-5, 16, ["bf16=true"])
         {'learning_rate': 5e-05, 'per_device_train_batch_size': 16, 'bf16': True}
     """
-    own = {"learning_rate": rate, "per_device_train_batch_size": batch}
-    return own | named_values(option, "--option")
+    defaults = {"learning_rate": rate, "per_device_train_batch_size": batch}
+    return defaults | named_values(option, "--option")
 
 
 def made_responses(

@@ -116,12 +116,12 @@ def parse(
     if text is not None and out is not None:
         if out != STANDARD:
             check_new(Path(out), overwrite)
-        report = _parse_file(text, out, partial(_pool, parser, options, processes))
+        report = _parse_file(text, out, partial(_start_parser, parser, options, processes))
     else:
         with (
             # Load the parser before the store is opened, so that no server is started if the parser cannot be
             # loaded.
-            _pool(parser, options, processes) as pool,
+            _start_parser(parser, options, processes) as pool,
             where.opened(chosen) as graph,
             progress_bars(
                 "the graphs written so far are kept; run the same command again to continue"
@@ -144,7 +144,7 @@ def parse(
 
 
 @contextmanager
-def _pool(parser: str, options: dict[str, Any], processes: int | None) -> Generator[ParserPool]:
+def _start_parser(parser: str, options: dict[str, Any], processes: int | None) -> Generator[ParserPool]:
     """Start the worker processes of a parser. If the parser cannot be loaded, the exit status is 2."""
     from graphneg.parsers.jobs import open_pool
 
@@ -161,7 +161,7 @@ def _pool(parser: str, options: dict[str, Any], processes: int | None) -> Genera
 def _parse_file(
     source: str, out: str, opened: Callable[[], AbstractContextManager[ParserPool]]
 ) -> ParseReport:
-    """Parse a text file. Write the graphs to a PENMAN file, which gets its name when it is complete."""
+    """Parse a text file, and write the graphs to a PENMAN file, which appears only when it is complete."""
     from graphneg.parsers.jobs import ParseReport, decoded_lines, parse_lines
     from graphneg.records.runs import atomic_file
 

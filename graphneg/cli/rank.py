@@ -297,7 +297,7 @@ def select(
     if model is None:
         from graphneg.scorers.choosing import SelectedNegatives, SelectionCriteria
 
-        needed, quotas = _shares(least or (), "--least"), _shares(quota or (), "--quota")
+        needed, quotas = _parse_shares(least or (), "--least"), _parse_shares(quota or (), "--quota")
         choice = SelectionCriteria(per_context, needed, quotas, max_score, absolute_margin, relative_margin)
         # Without any criterion, every record would be kept, which is certainly not what the user wants.
         if choice == SelectionCriteria() and judge is None:
@@ -411,7 +411,7 @@ def _judge(model: str, device: str, offline: bool) -> Ranker:
         return load_ranker(model, offline=offline, device=None if device == "auto" else device)
 
 
-def _shares(given: Sequence[str], name: str) -> dict[str, float]:
+def _parse_shares(given: Sequence[str], name: str) -> dict[str, float]:
     """Return the shares in ``NAME=SHARE`` arguments, such as ``context_overlap=0.2``, keyed by name."""
     shares: dict[str, float] = {}
     for text in given:

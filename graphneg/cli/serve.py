@@ -123,7 +123,7 @@ class ReviewOptions:
         gold = read_gold(questions, self.gold or ())
         if not path.exists():
             # Sampling reads all files, so postpone it until somebody opens the view.
-            return ReviewView(lambda: self._drawn(path, files, questions, gold))
+            return ReviewView(lambda: self._sample_items(path, files, questions, gold))
         kept = Judgements.open(path)
         # Refuse questions that differ from the questions of the existing review, because answers to different
         # questions cannot be combined.
@@ -135,7 +135,7 @@ class ReviewOptions:
         print_note(f"continuing {path}: {counted(len(kept.set.items), 'item')} that were sampled earlier")
         return ReviewView(lambda: kept)
 
-    def _drawn(
+    def _sample_items(
         self, path: Path, files: Sequence[Path], questions: Questions, gold: Sequence[Item]
     ) -> Judgements:
         """Sample the items to judge, and create the file in which answers are stored."""
@@ -219,7 +219,9 @@ def _views(
     views: list[View] = []
     # Without files, show the negatives that were made from the store. The exception is a command with
     # --judgements: the user then wants to continue a review, not to browse negatives.
-    shown = files or (review.judgements is None and graph is not None and _of_store(graph)) or ()
+    shown = (
+        files or (review.judgements is None and graph is not None and _cached_negatives_of_store(graph)) or ()
+    )
     if shown:
         from graphneg.pages.index import open_index
         from graphneg.pages.negatives import NegativesView
@@ -246,7 +248,7 @@ def _views(
     return views
 
 
-def _of_store(graph: DialogueGraph) -> list[Path]:
+def _cached_negatives_of_store(graph: DialogueGraph) -> list[Path]:
     """Return a list with the path of a cache file that contains the store's negatives, if it has any."""
     from graphneg.editing.generation import variants_digest
     from graphneg.hashing import fingerprint

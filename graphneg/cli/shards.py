@@ -61,8 +61,9 @@ def snapshot(
     part: list[str] | None = option(
         None,
         "Include only this part of the data. The parts, with the transforms and generators that need them: "
-        "donors (topical_statement), utterances (insertion, replacement), shifts (perspective_substitution, "
-        "counterfactual), sentences (overlap, hard), bank (random, bm25, semi-hard, token-substitution). "
+        "donors (utterances to copy from, for topical_statement), utterances (insertion, replacement), "
+        "shifts (perspective_substitution, counterfactual), sentences (overlap, hard), bank (random, bm25, "
+        "semi-hard, token-substitution). "
         "Repeatable. Default: all parts, but shifts only if the store has a shift graph.",
         "PART",
     ),

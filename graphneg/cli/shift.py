@@ -100,11 +100,11 @@ def build(
 
     # Pass only options that the user has set, because word vectors do not accept the options of encoders,
     # such as --device.
-    own = without_none(cache=cache, device=device, threads=threads, offline=offline or None)
+    embedder_options = without_none(cache=cache, device=device, threads=threads, offline=offline or None)
     with where.opened() as graph:
         with messages().status(f"loading {embedder}"):
             extractor = get_extractor(keywords, language, model)
-            made = get_embedder(embedder, **own)
+            made = get_embedder(embedder, **embedder_options)
         for line in extractor.notes:
             print_note(line)
         with progress_bars(
@@ -335,7 +335,7 @@ def train(
         None, "Maximum number of training pairs, sampled with --seed. Default: all pairs.", min=1
     ),
     subset_size: int = option(5, "Number of candidates from which a seq2seq predictor selects one.", min=1),
-    lessons: LanguageModelTraining,
+    training_options: LanguageModelTraining,
     chosen: CorpusOptions,
     where: StoreOptions,
 ) -> None:
@@ -357,12 +357,12 @@ def train(
             model,
             out,
             selection=chosen.selection,
-            reach=CandidateOptions(subset_size=subset_size, seed=lessons.seed),
+            reach=CandidateOptions(subset_size=subset_size, seed=training_options.seed),
             limit=limit,
-            device=lessons.device,
-            offline=lessons.offline,
+            device=training_options.device,
+            offline=training_options.offline,
             progress=bars,
-            **lessons.arguments,
+            **training_options.arguments,
         )
     too_long = f"; {report.skipped:,} too long" if report.skipped else ""
     terminal.tell_trained(report, out, too_long, report.examples)

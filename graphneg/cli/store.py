@@ -181,7 +181,7 @@ def load(
     if bulk is not None and where.store is not None:
         raise BadParameter("writes files and uses no store: remove --store", param_hint="--bulk")
     with (
-        _rejections(rejected) as listener,
+        _rejection_writer(rejected) as listener,
         where.opened(making=True) if bulk is None else _bulk(bulk) as target,
         progress_bars("the data loaded so far are kept; run the same command again to continue") as bars,
     ):
@@ -204,7 +204,6 @@ def load(
 
 
 def _load_snapshot(paths: Sequence[Path], where: StoreOptions) -> None:
-    """Load a snapshot file, which ``graphneg shards snapshot`` has written, into the store."""
     from graphneg.snapshots import Snapshot
 
     if len(paths) != 1:
@@ -225,7 +224,7 @@ def _bulk(folder: Path) -> BulkFiles:
 
 
 @contextmanager
-def _rejections(file: Path | None) -> Generator[Callable[[Rejected], None] | None]:
+def _rejection_writer(file: Path | None) -> Generator[Callable[[Rejected], None] | None]:
     """Provide a function that writes the location of a rejected item and the reason to ``file``."""
     from graphneg.records.runs import unwritable
 

@@ -74,7 +74,7 @@ def lm(
     direction: Literal["reply", "post"] = option(
         "reply", "The text that the model learns to predict: the reply, or the post before the reply."
     ),
-    lessons: LanguageModelTraining,
+    training_options: LanguageModelTraining,
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:
@@ -87,7 +87,7 @@ def lm(
 
     with where.opened(chosen) as graph:
         learn = partial(train_scorer, store=graph.store, selection=chosen.selection, direction=direction)
-        _fine_tune(learn, model, out, lessons)
+        _fine_tune(learn, model, out, training_options)
 
 
 @training_command(
@@ -97,7 +97,7 @@ def lm(
 def counterfactual(
     model: options.StartModel,
     out: options.OutFolder,
-    lessons: LanguageModelTraining,
+    training_options: LanguageModelTraining,
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:
@@ -111,7 +111,7 @@ def counterfactual(
 
     with where.opened(chosen) as graph:
         learn = partial(train_counterfactual_replies, store=graph.store, selection=chosen.selection)
-        _fine_tune(learn, model, out, lessons)
+        _fine_tune(learn, model, out, training_options)
 
 
 @training_command(
@@ -124,7 +124,7 @@ def keywords(
     out: options.OutFolder,
     extractor: str = option("rake", "The algorithm that extracts keywords: rake or yake.", "rake|yake"),
     language: str = option("en", "Language of the dialogues."),
-    lessons: LanguageModelTraining,
+    training_options: LanguageModelTraining,
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:
@@ -140,7 +140,7 @@ def keywords(
     finder = get_extractor(extractor, language)
     with where.opened(chosen) as graph:
         learn = partial(train_keyword_replies, contexts=chosen.contexts(graph), extractor=finder)
-        _fine_tune(learn, model, out, lessons)
+        _fine_tune(learn, model, out, training_options)
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ def decoder(
         200, "Number of texts to hold out for evaluation; at most a tenth of all texts.", min=0
     ),
     parser: options.BackParser = "dependency",
-    lessons: DecoderTraining,
+    training_options: DecoderTraining,
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:
@@ -223,10 +223,12 @@ def decoder(
         chosen.require(graph, with_graphs=True)
         # Read all graphs into a list, so that the store can be closed before the training.
         meanings = list(read_text_graph_pairs(graph.store, chosen.selection, gold_only=gold))
-    learned, measured = divided(meanings, held_out, lessons.seed)
-    loaded = load_either(model, device=lessons.device, offline=lessons.offline)
+    learned, measured = divided(meanings, held_out, training_options.seed)
+    loaded = load_either(model, device=training_options.device, offline=training_options.offline)
     with training(out) as bars:
-        report = train_decoder(loaded, learned, out, measured=measured, progress=bars, **lessons.arguments)
+        report = train_decoder(
+            loaded, learned, out, measured=measured, progress=bars, **training_options.arguments
+        )
     left_out = f"; {report.too_long:,} were too long" if report.too_long else ""
     tell_trained(report, out, left_out, report.examples)
     # Free the model before its saved copy is loaded for the evaluation, because a GPU may not have enough
@@ -236,8 +238,7 @@ def decoder(
         with progress_bars(
             f"measure the model with: graphneg evaluate decoder {out / HELD_OUT} --model {out}"
         ) as bars:
-            # The model is a local folder, so nothing has to be downloaded.
-            made = T5Decoder(out, device=lessons.device, offline=True)
+            made = T5Decoder(out, device=training_options.device, offline=True)
             with RoundTrip(parser) as trip:
                 scores = evaluate_decoder(made, read_graph_text_pairs(out / HELD_OUT), trip, progress=bars)
         tables.results().print(tables.decoder_table(scores))
@@ -256,7 +257,7 @@ def infill(
         "Number of texts to hold out for evaluation. They come from at most a tenth of the dialogues.",
         min=0,
     ),
-    lessons: InfillingTraining,
+    training_options: InfillingTraining,
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:
@@ -271,9 +272,14 @@ def infill(
     from graphneg.nn.models import load_either
 
     with where.opened(chosen) as graph, training(out) as bars:
-        loaded = load_either(model, device=lessons.device, offline=lessons.offline)
+        loaded = load_either(model, device=training_options.device, offline=training_options.offline)
         report = train_infilling(
-            loaded, chosen.contexts(graph), out, held_out=held_out, progress=bars, **lessons.arguments
+            loaded,
+            chosen.contexts(graph),
+            out,
+            held_out=held_out,
+            progress=bars,
+            **training_options.arguments,
         )
     tell_trained(report, out, "", report.examples)
     if report.perplexity is not None:
@@ -283,13 +289,13 @@ def infill(
 
 
 def _fine_tune(
-    learn: Callable[..., TrainingReport], model: str, out: Path, lessons: LanguageModelTraining
+    learn: Callable[..., TrainingReport], model: str, out: Path, training_options: LanguageModelTraining
 ) -> None:
     from graphneg.nn.models import load_either
 
-    loaded = load_either(model, device=lessons.device, offline=lessons.offline)
+    loaded = load_either(model, device=training_options.device, offline=training_options.offline)
     with training(out) as bars:
-        report = learn(loaded, out=out, progress=bars, **lessons.arguments)
+        report = learn(loaded, out=out, progress=bars, **training_options.arguments)
     left_out = f"; {report.skipped:,} were empty or too long" if report.skipped else ""
     tell_trained(report, out, left_out, report.examples)
 
@@ -316,7 +322,7 @@ def adapt(
         "Maximum number of tokens in a context and its reply; a longer context loses its first turns.",
         min=8,
     ),
-    lessons: Training = Training(batch=32),
+    training_options: Training = Training(batch=32),
     chosen: DialogueOptions,
     where: StoreOptions,
 ) -> None:
@@ -339,10 +345,12 @@ def adapt(
         with where.opened(chosen) as graph:
             groups = groups_of_contexts(chosen.contexts(graph))
     texts = response_texts(held_out or ())
-    encoder = new_adaptable(model, seed=lessons.seed, device=lessons.device, offline=lessons.offline)
-    own = {"epochs": epochs, "max_tokens": max_tokens, "masked": masked, "held_out": texts}
+    encoder = new_adaptable(
+        model, seed=training_options.seed, device=training_options.device, offline=training_options.offline
+    )
+    settings = {"epochs": epochs, "max_tokens": max_tokens, "masked": masked, "held_out": texts}
     with training(out) as bars:
-        report = train_encoder(encoder, groups, out, progress=bars, **own, **lessons.arguments)
+        report = train_encoder(encoder, groups, out, progress=bars, **settings, **training_options.arguments)
     tell_trained(report, out, "", report.examples)
 
 
@@ -386,7 +394,7 @@ def ranker(
     patience: int = option(
         2, "Stop training after this number of consecutive epochs without a lower validation loss.", min=1
     ),
-    lessons: EncoderTraining = EncoderTraining(batch=32),
+    training_options: EncoderTraining = EncoderTraining(batch=32),
 ) -> None:
     """Train a ranker for responses on files of negatives.
 
@@ -417,20 +425,28 @@ def ranker(
         )
     if codes is not None and kind != POLY_ENCODER:
         raise BadParameter(f"a {kind} has no codes: use --kind {POLY_ENCODER}", param_hint="--codes")
-    dataset = NegativeDataset(files, lessons.seed, response_texts(held_out or ()), held_out_split or ())
+    dataset = NegativeDataset(
+        files, training_options.seed, response_texts(held_out or ()), held_out_split or ()
+    )
     if mix:
         amounts = named_amounts(mix, "--mix")
     else:
         # Without --mix, use one negative from each source in the files, and two random negatives.
         sources = {answer.source for group in dataset.groups(0) for answer in group.negatives} - {RANDOM}
         amounts = {RANDOM: 2, **dict.fromkeys(sorted(sources), 1)}
-    pairs = Pairs(dataset, Mix(positives, amounts), lessons.seed)
+    pairs = Pairs(dataset, Mix(positives, amounts), training_options.seed)
     table = tables.shortage_table(shortages(pairs.sampler(0)))
-    encoder = new_ranker(kind, model, **lessons.model, **without_none(codes=codes))
+    encoder = new_ranker(kind, model, **training_options.model, **without_none(codes=codes))
     held_back = None if validation is None else EarlyStopping(validation, patience)
     with training(out) as bars:
         report = train_ranker(
-            encoder, pairs, out, epochs=epochs, validation=held_back, progress=bars, **lessons.arguments
+            encoder,
+            pairs,
+            out,
+            epochs=epochs,
+            validation=held_back,
+            progress=bars,
+            **training_options.arguments,
         )
     tables.results().print(table)
     short = report.shortfall
@@ -502,7 +518,7 @@ def coherence(
     epochs: int = option(
         2, "Number of passes over the dialogues; each pass samples different versions and windows.", min=1
     ),
-    lessons: CoherenceTraining,
+    training_options: CoherenceTraining,
 ) -> None:
     """Train an encoder to distinguish coherent dialogues from edited dialogues, on files of negatives.
 
@@ -516,10 +532,16 @@ def coherence(
 
     read = read_dialogues(files)
     settings = {"mix": named_amounts(mix, "--mix") if mix else None, "held_out": turn_texts(held_out or ())}
-    scorer = CoherenceScorer.new(model, **lessons.model)
+    scorer = CoherenceScorer.new(model, **training_options.model)
     with training(out) as bars:
         report = train_coherence(
-            scorer, read.dialogues, out, epochs=epochs, progress=bars, **settings, **lessons.arguments
+            scorer,
+            read.dialogues,
+            out,
+            epochs=epochs,
+            progress=bars,
+            **settings,
+            **training_options.arguments,
         )
     if read.responses:
         print_note(f"{counted(read.responses, 'record')} edit no dialogue and were left out: target response")
@@ -580,7 +602,7 @@ def contradiction(
         None, "Labelled responses for testing, whose texts are not used for training. Repeatable."
     ),
     epochs: int = option(2, "Number of passes over the responses.", min=1),
-    lessons: DetectorTraining,
+    training_options: DetectorTraining,
 ) -> None:
     """Train a detector of contradictions on labelled responses or on responses made by editing graphs.
 
@@ -601,13 +623,15 @@ def contradiction(
     if not files and not made:
         raise BadParameter("give files of labelled responses, or negatives with --made", param_hint="FILE")
     labelled = read_labelled(files) if files else []
-    labelled += options.made_responses(made, embedder, seed=lessons.seed, offline=lessons.offline)
+    labelled += options.made_responses(
+        made, embedder, seed=training_options.seed, offline=training_options.offline
+    )
     texts = test_texts(read_labelled(held_out)) if held_out else frozenset[str]()
-    detector = ContradictionDetector.new(model, **lessons.model)
+    detector = ContradictionDetector.new(model, **training_options.model)
     pairs = pairs_of(labelled)
     with training(out) as bars:
         report = train_detector(
-            detector, pairs, out, epochs=epochs, held_out=texts, progress=bars, **lessons.arguments
+            detector, pairs, out, epochs=epochs, held_out=texts, progress=bars, **training_options.arguments
         )
     if report.held_out:
         print_note(f"{counted(report.held_out, 'response')} were left out, because they are held out")

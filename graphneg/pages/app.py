@@ -114,7 +114,11 @@ class Pages:
             routes += view.routes(self)
         # `Exception` stands for all other exceptions, which are bugs: the visitor sees a page with a message,
         # and the traceback is printed in the terminal.
-        faults: Any = {HTTPException: self._refused, GraphnegError: self._refused, Exception: self._refused}
+        faults: Any = {
+            HTTPException: self._error_page,
+            GraphnegError: self._error_page,
+            Exception: self._error_page,
+        }
         return Starlette(routes=routes, exception_handlers=faults)
 
     def close(self) -> None:
@@ -130,16 +134,15 @@ class Pages:
     def _login(self, request: Request) -> Response:
         return self.render(request, "login.html", views=(), wrong="wrong" in request.query_params)
 
-    def _refused(self, request: Request, error: Exception) -> Response:
-        """Respond to an error with a page that shows a one-line message."""
-        status, said = 500, _UNEXPECTED
+    def _error_page(self, request: Request, error: Exception) -> Response:
+        status, message = 500, _UNEXPECTED
         if isinstance(error, HTTPException):
-            status, said = error.status_code, error.detail
+            status, message = error.status_code, error.detail
         elif isinstance(error, GraphnegError):
             # An InputError is a mistake of the visitor (400). Other errors are probably temporary, such as a
             # store that cannot be reached (503).
-            status, said = (400 if isinstance(error, InputError) else 503), first_line(error)
-        answer = self.render(request, "error.html", status, said=said)
+            status, message = (400 if isinstance(error, InputError) else 503), first_line(error)
+        answer = self.render(request, "error.html", status, said=message)
         if isinstance(error, BusyError):
             # Tell the browser to try again after 3 s. By then, a query of another visitor has probably ended.
             answer.headers["Retry-After"] = "3"

@@ -140,7 +140,8 @@ class LimitedProtocol(H11Protocol):
     @property
     def waiting_since(self) -> float:
         """The time since which the server has been waiting for the visitor; infinite if it is not waiting."""
-        # IDLE and SEND_BODY: the request is still incomplete.
+        # In the state IDLE, the headers of a request are incomplete or have not begun. In the state
+        # SEND_BODY, the body of a request is incomplete.
         is_incomplete = self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
         stalled = inf if self._stalled_since is None else self._stalled_since
         return min(stalled, self._since if is_incomplete else inf)
@@ -155,20 +156,20 @@ class LimitedProtocol(H11Protocol):
             # A connection that is being closed stays open until the visitor has read the whole response.
             and (not one.transport.is_closing() or one.transport.get_write_buffer_size())
         ]
-        mine = [one for one in others if one.key == self.key]
+        same_address = [one for one in others if one.key == self.key]
         # If this address has too many connections, close one of these and not a connection of another
         # visitor.
-        if len(mine) >= MOST_OF_ONE:
-            return self._make_room(mine)
+        if len(same_address) >= MOST_OF_ONE:
+            return self._close_longest_waiting(same_address)
         if len(others) >= MOST:
             # If all addresses together have too many connections, close a connection of the address that has
             # the most connections. This address is probably an attacker's.
             commonest = Counter(one.key for one in others).most_common(1)[0][0]
-            return self._make_room([one for one in others if one.key == commonest])
+            return self._close_longest_waiting([one for one in others if one.key == commonest])
         return True
 
-    def _make_room(self, among: list[LimitedProtocol]) -> bool:
-        """Close the connection on which the server has waited longest. Return whether one was closed."""
+    def _close_longest_waiting(self, among: list[LimitedProtocol]) -> bool:
+        """Close one of the connections: the one on which the server has waited longest, if any."""
         last = self.loop.time() - PATIENCE_SECONDS
         waiting = [one for one in among if one.waiting_since <= last]
         # If the server is busy with all of them, close one whose visitor is not logged in.

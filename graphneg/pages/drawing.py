@@ -141,25 +141,25 @@ def align_nodes(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
         {0: 1, 1: 2}
     """
     old, new = _children(before), _children(after)
-    found = _starts(before, after)
-    waiting = list(found.items())
-    while waiting:
-        above, other = waiting.pop(0)
+    found = _align_roots(before, after)
+    pending = list(found.items())
+    while pending:
+        above, other = pending.pop(0)
         left, right = old[above], new[other]
         for key in (_whole, _named, _role):
             for node in [node for node in left if node.position not in found]:
                 # Skip nodes of the edited graph that are already aligned with another node.
                 taken = {*found.values()}
-                twin = next(
+                match = next(
                     (one for one in right if one.position not in taken and key(one) == key(node)), None
                 )
-                if twin is not None:
-                    found[node.position] = twin.position
-                    waiting.append((node.position, twin.position))
+                if match is not None:
+                    found[node.position] = match.position
+                    pending.append((node.position, match.position))
     return found
 
 
-def _starts(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
+def _align_roots(before: AmrGraph, after: AmrGraph) -> dict[int, int]:
     """Align the root of one graph with the same node in the other graph, or else align the two roots."""
     tops = before.nodes[0], after.nodes[0]
     # Look for the old root in the edited graph. It may have a new parent: "I like it" -> "I may like it".
@@ -193,28 +193,28 @@ def _children(graph: AmrGraph) -> list[list[AmrNode]]:
 
 def _drawn(graph: AmrGraph, other: AmrGraph, pairs: Mapping[int, int], alone: State) -> Drawing:
     boxes = _boxes(graph, other, pairs, alone)
-    theirs = {*_triples(other)}
+    other_edges = {*_edges_of(other)}
     edges: list[DrawnEdge] = []
-    for number, (above, role, below) in enumerate(_triples(graph)):
-        is_shared = (pairs.get(above, -1), role, pairs.get(below, -1)) in theirs
+    for number, (above, role, below) in enumerate(_edges_of(graph)):
+        is_shared = (pairs.get(above, -1), role, pairs.get(below, -1)) in other_edges
         # The first edges are the edges of the tree, one for each node except the root. Draw them as lines.
         # The other edges are reentrancies, which are drawn as arrows.
-        draw = _branch if number < len(graph.nodes) - 1 else _arrow
+        draw = _draw_tree_edge if number < len(graph.nodes) - 1 else _draw_reentrancy
         edges.append(draw(boxes[above], boxes[below], role, "kept" if is_shared else alone))
     width = max(box.x + box.width for box in boxes) + MARGIN
     height = max(box.y for box in boxes) + ROW
-    return Drawing(width, height, tuple(boxes), tuple(edges), _described(graph))
+    return Drawing(width, height, tuple(boxes), tuple(edges), _describe_edges(graph))
 
 
-def _triples(graph: AmrGraph) -> list[tuple[int, str, int]]:
+def _edges_of(graph: AmrGraph) -> list[tuple[int, str, int]]:
     """Return all edges as triples (parent, role, child): first the edges of the tree, then reentrancies."""
     tree = [(node.parent, node.role or "", node.position) for node in graph.nodes if node.parent is not None]
     return [*tree, *((mention.parent, mention.role, mention.target) for mention in graph.mentions)]
 
 
 def _boxes(graph: AmrGraph, other: AmrGraph, pairs: Mapping[int, int], alone: State) -> list[DrawnNode]:
-    depths, rows = _places(graph)
-    lefts = _lefts(graph, depths)
+    depths, rows = _depths_and_rows(graph)
+    lefts = _x_by_depth(graph, depths)
     boxes: list[DrawnNode] = []
     for node in graph.nodes:
         state = alone
@@ -225,7 +225,7 @@ def _boxes(graph: AmrGraph, other: AmrGraph, pairs: Mapping[int, int], alone: St
     return boxes
 
 
-def _places(graph: AmrGraph) -> tuple[list[int], list[float]]:
+def _depths_and_rows(graph: AmrGraph) -> tuple[list[int], list[float]]:
     """Return the depth and the row of each node. An inner node is in the middle of its children's rows."""
     children = _children(graph)
     depths = [0] * len(graph.nodes)
@@ -244,7 +244,7 @@ def _places(graph: AmrGraph) -> tuple[list[int], list[float]]:
     return depths, rows
 
 
-def _lefts(graph: AmrGraph, depths: list[int]) -> list[float]:
+def _x_by_depth(graph: AmrGraph, depths: list[int]) -> list[float]:
     """Return the x coordinate of the nodes at each depth, with room for parent labels and edge labels."""
     lefts = [MARGIN]
     for depth in range(1, max(depths) + 1):
@@ -262,7 +262,7 @@ def _shown(label: str) -> str:
     return label if len(label) <= LONGEST else f"{label[: LONGEST - 1]}…"
 
 
-def _branch(above: DrawnNode, below: DrawnNode, role: str, state: State) -> DrawnEdge:
+def _draw_tree_edge(above: DrawnNode, below: DrawnNode, role: str, state: State) -> DrawnEdge:
     """Draw an edge of the tree, from the right side of the parent's box to the left side of the child's."""
     start, end = above.x + above.width, below.x
     bend = start + GAP / 2
@@ -270,23 +270,26 @@ def _branch(above: DrawnNode, below: DrawnNode, role: str, state: State) -> Draw
     return DrawnEdge(f"M{start:.0f} {above.y:.0f}{curve}H{end:.0f}", role, end - 5, below.y - 4, "", state)
 
 
-def _arrow(above: DrawnNode, below: DrawnNode, role: str, state: State) -> DrawnEdge:
+def _draw_reentrancy(above: DrawnNode, below: DrawnNode, role: str, state: State) -> DrawnEdge:
     """Draw a reentrancy as an arrow that leaves one box and enters the other vertically."""
     down = below.y > above.y
     # The arrow goes down or up to the other node. If both nodes are in the same row, it is an arc below them.
-    way = 1 if down or below.y == above.y else -1
-    x, y = above.x + above.width / 2, above.y + way * HEIGHT / 2
-    to, end = below.x + below.width / 2, below.y + (-way if below.y != above.y else way) * HEIGHT / 2
+    direction = 1 if down or below.y == above.y else -1
+    x, y = above.x + above.width / 2, above.y + direction * HEIGHT / 2
+    end_x, end = (
+        below.x + below.width / 2,
+        below.y + (-direction if below.y != above.y else direction) * HEIGHT / 2,
+    )
     bend = max(abs(end - y) / 2, ROW / 2)
-    last = end + (-way if below.y != above.y else way) * bend
-    path = f"M{x:.0f} {y:.0f}C{x:.0f} {y + way * bend:.0f} {to:.0f} {last:.0f} {to:.0f} {end:.0f}"
+    last = end + (-direction if below.y != above.y else direction) * bend
+    path = f"M{x:.0f} {y:.0f}C{x:.0f} {y + direction * bend:.0f} {end_x:.0f} {last:.0f} {end_x:.0f} {end:.0f}"
     back = end + (-HEAD if last < end else HEAD) * 2
-    head = f"{to:.0f},{end:.0f} {to - HEAD:.0f},{back:.0f} {to + HEAD:.0f},{back:.0f}"
-    return DrawnEdge(path, role, (x + to) / 2, (y + last + end + y + way * bend) / 4, head, state)
+    head = f"{end_x:.0f},{end:.0f} {end_x - HEAD:.0f},{back:.0f} {end_x + HEAD:.0f},{back:.0f}"
+    return DrawnEdge(path, role, (x + end_x) / 2, (y + last + end + y + direction * bend) / 4, head, state)
 
 
-def _described(graph: AmrGraph) -> str:
+def _describe_edges(graph: AmrGraph) -> str:
     """Describe the edges in words for screen readers, such as ``like-01 ARG0 i; like-01 polarity -``."""
     labels = [node.label for node in graph.nodes]
-    edges = (f"{labels[above]} {role} {labels[below]}" for above, role, below in _triples(graph))
+    edges = (f"{labels[above]} {role} {labels[below]}" for above, role, below in _edges_of(graph))
     return "; ".join(edges) or labels[0]

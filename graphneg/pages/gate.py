@@ -164,7 +164,7 @@ class Access:
         Returns:
             True if the cookie is present and correct.
         """
-        return _same(request.cookies.get(self.cookie, ""), self.token)
+        return _equal_in_constant_time(request.cookies.get(self.cookie, ""), self.token)
 
 
 @cache
@@ -231,7 +231,8 @@ class Gate:
             await send(message)
 
         request = Request(scope, receive)
-        # Tell the connection, which has less patience with visitors who are not logged in.
+        # Store whether the visitor is logged in. `LimitedProtocol` reads this value: it closes the slow
+        # connections of visitors who are not logged in sooner.
         scope[HAS_SESSION] = self._access.has_cookie(request)
         try:
             answer = await self._answer(request)
@@ -242,26 +243,30 @@ class Gate:
     async def _answer(self, request: Request) -> Response | None:
         """Return a response to the request, or None if it should be passed on to the application."""
         path = request.url.path
-        if refusal := self._refusal(request):
+        if refusal := self._reason_to_refuse(request):
             return _plain(refusal, 403)
         # Accept a token only in a read request, because the response is a redirect, which removes the token
         # from the URL.
         given = request.query_params.get(TOKEN) if request.method in _READING else None
         if self._on_loopback and given:
-            return self._let_in(request) if _same(given, self._access.token) else _LOST
+            return (
+                self._redirect_without_token(request)
+                if _equal_in_constant_time(given, self._access.token)
+                else _LOST
+            )
         if path.startswith(STATIC) or request.scope[HAS_SESSION]:
             return None
         if self._on_loopback:
             return _LOST
         if path == LOGIN:
-            return await self._guessed(request) if request.method == "POST" else None
+            return await self._log_in(request) if request.method == "POST" else None
         return RedirectResponse(LOGIN, 303) if request.method in _READING else _plain("log in first", 403)
 
     @property
     def _on_loopback(self) -> bool:
         return not self._access.password
 
-    def _refusal(self, request: Request) -> str:
+    def _reason_to_refuse(self, request: Request) -> str:
         """Return why a request seems to come from another site; empty if it comes from these pages."""
         host, origin = request.headers.get("host", ""), request.headers.get("origin")
         if not self._access.knows_host(host):
@@ -272,8 +277,7 @@ class Gate:
             return "the request comes from a page of another site"
         return ""
 
-    def _let_in(self, request: Request) -> Response:
-        """Redirect to the same page without the token, and set the cookie."""
+    def _redirect_without_token(self, request: Request) -> Response:
         query = urlencode([pair for pair in request.query_params.multi_items() if pair[0] != TOKEN])
         # Reduce several slashes at the beginning to a single slash, because "//example.org" would redirect
         # to another host.
@@ -284,7 +288,7 @@ class Gate:
         answer.set_cookie(self._access.cookie, self._access.token, httponly=True, samesite="lax")
         return answer
 
-    async def _guessed(self, request: Request) -> Response:
+    async def _log_in(self, request: Request) -> Response:
         """Handle the login form.
 
         Returns:
@@ -310,7 +314,7 @@ class Gate:
             return _plain(str(error), 400)
         if await request.is_disconnected():
             raise ClientDisconnect
-        if _same(given, self._access.password):
+        if _equal_in_constant_time(given, self._access.password):
             return self._with_cookie(RedirectResponse("/", 303))
         return RedirectResponse(f"{LOGIN}?wrong=1", 303)
 
@@ -374,8 +378,7 @@ async def body(request: Request, most: int = MOST_BYTES, seconds: float = UPLOAD
 _KEY = secrets.token_bytes(32)
 
 
-def _same(given: str, secret: str) -> bool:
-    """Return whether two texts are equal, in a time that tells an attacker nothing about the secret."""
+def _equal_in_constant_time(given: str, secret: str) -> bool:
     # Compare digests, because the duration then does not depend on the lengths of the texts. The random key
     # prevents an attacker from predicting the digest of a text.
     digests = (

@@ -85,7 +85,7 @@ class GraphView:
         """Initialize the view without reading the store."""
         self._stores = stores
         self._seconds = seconds
-        self._turns = QuerySlots(seconds)
+        self._slots = QuerySlots(seconds)
         # Use separate threads, so that slow queries and the opening of the store do not block other views.
         self._asking = ThreadPoolExecutor(PATIENT + QUICK, "graphneg-query")
         self._drawing = ThreadPoolExecutor(READ_AT_ONCE, "graphneg-graph")
@@ -185,7 +185,7 @@ class GraphView:
         fault, status = "", 200
         if given.get("named") or given.get("cypher", "").strip():
             try:
-                answer = await self._in_time(request, given)
+                answer = await self._run_with_time_limit(request, given)
             # Leave `BusyError` to `Pages`, whose response tells the browser to try again later.
             except BusyError:
                 raise
@@ -202,7 +202,7 @@ class GraphView:
             **answer,
         )
 
-    async def _in_time(self, request: Request, given: Mapping[str, str]) -> dict[str, Any]:
+    async def _run_with_time_limit(self, request: Request, given: Mapping[str, str]) -> dict[str, Any]:
         """Run a query, and stop it if it exceeds its time limit or if the visitor closes the connection.
 
         Returns:
@@ -213,37 +213,37 @@ class GraphView:
             StoreError: The time limit was reached, and the server has not stopped the query yet.
             ClientDisconnect: The visitor closed the connection.
         """
-        place = await self._turns.take()
+        slots = await self._slots.take()
         cancellation = Cancellation()
         loop = asyncio.get_running_loop()
 
         def ask() -> dict[str, Any]:
             try:
-                return _answer(self._asked(given, place.seconds, cancellation))
+                return _template_values(self._run_query(given, slots.seconds, cancellation))
             finally:
                 # Free the slot only when the query has ended on the server. Slots limit how many queries run
                 # there at the same time.
-                loop.call_soon_threadsafe(place.release)
+                loop.call_soon_threadsafe(slots.release)
 
         asked = loop.run_in_executor(self._asking, ask)
-        left = asyncio.ensure_future(_until_left(request))
-        limit = place.seconds + GRACE_SECONDS + OVERDUE_SECONDS
+        disconnected = asyncio.ensure_future(_until_disconnected(request))
+        limit = slots.seconds + GRACE_SECONDS + OVERDUE_SECONDS
         try:
             # Wait until the query ends, the visitor leaves, or the time is up.
-            await asyncio.wait({asked, left}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({asked, disconnected}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
             if asked.done():
                 return await asked
             # The query is still running. Cancel it without waiting; its slot becomes free when the server has
             # stopped it.
-            asked.add_done_callback(_forget)
+            asked.add_done_callback(_retrieve_error)
             cancellation.cancel()
-            if left.done():
+            if disconnected.done():
                 raise ClientDisconnect
-            raise StoreError(f"{self._too_slow(place.seconds)}; the server has not stopped the query yet")
+            raise StoreError(f"{self._too_slow(slots.seconds)}; the server has not stopped the query yet")
         except QueryStopped as error:
-            raise QueryStopped(self._too_slow(place.seconds)) from error
+            raise QueryStopped(self._too_slow(slots.seconds)) from error
         finally:
-            left.cancel()
+            disconnected.cancel()
 
     def _too_slow(self, seconds: float) -> str:
         said = f"no answer in {seconds:g} s"
@@ -253,13 +253,13 @@ class GraphView:
             return f"{said}, and other slow queries are running: try again later"
         return f"{said}: limit the query, or start graphneg serve with a longer --query-timeout"
 
-    def _asked(self, given: Mapping[str, str], seconds: float, cancellation: Cancellation) -> Rows:
+    def _run_query(self, given: Mapping[str, str], seconds: float, cancellation: Cancellation) -> Rows:
         store = self._store
         limits: dict[str, Any] = {"seconds": seconds, "cancellation": cancellation}
         try:
             if name := given.get("named", ""):
                 return explore(store, name, values_of(named_query(name), given), **limits)
-            parameters = _parameters(given.get("parameters", ""))
+            parameters = _parse_parameters(given.get("parameters", ""))
             # Fetch one row more than the page shows, to find out whether the result has more rows.
             return Rows(store.query_read(given["cypher"], parameters, most=ROWS + 1, **limits))
         except QueryStopped:
@@ -272,19 +272,18 @@ class GraphView:
             raise StoreError(f"{first_line(error)} (the next request opens the store again)") from error
 
 
-async def _until_left(request: Request) -> None:
-    """Wait until the visitor closes the connection."""
+async def _until_disconnected(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
 
-def _forget(asked: asyncio.Future[dict[str, Any]]) -> None:
+def _retrieve_error(asked: asyncio.Future[dict[str, Any]]) -> None:
     """Retrieve the error of a query that nobody waits for. Otherwise, asyncio would log a warning."""
     if not asked.cancelled():
         asked.exception()
 
 
-def _answer(rows: Rows) -> dict[str, Any]:
+def _template_values(rows: Rows) -> dict[str, Any]:
     """Return the values for the HTML template: the rows, the texts of the shown cells, and a drawing."""
     cells = [[_cell(written(row[name])) for name in rows.columns] for row in rows[:ROWS]]
     return {"rows": rows, "cells": cells, "drawn": rows_drawn(rows)}
@@ -328,7 +327,7 @@ def around_drawn(around: Neighbourhood) -> Drawn:
     edges = [
         (shift.focus, shift.perspective, shift.count) for shift in (*around.moves_to, *around.comes_from)
     ]
-    return _drawn(edges, sides)
+    return _draw_shifts(edges, sides)
 
 
 def commonest_drawn(edges: Iterable[Edge], topics: int) -> Drawn:
@@ -349,7 +348,7 @@ def commonest_drawn(edges: Iterable[Edge], topics: int) -> Drawn:
     ranked = sorted(pairs, key=lambda topic: (-pairs[topic], topic))[:topics]
     sides = dict.fromkeys(ranked, 1)
     among = [edge for edge in edges if edge[0] in sides and edge[1] in sides]
-    return _drawn(sorted(among, key=lambda edge: (-edge[2], edge))[:MOST_SHIFTS], sides)
+    return _draw_shifts(sorted(among, key=lambda edge: (-edge[2], edge))[:MOST_SHIFTS], sides)
 
 
 def rows_drawn(rows: Rows) -> Drawn | None:
@@ -366,16 +365,16 @@ def rows_drawn(rows: Rows) -> Drawn | None:
         drawn.
     """
     # Remove duplicates. `fromkeys` keeps the order of the edges.
-    edges = list(dict.fromkeys(edge for row in rows[:DRAWN] for edge in _told(row)))
+    edges = list(dict.fromkeys(edge for row in rows[:DRAWN] for edge in _shifts_in_row(row)))
     if edges:
-        return _drawn(edges)
+        return _draw_shifts(edges)
     graph = rows.to_networkx()
     if not graph:
         return None
     numbers = {key: number for number, key in enumerate(list(graph)[:DRAWN])}
     nodes = [(key, dict(graph.nodes[key])) for key in numbers]
     topics = [
-        {"name": _name(key, known), "amount": graph.degree(key), "detail": shown(known)}
+        {"name": _node_name(key, known), "amount": graph.degree(key), "detail": shown(known)}
         for key, known in nodes
     ]
     shifts = [
@@ -386,7 +385,7 @@ def rows_drawn(rows: Rows) -> Drawn | None:
     return {"topics": topics, "shifts": shifts}
 
 
-def _told(row: Mapping[str, Any]) -> Iterator[Edge]:
+def _shifts_in_row(row: Mapping[str, Any]) -> Iterator[Edge]:
     """Yield the topic shifts in one row of a query result.
 
     A row contains one shift (columns ``focus``, ``perspective``), a path of shifts (column ``topics``), or no
@@ -402,8 +401,7 @@ def _told(row: Mapping[str, Any]) -> Iterator[Edge]:
                 yield focus, perspective, pairs
 
 
-def _name(key: str, known: Mapping[str, Any]) -> str:
-    """Return a readable name of a node."""
+def _node_name(key: str, known: Mapping[str, Any]) -> str:
     return str(known.get("text") or known.get("concept") or known.get("value") or known.get("id") or key)
 
 
@@ -417,7 +415,7 @@ def written(value: Any) -> str:
         The text. Nodes and relationships are written similarly to Cypher patterns, such as ``(:Term tea)``.
     """
     if isinstance(value, Node):
-        return f"(:{':'.join(sorted(value.labels))} {_name(value.element_id, dict(value.items()))})"
+        return f"(:{':'.join(sorted(value.labels))} {_node_name(value.element_id, dict(value.items()))})"
     if isinstance(value, Relationship):
         return f"[:{value.type}]"
     if isinstance(value, Path):
@@ -430,7 +428,7 @@ def written(value: Any) -> str:
     return shown(value)
 
 
-def _drawn(edges: Sequence[Edge], sides: Mapping[str, int] | None = None) -> Drawn:
+def _draw_shifts(edges: Sequence[Edge], sides: Mapping[str, int] | None = None) -> Drawn:
     """Draw shifts. ``sides`` maps the topics, in drawing order, to -1 (left), 0 (middle) or 1 (right)."""
     amounts = Counter[str]()
     for focus, perspective, count in edges:
@@ -444,8 +442,7 @@ def _drawn(edges: Sequence[Edge], sides: Mapping[str, int] | None = None) -> Dra
     }
 
 
-def _parameters(text: str) -> dict[str, Any]:
-    """Parse the parameters of a query, which must be a JSON object."""
+def _parse_parameters(text: str) -> dict[str, Any]:
     found = _json("parameters", text) if text.strip() else {}
     if not isinstance(found, dict):
         raise InputError('the parameters must be a JSON object, such as {"corpus": "everyday"}')

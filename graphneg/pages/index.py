@@ -164,7 +164,7 @@ class NegativesIndex:
         """Initialize the object, and read the number of records from the index."""
         self.source = source
         self._path = path
-        self._state = _state(source)
+        self._state_of_file = _state_of_file(source)
         with self._open() as index:
             self.total = int(_fact(index, "total"))
             """Number of records in the file of negatives."""
@@ -173,7 +173,7 @@ class NegativesIndex:
     def is_stale(self) -> bool:
         """Whether the file of negatives has changed since the index was opened."""
         try:
-            return _state(self.source) != self._state
+            return _state_of_file(self.source) != self._state_of_file
         except InputError:
             return True
 
@@ -199,7 +199,7 @@ class NegativesIndex:
             The distributions, sorted by the name of the score.
         """
         rows = self._rows("SELECT score, spread FROM spreads ORDER BY score")
-        with self._readable():
+        with self._damage_as_input_error():
             return [
                 msgspec.convert({"score": score, **msgspec.json.decode(text)}, ScoreDistribution)
                 for score, text in rows
@@ -216,7 +216,7 @@ class NegativesIndex:
         """
         if asked == Filter():
             return self.total
-        where, values = _where(asked)
+        where, values = _sql_condition(asked)
         return self._rows(f"SELECT count(*) FROM negatives WHERE {where}", values)[0][0]
 
     def page(
@@ -235,7 +235,7 @@ class NegativesIndex:
         Returns:
             The records of the page, in the requested order.
         """
-        where, values = _where(asked)
+        where, values = _sql_condition(asked)
         way = "DESC" if descending else "ASC"
         if order:
             # Sort by `IS NULL` first, so that records without the score come last, whichever the direction.
@@ -247,7 +247,7 @@ class NegativesIndex:
             values = [order, *values]
         else:
             query = f"SELECT n FROM negatives WHERE {where} ORDER BY n {way} LIMIT ? OFFSET ?"
-        return self._numbered(query, [*values, amount, start])
+        return self._records_of_query(query, [*values, amount, start])
 
     def at(self, n: int) -> Negative:
         """Return the record with a given number.
@@ -261,7 +261,7 @@ class NegativesIndex:
         Raises:
             InputError: The file has no record with this number.
         """
-        found = self._numbered("SELECT n FROM negatives WHERE n = ?", [n])
+        found = self._records_of_query("SELECT n FROM negatives WHERE n = ?", [n])
         if not found:
             raise InputError(f"{self.source}: there is no negative {n}; the file has {self.total:,}")
         return found[0].negative
@@ -324,16 +324,16 @@ class NegativesIndex:
         where = f"n IN ({among}) AND n != ?"
         count = self._rows(f"SELECT count(*) FROM negatives WHERE {where}", [n, n])[0][0]
         query = f"SELECT n FROM negatives WHERE {where} ORDER BY n LIMIT ?"
-        return count, self._numbered(query, [n, n, amount])
+        return count, self._records_of_query(query, [n, n, amount])
 
-    def _numbered(self, query: str, values: Sequence[Any]) -> list[IndexedNegative]:
+    def _records_of_query(self, query: str, values: Sequence[Any]) -> list[IndexedNegative]:
         """Return the records whose positions in the file a query selects, in the order of the query."""
         # First select and sort only the positions of the records, then read the records. Sorting whole
         # records would be slow, because SQLite would have to copy many megabytes.
         numbers = [n for (n,) in self._rows(query, values)]
         among = ", ".join("?" * len(numbers))
         records = dict(self._rows(f"SELECT n, record FROM negatives WHERE n IN ({among})", numbers))
-        with self._readable():
+        with self._damage_as_input_error():
             return [IndexedNegative(n, negative_from_json(_record(records[n]))) for n in numbers]
 
     def _rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -343,14 +343,13 @@ class NegativesIndex:
     @contextmanager
     def _open(self) -> Generator[sqlite3.Connection]:
         with (
-            self._readable(),
+            self._damage_as_input_error(),
             closing(sqlite3.connect(f"{self._path.as_uri()}?mode=ro", uri=True)) as index,
         ):
             yield index
 
     @contextmanager
-    def _readable(self) -> Generator[None]:
-        """Convert the errors that a damaged index causes into an `InputError`."""
+    def _damage_as_input_error(self) -> Generator[None]:
         damage = (
             sqlite3.Error,
             zlib.error,
@@ -384,7 +383,7 @@ def open_index(source: str | Path, progress: Progress | None = None) -> Negative
     """
     source = resolved(source)
     path = _place(source)
-    state = _state(source)
+    state = _state_of_file(source)
     if not _is_current(path, state):
         write_index(path, state, read_negatives(source), progress or NoProgress(), source.name)
     return NegativesIndex(source, path)
@@ -396,7 +395,7 @@ def write_index(path: Path, state: str, negatives: Iterable[Negative], progress:
     Args:
         path: The path of the index.
         state: A text that identifies the state of the file of negatives, and changes when the file changes;
-            see `_state`.
+            see `_state_of_file`.
         negatives: The records to index, in the order of the file.
         progress: Progress display; advanced by the number of indexed records.
         name: The name of the file of negatives, for the progress display.
@@ -434,7 +433,7 @@ def _fill(index: sqlite3.Connection, negatives: Iterable[Negative], progress: Pr
         return name
 
     for batch in _batches(enumerate(negatives, 1)):
-        rows = [(n, _scored(negative)) for n, negative in batch]
+        rows = [(n, _with_scores(negative)) for n, negative in batch]
         index.executemany("INSERT INTO negatives VALUES (?, ?, ?, ?)", [_row(n, one) for n, one in rows])
         index.executemany(
             "INSERT INTO labels VALUES (?, ?)",
@@ -445,7 +444,8 @@ def _fill(index: sqlite3.Connection, negatives: Iterable[Negative], progress: Pr
             [(n, named(SCORE, score), value) for n, one in rows for score, value in one.scores.items()],
         )
         index.executemany(
-            "INSERT INTO edits VALUES (?, ?)", [(edit, n) for n, one in rows for edit in sorted(_edits(one))]
+            "INSERT INTO edits VALUES (?, ?)",
+            [(edit, n) for n, one in rows for edit in sorted(_edit_keys(one))],
         )
         index.executemany(
             "INSERT INTO words (rowid, text) VALUES (?, ?)", [(n, _words(one)) for n, one in rows]
@@ -461,11 +461,13 @@ def _fill(index: sqlite3.Connection, negatives: Iterable[Negative], progress: Pr
     index.execute("INSERT INTO facts VALUES ('total', ?)", [str(total)])
     for (kind, score), name in names.items():
         if kind == SCORE:
-            index.execute("INSERT INTO spreads VALUES (?, ?)", [score, json.dumps(_spread(index, name))])
+            index.execute(
+                "INSERT INTO spreads VALUES (?, ?)", [score, json.dumps(_distribution(index, name))]
+            )
     index.execute("ANALYZE")
 
 
-def _spread(index: sqlite3.Connection, name: int) -> dict[str, Any]:
+def _distribution(index: sqlite3.Connection, name: int) -> dict[str, Any]:
     """Compute the fields of a `ScoreDistribution` in one pass over the sorted values of a score."""
     of_wrong = "FROM scores JOIN negatives USING (n) WHERE is_wrong AND name = ?"
     low, high, amount = index.execute(
@@ -488,7 +490,7 @@ def _spread(index: sqlite3.Connection, name: int) -> dict[str, Any]:
     }
 
 
-def _scored(negative: Negative) -> Negative:
+def _with_scores(negative: Negative) -> Negative:
     """Add the scores that need no model to a record, unless one of its graphs cannot be parsed."""
     try:
         return msgspec.structs.replace(negative, scores=measured(negative))
@@ -510,22 +512,22 @@ def _labels(negative: Negative) -> set[tuple[str, str]]:
     return {(kind, value) for kind, value in found if value}
 
 
-def _edits(negative: Negative) -> set[str]:
+def _edit_keys(negative: Negative) -> set[str]:
     """Return a key for each edit, which is the same for similar edits in other records.
 
     The key consists of the transform and of the root concepts of the edited part before and after the edit.
     If a generator has replaced the whole response, the key contains the texts instead of concepts.
     """
     return {
-        "\n".join([edit.transform or "", _head(edit.before or ""), _head(edit.after or "")])
+        "\n".join([edit.transform or "", _root_concept(edit.before or ""), _root_concept(edit.after or "")])
         for edit in negative.edits
     }
 
 
-def _head(fragment: str) -> str:
+def _root_concept(fragment: str) -> str:
     """Return the root concept of a part of a graph in PENMAN notation. Return any other text unchanged.
 
-    >>> _head("(like-01 :polarity - :ARG0 i)"), _head("i"), _head("Tea, please.")
+    >>> _root_concept("(like-01 :polarity - :ARG0 i)"), _root_concept("i"), _root_concept("Tea, please.")
     ('like-01', 'i', 'Tea, please.')
     """
     found = _HEAD.search(fragment) if fragment.startswith("(") else None
@@ -536,7 +538,7 @@ def _words(negative: Negative) -> str:
     return "\n".join([*(turn.text for turn in negative.context), negative.response])
 
 
-def _where(asked: Filter) -> tuple[str, list[Any]]:
+def _sql_condition(asked: Filter) -> tuple[str, list[Any]]:
     """Convert a filter into an SQL condition on the table of negatives, and the values of placeholders."""
     parts: list[str] = ["1"]
     values: list[Any] = []
@@ -587,7 +589,7 @@ def _is_free(path: Path) -> bool:
         return False
 
 
-def _state(source: Path) -> str:
+def _state_of_file(source: Path) -> str:
     """Return a string that changes with the file of negatives, the index schema and the graphneg version."""
     try:
         known = source.stat()

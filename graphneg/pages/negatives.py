@@ -240,7 +240,7 @@ class NegativesView:
             step=ROWS,
             address=address,
             histograms=[_histogram(spread) for spread in index.spreads()],
-            command=shlex.join(["graphneg", "select", _shown(index.source), "-o", "chosen.jsonl"]),
+            command=shlex.join(["graphneg", "select", _path_to_show(index.source), "-o", "chosen.jsonl"]),
         )
 
     def _kept(self, request: Request) -> Response:
@@ -273,9 +273,9 @@ class NegativesView:
             index=index,
             negative=negative,
             facts=error_facts(negative),
-            turns=[(change, _pieces(negative, turn, change)) for turn, change in enumerate(changes)],
+            turns=[(change, _marked_pieces(negative, turn, change)) for turn, change in enumerate(changes)],
             transforms=_summaries(),
-            graphs=[_graphs(turn, graphs, negative.id) for turn, graphs in negative.amr.items()],
+            graphs=[_draw_graphs(turn, graphs, negative.id) for turn, graphs in negative.amr.items()],
             scores=_scores(index, negative),
             neighbours=neighbours,
         )
@@ -298,8 +298,8 @@ def _filter(state: Mapping[str, str], scores: Sequence[str]) -> Filter:
 def _row(one: IndexedNegative) -> Row:
     negative = one.negative
     changes = turn_changes(negative)
-    edited = [(turn, change) for turn, change in enumerate(changes) if _pieces(negative, turn, change)]
-    pieces = [(f"turn {turn}", _pieces(negative, turn, change)) for turn, change in edited]
+    edited = [(turn, change) for turn, change in enumerate(changes) if _marked_pieces(negative, turn, change)]
+    pieces = [(f"turn {turn}", _marked_pieces(negative, turn, change)) for turn, change in edited]
     last = len(changes) - 1
     # If no turn was edited because a generator wrote the response, show the response without marking changes.
     if not edited:
@@ -308,15 +308,15 @@ def _row(one: IndexedNegative) -> Row:
     return Row(one.n, negative, tuple(pieces), changes[first - 1].text if first else "")
 
 
-def _pieces(negative: Negative, turn: int, change: TurnChange) -> Sequence[tuple[bool, str, str]]:
-    """Return the unchanged and changed pieces of an edited turn; empty if the turn was not edited."""
+def _marked_pieces(negative: Negative, turn: int, change: TurnChange) -> Sequence[tuple[bool, str, str]]:
+    """Split an edited turn into changed and unchanged phrases; empty if the turn was not edited."""
     # A response that a generator has written as a whole does not count as edited: it has no words in common
     # with the original except by chance.
     is_written = turn == len(negative.context) and not negative.amr
     return () if not change.is_edited or is_written else list(changed_words(change.old, change.text))
 
 
-def _graphs(turn: str, graphs: EditedPenman, id: str) -> tuple[str, Sequence[Side]]:
+def _draw_graphs(turn: str, graphs: EditedPenman, id: str) -> tuple[str, Sequence[Side]]:
     """Return the name of a turn, with the text and drawing of its graph before and after the edit."""
     texts = [graphs.before or "", graphs.after or ""]
     drawings: Sequence[Drawing | None] = (None, None)
@@ -361,7 +361,7 @@ def _summaries() -> Mapping[str, str]:
     return {name: transform.summary for name, transform in load_transforms().items()}
 
 
-def _shown(path: Path) -> str:
+def _path_to_show(path: Path) -> str:
     """Return a path as a user would type it: relative to the current folder if the file is inside it."""
     try:
         return str(path.relative_to(Path.cwd()))

@@ -116,10 +116,10 @@ class PasswordLimiter:
 
     def _bucket(self, key: str, now: float) -> Bucket:
         if key not in self._by_address and len(self._by_address) >= MOST_ADDRESSES:
-            self._forget(now)
+            self._drop_idle_addresses(now)
         return self._by_address.setdefault(key, Bucket(OF_ONE, OF_ONE.burst, now))
 
-    def _forget(self, now: float) -> None:
+    def _drop_idle_addresses(self, now: float) -> None:
         """Forget addresses without recent attempts. If too many are left, forget the oldest address, too."""
         full_after = OF_ONE.burst / OF_ONE.per_second
         self._by_address = {

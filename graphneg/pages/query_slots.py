@@ -29,8 +29,8 @@ class BusyError(GraphnegError):
 
 
 @dataclass
-class Place:
-    """A set of slots with the same time limit. Each running query occupies one slot.
+class SlotGroup:
+    """Several slots with the same time limit. Each running query occupies one slot.
 
     Attributes:
         seconds: Maximum number of seconds for a query in one of the slots.
@@ -58,13 +58,13 @@ class QuerySlots:
         """Initialize the slots, in each of which one query can run. At first, all slots are free."""
         # The user sets the time limit of patient slots. If it is shorter than QUICK_SECONDS, it also applies
         # to quick slots.
-        self._places = (Place(seconds, PATIENT), Place(min(seconds, QUICK_SECONDS), QUICK))
+        self._slot_groups = (SlotGroup(seconds, PATIENT), SlotGroup(min(seconds, QUICK_SECONDS), QUICK))
 
-    async def take(self) -> Place:
+    async def take(self) -> SlotGroup:
         """Occupy a slot, which allows one query to run. If no slot is free, wait for one.
 
         Returns:
-            The set to which the slot belongs. Call its `release` when the query has ended on the server.
+            The group to which the slot belongs. Call its `release` when the query has ended on the server.
 
         Raises:
             BusyError: No slot became free within `WAIT_SECONDS`.
@@ -73,10 +73,10 @@ class QuerySlots:
         until = clock() + WAIT_SECONDS
         while True:
             # The slots for long queries come first in the tuple, so they are used first.
-            for place in self._places:
-                if place.free:
-                    place.free -= 1
-                    return place
+            for candidate in self._slot_groups:
+                if candidate.free:
+                    candidate.free -= 1
+                    return candidate
             if clock() >= until:
                 raise BusyError("the server is busy with other queries: try again in a few seconds")
             await asyncio.sleep(_POLL_SECONDS)

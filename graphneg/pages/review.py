@@ -122,10 +122,10 @@ class ReviewView:
             read("", self._overview),
             write("/begin", self._begin),
             read("/by/{annotator}", self._item),
-            write("/by/{annotator}", self._answered),
+            write("/by/{annotator}", self._store_answer),
             read("/results", self._results),
             read("/results/{file}", self._file),
-            Route(f"{self.path}/import", self._imported, methods=["POST"]),
+            Route(f"{self.path}/import", self._import_judgements, methods=["POST"]),
             read("/disagreements", self._disagreement),
             write("/disagreements", self._decided),
         ]
@@ -152,7 +152,7 @@ class ReviewView:
         shown = {"row": row, "item": judged.set.item(row), "comment": judged.comment(row, annotator)}
         return pages.render(request, "review/item.html", **shown, **values)
 
-    def _answered(self, request: Request, fields: dict[str, str]) -> Response:
+    def _store_answer(self, request: Request, fields: dict[str, str]) -> Response:
         """Store an answer, skip an item or undo the last answer, and redirect to the next item."""
         judged, annotator = self.judged, check_annotator(request.path_params["annotator"])
         action = fields.get("action")
@@ -181,7 +181,7 @@ class ReviewView:
         text = _FILES[name](self._by_rule(request))
         return PlainTextResponse(text, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
-    async def _imported(self, request: Request) -> Response:
+    async def _import_judgements(self, request: Request) -> Response:
         """Store the judgements from an uploaded file, whose name and format are in the URL."""
         name, annotator = request.query_params.get("name", ""), request.query_params.get("annotator", "")
         # Refuse the upload if too many other uploads are running. If the upload had to wait instead, it

@@ -126,8 +126,10 @@ def _digest(
         digest.update(encoded)
     # Words and PropBank frames do not belong to a dialogue, so include all of them.
     words = [
-        _sum(_encoded([row["word"], *_sorted(row["edges"])]) for row in _read(store, "word")),
-        _sum(_encoded([row["lemma"], *_sorted(row["frames"])]) for row in _read(store, "frame")),
+        _digest_in_any_order(_encoded([row["word"], *_sorted(row["edges"])]) for row in _read(store, "word")),
+        _digest_in_any_order(
+            _encoded([row["lemma"], *_sorted(row["frames"])]) for row in _read(store, "frame")
+        ),
     ]
     return fingerprint([version, shared_digest(store, selection), words, digest.hexdigest()])
 
@@ -166,7 +168,7 @@ def _sorted(rows: Iterable[Any]) -> list[Any]:
     return sorted(rows, key=_encoded)
 
 
-def _sum(rows: Iterable[bytes]) -> str:
+def _digest_in_any_order(rows: Iterable[bytes]) -> str:
     """Return a digest that does not depend on the order of the rows. It needs 16 bytes of memory per row."""
     digests = sorted(hashlib.blake2b(row, digest_size=16).digest() for row in rows)
     return hashlib.sha256(b"".join(digests)).hexdigest()

@@ -51,8 +51,8 @@ The limit is needed for corpora made from templates, where thousands of contexts
 _MASK, _MIX = (1 << 64) - 1, 0x9E3779B97F4A7C15
 """Constants for hashing sets of words: a mask of 64 bits, and the fractional part of the golden ratio as a
 64-bit number."""
-Place = tuple[str, int]
-"""The place of a context: the id of its dialogue, and the index of the turn that replies to the context."""
+ContextKey = tuple[str, int]
+"""A context, given by the id of its dialogue and the index of the turn that replies to the context."""
 
 
 class CopiedContexts:
@@ -63,7 +63,7 @@ class CopiedContexts:
             of the reply.
     """
 
-    def __init__(self, replies: Mapping[Place, tuple[str, ...]]) -> None:
+    def __init__(self, replies: Mapping[ContextKey, tuple[str, ...]]) -> None:
         """Initialize the object with the correct replies to the contexts that occur more than once."""
         self._replies = replies
 
@@ -84,7 +84,7 @@ class CopiedContexts:
 
         A context is given by its dialogue and turn.
         """
-        places: defaultdict[tuple[str, ...], list[Place]] = defaultdict(list)
+        places: defaultdict[tuple[str, ...], list[ContextKey]] = defaultdict(list)
         for place, texts in self._replies.items():
             places[texts].append(place)
         return sorted([list(texts), sorted(map(list, some))] for texts, some in places.items())
@@ -99,13 +99,13 @@ def copied_contexts(store: Store) -> CopiedContexts:
     Returns:
         The contexts that have copies, with the correct replies.
     """
-    rows = corpus_rows(store, COPIES, lambda: _copies_in(store).rows())
+    rows = corpus_rows(store, COPIES, lambda: _find_copies(store).rows())
     return CopiedContexts(
         {(id, turn): replies for texts, places in rows for replies in [tuple(texts)] for id, turn in places}
     )
 
 
-def _copies_in(store: Store) -> CopiedContexts:
+def _find_copies(store: Store) -> CopiedContexts:
     """Find the contexts that occur in several dialogues of a store.
 
     Args:
@@ -116,23 +116,23 @@ def _copies_in(store: Store) -> CopiedContexts:
     """
     # First pass: compute the signatures of all contexts.
     signatures = _Signatures()
-    for dialogue, answers in _answered(store, dialogue_ids(store, Selection())):
+    for dialogue, answers in _dialogues_with_replies(store, dialogue_ids(store, Selection())):
         signatures.add(dialogue, answers)
-    wanted = signatures.meeting()
+    wanted = signatures.similar_contexts()
     # Second pass: read the contexts that may have copies, and group contexts with the same words.
-    classes: dict[tuple[int, int], _Class] = {}
-    for dialogue, answers in _answered(store, iter(sorted(wanted))):
-        for turn, context in _growing(dialogue, answers):
+    classes: dict[tuple[int, int], _SameWords] = {}
+    for dialogue, answers in _dialogues_with_replies(store, iter(sorted(wanted))):
+        for turn, context in _contexts_with_replies(dialogue, answers):
             if turn in wanted[dialogue.id]:
                 key = context.key
                 if (same := classes.get(key)) is None:
-                    same = classes[key] = _Class(
+                    same = classes[key] = _SameWords(
                         frozenset(context.whole.words), context.last, context.bands()
                     )
                 same.replies.update(answers[turn])
                 same.places.append((dialogue.id, turn))
-    _link(classes)
-    found: dict[Place, tuple[str, ...]] = {}
+    _link_similar(classes)
+    found: dict[ContextKey, tuple[str, ...]] = {}
     for same in classes.values():
         # Keep only contexts with copies in at least two dialogues. If all copies are in one dialogue, their
         # replies are turns of this dialogue, which generators never use as negatives for it.
@@ -142,40 +142,37 @@ def _copies_in(store: Store) -> CopiedContexts:
     return CopiedContexts(found)
 
 
-class _Class:
+class _SameWords:
     """A set of contexts that have the same words. ``near`` lists other sets with nearly the same words."""
 
     def __init__(self, words: frozenset[int], last: frozenset[int], bands: Sequence[int]) -> None:
-        """Initialize the set with the words of its contexts. The contexts themselves are added later."""
         self.words, self.last, self.bands = words, last, bands
         self.replies: set[str] = set()
-        self.places: list[Place] = []
-        self.near: list[_Class] = []
+        self.places: list[ContextKey] = []
+        self.near: list[_SameWords] = []
 
 
-class _Growing:
+class _ContextSoFar:
     """A context that grows turn by turn, with the words of the whole context and of its last turn."""
 
     def __init__(self) -> None:
-        """Initialize an empty context."""
         self.whole, self.last = Signature(), frozenset[int]()
         self._sum = 0
 
     def add(self, text: str) -> None:
-        """Append a turn to the context."""
         self.last = word_hashes(text)
         # The sum is a hash of the set of words in the context. A set contains each word once, so only add the
         # hashes of words that are new in the context.
-        self._sum += _sum_of(self.last - self.whole.words)
+        self._sum += _hash_of_set(self.last - self.whole.words)
         self.whole.add(self.last)
 
     @property
     def key(self) -> tuple[int, int]:
         """A hash of the words of the whole context, and a hash of the words of its last turn."""
-        return self._sum & _MASK, _sum_of(self.last) & _MASK
+        return self._sum & _MASK, _hash_of_set(self.last) & _MASK
 
     def bands(self) -> list[int]:
-        """Return one hash for each signature band. It combines the bands of the context and its last turn."""
+        """Return a hash for each band (part) of the MinHash signatures of the context and its last turn."""
         last = Signature()
         last.add(self.last)
         # Combine a band of the whole context with the same band of its last turn, so that two contexts have
@@ -184,7 +181,7 @@ class _Growing:
         return [crc32(b"%d %d" % pair) for pair in pairs]
 
 
-def _sum_of(words: Iterable[int]) -> int:
+def _hash_of_set(words: Iterable[int]) -> int:
     """Return a hash of a set of words, which are given as hashes. It does not depend on their order."""
     return sum(word * (word ^ _MIX) for word in words)
 
@@ -193,19 +190,17 @@ class _Signatures:
     """The signature bands of all contexts, in arrays to save memory. There can be millions of contexts."""
 
     def __init__(self) -> None:
-        """Initialize an empty collection."""
         self._bands, self._dialogues, self._turns = array("L"), array("L"), array("L")
         self._ids: list[str] = []
 
     def add(self, dialogue: StoredDialogue, answers: Mapping[int, Sequence[str]]) -> None:
-        """Add the MinHash signatures of a dialogue's contexts."""
-        for turn, context in _growing(dialogue, answers):
+        for turn, context in _contexts_with_replies(dialogue, answers):
             self._bands.extend(context.bands())
             self._dialogues.append(len(self._ids))
             self._turns.append(turn)
         self._ids.append(dialogue.id)
 
-    def meeting(self) -> dict[str, set[int]]:
+    def similar_contexts(self) -> dict[str, set[int]]:
         """Find contexts that are probably nearly equal to a context of another dialogue.
 
         Two contexts are found if a band (a part of their MinHash signatures) is the same.
@@ -225,23 +220,27 @@ class _Signatures:
             # copies. Sort the contexts by this value, and look for equal values from different dialogues.
             order = np.argsort(values, kind="stable")
             starts = np.flatnonzero(np.concatenate([[True], np.diff(values[order]) != 0]))
-            own = dialogues[order]
-            several = np.minimum.reduceat(own, starts) != np.maximum.reduceat(own, starts)
+            sorted_dialogues = dialogues[order]
+            several = np.minimum.reduceat(sorted_dialogues, starts) != np.maximum.reduceat(
+                sorted_dialogues, starts
+            )
             meets[order] |= np.repeat(several, np.diff(np.append(starts, len(order))))
         for at in np.flatnonzero(meets).tolist():
             found[self._ids[self._dialogues[at]]].add(self._turns[at])
         return found
 
 
-def _answered(store: Store, ids: Iterator[str]) -> Iterator[tuple[StoredDialogue, dict[int, list[str]]]]:
+def _dialogues_with_replies(
+    store: Store, ids: Iterator[str]
+) -> Iterator[tuple[StoredDialogue, dict[int, list[str]]]]:
     """Yield each dialogue with the correct replies to its contexts, keyed by the turn index of the reply."""
     while page := list(islice(ids, _PAGE)):
         responses = read_responses(store, page)
         for dialogue in read_dialogues(store, page):
-            yield dialogue, _right(dialogue, responses.get(dialogue.id, ()))
+            yield dialogue, _correct_replies(dialogue, responses.get(dialogue.id, ()))
 
 
-def _right(dialogue: StoredDialogue, responses: Iterable[StoredResponse]) -> dict[int, list[str]]:
+def _correct_replies(dialogue: StoredDialogue, responses: Iterable[StoredResponse]) -> dict[int, list[str]]:
     """Return the texts of all turns but the first, and of responses with label 1, keyed by turn index."""
     answers: defaultdict[int, list[str]] = defaultdict(list)
     for turn in dialogue.turns[1:]:
@@ -252,14 +251,14 @@ def _right(dialogue: StoredDialogue, responses: Iterable[StoredResponse]) -> dic
     return answers
 
 
-def _growing(
+def _contexts_with_replies(
     dialogue: StoredDialogue, answers: Mapping[int, Sequence[str]]
-) -> Iterator[tuple[int, _Growing]]:
+) -> Iterator[tuple[int, _ContextSoFar]]:
     """Yield the turn index of each reply and its context.
 
     The context is the same object each time, to which further turns are added after each step.
     """
-    context, said = _Growing(), iter(dialogue.turns)
+    context, said = _ContextSoFar(), iter(dialogue.turns)
     held = next(said, None)
     for turn in sorted(answers):
         while held is not None and held.turn < turn:
@@ -270,8 +269,8 @@ def _growing(
             yield turn, context
 
 
-def _link(classes: Mapping[tuple[int, int], _Class]) -> None:
-    """Link each class (contexts with the same words) to the classes with nearly the same words."""
+def _link_similar(classes: Mapping[tuple[int, int], _SameWords]) -> None:
+    """Link each set of contexts with the same words to the sets of contexts with nearly the same words."""
     buckets: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     for key, same in classes.items():
         for band in enumerate(same.bands):
@@ -281,8 +280,8 @@ def _link(classes: Mapping[tuple[int, int], _Class]) -> None:
         keys.sort()
         for at, key in enumerate(keys):
             for other in keys[at + 1 : at + 1 + _COMPARED]:
-                # If the MinHash signatures of two groups agree in several bands, the pair occurs in several
-                # buckets. Compare it only once.
+                # Two sets of contexts whose signatures agree in several bands are found once for each of
+                # these bands. Compare them only once.
                 if (key, other) in linked:
                     continue
                 linked.add((key, other))

@@ -259,9 +259,9 @@ def read_dialogues(store: QueryRunner, ids: Sequence[str]) -> list[StoredDialogu
     for row in store.read(cypher_text("read/turns"), ids=list(ids)):
         # Sort the rows of a turn with several graphs so that the gold graph of the corpus ("penman") comes
         # before the graphs of parsers.
-        said = sorted(row["turns"], key=lambda turn: (turn[0], turn[4] != "penman", turn[4] or ""))
+        rows_by_turn = sorted(row["turns"], key=lambda turn: (turn[0], turn[4] != "penman", turn[4] or ""))
         turns: dict[int, StoredTurn] = {}
-        for turn, speaker, text, amr, _, digest, foreign in said:
+        for turn, speaker, text, amr, _, digest, foreign in rows_by_turn:
             # Keep only the first row of each turn, which has the preferred graph.
             turns.setdefault(turn, StoredTurn(turn, speaker, text, amr, digest, foreign is True))
         whole = tuple(turns.values())
@@ -419,7 +419,7 @@ def read_graphs(store: QueryRunner, ids: Sequence[str]) -> Iterator[AmrGraph]:
         # In each row, columns 10 and 11 contain the first and the last token of the node's span.
         spans = {row[0]: (row[10], row[11]) for row in rows if row[10] is not None}
         ordered = sorted(mentions[id], key=itemgetter(0, 2)) if id in mentions else ()
-        yield AmrGraph(id, tuple(map(_node, rows)), tuple(ordered), (), spans)
+        yield AmrGraph(id, tuple(map(_node_of_row, rows)), tuple(ordered), (), spans)
 
 
 def collected_rows(
@@ -459,7 +459,7 @@ def read_whole_graphs(store: Store, ids: Sequence[str]) -> list[AmrGraph]:
     return [replace(graphs[id], metadata=metadata[id]) for id in ids if id in graphs]
 
 
-def _node(row: list[Any]) -> AmrNode:
+def _node_of_row(row: list[Any]) -> AmrNode:
     """Convert a row into a node. Strings are interned, since most of them occur in thousands of graphs."""
     k, last, var, concept, value, up, role, pos, align, role_align, _, _ = row
     var, concept, value, role = (word and intern(word) for word in (var, concept, value, role))

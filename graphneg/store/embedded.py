@@ -124,10 +124,10 @@ def run_directory(directory: Path) -> Path | None:
         lock = os.lstat(directory / supervisor.LOCK)
     except OSError:
         return None
-    return supervisor.run_directory(_runs(), lock)
+    return supervisor.run_directory(_folder_of_run_directories(), lock)
 
 
-def _runs() -> Path:
+def _folder_of_run_directories() -> Path:
     """Return the folder that contains all run directories of this user. Create it if it is missing."""
     user = os.geteuid() if hasattr(os, "geteuid") else ""
     places = (user_cache_path("graphneg") / "run", Path(tempfile.gettempdir()) / f"graphneg-{user}")
@@ -583,7 +583,7 @@ def join(directory: Path, is_temporary: bool = False) -> Membership:
         # Check the state again in each iteration, because other processes may start or stop the server at any
         # time.
         while time.monotonic() < deadline:
-            membership = _greet(directory, deadline)
+            membership = _connect_to_supervisor(directory, deadline)
             if membership and (is_other or membership.engine in (engine, None)):
                 return membership
             # The running server has a different Java program, heap size or release of the engine. Leave the
@@ -696,7 +696,7 @@ def _start_supervisor(
     """Start a supervisor in a new session, so that Ctrl-C in the terminal does not stop the server."""
     version = importlib.metadata.version("graphneg")
     order = {**engine, "directory": str(directory), "graphneg": version, "temporary": is_temporary}
-    order["runs"] = str(_runs())
+    order["runs"] = str(_folder_of_run_directories())
     process = subprocess.Popen(
         [sys.executable, "-I", supervisor.__file__],
         cwd=directory,
@@ -759,7 +759,7 @@ def served_directories() -> list[Path]:
     return sorted(found)
 
 
-def _greet(directory: Path, deadline: float) -> Membership | None:
+def _connect_to_supervisor(directory: Path, deadline: float) -> Membership | None:
     """Connect to the supervisor and wait for its server. Return None if no server runs or if it stops."""
     endpoint = read_endpoint(directory)
     # A running server holds the lock. If the lock is free although the endpoint file exists, the server was
@@ -778,10 +778,10 @@ def _greet(directory: Path, deadline: float) -> Membership | None:
             )
         control.sendall(endpoint.token.encode() + b"\n")
         until = time.monotonic() + 2 * SILENT_SECONDS
-        welcome = _line(directory, control, "supervisor", endpoint.supervisor, until)
+        welcome = _read_line(directory, control, "supervisor", endpoint.supervisor, until)
         if welcome == supervisor.WELCOME.strip():
             try:
-                port = _line(directory, control, "Java", endpoint.java, deadline)
+                port = _read_line(directory, control, "Java", endpoint.java, deadline)
             except TimeoutError:
                 java = (endpoint.engine or {}).get("java", "Java")
                 raise StoreError(
@@ -806,7 +806,7 @@ def _greet(directory: Path, deadline: float) -> Membership | None:
     return None
 
 
-def _line(directory: Path, control: socket.socket, name: str, process: int, deadline: float) -> bytes:
+def _read_line(directory: Path, control: socket.socket, name: str, process: int, deadline: float) -> bytes:
     """Read a line from a supervisor, or the rest if the connection is closed.
 
     Returns:

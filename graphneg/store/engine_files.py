@@ -96,7 +96,7 @@ def check_engine_files(directory: Path) -> None:
             _check_schema(databases / supervisor.DATABASE / name)
         _check_configuration(databases / supervisor.DATABASE / "configuration.json")
         for path, status in files_below(databases):
-            if _is_hollow(status):
+            if _is_sparse(status):
                 raise StoreError(
                     f"{printable(path)} has a size of {status.st_size:,} bytes but occupies almost none on "
                     "the disk: the server would read it for hours; get a new copy of the store from its "
@@ -128,26 +128,28 @@ def _check_pages(database: Path) -> None:
         with open(path, "rb", opener=untrusted_opener) as file:
             start, length = file.read(_HEAD), os.fstat(file.fileno()).st_size
         if size and length % size:
-            raise _damaged(path, f"its {length:,} bytes are not a multiple of {size:,}, its size of a page")
+            raise _damage_error(
+                path, f"its {length:,} bytes are not a multiple of {size:,}, its size of a page"
+            )
         if start and not any(start):
-            raise _damaged(path, "it begins with zeros")
+            raise _damage_error(path, "it begins with zeros")
         if parts["kind"] == "dict" and not start:
-            raise _damaged(path, "it is empty")
+            raise _damage_error(path, "it is empty")
     if not found:
         return
     path = database / "schema.json"
     if not path.exists():
-        raise _damaged(path, "it is missing")
+        raise _damage_error(path, "it is missing")
     if not any(kind == "dict" for kind, _ in found):
-        raise _damaged(database, "its dictionary, 'dictionary.*.dict', is missing")
-    for _, details in _objects(path, _read_object(path), "types"):
+        raise _damage_error(database, "its dictionary, 'dictionary.*.dict', is missing")
+    for _, details in _entries_of_object(path, _read_object(path), "types"):
         buckets = details.get("buckets")
         for bucket in cast("list[Any]", buckets) if isinstance(buckets, list) else ():
             if ("bucket", str(bucket)) not in found:
-                raise _damaged(database, f"the file {shown(f'{bucket}.*.bucket')} is missing")
+                raise _damage_error(database, f"the file {shown(f'{bucket}.*.bucket')} is missing")
 
 
-def _is_hollow(status: os.stat_result) -> bool:
+def _is_sparse(status: os.stat_result) -> bool:
     """Return whether a file is large and consists mostly of holes, as after ``truncate -s 2T``."""
     # A block has 512 bytes. Windows does not report the number of blocks. The size of the file is then used
     # instead, so no file is classified as hollow.
@@ -214,37 +216,37 @@ def _check_schema(path: Path) -> None:
     for key, value in schema.items():
         # Allow unknown keys with an empty value, which contains no code.
         if key not in _SCHEMA_DATA and value:
-            name = _first_name(value)
+            name = _quoted_first_key(value)
             what = f"the {_ONES.get(key, key)}{name}"
             raise StoreError(
                 f"{path} holds {what}, which the server would run: read it, and to open the store without it "
                 f'set "{key}" to {{}} there and in schema.prev.json'
             )
-    for name, kind in _objects(path, schema, "types"):
+    for name, kind in _entries_of_object(path, schema, "types"):
         _check_keys(path, f"type {name}", kind, _TYPE_DATA, _TYPE_KINDS)
-        for inner, details in _objects(path, kind, "properties"):
+        for inner, details in _entries_of_object(path, kind, "properties"):
             _check_keys(path, f"property {name}.{inner}", details, _PROPERTY_DATA, None)
-        for inner, details in _objects(path, kind, "indexes"):
+        for inner, details in _entries_of_object(path, kind, "indexes"):
             _check_keys(path, f"index {inner}", details, _INDEX_DATA, _INDEX_KINDS)
 
 
 def _check_keys(
     path: Path, where: str, found: Mapping[str, Any], known: set[str], kinds: set[str] | None
 ) -> None:
-    """Refuse an entry of the schema that has a key which is not allowed, or an unknown type."""
-    strange = sorted(key for key, value in found.items() if key not in known and value)
+    """Refuse a schema entry with a key that is not in ``known``, or with a type that is not in ``kinds``."""
+    unknown = sorted(key for key, value in found.items() if key not in known and value)
     kind = found.get("type")
     if kinds is not None and not (isinstance(kind, str) and kind in kinds):
-        strange.append("type")
-    if strange:
+        unknown.append("type")
+    if unknown:
         raise StoreError(
-            f"{path}: {where} has {shown(strange[0])}: {shown(found.get(strange[0]))}, which graphneg "
+            f"{path}: {where} has {shown(unknown[0])}: {shown(found.get(unknown[0]))}, which graphneg "
             "never writes and which may run code in the server: remove it there and in schema.prev.json, or "
             "load the corpora into a new store"
         )
 
 
-def _first_name(value: Any) -> str:
+def _quoted_first_key(value: Any) -> str:
     """Return the alphabetically first key of a dict, quoted, after a space; empty for other values."""
     if isinstance(value, dict):
         return f" {shown(min(cast('dict[str, Any]', value)))}"
@@ -289,14 +291,16 @@ def _check_configuration(path: Path) -> None:
             )
 
 
-def _objects(path: Path, owner: Mapping[str, Any], key: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _entries_of_object(
+    path: Path, owner: Mapping[str, Any], key: str
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the entries of a JSON object inside a JSON object. Each value must be a JSON object itself."""
     inner = owner.get(key, {})
     if not isinstance(inner, dict):
-        raise _damaged(path, f"{shown(key)} is not a JSON object")
+        raise _damage_error(path, f"{shown(key)} is not a JSON object")
     for name, value in cast("dict[str, Any]", inner).items():
         if not isinstance(value, dict):
-            raise _damaged(path, f"{shown(name)} is not a JSON object")
+            raise _damage_error(path, f"{shown(name)} is not a JSON object")
         yield ascii(name)[1:-1], cast("dict[str, Any]", value)
 
 
@@ -309,15 +313,15 @@ def _read_object(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     if len(text) > LARGEST_JSON:
-        raise _damaged(path, f"the file has more than {LARGEST_JSON:,} bytes")
+        raise _damage_error(path, f"the file has more than {LARGEST_JSON:,} bytes")
     try:
         # Parse strictly. The engine's own parser is lenient, so it could read something different from what
         # was checked here if the file is not exactly valid JSON.
         content = json.loads(text.decode("utf-8"), object_pairs_hook=_without_repeats)
     except (ValueError, RecursionError) as error:
-        raise _damaged(path, f"not JSON: {error}") from error
+        raise _damage_error(path, f"not JSON: {error}") from error
     if not isinstance(content, dict):
-        raise _damaged(path, "not a JSON object")
+        raise _damage_error(path, "not a JSON object")
     return cast("dict[str, Any]", content)
 
 
@@ -329,6 +333,5 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
-def _damaged(path: Path, why: str) -> StoreError:
-    """Return the error for a file whose content is invalid."""
+def _damage_error(path: Path, why: str) -> StoreError:
     return StoreError(f"{printable(path)} is damaged ({why}): restore it from a copy of the store")

@@ -116,7 +116,7 @@ def apply_schema(store: Store) -> None:
     # Run each statement in its own transaction, because Neo4j does not allow schema changes and other writes
     # in the same transaction.
     for statement in statements(cypher_text("schema")):
-        _write(store, statement)
+        _run_schema_statement(store, statement)
 
 
 EMPTY_LIST = "\x1e"
@@ -139,10 +139,10 @@ def _finish_import(store: Store) -> None:
             # Bind the loop variables as defaults of the lambda, so that they do not change before it is
             # called.
             store.write_derived(lambda tx, mend=mend, marks=marks: send_text(tx, mend, marks).finish())
-    _write(store, cypher_text("bulk/imported"))
+    _run_schema_statement(store, cypher_text("bulk/imported"))
 
 
-def _write(store: Store, statement: str) -> None:
+def _run_schema_statement(store: Store, statement: str) -> None:
     """Run a schema statement. The store's content version is not changed, because its data stay the same."""
     marks = {"version": SCHEMA_VERSION, "facts": facts_fingerprint(), "graphneg": __version__}
     # Pass the same parameters to all statements. A server ignores the parameters that a statement does not
@@ -243,15 +243,14 @@ def check_target(target: str) -> None:
                 "remove the user name and password from the address: write it as neo4j://HOST:PORT, and "
                 "set NEO4J_USERNAME and NEO4J_PASSWORD, or pass username and password"
             )
-        if not (is_address and _can_be_reached(target)):
+        if not (is_address and _is_valid_address(target)):
             raise StoreError(
                 f"{target} is not a Neo4j address: write SCHEME://HOST:PORT, the scheme one of "
                 f"{', '.join(SCHEMES)}"
             )
 
 
-def _can_be_reached(address: str) -> bool:
-    """Return whether an address has a valid scheme, host and port."""
+def _is_valid_address(address: str) -> bool:
     try:
         parts = urlsplit(address)
         return parts.scheme in SCHEMES and bool((parts.hostname or "").encode("idna")) and parts.port != 0
@@ -397,7 +396,6 @@ def open_embedded(
 
 
 def _is_failure_of_engine(error: BaseException) -> bool:
-    """Return whether an error is due to an unexpected failure inside the server."""
     cause = error.__cause__
     return isinstance(cause, Neo4jError) and str(cause.code).startswith("Neo.DatabaseError")
 

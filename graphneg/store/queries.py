@@ -374,7 +374,7 @@ class Rows(list[dict[str, Any]]):
         graph: networkx.MultiDiGraph[str] = networkx.MultiDiGraph()
         for row in self:
             for value in row.values():
-                _add(graph, value)
+                _add_to_graph(graph, value)
         return graph
 
 
@@ -434,23 +434,23 @@ def shown(value: Any) -> str:
         raise InputError(_TOO_DEEP) from error
 
 
-def _add(graph: networkx.MultiDiGraph[str], value: Any) -> None:
+def _add_to_graph(graph: networkx.MultiDiGraph[str], value: Any) -> None:
     """Find the nodes and relationships in a value, and add them to a graph."""
     if isinstance(value, Node):
-        graph.add_node(_key(value), labels=sorted(value.labels), **dict(value.items()))
+        graph.add_node(_node_key(value), labels=sorted(value.labels), **dict(value.items()))
     elif isinstance(value, Relationship):
         ends = [node for node in (value.start_node, value.end_node) if node is not None]
         for node in ends:
             # The driver returns the end nodes of a relationship without their properties. If a node is
             # already in the graph, keep it, because it may have been added with its properties.
-            if _key(node) not in graph:
-                _add(graph, node)
-        graph.add_edge(*map(_key, ends), key=value.type, **dict(value.items()))
+            if _node_key(node) not in graph:
+                _add_to_graph(graph, node)
+        graph.add_edge(*map(_node_key, ends), key=value.type, **dict(value.items()))
     elif isinstance(value, Path | list | tuple):
         for part in (*value.nodes, *value.relationships) if isinstance(value, Path) else value:
-            _add(graph, part)
+            _add_to_graph(graph, part)
 
 
-def _key(node: Node) -> str:
+def _node_key(node: Node) -> str:
     """Return a node's ``id`` or ``text``; if it has neither, the id that the server uses in this result."""
     return str(node.get("id") or node.get("text") or node.element_id)

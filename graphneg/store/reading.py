@@ -67,7 +67,7 @@ def rely_on_account(transaction: ManagedTransaction, text: str) -> str:
             ``CALL do.when(true, $q, '', {})`` runs the query that the parameter contains.
     """  # noqa: DOC501, DOC502
     if unknown := next((name for name in called_procedures(text) if name not in _PROCEDURES), None):
-        raise _unknown_procedure(unknown)
+        raise _procedure_refusal(unknown)
     return "".join(_mode_and_query(text))
 
 
@@ -161,18 +161,17 @@ def _check_plan(transaction: ManagedTransaction, query: str) -> None:
     for kind, procedure in operators:
         if kind == "ProcedureCall":
             if procedure not in _PROCEDURES:
-                raise _unknown_procedure(procedure)
+                raise _procedure_refusal(procedure)
         elif kind not in _COMMANDS and _NOT_READING.search(kind):
-            raise _would_write(query, kind)
+            raise _write_refusal(query, kind)
     # A query of type "r" reads. A query of type "s" changes the schema or the server, or only calls a server
     # procedure such as dbms.components. So type "s" is allowed if the plan has a procedure call and all
     # operators were accepted above.
     if not operators or not (summary.query_type == "r" or (summary.query_type == "s" and calls)):
-        raise _would_write(query)
+        raise _write_refusal(query)
 
 
-def _unknown_procedure(name: str) -> OnlyReading:
-    """Return the error for a query that calls a procedure which is not in the list."""
+def _procedure_refusal(name: str) -> OnlyReading:
     return OnlyReading(f"the procedure {name} is not known to read only, and only reading is allowed here")
 
 
@@ -215,7 +214,7 @@ def check_summary(summary: ResultSummary, text: str) -> None:
     # writes.
     is_plan = summary.plan is not None or summary.profile is not None
     if summary.counters.contains_updates or ("w" in (summary.query_type or "") and not is_plan):
-        raise _would_write(text)
+        raise _write_refusal(text)
 
 
 _REFUSED = ("Neo.ClientError.Security.Forbidden", "Neo.ClientError.Statement.AccessMode")
@@ -241,7 +240,7 @@ def only_reading(text: str) -> Generator[None]:
     """  # noqa: DOC501
     # Refuse a query with a clause that writes, such as CREATE, without sending it to the server.
     if write_clause(text):
-        raise _would_write(text)
+        raise _write_refusal(text)
     if stops_queries(text):
         raise OnlyReading("this query would stop queries of others (TERMINATE TRANSACTIONS)")
     try:
@@ -249,12 +248,11 @@ def only_reading(text: str) -> Generator[None]:
     except StoreError as error:
         refusal = error.__cause__
         if isinstance(refusal, Neo4jError) and refusal.code in _REFUSED:
-            raise _would_write(text, (refusal.message or "").strip()) from refusal
+            raise _write_refusal(text, (refusal.message or "").strip()) from refusal
         raise
 
 
-def _would_write(text: str, reason: str = "") -> OnlyReading:
-    """Return the error for a query that does more than read."""
+def _write_refusal(text: str, reason: str = "") -> OnlyReading:
     clause = write_clause(text)
     if clause:
         return OnlyReading(f"this query would write ({clause}), and only reading is allowed here")
@@ -438,9 +436,8 @@ def _procedure_at(tokens: Sequence[re.Match[str]], start: int) -> Iterator[str]:
     # All procedures have a name with a dot. "CALL eval('1 = 1')" calls a function. In "RETURN call ORDER BY
     # n.x", "call" is a name. Other characters, such as an invisible space, could hide a name.
     if len(parts) > 1 or is_called or not is_word:
-        yield ".".join(_unquoted(part) for part in parts).lower()
+        yield ".".join(_without_backticks(part) for part in parts).lower()
 
 
-def _unquoted(name: str) -> str:
-    """Return a name without backticks around it."""
+def _without_backticks(name: str) -> str:
     return name[1:-1].replace("``", "`") if name.startswith("`") else name

@@ -58,12 +58,12 @@ class ReopenedStore:
         try:
             # Check again, because another thread may have opened the store while this one waited.
             if self._store.has_ended:
-                self._replace()
+                self._reopen()
             return self._store
         finally:
             self._opening.release()
 
-    def _replace(self) -> None:
+    def _reopen(self) -> None:
         """Open the store again, unless the last attempt failed less than `PAUSE_SECONDS` ago."""
         # It takes seconds to find out that the store cannot be opened. So after a failure, raise the same
         # error for a while instead of trying again.

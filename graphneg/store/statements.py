@@ -269,7 +269,6 @@ class _Rows(list[Any]):
     def __repr__(self) -> str:
         # The driver calls `repr` on all parameters for its log, even if logging is off. For 5,000 rows,
         # a complete `repr` would take longer than sending them.
-        """Return a short text such as ``<5,000 rows>``."""
         return f"<{len(self):,} rows>"
 
 

@@ -58,14 +58,14 @@ def watched(java: int, port: int) -> Generator[None]:
     has_left = threading.Event()
     # Use a daemon thread, which does not keep the program from exiting.
     arguments = (java, port, has_left)
-    threading.Thread(target=_watch, args=arguments, name="graphneg-watch", daemon=True).start()
+    threading.Thread(target=_watch_process, args=arguments, name="graphneg-watch", daemon=True).start()
     try:
         yield
     finally:
         has_left.set()
 
 
-def _watch(java: int, port: int, has_left: threading.Event) -> None:
+def _watch_process(java: int, port: int, has_left: threading.Event) -> None:
     """Check regularly whether a server process is suspended. If it is, shut down the connections to it."""
     stopped_looks = 0
     while not has_left.wait(LOOK_SECONDS):

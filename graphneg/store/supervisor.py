@@ -146,7 +146,7 @@ def main() -> int:
             # directory of the old server was removed, and the new lock file has the same inode number.
             if not (lock_exclusively(held) and is_at(run / HELD, os.fstat(held.fileno()))):
                 return EXIT_BUSY
-            _clear(run)  # Remove files that are left if the previous server was killed.
+            _remove_old_files(run)  # Remove files that are left if the previous server was killed.
             _remove_abandoned(runs)
             return Supervisor(directory, run, order, lock).run()
 
@@ -189,7 +189,7 @@ def is_at(path: Path, known: os.stat_result) -> bool:
         return False
 
 
-def _clear(run: Path) -> None:
+def _remove_old_files(run: Path) -> None:
     """Remove everything from a run directory except its lock file."""
     for left in run.iterdir():
         if left.is_dir() and not left.is_symlink():
@@ -257,7 +257,7 @@ class Supervisor:
         """Run until the server has no users or has ended, or a signal arrives. Return the exit status."""
         try:
             self._write_endpoint()
-            while self._in_use() and self._java.poll() is None:
+            while self._should_run() and self._java.poll() is None:
                 self._serve()
                 if not self._bolt_port:
                     self._find_bolt_port()
@@ -265,8 +265,7 @@ class Supervisor:
             self._stop()
         return 0
 
-    def _in_use(self) -> bool:
-        """Return whether the server should continue to run."""
+    def _should_run(self) -> bool:
         now = time.monotonic()
         age = now - self._started
         self._is_late = not self._bolt_port and age > LISTENING_SECONDS
@@ -301,16 +300,16 @@ class Supervisor:
             except OSError:
                 data = b""
             if not data:
-                self._drop(connection)
+                self._close_connection(connection)
             elif connection in self._pending:
-                self._admit(connection, data)
+                self._accept_user(connection, data)
             elif data.endswith(END):
                 self._stop_asked = self._stop_asked or len(self._users) == 1
             else:
                 # Wait for the rest of the request. Keep only the last 64 bytes, because a request is shorter.
                 self._users[connection] = (self._users[connection] + data)[-64:]
 
-    def _admit(self, connection: socket.socket, data: bytes) -> None:
+    def _accept_user(self, connection: socket.socket, data: bytes) -> None:
         """Accept a process as a user if it has sent the correct token. Otherwise close its connection."""
         self._pending[connection] += data
         if b"\n" not in self._pending[connection] and len(self._pending[connection]) < 256:
@@ -319,16 +318,16 @@ class Supervisor:
         # Refuse new users if the directory was moved or removed. The server continues to work for its current
         # users, but it cannot create files any more.
         if not secrets.compare_digest(token, self._token.encode()) or not self._has_directory():
-            self._drop(connection)
+            self._close_connection(connection)
             return
         del self._pending[connection]
         self._users[connection] = b""
         self._seen_user = True
-        _send(connection, WELCOME)
+        _send_line(connection, WELCOME)
         if self._bolt_port:
-            _send(connection, b"%d\n" % self._bolt_port)
+            _send_line(connection, b"%d\n" % self._bolt_port)
 
-    def _drop(self, connection: socket.socket) -> None:
+    def _close_connection(self, connection: socket.socket) -> None:
         """Close the connection of a user process.
 
         If the process asked the server to wait for the next user, record how long the server must wait.
@@ -351,10 +350,9 @@ class Supervisor:
         if match := LISTENING.search((self._run / LOG).read_bytes()):
             self._bolt_port = int(match[1])
             for user in self._users:
-                _send(user, b"%d\n" % self._bolt_port)
+                _send_line(user, b"%d\n" % self._bolt_port)
 
     def _write_endpoint(self) -> None:
-        """Write the endpoint file atomically."""
         endpoint = {
             "protocol": PROTOCOL,
             "graphneg": self._order["graphneg"],
@@ -407,7 +405,7 @@ class Supervisor:
             shutil.rmtree(self._run, ignore_errors=True)
 
 
-def _send(user: socket.socket, line: bytes) -> None:
+def _send_line(user: socket.socket, line: bytes) -> None:
     """Send a line to a user process. Ignore errors: if it is gone, the next read from it will fail."""
     with contextlib.suppress(OSError):
         user.send(line)
@@ -468,14 +466,13 @@ def _write_accounts(folder: Path, accounts: dict[str, str]) -> None:
     groups = {"version": 1, "databases": {"*": {"groups": GROUPS}}}
     (folder / "server-groups.json").write_text(json.dumps(groups))
     users = [
-        {"name": OWNER, "password": _hashed(accounts[OWNER]), "databases": {"*": ["admin"]}},
-        {"name": READER, "password": _hashed(accounts[READER]), "databases": {DATABASE: [READER]}},
+        {"name": OWNER, "password": _password_hash(accounts[OWNER]), "databases": {"*": ["admin"]}},
+        {"name": READER, "password": _password_hash(accounts[READER]), "databases": {DATABASE: [READER]}},
     ]
     (folder / "server-users.jsonl").write_text("".join(json.dumps(user) + "\n" for user in users))
 
 
-def _hashed(password: str) -> str:
-    """Return the hash of a password in the format of the server's user file."""
+def _password_hash(password: str) -> str:
     # Use one iteration only. More iterations would slow down each connection, and are not needed: a password
     # with 192 random bits cannot be guessed.
     salt = secrets.token_urlsafe(24)

@@ -338,7 +338,7 @@ class TestBenchmark:
 
     def test_the_result_compares_deam_with_its_baselines(self) -> None:
         pytest.importorskip("scipy")
-        from benchmarks.coherence import ANY, COHERENT, OVERALL, RATINGS, Setting, Trained, told
+        from benchmarks.coherence import ANY, COHERENT, OVERALL, RATINGS, Setting, Trained, result_of
 
         people = [1.0, 2.0, 3.0, 2.0, 1.0, 3.0]
         rated = [
@@ -350,7 +350,7 @@ class TestBenchmark:
             Trained("deam", 9, 0.1, 1.0, people * 3, {ANY: (0.75, 4)}),
             Trained("insertion", 9, 0.1, 1.0, [*reversed(people)] * 3, {ANY: (0.5, 4)}),
         ]
-        result = told(runs, rated, Setting())
+        result = result_of(runs, rated, Setting())
         [table, apart], [goal] = result.tables, result.goals
         assert goal.verdict == "met" and goal.measured == "+1.000"
         assert [len(row) for row in table.rows] == [len(table.columns)] * 2

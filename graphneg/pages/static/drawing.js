@@ -2,7 +2,7 @@
 // A graph is {topics: [{name, amount, side?}], shifts: [{from, to, amount}]}, where from and to are indices of topics.
 "use strict";
 
-const FINE = 400; // maximum number of shifts that are drawn as arrows; if there are more, all are plain lines
+const FINE = 400; // maximum number of shifts that are drawn with arrowheads; if there are more, all are drawn as plain lines
 const ROUGH = 2500; // maximum number of shifts that are drawn while the layout settles; the most frequent are drawn
 const BESIDE = 0.25; // margin of the cached picture on each side, as a share of the view
 const STILL_MS = 140; // milliseconds without movement after which the cached picture is drawn again
@@ -46,7 +46,8 @@ class GraphDrawing {
     this.pairs = new Set(this.shifts.map((shift) => `${shift.from} ${shift.to}`));
     this.settled = false;
     this.picture = null;
-    const sided = graph.topics.some((topic) => topic.side === -1); // foci are on the left
+    // In a drawing of a single topic, the topics from which replies move to it have the side -1.
+    const sided = graph.topics.some((topic) => topic.side === -1);
     this.worker.postMessage({
       topics: graph.topics.length,
       edges: graph.shifts.flatMap((shift) => [shift.from, shift.to]),

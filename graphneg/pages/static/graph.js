@@ -2,7 +2,7 @@
 // shift shows the utterances in which it occurs.
 "use strict";
 
-const GROWN = 300; // maximum number of topics up to which clicks add to the drawing; after that, they replace it
+const GROWN = 300; // a click on a topic adds its shifts, as long as the drawing has at most this number of topics
 const canvas = document.querySelector("canvas[data-layout]");
 const page = (path, values) => `${path}?${new URLSearchParams(values)}`;
 let drawing = null;
@@ -81,16 +81,16 @@ async function begin() {
       else drawing.fit();
     });
   if (canvas.dataset.source) {
-    const told = document.getElementById("told");
-    told.textContent = "loading …";
+    const status = document.getElementById("told");
+    status.textContent = "loading …";
     const answer = await fetch(canvas.dataset.source);
     if (!answer.ok) {
       const found = new DOMParser().parseFromString(await answer.text(), "text/html");
-      told.textContent = found.querySelector("[role=alert]")?.textContent || "the server does not answer";
+      status.textContent = found.querySelector("[role=alert]")?.textContent || "the server does not answer";
       return;
     }
     shown = await answer.json();
-    told.textContent = `${shown.topics.length.toLocaleString("en")} topics, ${shown.shifts.length.toLocaleString("en")} shifts`;
+    status.textContent = `${shown.topics.length.toLocaleString("en")} topics, ${shown.shifts.length.toLocaleString("en")} shifts`;
   } else shown = graphOf(document);
   drawing.show(shown);
 }

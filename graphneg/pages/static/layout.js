@@ -4,12 +4,12 @@
 "use strict";
 for (const part of ["dispatch", "quadtree", "timer", "force"]) importScripts(`vendor/d3/d3-${part}.min.js`);
 
-const TOLD = 100; // milliseconds of computation between two messages
-const SPREAD = 240; // horizontal distance from the topic to which foci (left) and perspectives (right) are pulled
-let turn = 0;
+const MESSAGE_MS = 100; // milliseconds of computation between two messages
+const SPREAD = 240; // distance in pixels from the middle to which topics with side -1 (left) or 1 (right) are pulled
+let latest = 0;
 
 onmessage = ({ data }) => {
-  const own = ++turn;
+  const request = ++latest;
   const nodes = Array.from({ length: data.topics }, (_, i) => {
     const known = data.places && !Number.isNaN(data.places[2 * i]);
     return known ? { x: data.places[2 * i], y: data.places[2 * i + 1] } : {};
@@ -27,8 +27,8 @@ onmessage = ({ data }) => {
   if (many) simulation.alphaDecay(0.05).alphaMin(0.01);
   if (data.places) simulation.alpha(0.5);
   const step = () => {
-    if (own !== turn) return;
-    const until = performance.now() + TOLD;
+    if (request !== latest) return;
+    const until = performance.now() + MESSAGE_MS;
     do simulation.tick(); while (performance.now() < until && simulation.alpha() > simulation.alphaMin());
     const places = new Float32Array(2 * nodes.length);
     nodes.forEach((node, i) => { places[2 * i] = node.x; places[2 * i + 1] = node.y; });
