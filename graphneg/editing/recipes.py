@@ -3,9 +3,8 @@
 The recipe ``deam``, for example, draws one to four of DEAM's manipulations for each negative and applies them
 to any turns of a dialogue. The recipe ``contradiction`` draws one of seven transforms and edits the response:
 
->>> get_recipe("contradiction").transforms
-('polarity_flip', 'antonym_substitution', 'self_contradiction', 'negated_claim', 'antonym_claim',
- 'quantifier_claim', 'modality_claim')
+>>> len(get_recipe("contradiction").transforms), get_recipe("contradiction").target
+(7, 'response')
 """
 
 from __future__ import annotations
