@@ -9,9 +9,8 @@ rows of a transform's query remain after each condition of the query.
 Example::
 
     graphneg negatives --recipe all -o negatives.jsonl
-    # One result is everyday/test/42#4~all.0.0. In turn 2, speaker A said "I charged it on Wednesday."
-    # The transform self_contradiction changes A's turn 4 from "The tank is nearly full. I filled it
-    # yesterday." to "I did not charge it on Wednesday."
+    # One result is everyday/train/1#5~all.0.0. In turn 4, speaker A said "Great, I want to try one on."
+    # The transform modality_claim replaces B's turn 5 by "Why do you have to try one on?"
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ _of_dialogues = panel("Which dialogues")
 
 @command(
     "graphneg negatives -o negatives.jsonl --recipe all --per-dialogue 3 --seed 0",
-    "graphneg negatives --explain everyday/test/42#4~all.0.0",
+    "graphneg negatives --explain everyday/train/1#5~all.0.0",
     "graphneg negatives -o - --transform polarity_flip --transform antonym_substitution --limit 100 | head",
     "graphneg negatives --transform time_shift --debug-sites --limit 10",
     "graphneg negatives -o out.parquet --decoder t5 --model path/to/model --backend ctranslate2",

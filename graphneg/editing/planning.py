@@ -81,6 +81,10 @@ class _Slot:
 
     If only the response is edited, `responses` are the turns that can become the response, in the order in
     which to try them. The first edit decides which of them it is.
+
+    `fresh_groups` is the number of groups that are left to try with statements that their transforms have not
+    repeated in another negative of the dialogue. After them, `groups` contains all groups once more, without
+    this restriction.
     """
 
     dialogue: StoredDialogue
@@ -90,6 +94,7 @@ class _Slot:
     responses: tuple[StoredTurn, ...]
     amount: int
     groups: list[list[str]]
+    fresh_groups: int = 0
     applied: int = 0
     proposals: list[Proposal] = field(default_factory=list[Proposal])
     edits: list[Edit] = field(default_factory=list[Edit])
@@ -128,6 +133,7 @@ class _Slot:
             self.applied += 1
         if sites or not self.groups[0]:
             self.groups.pop(0)
+            self.fresh_groups -= 1
 
 
 def editable(dialogue: StoredDialogue) -> StoredDialogue:
@@ -233,7 +239,8 @@ def plan_edits(
                 _try(settings, slot, name, known[name][slot.dialogue.id], own)
                 moved = True
             # Mark the edited sites as used, so that the next negatives of the dialogue avoid them.
-            own.update(site for one in slot.proposals for site in _used(one, slot.dialogue))
+            for one in slot.proposals:
+                own |= _used(one, slot.dialogue) | _statements(one)
         if not moved:
             return [_planned(settings, slot) for slot in open_slots]
 
@@ -250,9 +257,15 @@ def _slot(settings: EditSettings, dialogue: StoredDialogue, at: int) -> _Slot | 
     span = settings.recipe.max_groups - settings.recipe.min_groups + 1
     # The number of groups of transforms to apply is drawn uniformly between the limits of the recipe.
     wanted = settings.recipe.min_groups + number(settings.seed, "how many", *names) % span
+    # A composed reply can have several frames. If a recipe makes one edit per negative, try all other edits
+    # before the same statement in another frame: after "Why did you charge it on Sunday?", the reply "I'm
+    # surprised you charged it on Sunday" would be nearly the same negative.
+    fresh = len(groups) if settings.recipe.max_groups == 1 else 0
+    groups += [list(group) for group in groups[:fresh]]
     if settings.target == "dialogue":
         graphs = frozenset(dialogue.graphs)
-        return _Slot(dialogue, at, dialogue.turns[-1].turn, graphs, (), wanted, groups) if graphs else None
+        last = dialogue.turns[-1].turn
+        return _Slot(dialogue, at, last, graphs, (), wanted, groups, fresh) if graphs else None
     responses = [turn for turn in dialogue.turns[1:] if turn.graph_id is not None]
     if not responses:
         return None
@@ -262,7 +275,7 @@ def _slot(settings: EditSettings, dialogue: StoredDialogue, at: int) -> _Slot | 
     order = shuffled(range(len(responses)), settings.seed, "turn", settings.recipe.name, dialogue.id)
     first = at % len(order)
     turns = tuple(responses[index] for index in order[first:] + order[:first])
-    slot = _Slot(dialogue, at, turns[0].turn, frozenset(), turns, wanted, groups)
+    slot = _Slot(dialogue, at, turns[0].turn, frozenset(), turns, wanted, groups, fresh)
     slot.answer_at(turns[0])
     return slot
 
@@ -312,6 +325,8 @@ def _try(
             slot.answer_at(response)
         wanted = settings.recipe.times(name, len(slot.editable))
         free = (one for one in ranked if not single or taken.isdisjoint(_used(one, slot.dialogue)))
+        if slot.fresh_groups > 0:
+            free = (one for one in free if taken.isdisjoint(_statements(one)))
         # Use a generator, so that the edits of a site are built only if the site is sampled. Most sites are
         # never sampled.
         makeable = ((one, edits) for one in free if (edits := _edits(settings, slot, one, ranked)))
@@ -339,6 +354,15 @@ def _used(proposal: Proposal, dialogue: StoredDialogue) -> set[tuple[str, str]]:
     """
     return {(proposal.transform, proposal.site)} | {
         copied for copied in proposal.copied if copied[0] not in dialogue.graphs
+    }
+
+
+def _statements(proposal: Proposal) -> set[tuple[str, str]]:
+    """Return the statements that a composed reply repeats, each with the name of the transform."""
+    return {
+        (proposal.transform, f"says {edit.from_amr}.{edit.from_position}")
+        for edit in proposal.edits
+        if edit.op == "say"
     }
 
 

@@ -27,8 +27,8 @@ from graphneg.model import TWIN, Edit, Negative
 def twin_id(id: str) -> str:
     """Return the id of the twin of a negative.
 
-    >>> twin_id("everyday/test/42#4~all.0.0")
-    'everyday/test/42#4~all.0.0.twin'
+    >>> twin_id("everyday/test/42#3~all.0.1")
+    'everyday/test/42#3~all.0.1.twin'
 
     Args:
         id: Id of the negative.
