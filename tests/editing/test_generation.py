@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -219,6 +220,15 @@ class TestNegatives:
     def test_split_and_corpus_limit_the_dialogues(self, dialogues: DialogueGraph) -> None:
         assert made(dialogues, corpora=["everyday"], splits=["train"])
         assert made(dialogues, corpora=["other"]) == []
+
+    def test_a_statement_comes_in_a_second_frame_only_after_all_other_edits(
+        self, dialogues: DialogueGraph
+    ) -> None:
+        found = made(dialogues, recipe="all", per_dialogue=3)
+        repeated = Counter(
+            (one.dialogue, one.error_type, one.evidence.words) for one in found if one.evidence
+        )
+        assert len(repeated) > DIALOGUES and max(repeated.values()) == 1
 
 
 class TestMissingNegatives:
