@@ -40,7 +40,7 @@ from graphneg.editing.proof import Prover, Verdict, copied_clause, graphs_before
 from graphneg.editing.proposals import Donors, Proposal, UnknownFrameCounter, propose
 from graphneg.editing.recipes import RECIPES, Recipe, Target, recipe_of
 from graphneg.editing.transforms import Transform, load_transforms
-from graphneg.editing.twins import twin_edits, twin_id, twin_of
+from graphneg.editing.twins import can_have_twin, twin_edits, twin_id, twin_of
 from graphneg.editing.variants import (
     Variant,
     edited_utterances,
@@ -362,7 +362,7 @@ class Negatives(NegativeStream):
         slots = batch.open_slots()
         if not slots:
             return _Wave()
-        settings = self._request.settings
+        request, settings = self._request, self._request.settings
 
         def ask(name: str, dialogues: Sequence[StoredDialogue]) -> Proposals:
             transform = self._request.transforms[name]
@@ -373,7 +373,11 @@ class Negatives(NegativeStream):
             new = [dialogue for dialogue in dialogues if dialogue.id not in known]
             if new:
                 known.update(dict.fromkeys((dialogue.id for dialogue in new), ()))
-                known.update(propose(self._store, transform, new, self._donors))
+                for id, found in propose(self._store, transform, new, self._donors).items():
+                    # If twins are wanted, leave out replies whose frame allows none. If there are no others,
+                    # keep them, so that the negative is counted as one without a twin.
+                    paired = [one for one in found if can_have_twin(one.edits)] if request.twins else []
+                    known[id] = paired or found
             return {dialogue.id: known[dialogue.id] for dialogue in dialogues}
 
         plans = plan_edits(settings, batch.dialogues, slots, ask, batch.taken)

@@ -7,13 +7,13 @@ and a judge that rejects both has noticed only that the replies are edited. Ther
 - A right reply with an edit has the right reply itself as its twin.
 
     A: I want to get my car washed.
-    negative: Why don't you want to get your car washed?
-    twin:     Why do you want to get your car washed?
+    negative: So you don't want to get your car washed?
+    twin:     So you want to get your car washed?
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -58,11 +58,23 @@ def twin_edits(settings: EditSettings, plan: EditPlan) -> tuple[Edit, ...] | str
     [say, *others] = saying
     if others or any(edit.copy_of != say.from_amr for edit in plan.edits if edit is not say):
         return "no-twin: the negative has several edits"
-    frame = reply_frame(say.frame or "", say.voice or "")
-    # "But you said you like tea" objects to a claim that nobody has made.
-    if frame is None or frame.twin != "yes":
+    if not can_have_twin(plan.edits):
         return f"no-twin: without a change, a reply in the frame {say.frame!r} is not right"
     return (say,)
+
+
+def can_have_twin(edits: Iterable[Edit]) -> bool:
+    """Return whether a reply without a change is right in the reply frame of some edits.
+
+    Args:
+        edits: The edits of a negative.
+
+    Returns:
+        True if it is, or if the edits compose no reply. For example, "So you like tea?" is right. "But you
+        said you like tea" objects to a claim that nobody has made.
+    """
+    frames = [reply_frame(edit.frame or "", edit.voice or "") for edit in edits if edit.op == "say"]
+    return all(frame is not None and frame.twin == "yes" for frame in frames)
 
 
 def twin_of(
