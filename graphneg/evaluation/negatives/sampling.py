@@ -100,8 +100,7 @@ def measured(negative: Negative) -> MeasuredTexts:
         The wrong and right texts.
     """
     id, target, categories = negative.id, negative.target, negative.categories
-    # Records of older versions have no minimal pairs.
-    pair: str | None = getattr(negative, "pair", None)
+    pair = negative.pair
     after = (*(turn.text for turn in negative.context), negative.response)
     if negative.label:
         right = Text(id, RESPONSE, after[:-1], after[:-1], negative.response, pair=pair)
