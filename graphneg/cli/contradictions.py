@@ -117,7 +117,7 @@ def responses(
     ),
     lm: list[str] | None = option(
         None,
-        "A causal language model that generates responses, under a name of your choice. Repeatable.",
+        "A causal language model that generates responses. NAME is your name for it. Repeatable.",
         "NAME=PATH_OR_ID",
     ),
     from_file: list[str] | None = option(

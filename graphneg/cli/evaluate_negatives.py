@@ -180,7 +180,7 @@ response."""
 
 
 def _model_columns(report: Report) -> Columns:
-    """Return the table columns for the scores of models, and for negatives that have duplicates."""
+    """Return the table columns for the scores of models and for the shares of duplicate negatives."""
     asked: Columns = {}
     if report.lm is not None:
         asked["perplexity"] = lambda own, _: _mean(own.perplexity, ",.0f")

@@ -147,7 +147,7 @@ def show(
     *,
     focus: str = argument(..., "A keyword in the shift graph.", "FOCUS"),
     limit: int = option(12, "Maximum number of shifts to show in each direction.", min=1),
-    html: Path | None = option(None, "Also write the shifts to this file, as a page for a browser."),
+    html: Path | None = option(None, "Also write the table to this file, as a page for a browser."),
     examples: int = option(20, "Maximum number of post and reply pairs per shift on the page.", min=1),
     where: StoreOptions,
 ) -> None:

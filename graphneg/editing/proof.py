@@ -242,7 +242,7 @@ def _clause_at(reading: Reading, k: int) -> int | None:
 
 
 def _only_clause(reading: Reading, index: int) -> Reading:
-    """Return a reading without the other clauses of the turn, because the reply does not repeat them."""
+    """Return a reading of a turn with one clause only, because the reply repeats only this clause."""
     clause, view = reading.clauses[index], reading.view
     kept = set(view.whole(clause.head))
     # The subject of the clause may be introduced by another sentence of the turn.
@@ -273,7 +273,8 @@ class _Comparison:
             return False
         if relation == "contradicts":
             return self._contradicts()
-        # Something that contradicts an earlier clause is another error than the declared one.
+        # The transform says that the reply changes an argument. If the reply contradicts an earlier clause
+        # instead, it has another error.
         if any(one == id for one, _ in self._layer.contradicts):
             return False
         return self._asks() if relation == "asks what was said" else self._has_other_argument()

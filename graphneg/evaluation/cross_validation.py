@@ -210,7 +210,8 @@ def cross_validate(
     scores: list[float] = []
     for fold in folds:
         last: str | Path = start
-        # The source "made" uses only graph-made responses. All folds then use the same detector, ``start``.
+        # With the source "made", nothing is trained on labelled responses. So test the detector ``start``,
+        # which was trained on the responses that graphneg made, on all folds.
         if source != "made":
             # Name the folder of the detector after the generator, and replace characters that a file system
             # may refuse. The replacement may make two names equal, so add a hash of the original name.

@@ -114,7 +114,10 @@ class CounterfactualOptions(WritingOptions):
 
 @dataclass(slots=True)
 class _ContextQuestions(Gap):
-    """A context that needs candidates, with the observed replies and substitutes from which to make them."""
+    """A context that needs candidates, and the questions to the model that may produce them.
+
+    Each question names an observed reply and the keyword that a new reply should contain instead.
+    """
 
     questions: Sequence[Question] = field(default_factory=list[Question])
 

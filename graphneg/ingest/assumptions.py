@@ -165,7 +165,7 @@ class SpeakerNotice:
 
 
 def report_missing_time(file: str, cells: Value, fields: Fields, notices: Notices) -> None:
-    """Report that a file has no time column, if some of its columns look like times.
+    """Tell the user which columns may contain times, if none is known to be the time column.
 
     Args:
         file: The file name, for the notice.

@@ -374,7 +374,10 @@ def parse_store(
 def _read_batches(
     store: Store, pool: ParserPool, scope: ParseScope, uses: Counter[str]
 ) -> Iterator[tuple[_Batch, Texts]]:
-    """Yield batches of texts that have no graph. With each batch, yield its texts without a stored parse."""
+    """Yield batches of texts that have no graph in the store, and which of them the parser must parse.
+
+    A text need not be parsed if the store contains a parse of an equal text.
+    """
     pending = stored.read_pending(store, scope, pool.source)
     while page := list(islice(pending, BATCH)):
         keyed = [(digest([pool.source, text.text]), text) for text in page]

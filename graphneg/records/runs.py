@@ -264,7 +264,9 @@ def atomic_file(path: str | Path) -> Generator[Path]:
 
 @contextmanager
 def locking(path: Path, file: Path | None = None) -> Generator[Held]:
-    """Hold the lock of an output like `locked`, but raise `InputError` instead of `OSError`.
+    """Hold the lock of an output file, so that no other run writes it.
+
+    This is the function `locked`, except that it raises `InputError` instead of `OSError`.
 
     Args:
         path: The output file.

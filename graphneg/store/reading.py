@@ -394,9 +394,9 @@ _NO_NAME = frozenset(r"""'"()[]{},;.:|&!=<>+-*/%^""")
 def called_procedures(query: str) -> Iterator[str]:
     """Find the procedures that a query calls.
 
-    The tokens of `_TOKEN` agree with the lexer of the embedded server. Where they differ, the server refuses
-    the query, or the word ``CALL`` is found in more places than the server finds it. A subquery such as
-    ``CALL (n) {…}`` calls no procedure.
+    The query is split into tokens as the embedded server splits it. There are some differences, but because
+    of them only queries are misread that the server refuses, or the result contains too many names. No call
+    that the server makes is left out. A subquery such as ``CALL (n) {…}`` calls no procedure.
 
     Args:
         query: The Cypher text.

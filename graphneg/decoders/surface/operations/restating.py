@@ -411,7 +411,8 @@ def exchange_speakers(source: SentenceDraft, persons: Mapping[str, str] | None =
 
     Args:
         source: The sentence, edited in place.
-        persons: New persons of pronouns, keyed by their old persons, where they differ from the exchange.
+        persons: Replacements for other pronouns, or other replacements for *I* and *you*: ``{"i": "he"}``
+            changes *I* to *he* instead of *you*.
 
     Raises:
         RealisationError: The sentence says *we*, which may include the other speaker or not
