@@ -28,7 +28,8 @@ WHERE
   OR n.concept IN ['you', 'we']
   // The node says how many or how often: "always", "many", "everyone".
   OR n.concept IN ['anyone', 'anybody', 'anything', 'any', 'again']
-  OR n.role IN ['time', 'manner', 'frequency', 'mod', 'quant', 'ARG0', 'ARG1', 'ARG2', 'degree', 'polarity']
+  OR n.role IN ['ARG0', 'ARG1', 'ARG2', 'polarity']
+  OR n.role IN ['time', 'manner', 'frequency', 'mod', 'quant', 'degree']
 OPTIONAL MATCH (n)-[:LEXEME]->(:Term)-[:ALTERNATIVE {scale: 'quantifier'}]->(x:Term)
 WITH d, t, n, [o IN collect(x.text) WHERE o IS NOT NULL] AS options
 WITH d.id AS dialogue,

@@ -160,7 +160,7 @@ class TestAFile:
         ("arguments", "message"),
         [
             (["--text", "none.txt", "-o", "out.amr"], "none.txt: can't be read: No such file"),
-            (["--text", "in.txt", "-o", "none/out.amr"], "none/out.amr: can't be written: No such file"),
+            (["--text", "in.txt", "-o", "none/out.amr"], "none/out.amr: the folder none does not exist"),
         ],
     )
     def test_a_missing_file_is_one_line_of_error(

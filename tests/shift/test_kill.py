@@ -24,11 +24,19 @@ REPLIES = 4 * DIALOGUES
 PATIENCE = 120
 CODE = """
 import sys
+import time
 from graphneg import open
 from graphneg.shift import build
 from tests.shift_samples import Capitals, Letters
+
+class SlowCapitals(Capitals):
+    # Without a pause, a build may end before a busy machine has killed it.
+    def extract(self, texts):
+        time.sleep(0.05)
+        return super().extract(texts)
+
 build.BATCH = 2
-open(sys.argv[1]).shift(Letters(), keywords=Capitals())
+open(sys.argv[1]).shift(Letters(), keywords=SlowCapitals())
 """
 
 pytestmark = pytest.mark.slow

@@ -47,6 +47,7 @@ def wrong(response: str, right: str | None = None, **values: object) -> Negative
         "edits": (),
         "amr": {},
         "scores": {},
+        "pair": None,
     }
     return replace(EXAMPLE, **{**given, **values})
 

@@ -13,7 +13,7 @@ from graphneg.evaluation.negatives.sampling import Histogram, NegativeStatistics
 from graphneg.model import Negative, Original
 from tests.negative_samples import EXAMPLE
 
-OWN = replace(EXAMPLE, target="response", edits=(), recipe="own")
+OWN = replace(EXAMPLE, target="response", edits=(), recipe="own", pair=None)
 
 
 def records() -> list[Negative]:
