@@ -241,9 +241,8 @@ def _trained(
     out = folder / name
     facts = [
         str(start),
-        # Training may start from another trained detector, so include the fingerprint of this detector. If it
-        # was trained again in the meantime, its fingerprint differs, and the new detector must also be
-        # trained again.
+        # If ``start`` is a trained detector, include its fingerprint. When ``start`` is later trained with
+        # other data, the detectors that started from it are trained again, too.
         noted_fingerprint(Path(start) / _DONE),
         epochs,
         seed,

@@ -197,7 +197,7 @@ class AnswerCache:
 
     @contextmanager
     def _raising_input_errors(self) -> Generator[None]:
-        """Turn errors that occur while the block reads or writes the cache file into `InputError`."""
+        """Convert errors while reading or writing the cache file into `InputError`."""
         try:
             yield
         except (OSError, sqlite3.Error, msgspec.MsgspecError) as error:

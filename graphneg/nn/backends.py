@@ -330,11 +330,11 @@ def convert(folder: ModelFolder, tokenizer: Any) -> Path:
 
 
 def _converter(path: Path, tokenizer: Any) -> Any:
-    """Return a CTranslate2 converter for the model in a folder. The converter uses the given tokenizer."""
+    """Return a CTranslate2 converter for the model in a folder."""
     from ctranslate2.converters import TransformersConverter
 
     class Converter(TransformersConverter):
-        """A converter that does not load a tokenizer, because amrlib saves none in the folder of a model."""
+        """Uses ``tokenizer``, because amrlib saves no tokenizer in the folder of a model."""
 
         def load_tokenizer(self, tokenizer_class: Any, model_name_or_path: str, **kwargs: Any) -> Any:
             return tokenizer

@@ -117,7 +117,7 @@ class Endpoint:
         with self._lock:
             loop, client, self._loop, self._client = self._loop, self._client, None, None
         if loop is not None:
-            # The client belongs to the event loop, so it has to be closed there.
+            # An httpx client must be closed in the event loop in which it was used.
             if client is not None:
                 asyncio.run_coroutine_threadsafe(client.aclose(), loop).result()
             loop.call_soon_threadsafe(loop.stop)

@@ -165,8 +165,8 @@ class Nucleus:
         """
         import torch
 
-        # `total` sums over the whole vocabulary, so `shares` are the exact probabilities of the most likely
-        # tokens.
+        # Normalise over the whole vocabulary, not over the 512 most likely tokens, so that `shares` contains
+        # exact probabilities.
         total = scores.logsumexp(-1, keepdim=True)
         size = min(512, scores.shape[-1])
         values = scores.topk(size, -1).values
@@ -509,7 +509,7 @@ class TokenWeights:
         """
         weighted = scores.clone()
         for row, weights in enumerate(self.sequences):
-            # Converting a row into a list is slow, so convert only rows that have weights.
+            # Converting a tensor into a list is slow, so convert only texts for which words have weights.
             text = input_ids[row, self.start :].tolist() if weights else []
             added = [
                 # Adding the logarithm of a weight to a logit multiplies the probability by the weight.

@@ -269,7 +269,7 @@ class LanguageModel(ABC):
         run: Callable[[Sequence[TokenPair]], Sequence[Result]],
         nothing: Result,
     ) -> list[Result]:
-        """Apply ``run`` to batches of texts with their preceding texts. An empty text gives ``nothing``."""
+        """Apply ``run`` to batches of texts. The result for an empty text is ``nothing``."""
         sources = given if given is not None else [""] * len(texts)
         if len(sources) != len(texts):
             raise InputError(
@@ -446,8 +446,8 @@ class CausalLM(LanguageModel):
         # The model extends a cache in place, so pass a copy of the stored cache.
         past = copy.deepcopy(self._key_value_cache_of(shown))
         if past is not None:
-            # All source texts follow the same shown tokens. Copy the key-value cache of these tokens to the
-            # row of each distinct source.
+            # All source texts follow the same few-shot examples (`shown`). Copy the key-value cache of these
+            # examples to the row of each distinct source text.
             past.batch_repeat_interleave(len(distinct))
         # `generate` needs at least one token that is not in the cache, so leave out the last token of each
         # source.

@@ -137,7 +137,7 @@ class ServedWriter:
         return _completions(requests, self._cached_or_sent(requests), n)
 
     def counting(self) -> CountingWriter:
-        """Return a writer that counts the requests that this writer would send, without sending them."""
+        """Return a writer that only counts requests, to estimate the cost of a run before it starts."""
         return CountingWriter(self)
 
     def notes(self) -> list[str]:
@@ -308,7 +308,7 @@ class ServedWriter:
                 return answer
 
     def _send(self, request: ServerRequest) -> Any:
-        """Send a request once, with the token limit under the parameter name that the server accepts."""
+        """Send a request, with the token limit as ``max_tokens`` or as ``max_completion_tokens``."""
         body = dict(request.body)
         limit = body.pop("max_tokens", None)
         if limit is not None:

@@ -254,7 +254,7 @@ def _logprobs(tokens: Any) -> tuple[float, ...] | None:
         The log-probability of each token in nats; None if a log-probability is missing or infinite.
 
     Raises:
-        TypeError: The value is not a list.
+        TypeError: ``tokens`` is not a list.
     """
     if not tokens:
         return None

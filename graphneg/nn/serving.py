@@ -95,7 +95,7 @@ class ServerSettings:
             parts = urlsplit(self.url)
             # Reading the port raises ValueError if the port is not a number.
             is_address = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-        except ValueError:  # Raised for addresses such as http://[::1 and http://host:port.
+        except ValueError:  # The address is malformed, such as http://[::1 or http://host:port.
             raise InputError("base_url is not an address such as http://localhost:8000/v1") from None
         if not is_address:
             raise InputError(
@@ -111,7 +111,7 @@ class ServerSettings:
 
     @property
     def priced(self) -> bool:
-        """Whether at least one of the two prices is given."""
+        """Whether ``price_in`` or ``price_out`` is given."""
         return self.price_in is not None or self.price_out is not None
 
     @property

@@ -120,7 +120,7 @@ def training_arguments(checkpoints: Path, seed: int, device: str, arguments: Map
     loggers = settings["report_to"]
     if "tensorboard" in ([loggers] if isinstance(loggers, str) else loggers) and not (
         find_spec("tensorboard") or find_spec("tensorboardX")
-    ):  # Fail now. If tensorboard is missing, the Trainer fails, too, but only after it has moved the model.
+    ):  # Without this check, the Trainer would fail later, after it has moved the model.
         raise InputError("report_to=tensorboard: tensorboard is not installed; run: pip install tensorboard")
     try:
         return TrainingArguments(**own, **settings)
@@ -432,7 +432,7 @@ def pairs_and_lists(outputs: Any, labels: Tensor, num_items_in_batch: Any = None
     of_pairs = weighted_cross_entropy(outputs, labels, num_items_in_batch)
     logits, (targets, _, groups) = outputs.logits[:, 0].float(), labels.unbind(dim=1)
     right = targets > 0.5
-    # rivals[i, j] is True if pair j is wrong and in the same group as the i-th correct pair.
+    # rivals[i, j] is True if pair j has the label 0 and the same group as the i-th pair with the label 1.
     rivals = (groups[right][:, None] == groups[None, :]) & ~right[None, :]
     has_rivals = rivals.any(dim=1)
     if not has_rivals.any():

@@ -380,8 +380,8 @@ class LocalWriter:
 
     def _sources(self, prompts: Sequence[Prompt], shared: _SharedArguments) -> list[list[int]]:
         """Tokenize prompts, and cut off the beginning of prompts that are too long for the model."""
-        # The shown text is common to all prompts. With the route ``completion``, the model reads it
-        # separately, only once. With the route ``chat``, it is part of each prompt.
+        # All prompts begin with the same few-shot examples (`settings.shown`). With the route ``completion``,
+        # the model reads the examples only once. With the route ``chat``, they are part of each prompt.
         if shared.shown:
             read = [self._plain_tokens(prompt.text) for prompt in prompts]
         else:
@@ -409,7 +409,7 @@ class LocalWriter:
             whole = self.model.tokenizer.apply_chat_template(said, tokenize=False, add_generation_prompt=True)
         except Exception as error:  # A template is a program, so it may raise any exception: catch all.
             raise ModelError(f"{self.name}: its chat template fails ({first_line(error)})") from error
-        # The template already contains the special tokens, so do not add them again.
+        # The chat template has added the special tokens, so do not add them again.
         return self._plain_tokens(whole)
 
     def _plain_tokens(self, text: str) -> list[int]:
@@ -469,8 +469,8 @@ class LocalWriter:
         """Return the logits processors that implement the constraints on keywords and word weights."""
         chain: list[Any] = []
         if pull := max(one.keyword_bias for one in held):
-            # If the bias of a text is 0, its required words do not change the logits. They only determine
-            # where the text may end.
+            # With ``keyword_bias=0``, the words of a constraint do not change the logits. They only determine
+            # after which sentence the text ends.
             words = [one.words if one.keyword_bias else () for one in held]
             chain.append(
                 KeywordBias(

@@ -120,8 +120,8 @@ def tallies(
     ends = np.cumsum([0, *(len(wrong) for _, wrong in pairs)])
     wins = np.zeros((len(pairs), len(pairs)), dtype=np.int32)
     for at, (right, _) in enumerate(pairs):
-        # Compare the correct responses to this context with the wrong responses to all contexts. Then sum the
-        # results over the wrong responses to each context: the sum is the difference of two cumulative sums.
+        # For each wrong response of any context, add 2 for each correct response to this context that scores
+        # higher, and 1 for each that scores equally. Then sum over the wrong responses to each context.
         won = (2 * (right[:, None] > flat) + (right[:, None] == flat)).sum(axis=0)
         wins[at] = np.diff(np.concatenate([[0], np.cumsum(won)])[ends])
     return Tallies(
@@ -175,18 +175,19 @@ class Bootstrap:
         weights = self._weights
 
         def values(of: Tallies) -> NDArray[Any]:
-            """Return ``measure`` on all contexts, then on each bootstrap sample; NaN without responses."""
+            """Return ``measure`` on all contexts, followed by its value in each bootstrap sample."""
             # A weight is the number of times that a context occurs in a sample. Multiplying the counts by the
             # weights thus gives the sums over each sample, without copying any data.
             right, wrong = weights @ of.right, weights @ of.wrong
-            # If a sample has no responses, numpy would warn of 0 / 0.
+            # A sample without correct or wrong responses gives 0 / 0. Return NaN for it without a warning.
             with np.errstate(invalid="ignore"):
                 if measure == RECALL:
                     return (weights @ of.top_ranked) / right
                 if measure == BALANCED:
                     return ((weights @ of.accepted) / right + (weights @ of.rejected) / wrong) / 2
-                # The two responses of a pair may belong to different contexts, so multiply by the weights of
-                # both contexts. Divide by 2, because `wins` counts 2 for a win.
+                # AUC: the share of pairs in which the correct response scores higher. A pair occurs in a sample
+                # as often as the product of the weights of its two contexts. Divide by 2, because `wins`
+                # counts 2 for each such pair.
                 return ((weights @ of.wins) * weights).sum(axis=1) / 2 / (right * wrong)
 
         each = np.stack(list(map(values, runs.values())))
@@ -199,7 +200,10 @@ class Bootstrap:
 def gap_closed(
     draws: BootstrapEstimate, nothing: BootstrapEstimate, everything: BootstrapEstimate
 ) -> Estimate | None:
-    """Return how far a source gets from the result of one source (0) to that of a better one (1).
+    """Return which share of the gap between two other sources a source closes.
+
+    For example, if recall at 1 is 0.60 for ``nothing``, 0.80 for ``everything`` and 0.75 for ``draws``, the
+    share is 0.75.
 
     Args:
         draws: The measure for the source to compare.
@@ -390,9 +394,9 @@ def _closed(
 
 
 def _open(note: RunNote, overwrite: bool) -> None:
-    """Prepare the folder for a comparison, or check that the folder belongs to the same comparison."""
-    # Raise an error if another program wrote `comparison.json`: with `overwrite`, folders such as `results`
-    # are removed.
+    """Create the folder of a comparison, or check that an existing folder has the same contexts and plan."""
+    # Raise an error if another program wrote `comparison.json`. Otherwise, `overwrite` would delete the
+    # folders `results`, `models` and `negatives` of that program.
     read_own_note(note.path)
     folder, state = note.path.parent, note.state
     try:

@@ -228,7 +228,7 @@ def response_dialogues(train: Iterable[LabelledContext]) -> Iterator[Dialogue]:
 
 @dataclass(slots=True)
 class LeakageFilter:
-    """A filter that removes forbidden texts from the records of a bank, a corpus to draw negatives from.
+    """Removes forbidden texts from a bank, a corpus from which generators and recipes may take texts.
 
     Attributes:
         forbidden: Texts that a bank may not contain, normalised with `match_key`.
@@ -242,7 +242,7 @@ class LeakageFilter:
     left_out: Counter[str] = field(default_factory=Counter[str])
 
     def read(self, bank: BankFile, progress: Progress) -> Iterator[Record]:
-        """Read a bank (a corpus from which generators may take texts), and remove forbidden texts.
+        """Read a bank, and remove the texts that it may not contain, such as responses to test contexts.
 
         Args:
             bank: The loader and the path of the bank.
@@ -261,7 +261,7 @@ class LeakageFilter:
             records: Sentences and dialogues. Rejected records are dropped.
 
         Yields:
-            The remaining records. A dialogue is cut before its first forbidden turn.
+            The remaining records. A dialogue is cut before its first turn that the bank may not contain.
         """
         for record in records:
             if isinstance(record, Sentence):
@@ -274,14 +274,14 @@ class LeakageFilter:
                 yield record
 
     def _dialogue(self, dialogue: Dialogue) -> Dialogue | None:
-        """Cut off a dialogue before its first turn with a forbidden text; None if too few turns are left."""
+        """Cut a dialogue before its first turn in ``forbidden``; None if too few turns are left."""
         # The bank may be the corpus from which the training contexts were taken. Skip the dialogues that are
         # in the store already.
         if dialogue.id in self.known:
             self.left_out["training contexts"] += 1
             return None
         said = dialogue.utterances
-        # Drop the first turn with a forbidden text, and all turns after it. If only this turn were dropped,
+        # Drop the first turn in ``forbidden``, and all turns after it. If only this turn were dropped,
         # the next turn would seem to answer the turn before it.
         end = next((at for at, turn in enumerate(said) if not self._allows(turn.text, "turns")), len(said))
         # Keep only correct responses. A wrong response in the bank is deliberately wrong or belongs to
@@ -297,7 +297,6 @@ class LeakageFilter:
         return replace(dialogue, utterances=said[:end], responses=responses)
 
     def _allows(self, text: str, kind: str) -> bool:
-        """Return whether generators may take a text from a corpus. Count forbidden texts in ``left_out``."""
         if match_key(text) not in self.forbidden:
             return True
         self.left_out[kind] += 1

@@ -65,8 +65,8 @@ OpenGraph = Callable[[Path], Any]
 HUMAN = "human"
 """The name of the source whose negatives are human-written adversarial responses."""
 _SUFFIXES = (".jsonl", ".parquet")
-# Names that a source ``NAME=FILE`` may not have, because they already denote other responses in the training
-# data.
+# Names that a source ``NAME=FILE`` may not have. In the training data, they are the names of random,
+# adversarial and correct responses.
 _TAKEN = (RANDOM, HUMAN, ADVERSARIAL, REFERENCE)
 _SEED = 0
 # Functions that convert contexts into dialogues, which are loaded into a store. Recipes edit the last turn of
@@ -326,11 +326,9 @@ class NegativeCache:
         return out
 
     def _stream(self, source: NegativeSource, options: Mapping[str, Any]) -> NegativeStream:
-        """Return a stream that makes the negatives of a source from the dialogues in a store."""
         graph, given = self._opened(source.kind), {"seed": _SEED, **self._chosen, **options}
         if source.kind == "generator":
-            # Build the shift graph first, because this generator reads it. Its edges lead from keywords of a
-            # turn to keywords of the replies.
+            # The generator `counterfactual` reads the shift graph, so build the shift graph first.
             if source.name == "counterfactual":
                 graph.shift(**self._chosen)
             return graph.generate(source.name, per_context=self.amount, **given)
@@ -342,10 +340,10 @@ class NegativeCache:
         graph.parse(**self._chosen)
         if "perspective_substitution" in recipe.transforms:
             graph.shift(**self._chosen)
-        # A context with n correct responses is stored as n dialogues. So divide the number of negatives that
-        # a context needs by the smallest n, and round up. Add one, because some attempts find no place to
-        # edit. A recipe edits the turns of a dialogue one after the other, but only an edit of the last turn
-        # gives a wrong response. So multiply by the largest number of turns.
+        # A context with n correct responses is stored as n dialogues. To get 5 negatives for a context with 2
+        # responses, each dialogue must give 3. Add one, because an attempt may find nothing to edit. A recipe
+        # edits one turn after the other, and only edits of the last turn can be used. Therefore ask for one
+        # negative per turn for each negative that is needed.
         of_each = -(-self.amount // min(len(context.positives) for context in self.data.train)) + 1
         most = of_each * max(len(context.turns) for context in self.data.train)
         return graph.negatives(recipe, per_dialogue=most, target="response", **given)

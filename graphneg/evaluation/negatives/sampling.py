@@ -338,7 +338,7 @@ class TextPool:
         self._seed = seed
 
     def add(self, text: Text) -> None:
-        """Count a text, and offer it to the sample.
+        """Add a text to the statistics. It may also become part of the sample.
 
         Args:
             text: The text with its context.
@@ -352,7 +352,7 @@ class TextPool:
         self.questions += mood_of(text.text) == "question"
         self.persons[person_of(text.text)] += 1
         # Sample by a hash of the text, so that the sample does not depend on the order of the files.
-        # A negative and its twin have equal hashes, so that the samples contain the same minimal pairs.
+        # A negative and its twin have equal hashes, so that usually both or neither are sampled.
         names = (text.id, str(len(text.context)), text.text) if text.pair is None else (text.pair,)
         self.sample.offer(number(self._seed, "sample", *names), text)
 
@@ -444,7 +444,7 @@ class NegativeStatistics:
             rows.executemany("INSERT INTO wrong VALUES (?, ?, ?)", [(pool.line, *digests) for pool in pools])
 
     def _is_counted_twice(self, key: Key) -> bool:
-        """Return whether a total row repeats another row, because its source has only one error category."""
+        """Return whether this row for all categories equals the only other row of its source."""
         same = [other for other in self.wrong if other[::2] == key[::2] and other.category != ALL]
         if key.category != ALL or len(same) != 1:
             return False

@@ -264,7 +264,7 @@ class CategoryLine:
 
     @property
     def compared_with(self) -> str:
-        """What the negatives are compared with, in words: correct responses, or the original turns."""
+        """The texts with which negatives are compared: "correct responses" or "the original turns"."""
         return "correct responses" if self.target == RESPONSE else "the original turns"
 
 
@@ -293,7 +293,7 @@ class ScoredPool:
         }
 
     def figures(self, threshold: float) -> Figures | None:
-        """Return the statistics of these texts, as shown in the report.
+        """Return the statistics of the group for the report.
 
         Args:
             threshold: The judge accepts a response as correct if its score is at or above this threshold.
@@ -345,8 +345,8 @@ def cue_aucs(wrong: ScoredPool, right: ScoredPool) -> dict[str, float | None]:
     areas: dict[str, float | None] = {}
     for cue, (ours, theirs) in pairs.items():
         above = histogram_auc(ours, theirs) if min(ours.total, theirs.total) >= FEWEST else None
-        # A cue with the area 0.3 is as strong as a cue with the area 0.7: its values are lower for negatives
-        # instead of higher.
+        # A cue with AUC 0.3 is as strong as a cue with AUC 0.7. For example, negatives may be shorter than
+        # correct responses (0.3) or longer (0.7).
         areas[cue] = None if above is None else round(max(above, 1 - above), 4)
     return {**areas, "words": _rounded(wording_auc(wrong.texts, right.texts))}
 

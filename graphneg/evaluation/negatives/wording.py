@@ -2,11 +2,12 @@
 
 A ranker that is trained on negatives can learn their typical words instead of their errors. To test this, a
 logistic regression over the tf-idf weights of words and word pairs is trained to tell negatives from right
-texts, and tested on texts after other contexts (cross-validation). With ``not`` in most negatives and in few
-right replies, for example, it separates them well. Between a negative and its twin, which is made by the same
-construction without the error, it should find little difference.
+texts, and tested on texts after other contexts (cross-validation). For example, if most negatives and few
+right texts contain "not", the regression separates them well. A twin is made like its negative, but without
+the error, so the regression should hardly separate negatives from their twins.
 
-The regression is the one of scikit-learn with its default settings: L2 penalty, C = 1.
+The regression minimises the same function as scikit-learn's ``LogisticRegression`` with its default settings
+(L2 penalty, C = 1).
 
 Example:
     >>> from graphneg.evaluation.negatives.sampling import Text
@@ -62,13 +63,13 @@ def tokens(text: str) -> list[str]:
 def wording_auc(wrong: Sequence[Text], right: Sequence[Text], seed: int = 0) -> float | None:
     """Return how well a classifier of words and word pairs separates wrong texts from right texts.
 
-    All texts with the same place, which are the original turns before the text, are in the same fold.
-    Otherwise a text could be recognised by words that only its context explains.
+    Texts that follow the same original turns (`Text.place`) are in the same fold. Otherwise, the classifier
+    could recognise a text by the names and topics of its dialogue.
 
     Args:
         wrong: Wrong texts.
         right: Right texts.
-        seed: Seed for dividing the places into folds.
+        seed: Seed for dividing the texts into folds.
 
     Returns:
         The area under the ROC curve, from 0 to 1. It is the mean over the folds, weighted by the number of
@@ -132,7 +133,7 @@ class _TfIdf:
         self.width = len(self._columns) + 1
 
     def matrix(self, texts: Sequence[Counter[str]]) -> _Sparse:
-        """Return the weights of texts, one text per row. Rows have length 1 without the last column."""
+        """Return the tf-idf weights of texts, one row per text, scaled to length 1 before the intercept."""
         rows: list[int] = []
         columns: list[int] = []
         values: list[float] = []
@@ -158,8 +159,8 @@ def _trained(matrix: _Sparse, is_wrong: NDArray[np.bool_], width: int) -> NDArra
     penalised = np.ones(width)
     penalised[-1] = 0.0
     signs = np.where(is_wrong, 1.0, -1.0)
-    # The step size is 1 / L. L, a bound for the second derivative, is 1 plus a quarter of the largest
-    # eigenvalue of the squared matrix, which is at most the number of texts times the squared row length, 2.
+    # The step size is 1 / L, where L bounds the second derivative of the function to minimise. The penalty
+    # contributes 1, and the losses contribute a quarter of the largest eigenvalue of X^T X (X is ``matrix``).
     rate = 1.0 / (1.0 + _largest_eigenvalue(matrix, width) / 4)
     weights = ahead = np.zeros(width)
     for step in range(_STEPS):
@@ -172,12 +173,12 @@ def _trained(matrix: _Sparse, is_wrong: NDArray[np.bool_], width: int) -> NDArra
 
 
 def _largest_eigenvalue(matrix: _Sparse, width: int) -> float:
-    """Return the largest eigenvalue of the matrix times its transpose, by 20 steps of power iteration."""
+    """Return an upper bound of the largest eigenvalue of X^T X, where X is ``matrix``."""
     vector = np.ones(width)
     length = 1.0
     for _ in range(20):
         vector = matrix.transposed_times(matrix.times(vector), width)
         length = float(np.linalg.norm(vector)) or 1.0
         vector /= length
-    # The iteration approaches the eigenvalue from below, so add a margin.
+    # Power iteration gives a value below the eigenvalue, so add a margin of 5%.
     return 1.05 * length

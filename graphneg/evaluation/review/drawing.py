@@ -147,8 +147,8 @@ def _drawn(sources: Mapping[str, Sequence[Item]], each: int, seed: int) -> dict[
         for item in shuffled(items, seed, "sample", name):
             places[item.context_key].append(item)
         by_place[name] = places
-    # Sort the contexts by the number of sources that have items for them, from highest to lowest, and then by
-    # a hash.
+    # Contexts for which the most sources have negatives come first. Contexts with the same number of sources
+    # are sorted by a hash.
     having = Counter(place for places in by_place.values() for place in places)
     order = sorted(having, key=lambda place: (-having[place], number(seed, "context", *place)))
     drawn: dict[str, list[Item]] = {}

@@ -402,8 +402,8 @@ class Judgements:
             last = connection.execute(query, (name,)).fetchone()
             if last is None:
                 return None
-            # An annotator may have at most one row in the state "shown". The undone row gets this state, so
-            # remove the row that is shown now.
+            # An annotator may have at most one item in the state "shown". Remove the item that the page shows
+            # now, and show the item again whose answer is undone.
             connection.execute("DELETE FROM judgement WHERE annotator = ? AND state = 'shown'", (name,))
             connection.execute(_PUT, (last[0], name, "shown", "{}", last[1], self.now()))
             return int(last[0])

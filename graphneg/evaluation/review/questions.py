@@ -190,7 +190,7 @@ def load_questions(named: str) -> Questions:
 
 
 def _fault(found: Questions) -> str:
-    """Return why a set of questions is invalid, apart from the types of its fields; empty if it is valid."""
+    """Return why a set of questions is invalid; empty if it is valid. Types are not checked."""
     names = Counter(question.name for question in found.questions)
     if not names:
         return "the file contains no question"
@@ -209,7 +209,7 @@ def _fault(found: Questions) -> str:
 
 
 def _fault_of(question: Question) -> str:
-    """Return why a question is invalid, apart from the types of its fields; empty if it is valid."""
+    """Return why a question is invalid; empty if it is valid. Types are not checked."""
     values = Counter(question.values)
     keys = Counter(answer.key for answer in question.answers if answer.key)
     if len(question.answers) < 2:
