@@ -186,8 +186,8 @@ class Bootstrap:
                 if measure == BALANCED:
                     return ((weights @ of.accepted) / right + (weights @ of.rejected) / wrong) / 2
                 # AUC: the share of pairs in which the correct response scores higher. A pair occurs in a
-                # sample as often as the product of the weights of its two contexts. Divide by 2, because `wins`
-                # counts 2 for each such pair.
+                # sample as often as the product of the weights of its two contexts. Divide by 2, because
+                # `wins` counts 2 for each such pair.
                 return ((weights @ of.wins) * weights).sum(axis=1) / 2 / (right * wrong)
 
         each = np.stack(list(map(values, runs.values())))
