@@ -259,7 +259,10 @@ def servers(amounts: Amounts) -> Result:
                     goals.append(
                         _least(f"{amount} actors beside a slow server, of linear", share, LEAST_EFFICIENCY)
                     )
-    about = f"{amounts.contexts:,} contexts in {BLOCKS} blocks; each answer takes {SECONDS * 1000:.0f} ms."
+    about = (
+        f"Negatives are made for {amounts.contexts:,} contexts, which are divided into {BLOCKS} blocks. "
+        f"The model server takes {SECONDS * 1000:.0f} ms for each answer."
+    )
     columns = ("by", "answers/s", "times this process", "cores busy", "ids alike")
     return Result((Table("Actors beside a slow server", about, columns, tuple(rows)),), tuple(goals))
 
@@ -320,8 +323,10 @@ def cores(amounts: Amounts) -> Result:
                 alike = "yes" if ran.content == expected else "no"
                 times = f"{ran.rate / found[1]:.2f}"
                 rows.append((f"{amount}", f"{ran.rate:.1f}", times, f"{ran.busy:.2f}", alike))
-    about = f"{amounts.parsed:,} dialogues of three turns in {BLOCKS} blocks. "
-    about += f"The same number of actors parse and edit; {os.cpu_count()} cores."
+    about = (
+        f"{amounts.parsed:,} dialogues of three turns, divided into {BLOCKS} blocks, are parsed and edited on "
+        f"{os.cpu_count()} cores. The number of actors that parse equals the number of actors that edit."
+    )
     columns = ("actors of each kind", "dialogues/s", "times one", "cores busy", "bytes alike")
     return Result((Table("Actors on cores", about, columns, tuple(rows)),))
 
@@ -347,7 +352,10 @@ def overhead(amounts: Amounts) -> Result:
         (name, f"{ran.seconds:.1f}", f"{ran.rate:.1f}", "yes" if ran.content == alone.content else "no")
         for name, ran in (("one process", alone), ("Ray, one actor", by_ray))
     )
-    about = f"{amounts.edited:,} dialogues with graphs in {BLOCKS} blocks, each in a separate store."
+    about = (
+        f"Negatives are made for {amounts.edited:,} dialogues with graphs. The dialogues are divided into "
+        f"{BLOCKS} blocks, and each block has a separate store."
+    )
     columns = ("by", "seconds", "dialogues/s once begun", "bytes alike")
     goals = (_most("Ray's time to one process's", by_ray.seconds / alone.seconds, 1 + MOST_OVERHEAD),)
     return Result((Table("Ray beside one process", about, columns, rows),), goals)

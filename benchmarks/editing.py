@@ -120,7 +120,7 @@ def _query_table(instance: Instance, anew: Sequence[Pass], kept: Sequence[Pass])
     ]
     return Table(
         "Editing: share of each transform's query",
-        "The share of each transform's query in the total work of the warm passes in the table above.",
+        "Share of the time of the warm passes above that each transform's query takes.",
         ("server", "transform", "share"),
         tuple(rows),
     )
