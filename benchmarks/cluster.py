@@ -324,8 +324,8 @@ def cores(amounts: Amounts) -> Result:
                 times = f"{ran.rate / found[1]:.2f}"
                 rows.append((f"{amount}", f"{ran.rate:.1f}", times, f"{ran.busy:.2f}", alike))
     about = (
-        f"{amounts.parsed:,} dialogues of three turns, divided into {BLOCKS} blocks, are parsed and edited on "
-        f"{os.cpu_count()} cores. The number of actors that parse equals the number of actors that edit."
+        f"{amounts.parsed:,} dialogues of three turns, divided into {BLOCKS} blocks, are parsed and edited "
+        f"on {os.cpu_count()} cores. The number of actors that parse equals the number of actors that edit."
     )
     columns = ("actors of each kind", "dialogues/s", "times one", "cores busy", "bytes alike")
     return Result((Table("Actors on cores", about, columns, tuple(rows)),))

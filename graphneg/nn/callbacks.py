@@ -81,11 +81,11 @@ class StepCallback(TrainerCallback):
 
     @contextmanager
     def listening(self) -> Generator[None]:
-        """Let Ctrl-C stop the run after its current step, for the duration of the block.
+        """Return a context manager in which Ctrl-C stops the run after its current step.
 
         Raises:
-            KeyboardInterrupt: Ctrl-C was pressed once. The exception is raised at the end of the block, when
-                the checkpoint has been saved.
+            KeyboardInterrupt: Ctrl-C was pressed once. The exception is raised at the end of the ``with``
+                block, when the checkpoint has been saved.
         """
         # Do not change how Ctrl-C is handled if the caller has installed a handler, or outside the main
         # thread, where Python does not allow signal handlers to be set.

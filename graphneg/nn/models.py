@@ -138,10 +138,10 @@ def choose_device(device: str | None) -> str:
 
 @contextmanager
 def reading(folder: Path, what: str) -> Generator[None]:
-    """Suppress the output of transformers in the block, and turn its exceptions into `ModelError`.
+    """Suppress the output of transformers in a ``with`` block, and convert exceptions into `ModelError`.
 
     Args:
-        folder: The folder that the block reads, for the error message.
+        folder: The folder that the ``with`` block reads, for the error message.
         what: Name of the expected content of the folder, such as "encoder", for the error message.
 
     Raises:

@@ -184,7 +184,7 @@ class ServedWriter:
             # Do not send a rejected prompt again, because the server would reject it again.
             if first != "not-accepted":
                 again = self._answer_to(longer(request, answer))
-                # The second request has a higher token limit. If the server rejects it, use the first answer.
+                # If the server rejects the higher token limit of the second request, use the first answer.
                 answer = answer if again.problem == "not-accepted" else again
             with self._lock:
                 self._problems[first] += 1

@@ -179,8 +179,8 @@ def tokens_of(text: str) -> int:
     Returns:
         One token for every four bytes, plus 8 tokens for what the server adds around the text.
     """
-    # Count bytes instead of characters, because characters of non-Latin scripts have more bytes and also need
-    # more tokens.
+    # A character of a non-Latin script has more bytes than a Latin letter, and it also needs more tokens. So
+    # estimate from the number of bytes, not from the number of characters.
     return len(text.encode()) // BYTES_OF_TOKEN + _TOKENS_AROUND
 
 

@@ -203,7 +203,7 @@ class Run:
             InputError: The folder cannot be created, or its folder of checkpoints is not from a training run.
         """
         self.check_checkpoints()
-        # If the checkpoints come from a run with the same settings, keep them, so that it can be resumed.
+        # Keep checkpoints of a run with the same settings, so that `fit` can resume this run.
         if self.note.state == "same":
             return
         if self.checkpoints.exists():
@@ -268,7 +268,7 @@ def _model_config(folder: Path) -> dict[str, Any]:
 def _remove_model(folder: Path) -> None:
     """Remove the files of a model, including its separate response encoder if any, but no other files."""
     noted: Any = _model_config(folder).get("graphneg")
-    # A bi-encoder with separate encoders stores its response encoder in a subfolder. Remove it as well.
+    # A bi-encoder with separate encoders stores its response encoder in a subfolder. Remove both encoders.
     separate = isinstance(noted, dict) and cast(dict[str, Any], noted).get("towers") == "separate"
     for part in (folder / _RESPONSE_ENCODER, folder) if separate else (folder,):
         if (part / _MODULES).is_file():
@@ -352,7 +352,7 @@ def fit(
         with steps.listening():
             done = loop.train(resume_from_checkpoint=str(run.last) if run.last else None)
     except BaseException:
-        if run.last is None:  # There is no checkpoint to resume from, so remove the files.
+        if run.last is None:  # The run can't be resumed without a checkpoint, so remove its files.
             shutil.rmtree(run.checkpoints, ignore_errors=True)
             _remove_empty(run.folder)
         raise

@@ -417,7 +417,7 @@ class LocalWriter:
         return self.model.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
 
     def _run(self, batch: Sequence[_Row], shared: _SharedArguments) -> list[list[Completion]]:
-        """Generate the texts for a batch: ``n`` texts per row in a beam search, otherwise one per row."""
+        """Generate ``n`` texts per prompt of the batch in a beam search, otherwise one text per prompt."""
         model, search, sources = self.model, shared.settings.search, [draw.tokens for draw in batch]
         beams, each = (search.width, shared.n) if isinstance(search, Beams) else (1, 1)
         start = model.text_start(sources, shared.shown)

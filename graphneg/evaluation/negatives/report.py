@@ -104,7 +104,7 @@ class Report:
 
     @property
     def most_specific(self) -> list[CategoryLine]:
-        """The rows for single error categories. If a source has no such rows, its total row is included."""
+        """The rows for single error categories. A source without such rows has its row for all categories."""
         divided = {(line.source, line.target) for line in self.lines if line.category != ALL}
         return [
             line for line in self.lines if line.category != ALL or (line.source, line.target) not in divided
@@ -185,7 +185,7 @@ def measure(
 
 
 def _ratio(wrong: Distribution | None, right: Distribution | None) -> float | None:
-    """Return the mean of wrong texts divided by the mean of right texts; None if a mean is missing."""
+    """Return the mean of a statistic for wrong texts, divided by its mean for right texts."""
     return None if wrong is None or right is None or not right.mean else wrong.mean / right.mean
 
 

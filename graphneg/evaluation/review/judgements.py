@@ -247,7 +247,7 @@ class Judgements:
 
     @contextmanager
     def _writing(self) -> Generator[sqlite3.Connection]:
-        """Run the block in a transaction. When the block ends, its changes have been written to disk."""
+        """Run a ``with`` block in a transaction. At its end, all changes have been written to disk."""
         with self._readable(), self._lock, self._connection:
             # Take the write lock before the first read. Otherwise, another process could write after the
             # first read, and SQLite would then refuse to write in this transaction.
@@ -264,7 +264,7 @@ class Judgements:
 
     @contextmanager
     def _readable(self) -> Generator[None]:
-        """Turn SQLite errors that the block raises into `InputError`."""
+        """Convert SQLite errors in a ``with`` block into `InputError`."""
         try:
             yield
         except sqlite3.Error as error:
