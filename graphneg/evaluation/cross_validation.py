@@ -237,7 +237,7 @@ def _trained(
     epochs: int,
     held_out: Collection[str] = (),
 ) -> Path:
-    """Train a detector from the model ``start``, unless ``folder`` already contains it. Return its path."""
+    """Return the path of a detector that was trained from ``start``. Train it if it does not exist yet."""
     out = folder / name
     facts = [
         str(start),

@@ -95,8 +95,8 @@ class LanguageModel(ABC):
         """The maximum number of tokens that the model reads at once; None if there is no limit."""
         config = self.model.config
         limits = [
-            # Most configurations call the limit max_position_embeddings, but that of GPT-2 calls it
-            # n_positions.
+            # The limit is called n_positions in the configuration of GPT-2, and max_position_embeddings in
+            # most other configurations.
             getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None),
             self.tokenizer.model_max_length,
         ]

@@ -491,8 +491,8 @@ def tokenizer_source(path: Path, task: Mapping[str, Any]) -> str:
             models.
 
     Returns:
-        The folder of the model if it contains a tokenizer. Otherwise, the tokenizer or base model that
-        ``task`` names. If ``task`` names neither, the folder of the model.
+        The folder of the model if it contains a tokenizer, or if ``task`` names no tokenizer and no base
+        model. Otherwise, the tokenizer or base model that ``task`` names.
     """
     if any(file.is_file() for pattern in _TOKENIZER_FILES for file in path.glob(pattern)):
         return str(path)

@@ -349,7 +349,7 @@ class ServedWriter:
                 f"{url}: the account has no credit left ({error}); the answers so far are kept"
             )
         # Newer models of OpenAI reject the parameter "max_tokens" with a message that mentions
-        # "max_completion_tokens". Use the latter name in all further requests.
+        # "max_completion_tokens". Use "max_completion_tokens" in all further requests.
         if status == 400 and NAMES_OF_LIMIT[1] in str(error) and self._limit_name != NAMES_OF_LIMIT[1]:
             self._limit_name = NAMES_OF_LIMIT[1]
             return False
@@ -410,22 +410,22 @@ class CountingWriter:
     """
 
     def __init__(self, writer: ServedWriter) -> None:
-        """Initialize with empty counts."""
+        """Initialize with all counts 0."""
         self.name, self.route, self.serving = writer.name, writer.route, writer.serving
         self.first: ServerRequest | None = None
         self._writer = writer
         self._seen: set[bytes] = set()
         self._all = [0, 0, 0]
-        self._drafts = [0, 0, 0]
-        self._is_draft = True
+        self._first_requests = [0, 0, 0]
+        self._is_first_call = True
 
     def begin(self) -> None:
-        """Mark the start of a new batch of contexts, so that the next `complete` call counts drafts.
+        """Start to count a new batch of contexts.
 
-        A draft is the first request for a text. The following `complete` calls count their requests as
-        retries, which are sent if texts are rejected.
+        The next call of `complete` requests each text for the first time, and its requests are also counted
+        in `drafts`. Later calls request texts again that the generator has rejected.
         """
-        self._is_draft = True
+        self._is_first_call = True
 
     def complete(
         self,
@@ -453,16 +453,16 @@ class CountingWriter:
         requests = self._writer.requests(prompts, n, seed, stop, constraints, settings)
         here = self._writer.known(requests)
         for request in requests:
-            # Do not count a request if its answer is in the cache, or if the same request was counted before.
-            # In the latter case, its answer will be in the cache by then.
+            # Do not count a request if its answer is in the cache. Count equal requests only once, because the
+            # answer to the first one is then in the cache.
             if request.key in here or request.key in self._seen:
                 continue
             self._seen.add(request.key)
             self.first = self.first or request
-            for counts in (self._all, self._drafts)[: 1 + self._is_draft]:
+            for counts in (self._all, self._first_requests)[: 1 + self._is_first_call]:
                 for at, amount in enumerate((1, request.tokens_in, request.tokens_out)):
                     counts[at] += amount
-        self._is_draft = False
+        self._is_first_call = False
         return _completions(requests, here, n)
 
     def ask_first(self) -> None:
@@ -476,16 +476,15 @@ class CountingWriter:
 
     @property
     def drafts(self) -> Estimate:
-        """The estimate for the first request for each text, without repeated requests. See `begin`."""
-        return self._estimate(self._drafts)
+        """An estimate of the requests if the generator rejects no text, so that each is requested once."""
+        return self._estimate(self._first_requests)
 
     @property
     def most(self) -> Estimate:
-        """An upper bound for the requests of a run: every text needs the maximum number of attempts.
+        """An upper bound of the requests, in case every text needs the maximum number of attempts.
 
-        To count the requests, the run is simulated without a server: a text that is not in the cache is
-        replaced by an empty text. The generator rejects empty texts and requests them again until its limit,
-        so each text is counted with all its possible retries.
+        The run is simulated without a server: `complete` returns an empty text if a text is not in the cache.
+        The generator rejects empty texts, and requests each text again until the maximum number of attempts.
         """
         return self._estimate(self._all)
 

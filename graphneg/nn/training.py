@@ -266,7 +266,7 @@ def _model_config(folder: Path) -> dict[str, Any]:
 
 
 def _remove_model(folder: Path) -> None:
-    """Remove the files of a model, including its separate response encoder if any, but no other files."""
+    """Remove the files of a model and of its separate response encoder, but no other files."""
     noted: Any = _model_config(folder).get("graphneg")
     # A bi-encoder with separate encoders stores its response encoder in a subfolder. Remove both encoders.
     separate = isinstance(noted, dict) and cast(dict[str, Any], noted).get("towers") == "separate"
@@ -440,8 +440,8 @@ def pairs_and_lists(outputs: Any, labels: Tensor, num_items_in_batch: Any = None
     own = logits[right][has_rivals]
     others = logits[None, :].masked_fill(~rivals[has_rivals], float("-inf"))
     of_lists = (torch.cat([own[:, None], others], dim=1).logsumexp(dim=1) - own).mean()
-    # The listwise loss is a mean over this batch, but a step may have several batches. So multiply the loss
-    # by the fraction of the step's pairs that are in this batch.
+    # The listwise loss is a mean over this batch, but an optimizer step may sum over several batches. So
+    # multiply the loss by the fraction of the step's pairs that are in this batch.
     return of_pairs + of_lists * len(labels) / pairs_in_step(labels, num_items_in_batch)
 
 
