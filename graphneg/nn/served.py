@@ -453,8 +453,8 @@ class CountingWriter:
         requests = self._writer.requests(prompts, n, seed, stop, constraints, settings)
         here = self._writer.known(requests)
         for request in requests:
-            # Do not count a request if its answer is in the cache. Count equal requests only once, because the
-            # answer to the first one is then in the cache.
+            # Do not count a request if its answer is in the cache. Count equal requests only once, because
+            # only the first one is sent.
             if request.key in here or request.key in self._seen:
                 continue
             self._seen.add(request.key)
@@ -476,7 +476,7 @@ class CountingWriter:
 
     @property
     def drafts(self) -> Estimate:
-        """An estimate of the requests if the generator rejects no text, so that each is requested once."""
+        """An estimate of the requests if no text is rejected, so that each text is requested once."""
         return self._estimate(self._first_requests)
 
     @property

@@ -180,7 +180,7 @@ def tokens_of(text: str) -> int:
         One token for every four bytes, plus 8 tokens for what the server adds around the text.
     """
     # A character of a non-Latin script has more bytes than a Latin letter, and it also needs more tokens. So
-    # estimate from the number of bytes, not from the number of characters.
+    # estimate the tokens from the bytes, not from the characters.
     return len(text.encode()) // BYTES_OF_TOKEN + _TOKENS_AROUND
 
 

@@ -200,7 +200,7 @@ class Bootstrap:
 def gap_closed(
     draws: BootstrapEstimate, nothing: BootstrapEstimate, everything: BootstrapEstimate
 ) -> Estimate | None:
-    """Return which share of the gap between two other sources a source closes.
+    """Return the share of the gap between two other sources that a source closes.
 
     For example, if recall at 1 is 0.60 for ``nothing``, 0.80 for ``everything`` and 0.75 for ``draws``, the
     share is 0.75.

@@ -133,7 +133,7 @@ class _TfIdf:
         self.width = len(self._columns) + 1
 
     def matrix(self, texts: Sequence[Counter[str]]) -> _Sparse:
-        """Return the tf-idf weights of texts, one row per text, scaled to length 1 before the intercept."""
+        """Return tf-idf weights, one row per text. Rows have length 1, without the intercept column."""
         rows: list[int] = []
         columns: list[int] = []
         values: list[float] = []
@@ -173,7 +173,7 @@ def _trained(matrix: _Sparse, is_wrong: NDArray[np.bool_], width: int) -> NDArra
 
 
 def _largest_eigenvalue(matrix: _Sparse, width: int) -> float:
-    """Return an upper bound of the largest eigenvalue of X^T X, where X is ``matrix``."""
+    """Estimate the largest eigenvalue of X^T X by power iteration, where X is ``matrix``."""
     vector = np.ones(width)
     length = 1.0
     for _ in range(20):

@@ -403,7 +403,7 @@ class Judgements:
             if last is None:
                 return None
             # An annotator may have at most one item in the state "shown". Remove the item that the page shows
-            # now, and show the item again whose answer is undone.
+            # now, and show the item whose answer is undone.
             connection.execute("DELETE FROM judgement WHERE annotator = ? AND state = 'shown'", (name,))
             connection.execute(_PUT, (last[0], name, "shown", "{}", last[1], self.now()))
             return int(last[0])
