@@ -2,7 +2,7 @@
 // $run: name of the run that has deleted it
 // Columns: id; no row if another run has started to delete the graph
 MATCH (g:ShiftGraph {id: 'shift'})
-// If another run has started to delete the graph, the property contains the name of that run.
+// The property removing contains the name of the run that deletes the shift graph. It may be another run by now.
 WHERE g.removing = $run
 REMOVE g.removing
 RETURN g.id AS id
