@@ -32,7 +32,7 @@ _DAY = re.compile(r"(\d{4})[./](\d{1,2})[./](\d{1,2})\.?\s?[(（]?[^\W\d_]{0,20}
 _WRITTEN = re.compile(
     r"(?P<before>[^\W\d_]{0,4})\s?(?P<hour>\d{1,2}):(?P<minute>\d\d)\s?(?P<after>[AaPp]\.?[Mm]\.?)?\t(?P<rest>.*)"
 )
-# Before or after the time: "PM 9:01", "午後9:01", "下午9:01", "오후 9:01".
+# Matches PM, which may precede or follow the time: "PM 9:01", "9:01 PM", "午後9:01", "下午9:01", "오후 9:01".
 _AFTERNOON = re.compile(r"p\.?m\.?|午後|下午|오후", re.IGNORECASE)
 _FORENOON = re.compile(r"a\.?m\.?|午前|上午|오전", re.IGNORECASE)
 
@@ -72,7 +72,8 @@ class Loader(ChatLoader):
                 continue
             dated, written = _DAY.fullmatch(line.text), _WRITTEN.fullmatch(line.text)
             if dated is None and (written is None or day is None):
-                # The lines above the first date are a header: "Saved on: 2025/11/16 10:00".
+                # Leave out lines above the first date, such as "Saved on: 2025/11/16 10:00". Other lines
+                # without a time continue a message.
                 if open_one is not None:
                     open_one.texts.append(line.text)
                 else:

@@ -98,7 +98,7 @@ class Loader:
 
 
 def _channels(path: Path) -> list[tuple[Path, list[Path]]]:
-    """Return the folder and files of each channel, given the folder of one channel or of all channels."""
+    """Return the folder and files of each channel. The path may also be the folder of a single channel."""
     for folders in ([path], sorted(child for child in path.iterdir() if child.is_dir())):
         days = {one: sorted(day for day in one.glob("*.json") if _DAY.fullmatch(day.stem)) for one in folders}
         if found := [(one, files) for one, files in days.items() if files]:
@@ -132,7 +132,7 @@ def _dialogues(
 def _flow(
     days: Sequence[Path], options: LoadOptions, names: Mapping[str, str], threads: sqlite3.Connection
 ) -> Iterator[Item | Rejected]:
-    """Yield messages that belong to no thread, and store the others: a thread may continue on a later day."""
+    """Yield the messages outside of threads. Store those of threads, which may continue on a later day."""
     for day in days:
         for item in reverse_if_newest_first(_messages(day, options, names), options.notices):
             if isinstance(item, Rejected) or not item.value.thread:
@@ -224,7 +224,7 @@ def _block_text(blocks: Any) -> str:
     """
     if isinstance(blocks, list):
         texts = [_block_text(one) for one in blocks]
-        # The parts of a section are on the same line. Sections, list items and blocks are separate lines.
+        # Join the elements of a section in one line. Put sections, list items and blocks on separate lines.
         is_line = any(isinstance(one, dict) and one.get("type") in _INLINE for one in blocks)
         return ("" if is_line else "\n").join(filter(None, texts))
     if not isinstance(blocks, dict):
@@ -280,7 +280,7 @@ def _people(channel: Path) -> dict[str, str]:
 
 
 def _add_profiles(names: dict[str, str], days: Sequence[Path]) -> None:
-    """Add the names of users who are missing in ``users.json``. Some of their messages contain a profile."""
+    """Add names of users who are missing in ``users.json``, from the profiles in their messages."""
     for day in days:
         # To save time, decode only files that contain a user profile.
         if not day.is_file() or b'"user_profile"' not in day.read_bytes():

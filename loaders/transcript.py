@@ -40,7 +40,8 @@ _UNTIL = rf"(?:\s?(?:-|–|—|-->|→)\s?{_DATE}{_CLOCK})?"
 _TIME = rf"(?:[\[(]?(?P<before>{_DATE}{_CLOCK}){_UNTIL}[\])]?\s+(?:-\s+)?)?"
 # The time may also follow the name: "Ann (00:05): Hello."
 _TIME_AFTER = rf"(?:[*_]{{0,2}}\s+[\[(](?P<after>{_DATE}{_CLOCK}){_UNTIL}[\])])?"
-# "- **Ann** (00:05): Hello.": an item of a list in Markdown. Without the asterisks, "- Price: 5" may be text.
+# Matches the mark of a list item in Markdown, "- **Ann**: Hello.". Without asterisks, as in "- Price: 5", the
+# item may be text.
 _ITEM = r"(?:[-*+]\s+(?=\*\*))?"
 _WORD = r"[\w.'’&/#-]+"
 _REMARK = r"(?:\([^()\[\]:]{0,60}\)|\[[^()\[\]:]{0,60}\])"
@@ -189,13 +190,13 @@ def _items(path: Path, progress: Progress, notices: Notices) -> Iterator[Item | 
 
 
 def _numbered(path: Path, progress: Progress, notices: Notices) -> Iterator[Item | Rejected]:
-    """Yield the lines of a file that are not blank, each with the index of its dialogue in the file."""
+    """Yield an item for each line that is not blank. Its number is the index of the dialogue in the file."""
     number, is_blank = 0, True
     lines = text_lines(path, progress)
     if (kind := kind_of(head(path).decode("utf-8", "replace"))) is not None:
         lines = turn_lines(lines, kind, notices)
     elif has_format(path, Loader.name):
-        # The other beginning of a file that `has_format` recognises for this loader is that of subtitles.
+        # `has_format` recognizes meetings and subtitles. It is not a meeting, so it contains subtitles.
         lines = _cues(lines)
     for line in lines:
         if isinstance(line, Rejected):
@@ -210,7 +211,7 @@ def _numbered(path: Path, progress: Progress, notices: Notices) -> Iterator[Item
 
 
 def _cues(lines: Iterable[Line | Rejected]) -> Iterator[Line | Rejected]:
-    """Yield the texts of subtitles (WebVTT or SRT) as lines of a transcript, without blank lines."""
+    """Yield the spoken lines of subtitles (WebVTT or SRT), without numbers, times and blank lines."""
     waiting: Line | None = None
     is_cue = False
     for line in lines:
@@ -337,7 +338,7 @@ def _has_remark_after_comma(text: str) -> bool:
 
 
 def _times(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield, for each turn in a file, the index of its dialogue and the time of the turn."""
+    """Yield the time of each turn in a file, preceded by the index of the turn's dialogue."""
     for line in _numbered(path, NoProgress(), Notices()):
         if isinstance(line, Item) and (turn := _turn_of(line.value)) is not None:
             yield line.number, turn["before"] or turn["after"] or ""

@@ -204,7 +204,7 @@ class IdNotice:
     """
 
     def __init__(self, file: str, notices: Notices) -> None:
-        """Initialize the check for one file."""
+        """Initialize the check of the ids in one file."""
         self._file, self._notices = file, notices
         self._said = False
 

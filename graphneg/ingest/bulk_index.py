@@ -111,8 +111,8 @@ class BulkIndex:
         self._tables = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
         # With these settings, a power failure can lose the last transactions, but the file stays consistent.
         self._tables.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; {_TABLES}")
-        # Graphs that have nodes but are not connected to an utterance yet.
-        # The statement load/graphs adds the nodes, and load/meanings then connects the graphs to utterances.
+        # The graphs that load/graphs has added, keyed by graph id. The next statement, load/meanings,
+        # connects them to their utterances.
         self._untied: dict[str, dict[str, Any]] = {}
         answered: dict[str, Callable[..., _Answer]] = {
             "load/stored": self._stored,
@@ -181,8 +181,7 @@ class BulkIndex:
         with self._lock:
             self._tables.execute("BEGIN")
             try:
-                # This object can take the place of a transaction, because the function calls only the method
-                # `run`, which both have.
+                # Pass this object instead of a transaction: `work` calls only `run`, which both have.
                 done = work(cast(ManagedTransaction, self))
             except BaseException:
                 self._tables.execute("ROLLBACK")
@@ -285,7 +284,7 @@ class BulkIndex:
         return _Answer({"id": id, "digest": known} for id, known in self._found("graphs", "digest", ids))
 
     def _dialogues(self, dialogues: Rows, utterances: Rows, next: Sequence[list[int]]) -> _Answer:
-        # In each row of `utterances`, the value of "dialogue" is an index into the list `dialogues`.
+        # The key "dialogue" of each utterance contains an index into `dialogues`.
         turns: list[list[Row]] = [[] for _ in dialogues]
         for row in utterances:
             turns[row["dialogue"]].append({**row, "dialogue": None})
@@ -354,8 +353,8 @@ class BulkIndex:
             of.setdefault(row["amr"], {"nodes": [], "roles": [], "lexemes": []})["nodes"].append(row)
         for row in roles:
             at, to = nodes[row["from"]], nodes[row["to"]]
-            # The row of an edge contains the indices of two nodes among all nodes of the batch. Replace them
-            # with the positions of the nodes in their graph.
+            # "from" and "to" are indices among the nodes of all graphs in the batch. Replace them with the
+            # positions of the nodes in their graph.
             of[at["amr"]]["roles"].append(row | {"from": at["position"], "to": to["position"]})
         for row in lexemes:
             self._tables.execute(
@@ -643,5 +642,5 @@ class BulkIndex:
         return _Answer(nodes=self.amount("entries") - before)
 
     def _none(self, **_: Any) -> _Answer:
-        """Return no rows. A bulk load needs no locks, and loads the lexicon before there are any graphs."""
+        """Return no rows, for statements that a bulk load does not need, such as ``load/lock_dialogues``."""
         return _Answer()

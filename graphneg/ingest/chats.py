@@ -288,8 +288,8 @@ def _numbered(messages: Iterable[Item | Rejected], gap: float) -> Iterator[Item 
             yield item
             continue
         message: Message = item.value
-        # Compare the absolute difference, because a message may be older than the previous one: clocks are
-        # set back, and phones deliver messages late.
+        # A message may be older than the previous one: clocks are set back, and phones deliver messages late.
+        # So ignore the sign of the time difference.
         if before is not None and (
             message.thread != before.thread
             or (not message.thread and abs(message.seconds - before.seconds) > gap)

@@ -264,7 +264,7 @@ def _echo_rows(dialogue: StoredDialogue, analyses: Analyses) -> list[Row]:
 
 
 class _Reader:
-    """A wrapper that gives a transaction the read interface of a store."""
+    """A transaction with the method `read`, so that it can be read like a store."""
 
     def __init__(self, tx: ManagedTransaction) -> None:
         """Initialize with an open transaction."""

@@ -192,8 +192,8 @@ def _chatgpt_turn(name: str, message: Value, notices: Notices) -> dict[str, Any]
         notices.count(part, "left out")
     texts = (part.get("text") if isinstance(part, dict) else part for part in said)
     text = "\n".join(one.strip() for one in texts if isinstance(one, str) and one.strip())
-    # A message without text may have other parts, such as images, which were counted above. Do not count the
-    # message as an empty turn as well.
+    # The message contains, for example, only an image, which was counted above. Do not count the message as
+    # an empty turn as well.
     if unsaid and not text:
         return None
     time = message.get("create_time")
@@ -330,7 +330,7 @@ def _texts_in(value: Any) -> Iterator[str]:
 
 
 def _with_texts(value: Any, changed: Callable[[str], str]) -> Any:
-    """Return a JSON value with all its texts changed."""
+    """Apply a function to every text in a JSON value, and return the changed value."""
     if isinstance(value, str):
         return changed(value)
     if isinstance(value, list):
@@ -411,5 +411,5 @@ def _is_contained(text: str, others: Iterable[str]) -> bool:
 
 
 def _words(text: str) -> str:
-    # Blanks at both ends ensure that only whole words match.
+    # Add a blank at both ends, so that searching for " cat " does not find "category".
     return " ".join(["", *re.findall(r"[^\W_]+", text.casefold()), ""])

@@ -205,11 +205,11 @@ class Fields:
         return self._known[keys]
 
     def _found(self, keys: Sequence[str]) -> Iterator[tuple[str, str]]:
-        # In --map text=dialogue, the column is not the id of the dialogue as well.
+        # With --map text=dialogue, the column "dialogue" contains the text, and no ids of dialogues.
         plain = plain_names(key for key in keys if key != self.named_by_user.get("text"))
         for field, names in NAMES.items():
             if field in self.named_by_user:
-                # The user may have named an empty key, which no column has. The field is then missing.
+                # With an empty name, as in --map speaker=, no column contains the field.
                 if self.named_by_user[field] in keys:
                     yield field, self.named_by_user[field]
             elif (name := next((name for name in names if name in plain), None)) is not None:
@@ -277,7 +277,7 @@ class Fields:
         first, second = (next((plain[name] for name in plain if name in names), None) for names in _EXCHANGE)
         if first is None or second is None:
             return None
-        # With a column "text", for example, the column "user" is the speaker.
+        # If a third column contains the text, columns such as "user" and "answer" do not contain messages.
         return (first, second) if text in (None, first, second) else None
 
     def series_of(self, keys: Iterable[str]) -> list[str]:
@@ -297,17 +297,18 @@ class Fields:
         return next((some for some in stems.values() if len(some) > 2), [])
 
     def texts_of(self, value: Value) -> list[str]:
-        """Return the keys that may contain a text or, under a name for turns, a whole transcript.
+        """Return the keys whose values may be the text of a message or a whole transcript.
 
         Args:
             value: An entry of a file.
 
         Returns:
-            The key that the user named, else the key of the text and the keys with a name for turns.
+            The keys that the user named for the text or the turns. If there are none: the key of the text,
+            and keys with a known name for turns, such as ``conversation``.
         """
         named = {self.named_by_user[field] for field in ("text", "turns") if field in self.named_by_user}
         if named:
-            # In --map text=message.content, the key "message" may contain the object as text.
+            # With --map text=message.content, "message" may be a JSON text that contains "content".
             return [key for key in value if key in named or any(one.startswith(f"{key}.") for one in named)]
         plain, found = plain_names(value), self.of(value).get("text")
         keys = [found] if found is not None else []

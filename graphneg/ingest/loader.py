@@ -354,7 +354,7 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
     ),
     "irc": (
         "logs of IRC channels, with a time and <name> in front of each message, or of WeeChat, with tabs",
-        # Each line above the first message begins with a time or with signs: "--- Log opened".
+        # The lines above the first message begin with a time, or with marks as in "--- Log opened".
         [
             r"\A\ufeff?(?:(?:[ \t\r]*|(?:---|\*\*\*|===|Session|\[?\d|[A-Z][a-z]{2} \d)[^\n]*)\n){0,40}?"
             r"(?:\[?(?:\d{4}-\d\d-\d\d[ T]|[A-Z][a-z]{2} \d\d? )?\d\d:\d\d(?::\d\d)?\]?\s+"

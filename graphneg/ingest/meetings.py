@@ -54,7 +54,7 @@ def kind_of(start: str) -> Kind | None:
         start: The beginning of the file.
 
     Returns:
-        The format; None if it is neither of the two.
+        The format; None if the file has neither of the two formats of this module.
     """
     start = start.removeprefix("\ufeff")
     if _ZOOM.match(start.lstrip().partition("\n")[0]):
@@ -97,7 +97,7 @@ def turn_lines(lines: Iterable[Line | Rejected], kind: Kind, notices: Notices) -
 def _turn(line: Line, begin: re.Match[str], texts: list[str], notices: Notices) -> Iterator[Line]:
     spoken: list[str] = []
     for text in filter(None, texts):
-        # "Reacted to ... with 👍", "Transcribed by https://otter.ai"
+        # Leave out lines such as "Reacted to ... with 👍" and "Transcribed by https://otter.ai".
         if kind := chat_line("meeting", text):
             notices.count(kind, "left out")
         else:

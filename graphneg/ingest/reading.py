@@ -635,7 +635,7 @@ class JsonCursor:
         if self._ended or pending > LARGEST_ITEM:
             return False
         parts, size = [self._text[self._at :]], pending
-        # Count the lines of the text that is dropped now, so that later line numbers are correct.
+        # The text before the current position is dropped below. Count its lines first, to number later lines.
         self._line, self._counted = self.line(), 0
         while size <= 2 * pending and not self._ended:
             piece = next(self._pieces, b"")

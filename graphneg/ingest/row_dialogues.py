@@ -346,8 +346,8 @@ class RowReader:
     def _dialogue(self, group: _Group) -> Entries:
         first = group.rows[0] if group.rows else None
         if first is None:
-            # All rows of this dialogue are unreadable. Each of them has already been rejected with its
-            # reason, so nothing is left to report.
+            # All rows of this dialogue are unreadable. A `Rejected` has already been yielded for each of
+            # them, so do not reject the dialogue as well.
             return
         try:
             if group.fault:
@@ -436,7 +436,7 @@ class RowReader:
         return self._replies_later(self._by_time(rows))
 
     def _report_ids(self, rows: list[DialogueRow]) -> None:
-        """Count a dialogue whose message ids end with numbers that suggest another order of the rows."""
+        """Report a dialogue whose message ids are not in order, such as "m-2" in the row before "m-1"."""
         key = self._of(rows[0]).get("id")
         if key is None or "time" in self._known or "reply_to" in self._known:
             return
@@ -465,8 +465,8 @@ class RowReader:
         replies: dict[str, list[int]] = {}
         for at, (_, answered) in enumerate(names):
             replies.setdefault(answered or "", []).append(at)
-        # The loop ends even if some messages answer each other in a cycle: the first message answers nothing,
-        # so no message of a cycle is reached from it.
+        # This loop ends even if the replies form a cycle: it starts at the message that answers no other
+        # message, and follows replies, which never lead from there into a cycle.
         whole = [*firsts]
         for at in whole:
             whole.extend(replies.get(names[at][0] or "", ()))
@@ -528,8 +528,8 @@ class RowReader:
                 this = pending.pop(0)
                 order.append(this)
                 placed.add(this)
-                # Next, place the answers that precede this row in the file, although they answer it. Answers
-                # that follow the row in the file are placed by the outer loop.
+                # Next, place the answers to this row that precede it in the file. The outer loop places the
+                # answers that follow it.
                 pending.extend(answer for answer in answers.get(this, ()) if answer < at)
         # If replies form a cycle, none of the rows in the cycle has been placed.
         if len(order) < len(rows):
@@ -571,7 +571,7 @@ def _are_merged(entries: Entries, by: str) -> bool:
     ids, blank, number = set[str](), 0, 0
     for number, cells in enumerate(_cells(entries)):
         id = _split(cells.get(by))
-        # If an id occurs twice, the rows name their dialogues, and a row without an id belongs to none.
+        # If two rows have the same id, the cells are not merged: each row names its own dialogue.
         if id in ids or (not id and not ids) or (number == _SAMPLE and not blank):
             return False
         ids.update([id] if id else [])
@@ -580,7 +580,7 @@ def _are_merged(entries: Entries, by: str) -> bool:
 
 
 def _filled(read: Callable[[], Entries], by: str) -> Entries:
-    """Yield rows, with the dialogue of the row above in each row that names none."""
+    """Yield the rows. A row that names no dialogue gets the dialogue of the row above it."""
     last: Any = None
     for entry in read():
         if isinstance(entry, Item) and isinstance(entry.value, dict):
@@ -595,7 +595,7 @@ def _split(cell: Any) -> str:
 
 
 def _reply(cells: Value, fields: Fields) -> tuple[str | None, str | None]:
-    """Return the ids of a row and of the row that it answers. An invalid id counts as missing (None)."""
+    """Return the id of a row and the id of the row that it answers; None for a missing or invalid id."""
     known = fields.of(cells)
     found: list[str | None] = []
     for field_ in ("id", "reply_to"):
@@ -644,7 +644,7 @@ def _turn_number(cell: Any, row: DialogueRow) -> int:
     Raises:
         ItemError: The cell is not a whole number.
     """
-    # The id of a turn may end with its number: "call-7_12".
+    # The cell may be an id that ends with the turn number: in "call-7_12", the number is 12.
     text = str(cell).strip().removesuffix(".0")
     if not (found := _TURN_ID.fullmatch(text)):
         raise ItemError(

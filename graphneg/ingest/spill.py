@@ -200,7 +200,7 @@ class Threads:
         return first
 
     def missing(self) -> int:
-        """Return the number of messages that answer a message which was not added.
+        """Return the number of messages that answer a missing message, that is, one that was never added.
 
         Returns:
             The number. Messages that answer themselves, or no message, do not count.

@@ -26,7 +26,7 @@ from graphneg.ingest.loader import DATE_ORDERS, DateOrder, Notices
 from graphneg.ingest.values import unwrap_extended_json
 from graphneg.json_input import finite_number
 
-# Up to 19 digits before the point, which is enough for a Unix time in nanoseconds.
+# Matches a number with at most 19 digits before the point. A Unix time in nanoseconds has 19 digits.
 _NUMBER = re.compile(r"[+-]?[0-9]{1,19}(?:\.[0-9]{1,9})?")
 # Numbers at or above this limit are Unix times in milliseconds or smaller units. In seconds, the limit would
 # be in the year 5138.
@@ -145,7 +145,7 @@ class Dates:
 
     @cached_property
     def _orders(self) -> frozenset[DateOrder]:
-        """The orders of day and month in which all dates can be read; empty if dates are inconsistent."""
+        """The possible orders of day and month in this file; empty if its dates contradict each other."""
         if self._told is not None:
             return frozenset([self._told])
         certain = set[DateOrder]()
@@ -209,8 +209,8 @@ class Dates:
             before: tuple[Any, float] | None = None
             for dialogue, cell in self._written():
                 time = parse_time(cell, order)
-                # Compare only messages of the same dialogue, because the dialogues of a file may be in any
-                # order.
+                # Compare a message only with the previous message of the same dialogue, because a file may
+                # list its dialogues in any order.
                 if time is not None and before is not None and before[0] == dialogue:
                     falls, rises = falls + (time < before[1]), rises + (time > before[1])
                 before = None if time is None else (dialogue, time)

@@ -228,7 +228,7 @@ def _without_calls(text: str, tag: str, kind: str, options: LoadOptions) -> str:
     begin = 0
     while (at := text.find(f"<{tag}>", begin)) >= 0 and (end := text.find(f"</{tag}>", at)) >= 0:
         inside = text[at + len(tag) + 2 : end].strip()
-        # A sentence may mention the tag: "Put the call in <tool_call>...</tool_call>."
+        # Remove only JSON or XML. Keep a sentence about the tag: "Put it in <tool_call>...</tool_call>."
         if inside[:1] in ("{", "[", "<") and inside[-1:] in ("}", "]", ">"):
             text = f"{text[:at].rstrip()}\n{text[end + len(tag) + 3 :].lstrip()}".strip()
             options.notices.count(kind, "left out")

@@ -198,8 +198,8 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
                     stack.enter_context(self._file)
             self._negatives, self._dialogues = self.resumed.negatives, self.resumed.dialogues
             self._notes, self._last = self.resumed.notes, self.resumed.last
-            # Make a checkpoint for a new part file immediately. Even if this run is killed right after that,
-            # the checkpoint tells the next run that graphneg wrote the part file.
+            # Write a checkpoint for a new part file at once. If this run is killed, the next run can see from
+            # the checkpoint that graphneg wrote the part file.
             if not (self.resumed.is_complete or self.resumed.dialogues):
                 self.checkpoint(0)
             # The file was opened without an error, so keep its lock until `close` is called. After an error,
@@ -314,7 +314,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         return self._file
 
     def _facts(self) -> dict[str, Any]:
-        """Return the values about the progress of the run that each checkpoint stores."""
+        """Return the progress of the run, such as its number of dialogues, for a checkpoint."""
         done = {"dialogues": self._dialogues, "negatives": self._negatives}
         return {**done, "notes": self._notes, "last": self._last}
 
@@ -464,7 +464,7 @@ class NegativeStream(ABC):
         return "negatives to be made"
 
     def __repr__(self) -> str:
-        """Return the name of the class and the description of the request."""
+        """Return the name of the class, followed by `description`."""
         return f"<{type(self).__name__}: {self.description}>"
 
     def __len__(self) -> int:
@@ -548,7 +548,7 @@ class NegativeStream(ABC):
         from graphneg.records.shards import ShardBatch
 
         for finished in self.run(skip, tuple[Negative, ...]):
-            # If the batch has no `places`, sort the negatives by the ids of their dialogues.
+            # `places` contains sort keys of the negatives. If it is empty, sort by the ids of the dialogues.
             at = finished.places or [natural_order(negative.dialogue) for negative in finished.negatives]
             items = [(place, to_record(one)) for place, one in zip(at, finished.negatives, strict=True)]
             yield ShardBatch(finished.dialogues, items, finished.last)

@@ -178,7 +178,7 @@ def remove_finished(path: Path) -> None:
 
 
 def _finished_note(path: Path, fingerprint: str) -> RunNote:
-    """Return the note that describes the run of a finished file: a hidden JSON file in the same folder."""
+    """Return the run note of a finished file, which is a hidden JSON file in the same folder."""
     return RunNote(path.with_name(f".{path.name}.run.json"), fingerprint)
 
 
@@ -302,7 +302,7 @@ def replacing(path: Path, token: str = "") -> Generator[Path]:
             socket, device or dangling link.
     """  # noqa: DOC501
     try:
-        # Check all outputs here, because renaming the finished file would remove a pipe of another program.
+        # Refuse a path that is a pipe, for example: renaming the finished file would replace the pipe.
         if _is_irregular(path):
             raise InputError(f"{path}: {_IRREGULAR}")
         with scratch_file(path, token) as unfinished:
