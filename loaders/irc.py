@@ -37,7 +37,7 @@ _DAY = re.compile(r"\b(?P<month>[A-Z][a-z]{2}) (?P<day>[ \d]\d)(?: \d\d:\d\d:\d\
 _IN_NAME = re.compile(r"(?P<year>(?:19|20)\d\d)-?(?P<month>\d\d)-?(?P<day>\d\d)(?!\d)")
 _UNKNOWN_DAY = date(1970, 1, 1)
 _SUMMER_TIME = 120
-"""If the time of a line is more than this number of minutes before that of the last line, the day changed."""
+"""If a line is more than this number of minutes earlier than the previous line, a new day has begun."""
 
 
 class Loader(ChatLoader):
@@ -110,7 +110,8 @@ def _message(text: str, clock: _Clock, notices: Notices) -> Message | None:
     """
     timed = _TIMED.fullmatch(text)
     if timed is None:
-        # "--- Day changed Sat Nov 15 2025", "**** BEGIN LOGGING AT Fri Nov 14 09:00:00 2025"
+        # Some lines contain the date: "--- Day changed Sat Nov 15 2025", "**** BEGIN LOGGING AT Fri Nov 14
+        # ...".
         clock.day, changed = _day_in(text, _DAY) or clock.day, _day_in(text, _DAY) is not None
         clock.at = time() if changed else clock.at
         notices.count(SYSTEM, "left out", bool(text.strip()))

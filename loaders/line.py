@@ -27,7 +27,7 @@ from graphneg.ingest.loader import LoadOptions, Notices
 from graphneg.ingest.reading import LARGEST_ITEM, Item, Line, text_lines
 from graphneg.model import Rejected
 
-# "2025/11/14(Fri)", "2025.11.14 Friday", "2025/11/14（金）"
+# Matches a line with a date: "2025/11/14(Fri)", "2025.11.14 Friday", "2025/11/14（金）".
 _DAY = re.compile(r"(\d{4})[./](\d{1,2})[./](\d{1,2})\.?\s?[(（]?[^\W\d_]{0,20}[)）]?\s*")
 _WRITTEN = re.compile(
     r"(?P<before>[^\W\d_]{0,4})\s?(?P<hour>\d{1,2}):(?P<minute>\d\d)\s?(?P<after>[AaPp]\.?[Mm]\.?)?\t(?P<rest>.*)"

@@ -330,5 +330,5 @@ def _readable(text: str, names: Mapping[str, str]) -> str:
             return told or f"@{of.partition('^')[0]}"
         return told or of.removeprefix("mailto:")
 
-    # In exports, "&", "<" and ">" are escaped.
+    # Slack writes "&", "<" and ">" in texts as "&amp;", "&lt;" and "&gt;". Convert these back.
     return html.unescape(_MARK.sub(shown, text))

@@ -35,7 +35,7 @@ from graphneg.progress import NoProgress, Progress
 # `_is_name` decides whether the words before the colon are a name.
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?(?:\s?[AaPp]\.?[Mm]\b\.?)?"
 _DATE = r"(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4},?[ T])?"
-# "[00:05 - 00:20] Ann: Hello.": the time may be a range.
+# Matches the end of a time that is a range: "[00:05 - 00:20] Ann: Hello."
 _UNTIL = rf"(?:\s?(?:-|–|—|-->|→)\s?{_DATE}{_CLOCK})?"
 _TIME = rf"(?:[\[(]?(?P<before>{_DATE}{_CLOCK}){_UNTIL}[\])]?\s+(?:-\s+)?)?"
 # The time may also follow the name: "Ann (00:05): Hello."
@@ -78,7 +78,7 @@ _HEADERS = {
 }  # fmt: skip
 """Words before a colon, in lower case, in the lines above a transcript that describe it."""
 _CONTINUED = re.compile(r"[(\[]\s*cont(?:['’.]?d|inued|inuing)?\.?\s*[)\]]", re.IGNORECASE)
-# "## Call 2": in Markdown, a heading above a dialogue.
+# Matches a Markdown heading above a dialogue, such as "## Call 2".
 _HEADING = re.compile(r"\s*#{1,6}\s+\S.*")
 # A line with a colon need not begin with a name: "So I told them this, and more: no".
 _LIKE_A_TURN = re.compile(r"\s*[^\W\d_][^:\n]{0,80}(?<!\d):(?=\s|$)")

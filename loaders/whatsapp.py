@@ -68,7 +68,7 @@ _PLACEHOLDER = re.compile(
 _END_PLACEHOLDER = re.compile(
     r"(?:\u200e<[^<>]{3,120}>|(?<!: )\u200e(?=[^\W\d_])[^\s:\u200e]{1,30}(?: [^\s:\u200e]{1,30}){1,2})\s?\Z"
 )
-# "report.pdf • \u200e3 pages": on iOS, the name of a document precedes its placeholder.
+# Matches the name of a document, which precedes its placeholder on iOS: "report.pdf • \u200e3 pages".
 _DOCUMENT = re.compile(r"\S[^/\n]{0,120}\.\w{2,5}(?: • [^\n]{1,40})*")
 # On iOS, the system lines of a group begin with its name, which may contain a colon:
 # "Ski: weekend 2024: \u200eMessages and calls are end-to-end encrypted."
@@ -248,8 +248,8 @@ def _without_placeholders(text: str, notices: Notices) -> tuple[str, str | None]
         notices: Notices to the user, which count a placeholder that follows a text.
 
     Returns:
-        The text that a person wrote, which may be empty, and the kind of content that was left out, such as a
-        system line; None if nothing else needs to be counted.
+        The text that a person wrote, which may be empty, and the kind of content that the caller must count
+        as left out, such as a system line; None if there is none.
     """
     text = _EDITED.sub("", text)
     if (shorter := _END_PLACEHOLDER.sub("", text).strip()) != text.strip():

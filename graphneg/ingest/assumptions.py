@@ -28,11 +28,11 @@ from graphneg.ingest.values import (
 )
 
 SAME_NAME = "with several people of one name, who are told apart by numbers"
-"""What notices say about dialogues in which several people have the same name."""
+"""Text of the notice about dialogues in which several people have the same name."""
 _NUMBER = re.compile(r"[+-]?[0-9]*[.,]?[0-9]*")
 _UNIX_TIME = re.compile(r"[0-9]{9,10}(?:[0-9]{3})?(?:\.[0-9]+)?")
 _FIRST_CHAT, _LAST_CHAT = 946_684_800, 2_524_608_000
-"""A number from 2000 to 2050 as a Unix time may be the time of a message."""
+"""The years 2000 and 2050 as Unix times. A number between them may be the time of a message."""
 
 
 def count_unsaid(cells: Value, content: Any, notices: Notices) -> None:

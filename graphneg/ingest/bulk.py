@@ -286,7 +286,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
 
 @contextmanager
 def _naming_damage(index: Path) -> Generator[None]:
-    """Convert the errors for an index that is damaged or cannot be written into an `InputError`."""
+    """Raise `InputError` if the file ``bulk.index`` turns out to be damaged, or cannot be written."""
     try:
         yield
     except sqlite3.OperationalError as error:

@@ -29,7 +29,7 @@ from graphneg.store.statements import RunningStatement, cypher_text, run, send, 
 
 Row = dict[str, Any]
 Analyses = Mapping[str, Analysis]
-"""Maps the id of a graph to what was computed about it."""
+"""The analysis of each graph, keyed by graph id."""
 
 
 def dialogue_of(utterance: str) -> str:

@@ -68,7 +68,7 @@ _BEGINNING = 1 << 16
 _BATCH = 500
 """Number of rows to read from a Parquet or Arrow file at a time."""
 _MOST_ABOVE = 20
-"""Number of lines at the beginning of a table among which the header is looked for."""
+"""Number of lines at the beginning of a table in which the header is searched for."""
 LONGEST_COLUMN = 1_000
 """Maximum length of a column name in characters."""
 

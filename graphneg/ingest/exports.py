@@ -43,12 +43,12 @@ _SPOKEN = ("text", "multimodal_text")
 _UNSPOKEN = {"thoughts": "thought", "reasoning_recap": "thought", "code": "tool call"}
 """Other content types of ChatGPT messages, with the names that notices use for them."""
 _PROMPTS = ("user_editable_context", "model_editable_context")
-"""Types of content that tell the model about the user."""
+"""Content types of ChatGPT messages that tell the model facts about the user. They are system prompts."""
 _FACEBOOK_LINES = frozenset({
     "sent an attachment.", "sent a photo.", "sent a video.", "sent a voice message.", "sent a GIF.",
     "sent a sticker.", "sent a link.", "sent a location.", "sent a live location.",
 })  # fmt: skip
-"""What Facebook writes after the name of somebody who sent something else than a text."""
+"""Texts that Facebook writes after a name, such as "Ann sent a photo.", if the message was not a text."""
 # Matches texts that Facebook writes for reactions: "Reacted ❤ to your message", "Liked a message".
 _REACTION = re.compile(r"Reacted \S{1,12} to your message|Liked a message")
 _FOREIGN = "in another language left out"
@@ -294,7 +294,7 @@ def _is_facebook(messages: Any) -> bool:
 
 
 def _of_facebook(value: Value, notices: Notices) -> dict[str, Any]:
-    # The download writes each byte of a UTF-8 text as one character: "M\u00c3\u00bcller" for "Müller".
+    # Facebook writes each byte of a UTF-8 text as one character: "M\u00c3\u00bcller" for "Müller".
     texts = [text for text in _texts_in(value) if not text.isascii()]
     if texts and all(_repaired(text) is not None for text in texts):
         notices.count("text", "with garbled letters repaired", len(texts))

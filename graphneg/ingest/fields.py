@@ -126,7 +126,7 @@ NOTE_KINDS = frozenset({
     "tipodinota", "tipodicommento", "visibilità", "notitietype", "zichtbaarheid", "messagetype",
     "element", "type",
 })  # fmt: skip
-"""The names of ``internal`` whose values are kinds of messages, such as ``note``, and not yes or no."""
+"""Names of the field ``internal`` whose values are kinds of messages, such as ``note``, and not yes or no."""
 AMBIGUOUS_NOTES = frozenset({"element", "messagetype", "type"})
 """Names of the field ``internal`` that often mean something else, for example the kind of speaker."""
 
@@ -518,7 +518,7 @@ def is_utterance(value: Any, fields: Fields) -> bool:
     if not isinstance(value, dict) or has_turns(cast("Value", value), fields):
         return False
     found = fields.of(cast("Value", value))
-    # In {"message": {"content": "Hi."}} the message is an object, not a text.
+    # Check the value as well: in {"message": {"content": "Hi."}}, it is an object and not a text.
     return "text" in found and is_content(value[found["text"]])
 
 

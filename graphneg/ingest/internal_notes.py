@@ -36,7 +36,7 @@ from graphneg.ingest.values import message_text
 Meaning = Literal["public", "note", "unknown"]
 
 _MOST_VALUES = 20
-"""Number of different unknown values that are reported by name."""
+"""Maximum number of unknown values that notices quote."""
 _MOST_WORDS = 4
 """Maximum number of words of a value that says whether a message is a note: "Internal (agents only)"."""
 

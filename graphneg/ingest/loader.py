@@ -511,7 +511,7 @@ def _looks_right(path: Path, loader: str) -> bool:
         appearance = "an HTML page: export the data, not the page that shows them"
     if appearance is None and fitting:
         appearance = f"a file for the loader {fitting[0]!r} ({_expected(fitting[0])})"
-    # DailyDialog's files of annotations contain only digits and spaces.
+    # A file that contains only digits and spaces is probably an annotation file of DailyDialog.
     if appearance is None and re.fullmatch(rb"[\d \r\n]*", start):
         appearance = "a DailyDialog act or emotion file, which is read along with its dialogues_*.txt"
     if appearance is not None:

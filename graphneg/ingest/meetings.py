@@ -86,7 +86,7 @@ def turn_lines(lines: Iterable[Line | Rejected], kind: Kind, notices: Notices) -
                 yield from _turn(*open_one, notices)
             open_one = (line, begin, [begin["text"] or ""] if kind == "zoom" else [])
         elif text and open_one is None:
-            # A title, a date and a duration precede the first turn of a Teams transcript.
+            # Leave out the title, date and duration above the first turn of a Teams transcript.
             notices.count("line", "above the first turn left out")
         elif text and open_one is not None:
             open_one[2].append(text)

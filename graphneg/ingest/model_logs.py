@@ -28,11 +28,11 @@ Value = Mapping[str, Any]
 Converter = Callable[[Value, Notices], dict[str, Any]]
 
 _LANGCHAIN = frozenset({"human", "ai", "system", "tool", "function"})
-"""Types of messages in LangChain, which name the speaker."""
+"""Types of messages in LangChain. They are used as the names of speakers."""
 _CONTINUED = {"prompt": ("chosen", "completion", "response"), "input": ("output",)}
 """Keys of two lists of messages, of which the second continues the first."""
 _SAID = ("user", "bot")
-"""Events of Rasa that somebody said. They also name the speaker."""
+"""Types of Rasa events that are messages. They are also used as the names of speakers."""
 _SEEN = 50
 """Number of messages at the beginning of a list that are examined to recognize its format."""
 

@@ -124,7 +124,7 @@ def turn_paths(value: Value) -> list[str]:
 
 
 def _lists_in(value: Value, before: str = "", depth: int = 1) -> Iterator[tuple[str, list[Value]]]:
-    """Yield the path of each list of objects, with the objects at its beginning."""
+    """Yield the path of each list of objects inside a value, and the first objects of the list."""
     for key, one in value.items():
         if isinstance(one, list):
             some = [part for part in islice(cast("list[Any]", one), _SEEN) if isinstance(part, dict)]

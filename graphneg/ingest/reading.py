@@ -446,8 +446,8 @@ def parse_json(text: str) -> Any:
 
 
 _SPACE = re.compile(r"[ \t\r\n]*")
-# Match whole strings first, so that brackets inside strings are not counted.
-# A single quotation mark matches only if its string is not closed.
+# Matches a whole string or a bracket. Brackets inside strings are thus not counted. A quotation mark alone is
+# matched only if the string that it begins is not closed.
 _STRUCTURE = re.compile(r'"(?:[^"\\]++|\\.)*+"|["\[\]{}]', re.DOTALL)
 
 
@@ -630,7 +630,7 @@ class JsonCursor:
                 raise ItemError("the value is not closed")
 
     def _more(self) -> bool:
-        """Read until the unread text is twice as long. Return False if the document has no more text."""
+        """Double the length of the text in memory. Return False at the end of the document."""
         pending = len(self._text) - self._at
         if self._ended or pending > LARGEST_ITEM:
             return False

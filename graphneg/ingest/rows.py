@@ -265,7 +265,7 @@ class GraphRows:
     roles: list[Row] = field(default_factory=list[Row])
     lexemes: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
     analyses: dict[str, Analysis] = field(default_factory=dict[str, Analysis])
-    """What is computed about each graph, by graph id. Turns are compared by it."""
+    """The analysis of each graph, keyed by graph id, with which repetitions are found."""
     _first: dict[str, int] = field(default_factory=dict[str, int])
 
     def add(

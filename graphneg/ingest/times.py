@@ -34,12 +34,13 @@ _MILLISECONDS = 1e11
 _CLEAR = 10
 """A file counts as sorted by time if the times of consecutive messages change in one direction at least this
 many times as often as in the other."""
-# "2024-05-17 09:12:00 UTC": `datetime.fromisoformat` rejects a space before the time zone, so it is removed.
+# Matches a time zone after a space, as in "2024-05-17 09:12:00 UTC". `datetime.fromisoformat` rejects the
+# space.
 _ZONE = re.compile(r"\s+(?:(?:UTC|GMT|Z)|([+-][0-9]{2}:?[0-9]{2}))$")
-# "17.05.2024 09:12", "5/17/24, 9:12 AM" and "17-05-2024": the year comes last. With hyphens, a year of two
-# digits might come first ("24-05-17"), so the year must have four.
+# Matches dates that end with the year: "17.05.2024 09:12", "5/17/24, 9:12 AM", "17-05-2024". With hyphens, a
+# year of two digits might come first ("24-05-17"), so the year must have four.
 _YEAR_LAST = re.compile(r"([0-9]{1,2})([./-])([0-9]{1,2})\2([0-9]{4}|(?<!-)[0-9]{2})(?:[\s,T]+([0-9].*))?")
-# "2024/05/17 09:12" and "2024.05.17": the year comes first.
+# Matches dates that begin with the year: "2024/05/17 09:12", "2024.05.17".
 _YEAR_FIRST = re.compile(r"([0-9]{4})([./])([0-9]{1,2})\2([0-9]{1,2})(?:[\s,T]+([0-9].*))?")
 # A text with the name of a month counts as a date only if it has a year of four digits. Without a year,
 # `dateutil` would assume one.

@@ -55,7 +55,7 @@ _MEDIA_LINE = re.compile(
     r"^[ \t]*<(?:image|video|audio)>[ \t]*(?:\n|\Z)|\n[ \t]*<(?:image|video|audio)>[ \t]*\Z"
 )
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
-# "<p>Hi!</p><p>How are you?</p>": the whole text is in elements that begin a new line.
+# Matches a text that is HTML as a whole, such as "<p>Hi!</p><p>How are you?</p>".
 _HTML = re.compile(
     r"\s*<(?:p|div|html|body|blockquote|ul|ol|table|h[1-6])(?:\s[^<>]*)?>.*"
     r"(?:</(?:p|div|html|body|blockquote|ul|ol|table|h[1-6])>|<br\s*/?>)\s*\Z",
@@ -177,7 +177,7 @@ def _is_deleted(text: str) -> bool:
 
 
 def _are_html(texts: Sequence[str]) -> bool:
-    """Return whether all texts of a dialogue are HTML, so that their tags were written by a program."""
+    """Return whether all texts of a dialogue are HTML, which a program must have written."""
     written = [text for text in texts if text.strip()]
     return len(written) > 1 and all(map(_HTML.match, written))
 

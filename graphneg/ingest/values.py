@@ -24,7 +24,7 @@ _NAME_PARTS = (
 )  # fmt: skip
 """Keys of the first and the last name of a person."""
 _ROLES = ("user", "role", "type", "id")
-"""Keys that describe a person without a name. ``user`` may contain the person."""
+"""Keys whose values are used as a name if a person has none. ``user`` may be an object with a name."""
 
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")
 # "1.76E+12": a spreadsheet has rounded the number, so several ids may have become the same.

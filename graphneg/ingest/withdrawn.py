@@ -18,7 +18,7 @@ from graphneg.ingest.fields import Fields, Value, note_words, plain_names, words
 from graphneg.ingest.values import is_yes
 
 _YES, _TIME = "yes", "time"
-"""Words of the table that stand for several values."""
+"""Words in ``withdrawn.tsv`` that each represent several values: any yes, and any time."""
 
 
 class _Mark(NamedTuple):

@@ -176,7 +176,8 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             raise InputError(f"{STANDARD_OUTPUT}: standard output can't be resumed; name a file")
         self._path = path
         self._fingerprint, self._content_digest = fingerprint, content_digest
-        # The note beside a finished file identifies the run that wrote the file by its settings and content.
+        # The run note of a finished file contains this text. It identifies the settings and content of the
+        # run.
         self._run = f"{fingerprint} {content_digest}"
         self._file: BinaryIO | None = None
         self._written = hashlib.sha256()
@@ -280,8 +281,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         if not self.resumed.is_complete:
             with self._writing():
                 self._open_file.flush()
-                # Another program may have changed the part file, because it is an ordinary file in a folder
-                # of the user.
+                # Check that no other program has changed the part file, which lies in a folder of the user.
                 if file_digest(self._part) != self._written.hexdigest():
                     raise InputError(
                         f"{self._part}: another program changed this file during the run; run the command "

@@ -70,8 +70,8 @@ def _check_place(path: Path, *faults: tuple[bool, str]) -> None:
     """  # noqa: DOC501
     try:
         path.exists()
-    # The path cannot be checked: for example, the name is too long, symbolic links form a loop, or a folder
-    # may not be read.
+    # `exists` raises an error if, for example, the name is too long, symbolic links form a loop, or the
+    # folder is not readable.
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}; name another file") from error
     folder = path.parent

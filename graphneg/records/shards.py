@@ -252,7 +252,7 @@ class ShardFile:
             end = parse_typed(last, _End, str(self.path))
         except InputError as error:
             raise self._damaged_error("is incomplete") from error
-        # A last line without a line end may be incomplete.
+        # Refuse a file whose last line has no line end, because the line may be incomplete.
         if not last.endswith(b"\n") or end.digest != digest.hexdigest():
             raise self._damaged_error("was changed or damaged")
         return end.digest
