@@ -167,7 +167,7 @@ def _of_lists(source: Source, fields: Fields, options: LoadOptions) -> tuple[Sou
             else:
                 yield entry._replace(value={**entry.value, key: value})
 
-    # The user may have named this column with --map text=COLUMN. Ignore that, because its cells are decoded.
+    # If the user named this column with --map text=COLUMN, ignore that: its cells are now decoded.
     named = {field: name for field, name in fields.named_by_user.items() if name != key}
     is_list = any(
         isinstance(decoded(str(entry.value.get(key) or "")), list)
@@ -193,8 +193,8 @@ def _list_key(source: Source, fields: Fields) -> str | None:
         value = decoded(str(entry.value.get(key) or ""))
         found += value is not None
         objects += isinstance(value, dict)
-        # If some cells contain JSON objects and others plain text, all cells are messages: those of a bot may
-        # be JSON. So decode none of them.
+        # If some cells contain JSON objects and others plain text, they are the messages of a bot and of its
+        # users. Do not decode any of them.
         if objects and found < number:
             return None
         named = fields.of(entry.value).get("dialogue", "")

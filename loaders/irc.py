@@ -110,8 +110,7 @@ def _message(text: str, clock: _Clock, notices: Notices) -> Message | None:
     """
     timed = _TIMED.fullmatch(text)
     if timed is None:
-        # Some lines contain the date: "--- Day changed Sat Nov 15 2025", "**** BEGIN LOGGING AT Fri Nov 14
-        # ...".
+        # A line such as "--- Day changed Sat Nov 15 2025" contains the date of the lines below it.
         clock.day, changed = _day_in(text, _DAY) or clock.day, _day_in(text, _DAY) is not None
         clock.at = time() if changed else clock.at
         notices.count(SYSTEM, "left out", bool(text.strip()))

@@ -98,7 +98,7 @@ class Loader:
 
 
 def _channels(path: Path) -> list[tuple[Path, list[Path]]]:
-    """Return the folder and files of each channel. The path may also be the folder of a single channel."""
+    """Return the folder and files of each channel of a workspace. The path may also be a single channel."""
     for folders in ([path], sorted(child for child in path.iterdir() if child.is_dir())):
         days = {one: sorted(day for day in one.glob("*.json") if _DAY.fullmatch(day.stem)) for one in folders}
         if found := [(one, files) for one, files in days.items() if files]:
@@ -132,7 +132,7 @@ def _dialogues(
 def _flow(
     days: Sequence[Path], options: LoadOptions, names: Mapping[str, str], threads: sqlite3.Connection
 ) -> Iterator[Item | Rejected]:
-    """Yield the messages outside of threads. Store those of threads, which may continue on a later day."""
+    """Yield messages outside of threads, and store the threads, which may continue on a later day."""
     for day in days:
         for item in reverse_if_newest_first(_messages(day, options, names), options.notices):
             if isinstance(item, Rejected) or not item.value.thread:

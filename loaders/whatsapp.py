@@ -258,7 +258,8 @@ def _without_placeholders(text: str, notices: Notices) -> tuple[str, str | None]
         notices.count(MEDIA, "left out")
         text = shorter
     # On iOS, U+200E precedes placeholders ("image omitted") and system lines ("Messages and calls are ...").
-    # In a system line, a name may precede U+200E. After U+200E, at most three words are a placeholder.
+    # In a system line, a name may precede U+200E. If at most three words follow U+200E, they are a
+    # placeholder.
     later = _MARKED_LATER.fullmatch(text)
     first, _, rest = text.partition("\n")
     first = later["marked"] if later and not first.startswith("\u200e") else first

@@ -57,10 +57,10 @@ def meaning_of(key: str, value: Any) -> Meaning:
         ``note`` for an internal note, ``public`` for a message that the customer sees, ``unknown`` if the
         value shows neither.
     """
-    # In columns such as "comment_is_public", "IsPublished" and "Öffentlich", yes means that it is public.
+    # In "comment_is_public", "IsPublished" or "Öffentlich", yes means that the message is public.
     says_public = "public" in key.casefold() or header_class(key) == "public"
     if value is None or (isinstance(value, str) and not value.strip()):
-        # A blank "is_internal" means that the message is public. A blank "public" does not say what it is.
+        # A blank "is_internal" means that the message is public. A blank "public" may mean either.
         return "unknown" if says_public else "public"
     if not isinstance(value, str | bool | int | float):
         return "unknown"

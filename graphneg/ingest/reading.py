@@ -630,7 +630,7 @@ class JsonCursor:
                 raise ItemError("the value is not closed")
 
     def _more(self) -> bool:
-        """Double the length of the text in memory. Return False at the end of the document."""
+        """Double the length of the unread text in memory. Return False at the end of the document."""
         pending = len(self._text) - self._at
         if self._ended or pending > LARGEST_ITEM:
             return False

@@ -103,8 +103,8 @@ def dialogue_values(
             continue
         if reason := _no_entry(entry.value, fields):
             refused = Rejected(entry.place, f"item {entry.key or entry.number}: {reason}")
-            # Remember also a row without an utterance, because it may belong to the same dialogue as the next
-            # row. Except a key such as "version" at the top level of a JSON document: it is not a row.
+            # Also remember a row without an utterance, because it may belong to the same dialogue as the next
+            # row. A key such as "version" at the top level of a JSON document is not a row.
             lost = lost if isinstance(entry, Member) else refused
             yield refused
             continue

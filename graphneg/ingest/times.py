@@ -34,8 +34,8 @@ _MILLISECONDS = 1e11
 _CLEAR = 10
 """A file counts as sorted by time if the times of consecutive messages change in one direction at least this
 many times as often as in the other."""
-# Matches a time zone after a space, as in "2024-05-17 09:12:00 UTC". `datetime.fromisoformat` rejects the
-# space.
+# Matches a time zone after a space, as in "2024-05-17 09:12:00 UTC". The space must be removed, because
+# `datetime.fromisoformat` rejects it.
 _ZONE = re.compile(r"\s+(?:(?:UTC|GMT|Z)|([+-][0-9]{2}:?[0-9]{2}))$")
 # Matches dates that end with the year: "17.05.2024 09:12", "5/17/24, 9:12 AM", "17-05-2024". With hyphens, a
 # year of two digits might come first ("24-05-17"), so the year must have four.

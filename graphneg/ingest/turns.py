@@ -177,7 +177,7 @@ def _is_deleted(text: str) -> bool:
 
 
 def _are_html(texts: Sequence[str]) -> bool:
-    """Return whether all texts of a dialogue are HTML, which a program must have written."""
+    """Return whether all texts of a dialogue are HTML. If so, no user typed the tags."""
     written = [text for text in texts if text.strip()]
     return len(written) > 1 and all(map(_HTML.match, written))
 
@@ -228,7 +228,8 @@ def _without_calls(text: str, tag: str, kind: str, options: LoadOptions) -> str:
     begin = 0
     while (at := text.find(f"<{tag}>", begin)) >= 0 and (end := text.find(f"</{tag}>", at)) >= 0:
         inside = text[at + len(tag) + 2 : end].strip()
-        # Remove only JSON or XML. Keep a sentence about the tag: "Put it in <tool_call>...</tool_call>."
+        # Remove the tag only if it contains JSON or XML. Otherwise it may be part of a sentence, such as "Put
+        # the call in <tool_call>...</tool_call>."
         if inside[:1] in ("{", "[", "<") and inside[-1:] in ("}", "]", ">"):
             text = f"{text[:at].rstrip()}\n{text[end + len(tag) + 3 :].lstrip()}".strip()
             options.notices.count(kind, "left out")

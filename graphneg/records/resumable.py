@@ -176,8 +176,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             raise InputError(f"{STANDARD_OUTPUT}: standard output can't be resumed; name a file")
         self._path = path
         self._fingerprint, self._content_digest = fingerprint, content_digest
-        # The run note of a finished file contains this text. It identifies the settings and content of the
-        # run.
+        # `_run` identifies the run by its settings and content. The run note of a finished file contains it.
         self._run = f"{fingerprint} {content_digest}"
         self._file: BinaryIO | None = None
         self._written = hashlib.sha256()
