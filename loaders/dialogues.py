@@ -136,7 +136,7 @@ def _of_lists(source: Source, fields: Fields, options: LoadOptions) -> tuple[Sou
 
     Args:
         source: The source.
-        fields: Look-up that finds the key or column for each field.
+        fields: Look-up from a field, such as the text, to the key or column that contains it.
         options: Options for loading. A notice names the column.
 
     Returns:

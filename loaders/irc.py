@@ -54,7 +54,7 @@ class Loader(ChatLoader):
             options: Options for loading, such as the corpus and split.
 
         Yields:
-            Items whose values are `Message`, and rejected lines.
+            An `Item` with a `Message` for each message, and a `Rejected` for each line that cannot be read.
         """
         clock = _Clock(_day_in(path.name, _IN_NAME) or _UNKNOWN_DAY)
         for line in text_lines(path, options.progress, options.encoding or ""):

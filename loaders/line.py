@@ -62,7 +62,7 @@ class Loader(ChatLoader):
             options: Options for loading, such as the corpus and split.
 
         Yields:
-            Items whose values are `Message`, and rejected lines.
+            An `Item` with a `Message` for each message, and a `Rejected` for each line that cannot be read.
         """
         day: tuple[int, int, int] | None = None
         open_one: _Written | None = None

@@ -131,7 +131,7 @@ class Loader(ChatLoader):
             options: Options for loading, such as the corpus and split.
 
         Yields:
-            Items whose values are `Message`, and rejected lines.
+            An `Item` with a `Message` for each message, and a `Rejected` for each line that cannot be read.
         """
         encoding = options.encoding or ""
         order = _ORDERS[options.date_order] if options.date_order else _order(path, encoding)

@@ -97,7 +97,7 @@ def tell_apart(
     Args:
         turns: The turns with graphneg's own keys. Their speakers are changed in place.
         cells: The table row or JSON object of each turn.
-        fields: Look-up that finds the key or column for each field, such as the speaker.
+        fields: Look-up from a field, such as the speaker, to the key or column that contains it.
         notices: Notices to the user, which count the dialogue if a name was changed.
     """
     people: list[tuple[str, str]] = []
@@ -119,7 +119,8 @@ class SpeakerNotice:
 
     Args:
         file: The file name, for the notice.
-        fields: Look-up that finds the key or column for each field, and knows which ones the user named.
+        fields: Look-up from a field, such as the speaker, to the key or column that contains it. It also
+            tells which of them the user named.
         notices: Notices to the user. `report` adds one notice.
     """
 
@@ -170,7 +171,8 @@ def report_missing_time(file: str, cells: Value, fields: Fields, notices: Notice
     Args:
         file: The file name, for the notice.
         cells: The first row of a table, or the first turn of a dialogue.
-        fields: Look-up that finds the key or column for each field, and knows which ones the user named.
+        fields: Look-up from a field, such as the speaker, to the key or column that contains it. It also
+            tells which of them the user named.
         notices: Notices to the user, to which the report is added.
     """
     known = fields.of(cells)

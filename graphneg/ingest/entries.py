@@ -104,7 +104,7 @@ def sources(given: Sequence[Any], loader: str, fields: Fields, options: LoadOpti
     Args:
         given: Paths, or Python objects that contain dialogues.
         loader: The name of the loader, for messages.
-        fields: Look-up that finds the key or column for each field, such as the text.
+        fields: Look-up from a field, such as the text, to the key or column that contains it.
         options: Options for loading, such as the corpus and split.
 
     Returns:
@@ -283,7 +283,7 @@ def frame_rows(value: Any, fields: Fields) -> list[dict[str, Any]] | None:
 
     Args:
         value: A decoded JSON document.
-        fields: Look-up that finds the key or column for each field, such as the text.
+        fields: Look-up from a field, such as the text, to the key or column that contains it.
 
     Returns:
         The rows, as dicts from column to cell, for the orients ``columns`` (the default), ``split`` and
@@ -344,7 +344,7 @@ def table_rows(
     Args:
         path: The file to read.
         separator: The character between cells, such as a comma.
-        fields: Look-up that finds the key or column for each field, such as the text.
+        fields: Look-up from a field, such as the text, to the key or column that contains it.
         progress: Progress display; advanced by the number of bytes read.
         encoding: The codec of the text; empty for UTF-8.
         skipped: The number of lines above the header.

@@ -508,7 +508,7 @@ def is_utterance(value: Any, fields: Fields) -> bool:
 
     Args:
         value: An entry of a file.
-        fields: Look-up that finds the key or column for each field, such as the text.
+        fields: Look-up from a field, such as the text, to the key or column that contains it.
 
     Returns:
         True for a string, and for an object that has a text but no turns.
@@ -547,7 +547,7 @@ def has_turns(value: Any, fields: Fields) -> bool:
 
     Args:
         value: An entry of a file.
-        fields: Look-up that finds the key or column for each field, such as the text.
+        fields: Look-up from a field, such as the text, to the key or column that contains it.
 
     Returns:
         True if `Fields.turns_of` finds the key of the turns, or if the entry has one of the shapes of
@@ -569,7 +569,7 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
     Args:
         place: The position of the header, for the message.
         columns: The names of the columns.
-        fields: Look-up that finds the key or column for each field, such as the text.
+        fields: Look-up from a field, such as the text, to the key or column that contains it.
 
     Raises:
         InputError: A required column is missing, a column that the user named is missing, or a column occurs
@@ -605,7 +605,7 @@ def require_named_columns(place: str, columns: Sequence[str], fields: Fields) ->
     Args:
         place: The position of the header, for the message.
         columns: The names of the columns.
-        fields: Look-up that knows the columns that the user named.
+        fields: Look-up that tells which columns the user named.
 
     Raises:
         InputError: A column that the user named is missing, or a column occurs twice.
@@ -631,7 +631,7 @@ def is_threaded(found: Mapping[str, str], fields: Fields) -> bool:
 
     Args:
         found: The key that contains each field.
-        fields: Look-up for the keys of fields, which knows the keys that the user named.
+        fields: Look-up from a field, such as the text, to its key. It also tells which keys the user named.
 
     Returns:
         True if there is no dialogue column, the user did not declare that all rows are one dialogue, and

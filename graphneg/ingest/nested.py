@@ -33,7 +33,7 @@ def lifted(value: Any, fields: Fields) -> Any:
 
     Args:
         value: An entry of a file.
-        fields: Look-up that knows the keys and paths that the user named.
+        fields: Look-up that tells which keys and paths the user named.
 
     Returns:
         The entry. In a dialogue, the values in its turns are moved as well. An entry in which no path leads
@@ -82,7 +82,7 @@ def inner_dialogues(value: Any, fields: Fields) -> list[Any] | None:
 
     Args:
         value: An entry of a file.
-        fields: Look-up that finds the key or column for each field.
+        fields: Look-up from a field, such as the text, to the key or column that contains it.
 
     Returns:
         The dialogues, also those in lists of lists; None if the entry is a dialogue or an utterance itself,

@@ -104,7 +104,7 @@ class RowReader:
 
     Args:
         first: The first row. Its keys show which columns contain the dialogue, the turn and the split.
-        fields: Look-up that finds the key or column for each field, such as the text.
+        fields: Look-up from a field, such as the text, to the key or column that contains it.
         notices: Notices to the user, which report how columns were interpreted and what was assumed.
         file: The name of the file, for notices.
         date_order: What comes first in dates such as ``03/04/2024``, ``day`` or ``month``; None to derive it

@@ -83,7 +83,7 @@ def dialogue_values(
     Args:
         read: Function that reads the entries from the beginning.
         progress: Progress display, advanced while entries are read.
-        fields: Look-up that finds the key or column for each field, such as the text.
+        fields: Look-up from a field, such as the text, to the key or column that contains it.
         notices: Notices to the user, which report how keys were interpreted and what was assumed.
         once: Whether the entries can be read only once. If a second pass is needed, they are stored on disk.
         date_order: What comes first in dates such as ``03/04/2024``, ``day`` or ``month``; None to derive it
@@ -234,7 +234,7 @@ class _ObjectReader:
     """A reader for entries that are whole dialogues: objects that contain turns, or lists of turns.
 
     Args:
-        fields: Look-up that finds the key or column for each field, such as the text.
+        fields: Look-up from a field, such as the text, to the key or column that contains it.
         notices: Notices to the user, which report how keys were interpreted and what was assumed.
         file: The name of the file, for notices.
         names: Generator of names for dialogues without ids.
@@ -549,7 +549,7 @@ class _Names:
     number could also be the id of a later dialogue, so the name has a prefix: ``unnamed-3``, for example.
 
     Args:
-        fields: Look-up that finds the key or column for each field, such as the text.
+        fields: Look-up from a field, such as the text, to the key or column that contains it.
         again: Function that reads the entries of the file again.
     """
 
