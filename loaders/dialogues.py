@@ -380,7 +380,6 @@ def dialogue(value: Any) -> Dialogue:
 
 
 def _unnamed_turns(value: Mapping[str, Any]) -> frozenset[int]:
-    """Return the indices of the turns without a speaker."""
     turns = enumerate(value["turns"])
     return frozenset(at for at, turn in turns if isinstance(turn, str) or "speaker" not in turn)
 

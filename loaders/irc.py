@@ -138,7 +138,6 @@ def _named_day(text: str, last: date) -> date:
 
 
 def _day_in(text: str, way: re.Pattern[str]) -> date | None:
-    """Return the date in a text; None if there is none."""
     found = way.search(text)
     if found is None:
         return None

@@ -39,8 +39,6 @@ _FORENOON = re.compile(r"a\.?m\.?|午前|上午|오전", re.IGNORECASE)
 
 @dataclass(slots=True)
 class _Written:
-    """A message as it is written in the file."""
-
     line: Line
     seconds: float
     name: str

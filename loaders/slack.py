@@ -111,7 +111,6 @@ def _channels(path: Path) -> list[tuple[Path, list[Path]]]:
 def _dialogues(
     channel: Path, days: Sequence[Path], options: LoadOptions, known: IdSet
 ) -> Iterator[Dialogue | Rejected]:
-    """Yield the dialogues of a channel."""
     names = _people(channel)
     _add_profiles(names, days)
     corpus = "slack"
@@ -154,7 +153,6 @@ def _flow(
 
 
 def _messages(day: Path, options: LoadOptions, names: Mapping[str, str]) -> Iterator[Item | Rejected]:
-    """Yield the messages of a day, in the order of the file."""
     for item in json_items(day, options.progress):
         if isinstance(item, Rejected):
             yield item

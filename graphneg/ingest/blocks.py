@@ -161,7 +161,6 @@ def block_records(folder: Path, shard: Shard | None) -> Iterator[Record]:
 
 
 def _encoded(record: Record) -> bytes:
-    """Encode a record as a line of JSON."""
     # `json` escapes all characters beyond ASCII, even lone surrogates, which `write_records` reports later.
     line = json.dumps([type(record).__name__, msgspec.to_builtins(record)]).encode("ascii") + b"\n"
     if len(line) > LONGEST_LINE:
@@ -170,7 +169,6 @@ def _encoded(record: Record) -> bytes:
 
 
 def _decoded(line: bytes) -> Record:
-    """Decode a line that `_encoded` wrote."""
     name, value = json.loads(line)
     # In JSON, the node numbers that are the keys of token spans are strings. Convert them back.
     return msgspec.convert(value, _KINDS[name], str_keys=True)

@@ -87,7 +87,6 @@ class _Answer(list[Record]):
     """The result of a statement: its rows, and the numbers of nodes and relationships that it created."""
 
     def __init__(self, rows: Iterable[Row] = (), nodes: int = 0, relationships: int = 0) -> None:
-        """Initialize with the rows of the result, and with how many nodes and relationships were created."""
         super().__init__(Record(row) for row in rows)
         self._counted = SimpleNamespace(nodes_created=nodes, relationships_created=relationships)
 

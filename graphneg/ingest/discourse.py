@@ -267,17 +267,7 @@ class _Reader:
     """A transaction with the method `read`, so that it can be read like a store."""
 
     def __init__(self, tx: ManagedTransaction) -> None:
-        """Initialize with an open transaction."""
         self._tx = tx
 
     def read(self, query: str, /, **parameters: Any) -> list[Record]:
-        """Return all rows of a query.
-
-        Args:
-            query: The Cypher text.
-            **parameters: Its parameters.
-
-        Returns:
-            The rows.
-        """
         return send_text(self._tx, query, parameters).records()

@@ -358,7 +358,6 @@ class RowReader:
         self._number += 1
 
     def _made(self, rows: list[DialogueRow]) -> Item:
-        """Build a dialogue from its rows, as a decoded JSON object."""
         first = rows[0]
         if "dialogue" in self._known and not first.dialogue:
             raise ItemError(f"the column {self._known['dialogue']!r} is empty")
@@ -424,7 +423,6 @@ class RowReader:
         return " and ".join(repr(known[field]) for field in fields if field in known)
 
     def _in_order(self, rows: list[DialogueRow]) -> list[DialogueRow]:
-        """Return the rows of a dialogue in the order of its turns."""
         if (key := self._known.get("turn")) is not None:
             # A row whose dialogue is unknown may be the first turn of this dialogue. If the numbers in the
             # file start at 0, a dialogue that starts at 1 may have lost its turn 0, so reject it.

@@ -251,7 +251,6 @@ class _ObjectReader:
         dates: Dates,
         notes: NoteFinder,
     ) -> None:
-        """Initialize the reader."""
         self._fields, self._notices, self._file = fields, notices, file
         self._names, self._dates, self._notes = names, dates, notes
         self._speakers, self._ids = SpeakerNotice(file, fields, notices), IdNotice(file, notices)
@@ -554,7 +553,6 @@ class _Names:
     """
 
     def __init__(self, fields: Fields, again: Callable[[], Entries]) -> None:
-        """Initialize the object. No dialogue has a name yet."""
         self._fields, self._again = fields, again
         self._ids_are_given: bool | None = None
         self._keys = set[str]()

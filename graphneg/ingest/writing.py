@@ -192,7 +192,6 @@ def write_batch(tx: ManagedTransaction, batch: Batch) -> Outcome:
 
 
 def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) -> None:
-    """Write dialogues and graphs."""
     stored = _stored(tx, "load/stored", "digest", [dialogue.id for dialogue in batch.dialogues])
     given = zip(batch.dialogues, batch.dialogue_rows.dialogues, strict=True)
     dialogues = [
@@ -382,7 +381,6 @@ class _Writer:
     """Collects records in batches, and writes the batches in another thread."""
 
     def __init__(self, store: Target, report: LoadReport, grouping: GraphDialogues) -> None:
-        """Initialize the writer with an empty batch and the store's lexicon."""
         self._store = store
         self._grouping = grouping
         self._report = report

@@ -308,7 +308,6 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
 
     @property
     def _open_file(self) -> BinaryIO:
-        """The open part file."""
         assert self._file is not None, "the file is complete already"
         return self._file
 

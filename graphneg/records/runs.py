@@ -196,7 +196,6 @@ def file_digest(path: Path) -> str:
 
 
 def _exists_error(path: Path, which: str = "") -> InputError:
-    """Return the error for an existing file that must not be replaced."""
     error = InputError(
         f"{path}: the file already exists{which}; name another file, or overwrite it (--overwrite)"
     )
