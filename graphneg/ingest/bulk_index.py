@@ -180,7 +180,7 @@ class BulkIndex:
         with self._lock:
             self._tables.execute("BEGIN")
             try:
-                # Pass this object instead of a transaction: `work` calls only `run`, which both have.
+                # Pass this object in place of a transaction: `work` calls only `run`, which it also has.
                 done = work(cast(ManagedTransaction, self))
             except BaseException:
                 self._tables.execute("ROLLBACK")

@@ -152,7 +152,7 @@ def _roles(said: Sequence[Utterance]) -> frozenset[str]:
 
 
 def _answering(responses: Sequence[Response], kept: Sequence[int], notices: Notices) -> list[Response]:
-    """Drop invalid responses. Renumber the answered turns of the others, because turns were left out."""
+    """Drop invalid responses. Update the turn numbers of the others, because turns were left out."""
     found: list[Response] = []
     for one in responses:
         before = sum(turn <= one.turn for turn in kept)
