@@ -229,7 +229,7 @@ def without_unusable(group: Group) -> Group:
         for answer in group.negatives
         if (key := match_key(answer.text)) and not (key in known and _has_context_of(answer, group))
     ]
-    # In most groups, nothing is dropped, and then no copy is needed.
+    # Usually no response is dropped. Then return the given group instead of a copy.
     if len(right) + len(wrong) == group.size:
         return group
     return Group(group.id, group.context, right, wrong)
@@ -246,13 +246,13 @@ def _same_turns(turns: Sequence[str], others: Sequence[str]) -> bool:
 
 
 def groups_of_contexts(choices: Iterable[LabelledContext]) -> list[Group]:
-    """Convert contexts with responses into groups.
+    """Convert each `LabelledContext` into a `Group`.
 
     Args:
         choices: Contexts with correct and wrong responses.
 
     Returns:
-        One group per context. The key of a wrong response in ``negatives`` becomes its source.
+        One group per context. The source of a wrong response is its key in ``LabelledContext.negatives``.
     """
     return [
         Group(
@@ -279,8 +279,8 @@ def labelled_context(group: Group) -> LabelledContext:
         by_source[answer.source].append(answer)
     parts: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     edited: dict[int, tuple[str, ...]] = {}
-    # The twin of an edited reply is this reply, which is a correct response already. The twin of an edited
-    # dialogue answers another context.
+    # Leave out twins whose context was edited: such a twin is correct in its edited context, but perhaps not
+    # in the context of this group.
     right = tuple(dict.fromkeys(answer.text for answer in group.positives if answer.context is None))
     # In `LabelledContext.responses`, wrong responses come after the correct responses, so the first wrong
     # response has the number of correct responses as its index.
@@ -364,17 +364,18 @@ class ContextWriter:
         for dialogue in dialogues:
             said = {turn.turn: turn.text for turn in dialogue.turns}
             found: defaultdict[int, list[tuple[str, int, str]]] = defaultdict(list)
-            # A stored response that answers turn n is an alternative to turn n + 1, so group it with this
-            # turn.
+            # A stored response with turn number n answers turn n. It is an alternative to turn n + 1, so it
+            # belongs to the group of turn n + 1.
             for one in responses.get(dialogue.id, ()):
                 found[one.turn + 1].append((one.text, one.label, one.source))
             for at in {*said, *found}:
-                # Remove the records that are used. `duplicated` counts those that are left at the end.
+                # Remove the records of this turn from `_entries`. Records that are never removed are counted
+                # by `duplicated`.
                 given = self._entries.pop(utterance_id(dialogue.id, at), ())
                 found[at] += [(entry.response, entry.label, entry.source) for entry in given]
             for at in sorted(at for at, answers in found.items() if answers):
-                # All responses in this iteration are alternatives to turn `at`. The earlier turns are the
-                # context.
+                # `found[at]` contains alternatives to turn `at`, so the context consists of all earlier
+                # turns.
                 turns = tuple(text for turn, text in said.items() if turn < at)
                 right = dict.fromkeys([said[at]] if at in said else [])
                 wrong: defaultdict[str, dict[str, None]] = defaultdict(dict)
@@ -434,8 +435,8 @@ def export_contexts(
         out: File to write.
         selection: Dialogues to write.
         progress: Progress display, which is advanced by the number of dialogues.
-        write: Writer that adds the negatives of its files, and counts the contexts, records and responses
-            that it skips.
+        write: Converter of dialogues into lines of the output. It adds the records of its files of negatives,
+            and counts the contexts, records and responses that it skips.
         overwrite: Whether to replace an existing file.
 
     Returns:
@@ -456,8 +457,9 @@ def transforms_of(record: Negative) -> tuple[str, ...]:
         have the name of the generator instead of the name of a transform.
     """
     made = dict.fromkeys(str(edit.transform) for edit in record.edits)
-    # If `edit.transform` equals `record.recipe`, it names a generator, or a transform that is used as a
-    # recipe. A record without graphs comes from a generator, so leave out its name.
+    # The edits of a generator have its name (`record.recipe`) instead of the name of a transform, so leave
+    # out this name. A transform can also have the name of the recipe, but then the record contains AMR
+    # graphs.
     return tuple(one for one in made if one != record.recipe or record.amr)
 
 
@@ -532,7 +534,7 @@ def add_entry(group: Group, entry: Entry) -> None:
 
 
 def _add(answers: list[Answer], answer: Answer) -> None:
-    """Add an answer to a list, or combine it with an equal answer in the list."""
+    """Add an answer to ``answers``. If the list contains an equal answer, combine the two."""
     if answer not in answers:
         answers.append(answer)
         return

@@ -272,11 +272,11 @@ class Generator(ABC):
     def drafts(self, contexts: Sequence[Context], per_context: int, seed: int) -> Sequence[Draft]:
         """Return all usable candidates for each context. The candidates are chosen when shards are merged.
 
-        This method is called only if `choice` returns settings.
+        This method is called only if `choice` does not return None.
 
         Args:
             contexts: Contexts that need wrong responses.
-            per_context: Maximum number of candidates per context that will later be chosen.
+            per_context: Maximum number of candidates that will later be chosen for each context.
             seed: Seed for all random choices.
 
         Returns:
@@ -333,8 +333,8 @@ class Generator(ABC):
         missing, self._missing = self._missing, ()
         return list(missing)
 
-    # The default is a class attribute, so that subclasses need not call `__init__`. It is an immutable tuple,
-    # so that one generator cannot change the default of another.
+    # `_missing` is a class attribute, so that subclasses need not call `__init__`. It is an immutable tuple,
+    # so that no generator changes the list of another generator.
     _missing: tuple[tuple[str, str], ...] = ()
 
 
@@ -436,7 +436,7 @@ class ContextSelection:
     places: Places = "last"
 
     def __post_init__(self) -> None:
-        """Check that ``places`` is one of the values of `Places`."""
+        """Check that ``places`` is ``last`` or ``every``."""
         if self.places not in get_args(Places):
             raise InputError(
                 f"unknown value {self.places!r} of places; choose one of {', '.join(get_args(Places))}"

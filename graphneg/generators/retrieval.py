@@ -228,7 +228,7 @@ class BankGenerator(Generator):
         """Read the responses to search, and return a function that yields candidates, best first."""
 
     def bank(self) -> list[BankEntry]:
-        """Read the bank (the responses to search) from the store, with the generator's options."""
+        """Read the bank, that is, the responses that the options ``most`` and ``corpora`` select."""
         return read_bank(self._store, self._most, self._corpora)
 
     def settings(self) -> Mapping[str, object]:
@@ -429,8 +429,8 @@ class SemiHardGenerator(BankGenerator):
         """Read and embed the bank.
 
         Returns:
-            A function that yields candidates for a context. These are responses inside the margin, sorted by
-            their cosine with the query, highest first.
+            A function that yields candidates for a context, sorted by their cosine with the query, highest
+            first. Each cosine is below that of the correct response, but by less than ``margin``.
         """
         import numpy as np
 

@@ -251,8 +251,8 @@ def add_speakers(network: Any, tokenizer: Any, seed: int) -> None:
     speakers = _SPEAKER_SCALE * _random_parameters(network, (SPEAKERS, 1, rows.shape[1]), generator)
     wider = torch.nn.Embedding(_TYPES, rows.shape[1])
     with torch.no_grad():
-        # The sum has the shape (speakers, segments, size). When its first two dimensions are flattened, the
-        # embedding of a type is in row segment + 2 * speaker.
+        # The sum of speaker vectors and segment embeddings has the shape (speakers, segments, size). After
+        # flattening, row segment + 2 * speaker is the embedding of this segment and this speaker.
         wider.weight.copy_((speakers + segments).flatten(0, 1))
     setattr(parent, name, wider)
     network.config.type_vocab_size = _TYPES

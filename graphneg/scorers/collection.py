@@ -218,8 +218,8 @@ def _write_in_batches(
     with ResumableWriter(path, fingerprint(settings), overwrite=overwrite) as writer:
         done, written = writer.resumed.dialogues, writer.resumed.negatives
         bar.advance(done)
-        # The items are in the same order in each run, so the items that an interrupted run has finished come
-        # first. They are skipped.
+        # Skip the items that an interrupted run has finished. They come first, because the order is the same
+        # in each run.
         rest = islice(items, done, None)
         while some := list(islice(rest, BATCH)):
             for line in lines(some):
@@ -326,7 +326,7 @@ class FileResponses(Generator):
         ]
 
     def settings(self) -> Mapping[str, object]:
-        """Return a digest of the file from which the responses are read, as the only setting."""
+        """Return a digest of the file of responses, because only the file determines the output."""
         return {"responses": hashlib.sha256(self._path.read_bytes()).hexdigest()}
 
 

@@ -126,10 +126,10 @@ class KeywordOptions(WritingOptions):
 
 @dataclass(slots=True)
 class _PendingNegative(Gap):
-    """A negative still to be made, with the keywords of its last prompt and the texts that the model wrote.
+    """A negative that is needed. For each of its prompts, keywords of its context are drawn.
 
-    ``at`` is the index of the context in the batch. ``texts`` contains the usable texts with their losses,
-    sorted with the most likely text first.
+    ``at`` is the index of the context in the batch. ``words`` are the keywords in the last prompt. ``texts``
+    are the usable texts that the model wrote, each with its losses, sorted with the most likely text first.
     """
 
     id: str = ""
@@ -218,7 +218,7 @@ class KeywordGenerator(WritingGenerator):
     def _pending_negatives(
         self, contexts: Sequence[Context], per_context: int, seed: int
     ) -> list[_PendingNegative]:
-        """Choose keywords and a history for each negative. Count negatives without keywords as missing."""
+        """Get keywords and a history for each negative. Count negatives for which either is not found."""
         all_pending: list[_PendingNegative] = []
         texts = [context.text for context in contexts]
         found = keywords_of(self._extractor, texts, self._options.language)
@@ -245,7 +245,8 @@ class KeywordGenerator(WritingGenerator):
         """Let the model write texts for each missing negative. Keep usable texts, sorted by their losses."""
         prompts: list[Prompt] = []
         for pending in all_pending:
-            # Each attempt (`draw`) draws keywords again, because its number is part of the id of the prompt.
+            # The id contains the number of the attempt (`draw`), so that other keywords are drawn in each
+            # attempt.
             id = f"{pending.id}/{draw}"
             between = (self._options.min_keywords, self._options.max_keywords)
             pending.words = drawn(pending.keywords, between, seed, id, pending.context.text)

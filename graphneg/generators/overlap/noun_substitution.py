@@ -90,7 +90,7 @@ class NounSubstitution:
             try:
                 after = apply_edits(graph, [edit], {})
             except TransformError:
-                # The edited graph would not be well-formed, so try the next pair of nouns.
+                # With this pair of nouns, the edited graph would not be well-formed, so try the next pair.
                 continue
             edited = EditedUtterance(graph.id, "", candidate.text, graph, after, (edit,))
             text = self._decoder.decode([edited])[0].text
@@ -104,7 +104,7 @@ class NounSubstitution:
         return candidate
 
     def _words(self, contexts: Sequence[Context]) -> dict[str, list[str]]:
-        """Return the nouns of each context that can be inserted into a sentence, keyed by context id."""
+        """Return the nouns of each context that can replace a noun of a sentence, keyed by context id."""
         distinct = {context.id: context for context in contexts}
         turns = [(id, turn.text) for id, context in distinct.items() for turn in context.turns]
         found: dict[str, list[str]] = {id: [] for id in distinct}

@@ -149,7 +149,7 @@ class Scenes:
         Returns:
             True if the sum of the weights of the terms (their inverse document frequencies) is high enough.
         """
-        # In a small store, even the rarest terms have low inverse document frequencies, so require less.
+        # In a small store, even the rarest terms have low weights, so the minimum sum is lower.
         return sum(map(self._weight, terms)) >= min(
             _MIN_NEW_WEIGHT, _UNSEEN_TERM_FACTOR * log(1 + len(self._said))
         )
@@ -267,7 +267,7 @@ class TopicFilter:
         )
 
     def _has_other_scene(self, dialogue: str) -> bool:
-        """Return whether a dialogue belongs to another conversation and is about a different scene."""
+        """Return whether a dialogue is about another scene and is no copy of the context's dialogue."""
         scenes = self._scenes
         if scenes.talk(dialogue) == self._talk or not self._rare.isdisjoint(
             scenes.terms_of_dialogue(dialogue)
