@@ -201,7 +201,7 @@ class SpacyExtractor(ABC):
     def _keyword_token(self, token: Any) -> KeywordToken:
         text: str = token.text
         kind: WordClass | None
-        # `notes` is non-empty only if no spaCy model is installed. There are then no lemmas and no parts of
+        # If no spaCy model is installed, `notes` contains a message, and tokens have no lemma and no part of
         # speech.
         if self.notes:
             lemma, kind = token.lower_, None if token.is_stop else "noun"
