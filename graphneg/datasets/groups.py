@@ -390,7 +390,8 @@ class ContextWriter:
                     for kind, some in wrong.items()
                 }
                 self.unusable += sum(map(len, wrong.values())) - sum(map(len, texts.values()))
-                # In the format of DailyDialog++, each context has both correct and wrong responses.
+                # DailyDialog++ has only contexts with both correct and wrong responses, so skip all other
+                # contexts.
                 if turns and right and any(texts.values()):
                     yield LabelledContext(utterance_id(dialogue.id, at), turns, tuple(right), texts)
                 else:
@@ -410,7 +411,7 @@ def _write_contexts(lines: Iterable[Any], out: Path) -> int:
         for line in lines:
             file.write(json_line(line) + "\n")
             count += 1
-    # An empty file is an error. Otherwise, training would fail later with a less helpful message.
+    # Raise an error now. Training with an empty file would fail later with a less helpful message.
     if not count:
         raise InputError(
             "no context has both correct and wrong responses: give files of negatives, or load a corpus "
@@ -519,7 +520,7 @@ def add_entry(group: Group, entry: Entry) -> None:
         entry: The entry. If the group already contains its wrong response, only the categories and transforms
             of the entry are added.
     """
-    # If the context was not edited, the answer has None as its context.
+    # `Answer.context` is None if the context was not edited.
     own = None if _same_turns(entry.edited_context, group.context) else entry.edited_context
     if entry.label:
         twin = entry.source == TWIN
@@ -656,7 +657,7 @@ def split_texts(store: Store, splits: Collection[str]) -> Iterator[str]:
         InputError: The store has no dialogue in one of the splits.
     """
     there = {row["split"] for row in store.read(cypher_text("read/corpora"))}
-    # Without this check, a misspelled name would be ignored, and the split would not be held out.
+    # Without this check, a split with a misspelled name would not be held out.
     if strange := sorted(set(splits) - there):
         known = ", ".join(sorted(there)) or "none"
         raise InputError(f"the store has no dialogue of the split {strange[0]!r}; available: {known}")

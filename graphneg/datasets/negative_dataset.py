@@ -136,8 +136,8 @@ class NegativeDataset:
         if not fixed.exists():
             with open(unfinished := fixed.with_suffix(".tmp"), "wb") as file:
                 file.writelines(map(_line, self._read()))
-            # The file gets its name only when it is complete, so that an interrupted run leaves no incomplete
-            # file.
+            # Rename the file when it is complete, so that an interrupted run leaves no incomplete file under
+            # this name.
             unfinished.rename(fixed)
         made = (entry for item in self._source_functions for entry in entries_of(item(self._seed + epoch)))
         with open(fixed, "rb") as file:

@@ -295,7 +295,7 @@ class PairSampler:
         group = self.groups[draw.group]
         other = group if draw.other == draw.group else self.groups[draw.other]
         answer = other.positives[draw.slot] if draw.slot >= 0 else other.negatives[-1 - draw.slot]
-        # A correct response to another context is a random negative for this context.
+        # A random negative is a correct response to another context, so change its source to "random".
         if other is not group:
             answer = Answer(answer.text, RANDOM)
         context = group.context if answer.context is None else answer.context

@@ -329,7 +329,7 @@ class Generator(ABC):
             One pair for each missing candidate: the reason in the form ``code: sentence``, and the id of the
             context.
         """
-        # Clear the list, so that each missing candidate is reported only once.
+        # Clear `_missing`, so that each missing candidate is reported only once.
         missing, self._missing = self._missing, ()
         return list(missing)
 

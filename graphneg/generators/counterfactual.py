@@ -190,7 +190,7 @@ class CounterfactualGenerator(WritingGenerator):
         return asked
 
     def _replies(self, questions: Sequence[Question], seed: int) -> Sequence[CounterfactualReply]:
-        """Return the reply that the model writes for each context with the substitute keyword.
+        """Let the model answer each question with a reply that contains the substitute.
 
         Counterfactual replies require the logits of the model. A served model does not return logits, so it
         is only prompted to write another reply.
@@ -214,7 +214,7 @@ class CounterfactualGenerator(WritingGenerator):
     def _questions_for(
         self, contexts: Sequence[Context], per_context: int, seed: int
     ) -> list[_ContextQuestions]:
-        """Prepare what to ask the language model for each context.
+        """Create the questions to the language model for each context.
 
         A question asks what an observed reply would have been with a substitute for its perspective (the
         keyword to which it shifts the topic).

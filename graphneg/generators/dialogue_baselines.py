@@ -144,7 +144,7 @@ class DialogueBaseline(Generator):
                 turn_edits=tuple(edits),
                 speaker=last.speaker,
             )
-            # `seen` contains the original dialogue and all candidates so far.
+            # `seen` contains the candidates so far and the original dialogue.
             if len(seen) > per_context:
                 return
 

@@ -277,7 +277,7 @@ class Generated(NegativeStream):
         )
 
     def _negatives(self, contexts: Sequence[Context]) -> Iterator[Negative]:
-        """Yield the negatives for a batch of contexts. Count missing negatives and met target features."""
+        """Yield the negatives for a batch of contexts, and count how many negatives are missing."""
         name, asked = self._generator.name, self._generation
         with self._named():
             answers = self._generator.generate(contexts, asked.per_context, asked.seed) if contexts else ()

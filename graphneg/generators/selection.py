@@ -231,8 +231,8 @@ def pairs_to_learn(
         )
     if len({record.dialogue for record in right}) == 1:
         raise InputError("all records for validation come from one dialogue: random pairs need at least two")
-    # The random response for a record comes from another dialogue. Search for it from a random record on, and
-    # continue with the first record after the last. The doubled list allows to do so with a slice.
+    # The random response for a record comes from another dialogue. Search for it from a random record on.
+    # After the last record, continue with the first. A slice of the doubled list has this order.
     turned = right + right
     random: list[ContextResponse] = []
     for own in right:
@@ -271,8 +271,8 @@ def threshold(right: Sequence[float], random: Sequence[float], quantile: float |
     if quantile is not None and not 0 < quantile <= 1:
         raise InputError(f"quantile must be above 0 and at most 1, not {quantile}")
     fitting, others = sorted(right), sorted(random)
-    # Only the perplexities of correct pairs are tried as thresholds. A threshold between two of them keeps as
-    # many correct pairs as the lower of the two, and at least as many random pairs, so it cannot be better.
+    # Try only the perplexities of correct pairs as thresholds. A threshold between two of them keeps the same
+    # correct pairs as the lower one, but maybe more random pairs, so it cannot be better.
     tried = fitting if quantile is None else [fitting[ceil(quantile * len(fitting)) - 1]]
     kept = [[bisect_right(pairs, value) / len(pairs) for pairs in (fitting, others)] for value in tried]
     separations = [Separation(value, *shares) for value, shares in zip(tried, kept, strict=True)]

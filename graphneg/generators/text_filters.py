@@ -228,7 +228,7 @@ def shares_run(words: Sequence[str], others: Sequence[str], size: int = _COPIED_
         >>> shares_run("so I will water the plants of Ann".split(), "will water the plants of".split())
         True
     """
-    # If the text is shorter than `size` words, test whether the other text contains the whole text.
+    # If the first text is shorter than `size` words, test whether the second text contains all of it.
     size = min(size, len(words))
     return not _word_sequences(tuple(words), size).isdisjoint(_word_sequences(tuple(others), size))
 

@@ -218,8 +218,8 @@ def _write_in_batches(
     with ResumableWriter(path, fingerprint(settings), overwrite=overwrite) as writer:
         done, written = writer.resumed.dialogues, writer.resumed.negatives
         bar.advance(done)
-        # Skip the items that an interrupted run has finished. They come first, because the order is the same
-        # in each run.
+        # Skip the items that an interrupted run has finished. They come first, because `items` has the same
+        # order in each run.
         rest = islice(items, done, None)
         while some := list(islice(rest, BATCH)):
             for line in lines(some):

@@ -361,7 +361,7 @@ def _write(
     lexicon = stored_lexicon(tx)
     for terms in in_transactions(sorted({row["text"] for name in _MENTIONS for row in rows[name]}), MAX_ROWS):
         finish(write_terms(tx, terms, lexicon))
-    # The statements for `rows` only add relationships between terms, so `write_terms` has created the terms.
+    # The Cypher statements below only add relationships between terms. All terms were created above.
     for name, given in rows.items():
         for some in in_transactions(given, MAX_ROWS):
             run(tx, f"shift/{name}", rows=some)
@@ -369,7 +369,7 @@ def _write(
 
 
 def _is_being_removed(state: Record, method: Mapping[str, str]) -> bool:
-    """Return whether the shift graph is being deleted. Raise an error if ``method`` is not its method."""
+    """Check that ``method`` built the shift graph, and return whether the graph is being deleted."""
     before = {name: state[name] for name in method}
     if before != method:
         raise InputError(
@@ -382,7 +382,7 @@ def _is_being_removed(state: Record, method: Mapping[str, str]) -> bool:
 
 
 def _forget(store: Store, method: Mapping[str, str], progress: Progress) -> None:
-    """Delete the shift graph in several transactions. Raise an error if another run also starts to do so."""
+    """Delete the shift graph in several transactions. Raise an error if another run deletes it, too."""
     me = uuid4().hex
 
     def removed(tx: ManagedTransaction, name: str) -> int:

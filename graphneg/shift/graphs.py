@@ -214,7 +214,8 @@ class ShiftGraph:
         ways = {focus: list(shifts[focus])[: WAYS if hops > 1 else 0] for focus in missing}
         onward = self.from_each(term for some in ways.values() for term in some)
         for focus in missing:
-            # Perspectives two edges away are reached through a keyword from which there are shifts (`way`).
+            # Keep only the keywords (`way`) from which there are shifts. They lead to perspectives two edges
+            # away.
             leading = [way for way in ways[focus] if onward[way]]
             found[focus, hops] = self._smoothed(shifts[focus], leading, onward)
         _keep(self._likelihoods, found, KEPT // 4)

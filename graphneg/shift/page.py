@@ -192,7 +192,8 @@ def layout(around: Neighbourhood) -> list[Curve]:
     parts = [i / POINTS for i in range(POINTS + 1)]
     sides: dict[int, list[CountedShift]] = {0: [], 1: [], -1: [*around.comes_from]}
     for shift in around.moves_to:
-        # The key is 1 (right), or 0 for a shift from the topic to itself, which is drawn as a loop.
+        # A shift from the topic to itself gets the side 0 (a loop). All other shifts from the topic get the
+        # side 1 (right).
         sides[int(shift.perspective != shift.focus)].append(shift)
     curves: list[Curve] = []
     for side, shifts in sides.items():

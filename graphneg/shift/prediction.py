@@ -420,7 +420,7 @@ class CausalPredictor:
         return best_of_each(post, subsets, (scores[text] for text in texts), self._prior)
 
     def _scores(self, source: list[int], targets: Mapping[str, Sequence[int]]) -> dict[str, float]:
-        """Return the log-probability of each candidate as the continuation of a prompt (all as token ids)."""
+        """Return the log-probability of each candidate as the continuation of a prompt, all as token ids."""
         import torch
 
         model, device = self._model.model, self._model.device

@@ -229,7 +229,7 @@ class WindowSampler:
 
 
 def _collate(scorer: CoherenceScorer, picks: Sequence[WindowExample]) -> Mapping[str, Any]:
-    """Select one window (a range of turns) per dialogue. Return a batch with labels and weights (all 1)."""
+    """Select one window (a range of turns) per dialogue, and convert the windows into a batch."""
     import torch
 
     rows: list[list[int]] = []

@@ -297,7 +297,7 @@ class KeywordGenerator(WritingGenerator):
         return self.judge.read([text for _, text in texts], histories)
 
     def _fill(self, unfilled: Sequence[_PendingNegative], all_pending: Sequence[_PendingNegative]) -> None:
-        """Choose for each missing negative its most likely text that is a wrong response to the context.
+        """Choose, for each missing negative, the most likely text that is a wrong response to its context.
 
         A text is rejected if its loss after the context is not much higher than its loss after the history in
         its prompt, if it is nonsense after the context, or if it nearly equals another candidate for the
@@ -397,7 +397,7 @@ def _generator(
     histories: Histories | None = None,
     vectors: str | Path | None = None,
 ) -> KeywordGenerator:
-    """Create a generator that writes replies to ``histories``, or single sentences without histories."""
+    """Create a generator that writes replies to histories; single sentences if ``histories`` is None."""
     chosen, near = options_of(KeywordOptions, name, options), None
     if name == "key-sem":
         if vectors is None:

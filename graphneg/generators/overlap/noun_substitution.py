@@ -77,7 +77,8 @@ class NounSubstitution:
         """Return the candidate with one noun replaced by one of ``words``, if a noun is suitable."""
         said = {node.label for node in graph.nodes}
         shared = set(candidate.provenance.get("shared", "").split(", "))
-        # Do not replace a word that also occurs in the context: it is the reason for retrieving the sentence.
+        # Do not replace a word that also occurs in the context, because the sentence was retrieved for this
+        # word.
         nouns = (at for at in _nouns(graph, candidate.text) if at[0].concept not in shared)
         for (noun, takes), word in product(nouns, [word for word in words if word not in said]):
             # The object of "eat" must be food, so "soup" may replace "bread", but "court" may not.

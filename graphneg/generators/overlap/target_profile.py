@@ -179,7 +179,7 @@ class OverlapOptions:
                 if is_share
                 else isinstance(value, int) and value >= 1
             )
-            # Any option may be None, which means that a sentence need not meet this condition.
+            # An option may also be None, which switches its condition off.
             if value is not None and not holds:
                 what = "a share from 0 to 1" if is_share else "a whole number of at least 1"
                 raise GeneratorError(f"overlap: {name} must be {what}, not {value!r}")
@@ -580,7 +580,8 @@ def shortlist(
                 continue
             mentioned, likest = sentence.terms, conditions.max_response_overlap * len(sentence.terms)
             # Drop a sentence with a word to which replies usually shift (a word of `usual`), because it may
-            # be a correct response. Words of the context do not count, because they are no shift.
+            # be a correct response. A word of the context does not count, because repeating it does not shift
+            # the topic.
             if usual and not usual.isdisjoint(mentioned - terms.terms):
                 continue
             # Most sentences pass a fast test: if a sentence shares few enough words with all correct
