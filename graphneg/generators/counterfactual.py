@@ -190,7 +190,7 @@ class CounterfactualGenerator(WritingGenerator):
         return asked
 
     def _replies(self, questions: Sequence[Question], seed: int) -> Sequence[CounterfactualReply]:
-        """Let the model answer each question with a reply that contains the substitute.
+        """Return the model's answer to each question: a reply that contains the substitute.
 
         Counterfactual replies require the logits of the model. A served model does not return logits, so it
         is only prompted to write another reply.
