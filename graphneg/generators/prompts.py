@@ -26,7 +26,8 @@ from graphneg.nn.language_models import LanguageModel
 HISTORY_TURNS = 2
 """Number of turns that a prompt for a reply with keywords or blanks shows, counted back from the reply."""
 TURN_WORDS = 30
-"""Maximum number of words of each turn in such a prompt. Of a longer turn, the prompt shows only the end."""
+"""Maximum number of words of a turn in a prompt for a reply with keywords or blanks. A longer turn is
+truncated at its beginning."""
 EXCHANGE_TURNS = 3
 """Number of turns that a prompt for a reply with a given perspective shows, counted back from the reply."""
 

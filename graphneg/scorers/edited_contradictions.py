@@ -65,7 +65,7 @@ MIX: tuple[Kind, ...] = (*KINDS, *KINDS[:3], *KINDS[:2])
 Of ten pairs, three are ``restated``, three ``crossed``, two ``elsewhere``, one ``agreed`` and one ``later``.
 """
 _OWN_WORDS = 7
-"""One in this many contradictions is reworded only by templates, even if there are sentences of other
+"""One of seven contradictions is reworded only by templates, even if there are sentences of other
 speakers."""
 
 TRANSFORMS = ("polarity_flip", "antonym_substitution", "self_contradiction")

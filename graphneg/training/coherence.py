@@ -163,7 +163,8 @@ class WindowSampler:
         Args:
             dialogues: Dialogues with their edited versions.
             mix: Number of edited versions of each dialogue to use per epoch, keyed by recipe, generator or
-                error category; ``twin`` for twins, which are coherent.
+                error category; ``twin`` for twins: coherent dialogues made by the same construction as an
+                edited version.
             seed: Seed for sampling edited versions and windows.
             held_out: Texts of turns. Dialogues that contain one of these turns are removed.
 

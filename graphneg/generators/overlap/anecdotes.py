@@ -24,7 +24,7 @@ from graphneg.english.words import CLOSED, is_past, readings, table_rows, word_c
 _TABLE = "anecdotes.tsv"
 """File with the weight of each feature. Its header names the data from which the weights were computed."""
 _LONGEST = 24
-"""Highest number of words that the length features distinguish. Longer texts count as this long."""
+"""Highest number of words in the length features. Longer texts get the feature of texts of this length."""
 _LONG_WORD = 9
 """Minimum number of letters in a word that counts as long."""
 _MANY = 2

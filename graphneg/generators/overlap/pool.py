@@ -49,8 +49,8 @@ ELSEWHERE = 128
 """Number of random terms that are kept for negatives that should share no words with their contexts. For such
 a negative, some of these terms are searched for instead of terms of the context."""
 SPOKEN_ENOUGH = 5_000
-"""Minimum number of sentences from dialogues with which these sentences alone determine which terms are
-everyday words. With fewer such sentences, all sentences of the pool determine it."""
+"""If the pool has at least this number of sentences from dialogues, only these sentences determine which
+terms are everyday words. Otherwise, all sentences of the pool determine it."""
 NARROW = 10.0
 """The vocabulary of the dialogues counts as narrow if their number of distinct terms is below this factor
 times the square root of their number of sentences. For example, 1,000 sentences of booking dialogues that
