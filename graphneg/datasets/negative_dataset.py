@@ -248,7 +248,7 @@ def store_groups(entries: Iterable[Entry], folder: Path, held_out: HeldOut) -> N
     response is then left out because it is a held-out text.
 
     Args:
-        entries: The values of records that are needed for grouping, in any order.
+        entries: Entries (the values of records that are needed for grouping), in any order.
         folder: Folder to write to.
         held_out: Texts to leave out of the correct and wrong responses. The iterator ``entries`` may add
             texts to this set while it is read.

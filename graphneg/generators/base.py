@@ -258,7 +258,7 @@ class Generator(ABC):
     def choice(self, per_context: int) -> Mapping[str, Any] | None:
         """Return the settings for choosing candidates when the shards of a run are merged.
 
-        A shard of such a run contains drafts, that is, lists of all usable candidates for each context.
+        Until then, the output files of the shards contain drafts: all usable candidates for each context.
 
         Args:
             per_context: Maximum number of candidates per context.
@@ -395,7 +395,7 @@ def get_generator(name: str, store: Store, **options: Any) -> Generator:
 
 
 def require_generator(made: Any) -> Generator:
-    """Return the given object if it is a generator, and raise an error otherwise.
+    """Return ``made`` if it is a generator, and raise an error otherwise.
 
     Args:
         made: Object that should be a generator.

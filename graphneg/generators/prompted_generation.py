@@ -1,6 +1,6 @@
-"""Provide the common parts of generators that prompt a language model.
+"""Define the options and the base class of generators that prompt a language model.
 
-`WritingOptions` contains the options that all such generators have, and loads their models. The writer is a
+`WritingOptions` contains the options that all these generators have, and loads their models. The writer is a
 local or served model that writes the texts. The judge is a local model that scores the texts.
 `WritingGenerator` is the base class of the generators. It counts rejected texts by reason, never returns two
 nearly equal texts in a run, and estimates the requests that a run would send to a model server.

@@ -122,7 +122,7 @@ class Bidirectional:
             pairs: Contexts, each with a response.
 
         Returns:
-            One item per pair, in the order of ``pairs``.
+            One `Perplexities` object per pair, in the order of ``pairs``.
         """
         from_end = self.backward.direction == "backward"
         forward = self.forward.score(
@@ -338,7 +338,7 @@ class SelectionCriteria:
 
 
 class Selected(NegativeStream):
-    """A stream of the records in a file whose perplexities meet given criteria.
+    """A stream of the records in a file whose perplexities meet the criteria of a `SelectionCriteria`.
 
     Consecutive records of the same context are ranked together. Only one batch of contexts is in memory at a
     time. ``summary`` counts the kept records, and for each reason the records that were dropped for it.

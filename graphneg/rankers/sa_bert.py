@@ -295,7 +295,7 @@ def _add_markers(network: Any, tokenizer: Any, generator: Any) -> None:
 
 
 def _random_parameters(network: Any, shape: Sequence[int], generator: Any) -> Any:
-    """Draw random parameters with the standard deviation of the encoder's own initialization."""
+    """Draw random parameters with the standard deviation that the encoder uses for initialization."""
     import torch
 
     return torch.randn(*shape, generator=generator) * getattr(network.config, "initializer_range", 0.02)

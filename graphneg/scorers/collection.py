@@ -71,7 +71,7 @@ class ContextChoice:
         """Check that ``top``, ``per_dialogue`` and ``max_turns_back`` are positive.
 
         Raises:
-            InputError: One of them is less than 1.
+            InputError: One of the three numbers is less than 1.
         """
         if min(self.top, self.per_dialogue, self.max_turns_back) < 1:
             raise InputError("top, per_dialogue and max_turns_back must each be at least 1")

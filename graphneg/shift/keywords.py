@@ -320,7 +320,8 @@ class YakeExtractor(SpacyExtractor):
     Among the keywords that YAKE finds, only phrases without stop words are used. A name with several words is
     a keyword as a whole, but its parts are not: "San Francisco" gives ``san francisco``, but not ``san``.
 
-    YAKE's own score ``h`` is 0 or more, and a lower score is better. It is converted into ``1 / (1 + h)``.
+    YAKE gives each keyword a score ``h`` of 0 or more, where lower is better. The salience of the keyword is
+    ``1 / (1 + h)``.
     """
 
     method = "yake"

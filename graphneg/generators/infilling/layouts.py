@@ -116,7 +116,7 @@ class Layout(ABC):
 class OneByOne(Layout):
     """Ask for one blank per prompt, which ends with the text before this blank.
 
-    Before this text, the prompt shows the whole text with a mark for each blank: ``[word]``, ``[phrase]`` or
+    First, the prompt shows the whole text with a mark for each blank: ``[word]``, ``[phrase]`` or
     ``[sentence]``. ``graphneg train infill`` trains models for this layout. For other causal models, the
     prompt contains solved examples. In Donahue et al. (2020, section 3), the models write the answers for all
     blanks at once. This layout asks for one answer at a time, because small models often write too few or too

@@ -43,7 +43,7 @@ def features(text: str) -> Iterator[str]:
         text: Text of a possible response.
 
     Yields:
-        Names of features, each once. A function word is the name of its own feature.
+        Names of features, each once. The feature of a function word has the word as its name, such as ``my``.
 
     Example:
         >>> sorted(set(features("My uncle sold it yesterday.")) - {"it", "my"})

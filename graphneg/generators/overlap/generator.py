@@ -551,7 +551,7 @@ class Similarity:
 
 
 def answered(store: Store) -> list[tuple[str, str]]:
-    """Return the first contexts in a store that have a correct response, each with one such response.
+    """Return the first contexts in a store that have correct responses, each with one of its responses.
 
     From these pairs, `Similarity` computes the usual cosines between contexts and correct responses.
 

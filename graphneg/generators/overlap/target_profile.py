@@ -265,7 +265,7 @@ def terms_of(context: Context, frequency: Callable[[str], int], max_overlap_freq
             can count as a shared word.
 
     Returns:
-        The content words as lemmas, by the part of the dialogue in which they occur.
+        The content words as lemmas: separate sets for the context, its last turn and each correct response.
     """
     turns = [frozenset(content_lemmas(turn.text)) for turn in context.turns]
     answers = tuple(frozenset(content_lemmas(text)) for text in context.correct_responses)
@@ -454,9 +454,9 @@ class ScoredCandidate(NamedTuple):
 
 
 class Shortlist:
-    """A sorted list of sentences whose entries are computed only when they are read.
+    """A sorted list of sentences, which are computed only when they are read.
 
-    Computing all entries would waste time, because often only the first sentence is needed.
+    Computing all sentences would waste time, because often only the first sentence is needed.
     """
 
     def __init__(self, items: Iterator[ScoredCandidate]) -> None:
