@@ -458,9 +458,8 @@ def transforms_of(record: Negative) -> tuple[str, ...]:
         have the name of the generator instead of the name of a transform.
     """
     made = dict.fromkeys(str(edit.transform) for edit in record.edits)
-    # The edits of a generator have its name (`record.recipe`) instead of the name of a transform, so leave
-    # out this name. A transform can also have the name of the recipe, but then the record contains AMR
-    # graphs.
+    # An edit by a generator has the name of the generator (`record.recipe`) in `edit.transform`. Leave out
+    # this name, because it is no transform. If the record contains AMR graphs, the name is a transform.
     return tuple(one for one in made if one != record.recipe or record.amr)
 
 

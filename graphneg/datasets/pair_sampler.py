@@ -404,7 +404,7 @@ class PairSampler:
         words = word_hashes("\n".join(group.context))
         taken: set[str] = set()
         for k in range(amount * _TRIES):
-            # Choose another context and one of its responses at random, both with the same hash.
+            # Choose another context and one of its responses at random. One hash determines both choices.
             draw = number(self._seed, "random", group.id, str(epoch), str(k))
             other = self._kept[draw % self.contexts]
             some = _references(self.groups[other])
@@ -608,7 +608,7 @@ def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = 
         rows.append(Shortage(name, "", sampler.contexts, short, asked, got, spread))
         for (other, category), part in sorted(similarities.items()):
             # Add a row for each error category of the responses with this name. If the name is itself a
-            # category, such as "C-ent", the row above already counts them.
+            # category, such as "C-ent", the row above already counts these responses.
             if other == name and category not in ("", name):
                 size = len(contexts[other, category])
                 rows.append(Shortage(name, category, size, 0, len(part), len(part), _cosine_statistics(part)))

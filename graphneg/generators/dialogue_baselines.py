@@ -144,7 +144,7 @@ class DialogueBaseline(Generator):
                 turn_edits=tuple(edits),
                 speaker=last.speaker,
             )
-            # `seen` contains the candidates so far and the original dialogue.
+            # Stop when there are `per_context` candidates. `seen` also contains the original dialogue.
             if len(seen) > per_context:
                 return
 

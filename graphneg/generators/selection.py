@@ -476,7 +476,7 @@ def _context_key(record: Negative) -> tuple[str, ...]:
 
 
 def _right_responses(record: Negative) -> list[str]:
-    """Return the correct response that a record contains for its context; empty if there is none."""
+    """Return a list with the correct response that a record contains; empty if there is none."""
     if record.label:
         return [record.response]
     # The original response is correct for this context only if the context was not edited.

@@ -210,7 +210,7 @@ class CrossEncoder(EncoderRanker):
 
     @classmethod
     def _prepare(cls, network: Any, tokenizer: Any, seed: int, frozen: Collection[str]) -> None:
-        """Exclude the parameters whose names begin with a prefix in ``frozen`` from training, in place."""
+        """Exclude parameters from training if their names begin with a prefix in ``frozen``."""
         freeze(network, frozen)
 
     def _shortened(self, response: str) -> str:

@@ -68,9 +68,9 @@ class SelectionCriteria:
         max_score: Highest score that the judge may give to a negative; None for no maximum.
         absolute_margin: Minimum difference between the judge's scores of the correct response and of a
             negative; None for no minimum.
-        relative_margin: Like ``absolute_margin``, but as a fraction (0 to 1) of the correct response's score. A
-            negative may score at most ``1 - relative_margin`` times the score of the correct response. None
-            for no minimum.
+        relative_margin: Like ``absolute_margin``, but as a fraction (0 to 1) of the score of the correct
+            response. A negative may score at most ``1 - relative_margin`` times this score. None for no
+            minimum.
     """
 
     per_context: int | None = None

@@ -133,7 +133,7 @@ class WindowSplitter:
         return windows
 
     def _fitting(self, lengths: Sequence[int]) -> int:
-        """Return how many turns fit into a window, counted from the first turn in ``lengths``."""
+        """Return how many turns, from the first turn on, fit into a window."""
         return bisect_right(list(accumulate(lengths)), self.room)
 
 

@@ -119,12 +119,12 @@ class Neighbourhood:
 
     @property
     def more_perspectives(self) -> int:
-        """Number of topics with shifts from this topic, without those in ``moves_to``."""
+        """Number of topics with shifts from this topic that are left out of ``moves_to``."""
         return self.perspectives - len(self.moves_to)
 
     @property
     def more_foci(self) -> int:
-        """Number of other topics with shifts to this topic, without those in ``comes_from``."""
+        """Number of other topics with shifts to this topic that are left out of ``comes_from``."""
         return self.other_foci - len(self.comes_from)
 
 

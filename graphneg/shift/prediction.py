@@ -340,7 +340,7 @@ PRIOR = 1.0
 
 
 def _required_model(model: str | Path | None, kind: str) -> str | Path:
-    """Return ``model``, or raise an error that tells the user how to train a model if it is None."""
+    """Return ``model``. If it is None, raise an error that tells the user how to train a model."""
     if model is None:
         raise ModelError(
             f"the {kind} predictor needs a model, a folder or a hub id, trained on perspectives: "

@@ -262,8 +262,8 @@ class MaskAndFillGenerator(WritingGenerator):
         for (each, original, masked, id), shown in zip(
             found, self._histories.get(contexts, ids, seed), strict=True
         ):
-            # The history (`shown`) is None if the store has no other dialogue. Then skip the text, and count
-            # it as "no-history".
+            # If the store has no other dialogue, there is no history (`shown` is None). Then skip the text,
+            # and count it as "no-history".
             if self.passes(each, "no-history" if shown is None else None) and shown is not None:
                 drafts.append(_Draft(shown.turns, masked, id, asked=each, original=original))
         return drafts

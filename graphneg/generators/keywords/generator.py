@@ -126,7 +126,7 @@ class KeywordOptions(WritingOptions):
 
 @dataclass(slots=True)
 class _PendingNegative(Gap):
-    """A negative that is needed. For each of its prompts, keywords of its context are drawn.
+    """A negative that the model has not written yet.
 
     ``at`` is the index of the context in the batch. ``words`` are the keywords in the last prompt. ``texts``
     are the usable texts that the model wrote, each with its losses, sorted with the most likely text first.
@@ -218,7 +218,7 @@ class KeywordGenerator(WritingGenerator):
     def _pending_negatives(
         self, contexts: Sequence[Context], per_context: int, seed: int
     ) -> list[_PendingNegative]:
-        """Get keywords and a history for each negative. Count negatives for which either is not found."""
+        """Get keywords and a history for each negative. Count negatives without keywords or history."""
         all_pending: list[_PendingNegative] = []
         texts = [context.text for context in contexts]
         found = keywords_of(self._extractor, texts, self._options.language)
@@ -397,7 +397,7 @@ def _generator(
     histories: Histories | None = None,
     vectors: str | Path | None = None,
 ) -> KeywordGenerator:
-    """Create a generator that writes replies to histories; single sentences if ``histories`` is None."""
+    """Create a generator that writes replies, or single sentences if ``histories`` is None."""
     chosen, near = options_of(KeywordOptions, name, options), None
     if name == "key-sem":
         if vectors is None:

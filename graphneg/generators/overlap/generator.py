@@ -143,7 +143,7 @@ class Denoiser(Protocol):
 class _ContextQuery:
     """A context that needs negatives, and its content words (``terms``).
 
-    For each negative, ``profiles`` contains a target profile, and ``lists`` a shortlist of sentences.
+    For each negative, ``profiles`` contains a target profile, and ``lists`` contains a shortlist.
     """
 
     context: Context

@@ -335,7 +335,7 @@ def target_profiles(
 
 
 def _cyclic_slice(terms: Sequence[str], start: int, most: int) -> list[str]:
-    """Return up to ``most`` terms, starting at index ``start``. The first term follows the last term."""
+    """Return up to ``most`` terms from index ``start`` on. After the last term, continue with the first."""
     return [terms[(start + step) % len(terms)] for step in range(min(most, len(terms)))]
 
 
