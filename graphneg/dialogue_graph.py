@@ -238,7 +238,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
                 with the highest score is edited.
             twins: Whether to return each negative together with its twin: the same reply without the error,
                 with label 1. Negatives without a twin are left out.
-            proved: Whether to leave out negatives whose error the discourse layer does not show.
+            proved: Whether to leave out negatives whose error is not proved (see `graphneg.editing.proof`).
             corpora: Names of the corpora to use; empty for all.
             splits: Names of the splits to use; empty for all.
             limit: Maximum number of dialogues. Dialogues without graphs are not counted.

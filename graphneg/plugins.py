@@ -98,7 +98,7 @@ class Plugins:
     error: type[GraphnegError]
 
     def names(self) -> list[str]:
-        """Return the names of all installed plugins of this kind, in alphabetical order."""
+        """Return the names of the installed plugins, for example of all decoders, in alphabetical order."""
         return sorted({entry.name for entry in self._entry_points().values()})
 
     def find(self, name: str) -> Callable[..., Any]:

@@ -226,11 +226,11 @@ def correlation(
     ),
     scores: list[Path] | None = option(
         None,
-        "File of scores from any scorer, one score for each rated item. Repeatable. The files come "
-        "after the models in the comparison.",
+        "File of scores from any scorer, one score for each rated item. Repeatable. Each file counts as a "
+        "further scorer, after the models.",
     ),
     quality: list[str] | None = option(
-        None, "Rated quality to evaluate, such as coherent. Default: all qualities. Repeatable."
+        None, "Evaluate only ratings of this quality, such as coherent. Default: all qualities. Repeatable."
     ),
     level: Literal["turn", "dialogue"] | None = option(
         None,

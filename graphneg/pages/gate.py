@@ -379,8 +379,8 @@ _KEY = secrets.token_bytes(32)
 
 
 def _equal_in_constant_time(given: str, secret: str) -> bool:
-    # Compare digests, because the duration then does not depend on the lengths of the texts. The random key
-    # prevents an attacker from predicting the digest of a text.
+    # Compare digests, which all have the same length, so that the duration of the comparison does not reveal
+    # the length of the secret. The random key prevents an attacker from predicting the digest of a text.
     digests = (
         hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=_KEY).digest() for text in (given, secret)
     )

@@ -129,7 +129,7 @@ class ScoreDistribution:
         """Return the share of responses whose score is lower than a value.
 
         Args:
-            value: A value of the score. It is rounded down to the next threshold.
+            value: A value of the score. If it is between two of the `thresholds`, it is rounded down.
 
         Returns:
             The share among the responses that have the score, from 0 to 1.
@@ -575,7 +575,7 @@ def _place(source: Path) -> Path:
 
 
 def _is_free(path: Path) -> bool:
-    """Return whether an index can be written to a path: there is no file, or an index, which is replaced."""
+    """Return whether an index may be written to a path, where there is no file or only an older index."""
     try:
         open_regular(path).close()
     except FileNotFoundError:
@@ -603,7 +603,8 @@ def _is_current(path: Path, state: str) -> bool:
         return False
     try:
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as index:
-            # The index may come from somebody else. A view in place of a table could run without end.
+            # The index may come from an untrusted source, so compare its schema with the expected schema. If
+            # a view had replaced a table, a query on this view could run forever.
             return _schema(index) == _own_schema() and _fact(index, "state") == state
     # A damaged index counts as outdated.
     except sqlite3.Error:
@@ -624,8 +625,9 @@ def _own_schema() -> set[tuple[str, str, str | None]]:
 
 
 def _record(content: bytes) -> str:
-    """Decompress a record. Raise `ValueError` if it is longer than a line of a file may be."""
-    # A few kilobytes in an index from somebody else could expand to gigabytes.
+    """Decompress a record. Raise `ValueError` if it is longer than `LONGEST_LINE` bytes."""
+    # Limit the length, because a few kilobytes in an index from an untrusted source could expand to
+    # gigabytes.
     stream = zlib.decompressobj()
     text = stream.decompress(content, LONGEST_LINE)
     if stream.unconsumed_tail:

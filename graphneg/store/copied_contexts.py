@@ -80,9 +80,10 @@ class CopiedContexts:
         return self._replies.get((dialogue, turn), ())
 
     def rows(self) -> list[Any]:
-        """Return rows for a snapshot. A row has a list of replies, and the contexts that have these replies.
+        """Return the replies as rows for a snapshot.
 
-        A context is given by its dialogue and turn.
+        A row consists of a list of replies and a list of the contexts to which these replies are correct. A
+        context is a dialogue id and a turn index.
         """
         places: defaultdict[tuple[str, ...], list[ContextKey]] = defaultdict(list)
         for place, texts in self._replies.items():
@@ -182,7 +183,7 @@ class _ContextSoFar:
 
 
 def _hash_of_set(words: Iterable[int]) -> int:
-    """Return a hash of a set of words, which are given as hashes. It does not depend on their order."""
+    """Combine the hashes of words into one hash, which does not depend on the order of the words."""
     return sum(word * (word ^ _MIX) for word in words)
 
 
@@ -256,7 +257,7 @@ def _contexts_with_replies(
 ) -> Iterator[tuple[int, _ContextSoFar]]:
     """Yield the turn index of each reply and its context.
 
-    The context is the same object each time, to which further turns are added after each step.
+    All contexts are the same object. After each step, further turns are added to it.
     """
     context, said = _ContextSoFar(), iter(dialogue.turns)
     held = next(said, None)

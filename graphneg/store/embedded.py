@@ -150,7 +150,7 @@ def _prepare(directory: Path, engine_version: str) -> None:
             raise StoreError(
                 f"{directory} is a file, but a store is a directory: name a new or empty directory"
             )
-        if "${" in str(directory):  # The server would replace "${...}" by a variable.
+        if "${" in str(directory):
             raise StoreError(
                 f"can't use {directory} as a store: the server reads ${{…}} as a variable; "
                 "rename the directory"
@@ -293,7 +293,7 @@ def log_reason(log: Path | None) -> str:
     # The last error is the innermost cause, because Java writes the outer exceptions first.
     last = trouble[-1] if trouble else len(lines) - 1
     reason = "".join(lines[last : last + 1]).removeprefix("Caused by: ")
-    # "Error occurred during initialization of VM" stands on a line of its own, before the error.
+    # The line "Error occurred during initialization of VM" gives no cause, so quote the next line, too.
     if reason.endswith("initialization of VM"):
         reason = "; ".join([reason, *lines[last + 1 : last + 2]])
     return f"its log, {log}, says: {reason[:_LONGEST_REASON] or 'nothing'}"
@@ -580,8 +580,8 @@ def join(directory: Path, is_temporary: bool = False) -> Membership:
     starting: subprocess.Popen[bytes] | None = None
     with tempfile.TemporaryFile() as errors:
         locked_since = time.monotonic()
-        # Check the state again in each iteration, because other processes may start or stop the server at any
-        # time.
+        # In each iteration, check again whether a server runs, because other processes may start or stop it
+        # at any time.
         while time.monotonic() < deadline:
             membership = _connect_to_supervisor(directory, deadline)
             if membership and (is_other or membership.engine in (engine, None)):
@@ -594,7 +594,8 @@ def join(directory: Path, is_temporary: bool = False) -> Membership:
                 membership.leave()
                 continue
             if starting is not None and starting.poll() is not None:
-                # EXIT_BUSY is not a failure: another process has started the server in the meantime.
+                # With status EXIT_BUSY, another process has started the server in the meantime. Do not count
+                # this as a failure.
                 ended += starting.returncode != supervisor.EXIT_BUSY
                 # Status 1 means that the supervisor raised an exception. Quote the last line of its
                 # traceback.
@@ -639,7 +640,7 @@ def join(directory: Path, is_temporary: bool = False) -> Membership:
 def _check_content(directory: Path) -> None:
     """Refuse a store whose database files have changed since its last server ended."""
     path = directory / CHECKSUMS
-    # The server could not replace a folder by a file. `read_checksums` ignores it, like all other content.
+    # Refuse a folder with the name of the checksum file, because the server could not write the file.
     if path.is_dir() and not path.is_symlink():
         raise StoreError(f"{path} is a folder, but graphneg needs this name for a file: remove it")
     before = _identity(path)
@@ -754,7 +755,7 @@ def served_directories() -> list[Path]:
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if supervisor.__file__.encode() in (process / "cmdline").read_bytes().split(b"\0"):
-                # Return its working directory, which is the store directory in every supervisor process.
+                # A supervisor process has its store directory as working directory.
                 found.append((process / "cwd").readlink())
     return sorted(found)
 

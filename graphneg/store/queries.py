@@ -81,7 +81,7 @@ class QueryParameter:
 
     @property
     def is_text(self) -> bool:
-        """Whether the values of this query parameter are strings; False if they are integers."""
+        """Whether the values of the parameter are strings. Otherwise, they are integers."""
         return not isinstance(self.default, int)
 
 
