@@ -259,7 +259,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             if twins or proved:
                 raise InputError(f"the recipe {recipe!r} edits no graphs, so it makes no twins and no proofs")
             check_target(GENERATED[recipe], target)
-            # The recipe "hard" does not edit graphs: its negatives are made by a generator.
+            # The recipe "hard" does not edit graphs. It uses a generator to make its negatives.
             which: dict[str, Any] = {"corpora": corpora, "splits": splits, "limit": limit, "batch": batch}
             which["shard"] = shard
             made_by, amount = GENERATED[recipe].generator, per_dialogue

@@ -242,8 +242,8 @@ def _check_arguments(pipeline: Pipeline) -> None:
         name, known, asked = "generate", GenerateArguments, pipeline.generate
     if reserved := sorted({"shard", "progress"} & asked.keys()):
         raise _settings_error(f"{name}: the pipeline itself sets {', '.join(reserved)}; leave it out")
-    # A Python program may pass an object, such as a `Recipe`, in place of a name. Only check strings, numbers
-    # and lists here, because such an object checks its own values when it is created.
+    # Check only values such as strings, numbers and lists. A Python program may also pass an object, such as
+    # a `Recipe`, which has checked its values when it was created.
     given = {key: value for key, value in asked.items() if isinstance(value, _PLAIN)}
     try:
         converted(given, known, name)

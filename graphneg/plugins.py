@@ -143,8 +143,7 @@ class Plugins:
         try:
             accepted = signature(factory).parameters
         except (TypeError, ValueError) as error:
-            # The class or function accepts fewer positional arguments than graphneg passes to every plugin of
-            # this kind.
+            # The plugin accepts fewer positional arguments than graphneg passes to it.
             raise self.error(
                 f"{self.kind} {name} can't be made: {getattr(found, '__name__', found)} must take "
                 f"{len(given)} positional argument{'s' * (len(given) != 1)}; see docs/extending.md"

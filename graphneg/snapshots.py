@@ -277,7 +277,7 @@ class Snapshot:
 
 
 def _counts_of_resources(store: Store) -> dict[str, int]:
-    """Return the number of items of each kind of resource, keyed by kind. Leave out kinds without items."""
+    """Return the numbers of opposites, frames, lexicon entries and so on in a store. Leave out zeros."""
     rows = store.read(cypher_text("snapshot/resources"))
     return {row["kind"]: row["amount"] for row in rows if row["amount"]}
 

@@ -185,7 +185,6 @@ class Workers(Generic[Item, Result]):
         Returns:
             The result.
         """
-        # `get` waits until a worker is idle.
         child = self._idle.get()
         try:
             return child.ask(item)
@@ -297,7 +296,6 @@ def serve() -> None:
 
 
 def _result_or_error(function: Callable[..., Any], *arguments: Any) -> tuple[bool, Any]:
-    """Call a function. Return whether it succeeded, and its result or exception."""
     try:
         return True, function(*arguments)
     except Exception as error:
@@ -340,7 +338,7 @@ Restore = Callable[[], None]
 
 
 def _as_shared_setting(change: Callable[[], Restore]) -> Callable[[], AbstractContextManager[None]]:
-    """Make a context manager that changes an interpreter setting while at least one block uses it."""
+    """Make a context manager that changes an interpreter setting until the last ``with`` block has ended."""
     lock = Lock()
     restores: list[Restore] = []
     users = 0

@@ -271,8 +271,8 @@ def correlation(
     if not model and not scores:
         raise BadParameter("give --model or --scores", param_hint="--model")
     every = read_ratings(ratings)
-    # The files also have scores for the items that --level leaves out. So read the scores of all rated items
-    # here, and select the scores to use below.
+    # The files also have scores for the items that --level leaves out. So read the scores of all rated items,
+    # and select those of the level afterwards.
     from_files = [(str(path), read_scores(path, len(every))) for path in scores or ()]
     at = [index for index, item in enumerate(every) if level in (None, item.level)]
     if not at:

@@ -99,7 +99,7 @@ class ReviewOptions:
     ] = None
 
     def view(self, files: Sequence[Path]) -> ReviewView:
-        """Return the pages for judging negatives, for an existing review or for a new one.
+        """Return the pages for judging negatives. The answers are added to a new or an existing file.
 
         Args:
             files: The files of negatives. Empty to continue the review in the file ``judgements``.

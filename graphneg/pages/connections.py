@@ -141,8 +141,8 @@ class LimitedProtocol(H11Protocol):
     @property
     def waiting_since(self) -> float:
         """The time at which the server began to wait for the visitor; infinite if it is not waiting."""
-        # In the state IDLE, the headers of a request are incomplete or have not begun. In the state
-        # SEND_BODY, the body of a request is incomplete.
+        # h11 reports IDLE until all headers of the next request have arrived, and SEND_BODY until its body
+        # has arrived.
         is_incomplete = self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
         stalled = inf if self._stalled_since is None else self._stalled_since
         return min(stalled, self._since if is_incomplete else inf)
@@ -192,10 +192,10 @@ class LimitedProtocol(H11Protocol):
         if self._deadline:
             self._deadline.cancel()
             self._deadline = None
-        # In the state IDLE, the server waits for the headers of the next request.
+        # IDLE: the server waits for the headers of the next request.
         if phase[0] is h11.IDLE:
             self._deadline = self.loop.call_later(HEAD_SECONDS, self._end)
-        # In the state SEND_BODY, the headers have arrived, and the server waits for the body.
+        # SEND_BODY: the headers of the request have arrived, and the server waits for its body.
         elif phase[0] is h11.SEND_BODY:
             seconds = LINGER_SECONDS if answered else BODY_SECONDS
             self._deadline = self.loop.call_later(seconds, self._end)

@@ -237,11 +237,11 @@ class Gate:
         try:
             answer = await self._answer(request)
             await (answer or self._application)(scope, request.receive, guarded)
-        except ClientDisconnect:  # The visitor closed the connection while the body was being read.
+        except ClientDisconnect:  # The visitor has closed the connection, so send nothing.
             return
 
     async def _answer(self, request: Request) -> Response | None:
-        """Return a response to the request, or None if it should be passed on to the application."""
+        """Return a response to the request, or None if the application should respond to it."""
         path = request.url.path
         if refusal := self._reason_to_refuse(request):
             return _plain(refusal, 403)

@@ -513,7 +513,7 @@ def _labels(negative: Negative) -> set[tuple[str, str]]:
 
 
 def _edit_keys(negative: Negative) -> set[str]:
-    """Return a key for each edit, which is the same for similar edits in other records.
+    """Return a key for each edit of a record. Similar edits in other records have the same key.
 
     The key consists of the transform and of the root concepts of the edited part before and after the edit.
     If a generator has replaced the whole response, the key contains the texts instead of concepts.
@@ -548,8 +548,8 @@ def _sql_condition(asked: Filter) -> tuple[str, list[Any]]:
         values += [kind, value]
     if asked.text.strip():
         parts.append("negatives.n IN (SELECT rowid FROM words WHERE words MATCH ?)")
-        # Convert each word to "word"*, which matches all words that begin with it. The quotes are needed
-        # because words such as OR are operators in the query language of FTS5.
+        # Convert a search word such as coff to "coff"*, which matches all words that begin with it. The
+        # quotes are needed because words such as OR are operators in the query language of FTS5.
         values.append(" ".join(f'"{word}"*' for word in _WORD.findall(asked.text)) or '""')
     for score, limits in asked.ranges.items():
         for sign, limit in zip((">=", "<="), limits, strict=True):
@@ -618,7 +618,6 @@ def _schema(index: sqlite3.Connection) -> set[tuple[str, str, str | None]]:
 
 @cache
 def _own_schema() -> set[tuple[str, str, str | None]]:
-    """Return the `_schema` of the indexes that this version of graphneg writes."""
     with closing(sqlite3.connect(":memory:")) as index:
         index.executescript(f"{_TABLES}{_INDEXES}ANALYZE;")
         return _schema(index)

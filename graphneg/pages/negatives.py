@@ -317,7 +317,7 @@ def _marked_pieces(negative: Negative, turn: int, change: TurnChange) -> Sequenc
 
 
 def _draw_graphs(turn: str, graphs: EditedPenman, id: str) -> tuple[str, Sequence[Side]]:
-    """Return the name of a turn, with the text and drawing of its graph before and after the edit."""
+    """Return the name of a turn, and the text and drawing of its graph before and after the edits."""
     texts = [graphs.before or "", graphs.after or ""]
     drawings: Sequence[Drawing | None] = (None, None)
     # If one of the graphs cannot be parsed, show both of them as text, without drawings.

@@ -669,7 +669,6 @@ def _watch(transaction: ManagedTransaction) -> list[Result]:
 
 
 def _changes_data(summary: ResultSummary) -> bool:
-    """Return whether a statement changed nodes or relationships."""
     # Ignore statements that changed the schema: after such statements, Neo4j would refuse to write the
     # content version in the same transaction.
     counters = summary.counters
@@ -687,7 +686,6 @@ def _run_eagerly(
     parameters: Mapping[str, Any] | None,
     most: int | None = None,
 ) -> EagerResult:
-    """Run a user's query and fetch its result."""
     with _sendable():
         _refuse_deep(parameters)
         return send_text(transaction, text, parameters or {}).eager(most)

@@ -162,8 +162,8 @@ class _ContextSoFar:
 
     def add(self, text: str) -> None:
         self.last = word_hashes(text)
-        # The sum is a hash of the set of words in the context. A set contains each word once, so only add the
-        # hashes of words that are new in the context.
+        # `_sum` is a hash of the set of words in the context. Each word counts once, so add only the hashes
+        # of words that did not occur in the context before.
         self._sum += _hash_of_set(self.last - self.whole.words)
         self.whole.add(self.last)
 
@@ -281,8 +281,8 @@ def _link_similar(classes: Mapping[tuple[int, int], _SameWords]) -> None:
         keys.sort()
         for at, key in enumerate(keys):
             for other in keys[at + 1 : at + 1 + _COMPARED]:
-                # Two sets of contexts whose signatures agree in several bands are found once for each of
-                # these bands. Compare them only once.
+                # If the signatures of two sets of contexts agree in several bands, the pair is found several
+                # times. Compare the two sets only once.
                 if (key, other) in linked:
                     continue
                 linked.add((key, other))

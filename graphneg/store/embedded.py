@@ -178,7 +178,7 @@ def _prepare(directory: Path, engine_version: str) -> None:
         _write_mark(directory, engine_version)
     except UnsafeFileError as error:
         raise refusal(error) from error
-    except (OSError, ValueError) as error:  # ValueError: the name contains a NUL character.
+    except (OSError, ValueError) as error:  # ValueError: the path contains a NUL character.
         raise StoreError(
             f"can't use {directory} as a store: {getattr(error, 'strerror', None) or error}; "
             "name a directory that you may write to, on a disk with free space"
@@ -548,11 +548,10 @@ class Membership:
                 if keep_warm > 0:
                     self.control.sendall(b"keep %d\n" % min(keep_warm, LONGEST_WARM))
                 # Close the sending direction to tell the supervisor that this process leaves. Then wait until
-                # the supervisor closes the connection.
+                # the supervisor closes the connection. If the supervisor stops the server, it closes the
+                # connection only after Java has ended.
                 self.control.shutdown(socket.SHUT_WR)
                 self.control.settimeout(30.0)
-                # If the supervisor now stops the server (a Java process), it closes the connection after Java
-                # has ended.
                 while self.control.recv(64):
                     pass
         self.control.close()
@@ -615,8 +614,8 @@ def join(directory: Path, is_temporary: bool = False) -> Membership:
                 locked_since = time.monotonic()
                 _check_named_java()
                 check_engine_files(directory)
-                # Measure the time of this check and extend the deadline, because reading a large store can
-                # take longer than starting a server.
+                # Extend the deadline by the duration of `_check_content`, because reading the files of a
+                # large store can take longer than starting a server.
                 began = time.monotonic()
                 _check_content(directory)
                 deadline += time.monotonic() - began

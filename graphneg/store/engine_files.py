@@ -247,7 +247,7 @@ def _check_keys(
 
 
 def _quoted_first_key(value: Any) -> str:
-    """Return a space and the first key of a dict in quotes. Return an empty text for other values."""
+    """Return the first key of a dict, for a message such as ``the trigger "notify"``; else an empty text."""
     if isinstance(value, dict):
         return f" {shown(min(cast('dict[str, Any]', value)))}"
     return ""

@@ -184,8 +184,8 @@ def _mode_and_query(text: str) -> tuple[str, str]:
 def _operators(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the name and the details of each operator in an execution plan.
 
-    The details are in lower case and end before the first parenthesis. For a ``ProcedureCall``, they are the
-    name of the procedure.
+    The details are in lower case and end before the first parenthesis. For example, the details of a
+    ``ProcedureCall`` are the name of the procedure, such as ``db.labels``.
     """
     if plan:
         # Example of an operator: its `operatorType` is "ProcedureCall@neo4j", and its details are

@@ -477,8 +477,8 @@ def _write_accounts(folder: Path, accounts: dict[str, str]) -> None:
 
 
 def _password_hash(password: str) -> str:
-    # Use one iteration only. More iterations would slow down each connection, and are not needed: a password
-    # with 192 random bits cannot be guessed.
+    # Use only one iteration of PBKDF2. More iterations would slow down each connection, and are not needed,
+    # because a password with 192 random bits cannot be guessed.
     salt = secrets.token_urlsafe(24)
     key = hashlib.pbkdf2_hmac("sha256", password.encode(), salt.encode(), 1, 32)
     return f"PBKDF2WithHmacSHA256$1${salt}${base64.b64encode(key).decode()}"
