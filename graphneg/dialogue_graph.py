@@ -357,7 +357,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
 
         Args:
             *sources: Files of negatives, streams of negatives, or functions that return a stream for a seed.
-            mix: Number of responses of each kind that an epoch contains for each context.
+            mix: Numbers of correct and wrong responses to draw for each context in an epoch.
             seed: Seed for the first epoch.
             held_out: Texts that must not occur as a response in the pairs.
             held_out_splits: Splits to exclude. The replies and responses of these splits, in the sources or

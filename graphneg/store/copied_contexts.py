@@ -98,7 +98,7 @@ def copied_contexts(store: Store) -> CopiedContexts:
         store: An open store.
 
     Returns:
-        The contexts that have copies, with the correct replies.
+        The contexts that occur more than once, with the correct replies to all their copies.
     """
     rows = corpus_rows(store, COPIES, lambda: _find_copies(store).rows())
     return CopiedContexts(
@@ -113,7 +113,7 @@ def _find_copies(store: Store) -> CopiedContexts:
         store: The store, which must contain the whole corpus, not only a shard.
 
     Returns:
-        The contexts that have copies, with the correct replies.
+        The contexts that occur more than once, with the correct replies to all their copies.
     """
     # First pass: compute the signatures of all contexts.
     signatures = _Signatures()
