@@ -339,8 +339,8 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
     table = made.summary.table()
     table.box = SIMPLE_HEAD
     messages().print(table)
-    # The last line of the report is about the output file. Leave it out if the records went to standard
-    # output.
+    # The last line of the report names the output file. If the records went to standard output, there is
+    # no file to name.
     if out == STANDARD:
         return
     amount, done = made.summary.negatives, made.resumed.dialogues
@@ -350,7 +350,7 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
 
 
 def refuse_empty(made: Any, advice: Mapping[str, str] | None = None) -> None:
-    """Raise an error if a run made no negatives, except for a run on a shard, whose file may be empty.
+    """Raise an error if a run made no negatives. A run on a single shard is allowed to make none.
 
     Without this error, a script would continue with an empty file and fail later, where the cause is hard to
     find.

@@ -120,7 +120,10 @@ class PasswordLimiter:
         return self._by_address.setdefault(key, Bucket(OF_ONE, OF_ONE.burst, now))
 
     def _drop_idle_addresses(self, now: float) -> None:
-        """Forget addresses without recent attempts. If too many are left, forget the oldest address, too."""
+        """Forget addresses without recent attempts.
+
+        If too many addresses are left, also forget the address whose last attempt was longest ago.
+        """
         full_after = OF_ONE.burst / OF_ONE.per_second
         self._by_address = {
             key: bucket for key, bucket in self._by_address.items() if now - bucket.at < full_after

@@ -151,8 +151,8 @@ def _check_pages(database: Path) -> None:
 
 def _is_sparse(status: os.stat_result) -> bool:
     """Return whether a file is large and consists mostly of holes, as after ``truncate -s 2T``."""
-    # A block has 512 bytes. Windows does not report the number of blocks. The size of the file is then used
-    # instead, so no file is classified as hollow.
+    # A block has 512 bytes. Windows does not report the number of blocks. Use the size of the file instead,
+    # so that no file counts as sparse there.
     allocated = getattr(status, "st_blocks", status.st_size) * 512
     # A compressing file system also stores an ordinary file in less space than its size. A file therefore
     # counts as sparse only if less than a hundredth of its size is on disk.
@@ -214,7 +214,7 @@ def _check_schema(path: Path) -> None:
     """Refuse a schema with keys that are not in the lists of allowed keys."""
     schema = _read_object(path)
     for key, value in schema.items():
-        # Allow unknown keys with an empty value, which contains no code.
+        # An unknown key is refused only if it has a value, because an empty value cannot contain code.
         if key not in _SCHEMA_DATA and value:
             name = _quoted_first_key(value)
             what = f"the {_ONES.get(key, key)}{name}"
@@ -247,7 +247,7 @@ def _check_keys(
 
 
 def _quoted_first_key(value: Any) -> str:
-    """Return the alphabetically first key of a dict, quoted, after a space; empty for other values."""
+    """Return the first key of a dict, for a message such as ``the trigger "notify"``; else an empty text."""
     if isinstance(value, dict):
         return f" {shown(min(cast('dict[str, Any]', value)))}"
     return ""
@@ -294,7 +294,7 @@ def _check_configuration(path: Path) -> None:
 def _entries_of_object(
     path: Path, owner: Mapping[str, Any], key: str
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the entries of a JSON object inside a JSON object. Each value must be a JSON object itself."""
+    """Yield the keys and values of ``owner[key]``, a JSON object whose values must be JSON objects."""
     inner = owner.get(key, {})
     if not isinstance(inner, dict):
         raise _damage_error(path, f"{shown(key)} is not a JSON object")
