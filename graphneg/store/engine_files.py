@@ -41,15 +41,20 @@ refused, because the first page must begin with a header."""
 # the version of the format and the kind of the file.
 _PAGED = re.compile(r"(?P<name>.+)\.[0-9]+\.(?P<size>[0-9]{1,9})\.v[0-9]+\.(?P<kind>[a-z]+)")
 _WRITTEN_AHEAD = ".wal"
+_NUMBER = re.compile(r"[0-9]{1,9}")
 
-# The allowed keys at each level of schema.json. Four keys are deliberately missing: the "default" of a
+# The allowed keys at each level of schema.json. When the engine has compacted an index into a new file, it
+# writes two more entries: "migratedFileIds" at the top level, which maps the numbers of old files to those of
+# new files, and the "logicalName" of the index. Four keys are deliberately missing: the "default" of a
 # property is an SQL expression that is evaluated for each new record, the "regexp" of a property may run
 # forever, and "bucketSelectionStrategy" and the "analyzer" of an index name Java classes that the engine
 # loads.
 _SCHEMA_DATA = {"schemaVersion", "dbmsVersion", "dbmsBuild", "settings", "types"}
 _TYPE_DATA = {"type", "parents", "buckets", "aliases", "properties", "indexes", "custom", "bidirectional"}
 _PROPERTY_DATA = {"type", "of", "mandatory", "notNull", "readonly", "hidden", "min", "max", "custom"}
-_INDEX_DATA = {"type", "bucket", "properties", "nullStrategy", "unique", "typeIndexName", "collations"}
+_INDEX_DATA = {
+    "type", "bucket", "properties", "nullStrategy", "unique", "typeIndexName", "collations", "logicalName",
+}  # fmt: skip
 _TYPE_KINDS = {"v", "e", "d"}
 _INDEX_KINDS = {"LSM_TREE", "HASH"}
 _ONES = {
@@ -213,6 +218,12 @@ def files_below(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
 def _check_schema(path: Path) -> None:
     """Refuse a schema with keys that are not in the lists of allowed keys."""
     schema = _read_object(path)
+    moved = schema.pop("migratedFileIds", {})
+    if not _maps_numbers(moved):
+        raise StoreError(
+            f'{path} has "migratedFileIds": {shown(moved)}, which the server can\'t read: set it to {{}} there '
+            "and in schema.prev.json"
+        )
     for key, value in schema.items():
         # An unknown key is refused only if it has a value, because an empty value cannot contain code.
         if key not in _SCHEMA_DATA and value:
@@ -228,6 +239,14 @@ def _check_schema(path: Path) -> None:
             _check_keys(path, f"property {name}.{inner}", details, _PROPERTY_DATA, None)
         for inner, details in _entries_of_object(path, kind, "indexes"):
             _check_keys(path, f"index {inner}", details, _INDEX_DATA, _INDEX_KINDS)
+
+
+def _maps_numbers(value: Any) -> bool:
+    """Return whether a JSON value is an object such as ``{"24": 74}``, from numbers to numbers."""
+    if not isinstance(value, dict):
+        return False
+    items = cast("dict[str, Any]", value).items()
+    return all(_NUMBER.fullmatch(key) and type(number) is int for key, number in items)
 
 
 def _check_keys(
