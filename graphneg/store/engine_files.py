@@ -221,8 +221,8 @@ def _check_schema(path: Path) -> None:
     moved = schema.pop("migratedFileIds", {})
     if not _maps_numbers(moved):
         raise StoreError(
-            f'{path} has "migratedFileIds": {shown(moved)}, which the server can\'t read: set it to {{}} there '
-            "and in schema.prev.json"
+            f"{path} has migratedFileIds: {shown(moved)}, which the server can't read: remove the entry "
+            "there and in schema.prev.json"
         )
     for key, value in schema.items():
         # An unknown key is refused only if it has a value, because an empty value cannot contain code.
