@@ -93,14 +93,14 @@ class Recipe:
         numbers = {group: number(seed, "group", *names, str(group)) for group in self.groups}
 
         def time(group: tuple[str, ...]) -> tuple[float, int]:
-            # -log(1 - u) is exponentially distributed if u is uniformly distributed between 0 and 1.
+            # Draw from an exponential distribution: -log(1 - u) for a uniformly distributed u in [0, 1).
             exponential = -log((_NUMBERS - numbers[group]) / _NUMBERS)
             return exponential / max(map(self.weight, group)), numbers[group]
 
         return sorted(self.groups, key=time)
 
     def weight(self, transform: str) -> int:
-        """Return the weight of a transform, which determines how often the transform is drawn first.
+        """Return the weight of a transform, which determines how often the transform is tried first.
 
         Args:
             transform: Name of a transform.
@@ -138,7 +138,7 @@ class Recipe:
             target: Target of the negatives to make.
 
         Returns:
-            True if the targets differ and the attribute ``sites`` of the recipe is ``clashing``.
+            True if the targets differ and the recipe does not use all sites (its ``sites`` is ``clashing``).
         """
         return self.sites == "clashing" and site_target not in (None, target)
 

@@ -56,7 +56,7 @@ _AUXILIARIES = frozenset({"MD", "AX", "NEG", "RB"})
 _EXPLETIVE_REACH = 7
 # Pattern for phrasal adjectives such as "worn out", which cannot precede a noun.
 _PHRASAL = re.compile(r".*[ -].*(?:up|down|out|off|away)")
-# Number of tokens before a replaced word that are searched for *not*.
+# Number of tokens before a replaced word in which the rules look for *not*.
 _DENIAL_REACH = 5
 # Part-of-speech tags of words with which an object can begin.
 _OPENS_PHRASE = NOUNS | {"DT", "PS", "CD", "PN", "PRO"}
@@ -163,7 +163,10 @@ def _condition(cell: str) -> tuple[str, str, frozenset[str], bool]:
 
 
 def _feature(thing: Known, feature: str) -> str:
-    """Return a feature of a token or value as a string; ``yes`` or ``no`` for flags."""
+    """Return the feature of a token or of another tested value: ``saw`` for ``lower``, ``VBD`` for ``tag``.
+
+    Features that are true or false are returned as ``yes`` or ``no``.
+    """
     if feature == "kind":
         return kind_of(thing.lower if isinstance(thing, Token) else str(thing))
     value = getattr(thing, feature) if isinstance(thing, Token) else thing
@@ -337,8 +340,8 @@ def refuse_misplaced_verb(sentence: SentenceDraft, token: Token, old: str, conce
     with_object = sum(sum(frame.seen.get(form, {}).values()) for form in ("dobj", "nsubjpass"))
     needs_object = frame.examples >= _ENOUGH and with_object >= _NEARLY_ALL * frame.examples
     before_verb = sentence.tokens[: sentence.tokens.index_of(token)]
-    # Do not miss an object that precedes the verb, as in a passive, in "What did you say?" and in "the book
-    # that I read".
+    # The object may precede the verb, as in a passive, in "What did you say?" and in "the book that I read".
+    # Then the verb is accepted although no object follows it.
     elsewhere = token.tag in ("VBN", "VBG", "NN", "NNS", "JJ") or any(
         other.lower in word_class("fronted-objects") for other in before_verb
     )
@@ -374,7 +377,7 @@ def _complements(sentence: SentenceDraft, token: Token) -> list[str]:
         # The prepositional phrase is a complement ("look at it"), unless it is a time ("at five", "at noon").
         when = low == "at" and (second == "CD" or following.lower in word_class("times-of-day"))
         return [low] if low in word_class("governed-prepositions") and not when else []
-    # "buy red shoes" has an object as its complement, "stay awake" an adjective.
+    # An adjective can begin an object ("buy red shoes") or be the complement itself ("stay awake").
     if first == "JJ":
         return ["object" if sentence.is_noun(tokens.run_end(index, ("JJ", "CC"))) else "adjective"]
     if first != "PRO":

@@ -46,7 +46,7 @@ POSITIVE = word_map("positive")
 
 For example, the counterpart of *nothing* is *something*, and that of *any* is *some*.
 """
-# Counterpart in negative clauses of each affirmative word: *any* for *some*.
+# Maps words such as *some* to the words that replace them in negative clauses, such as *any*.
 _ASSERTIVE = word_map("assertive")
 # Words that are used only in negative clauses and have no affirmative counterpart: *at all*, *ever*.
 _LEFT_OUT = word_class("left-out")
