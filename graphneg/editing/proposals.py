@@ -481,8 +481,8 @@ class Proposal:
             swapped with a site that has different content.
         target: Value of ``target`` in the rows: ``dialogue`` or ``response`` if only negatives of this type
             may use the site; None if the rows contain no target.
-        score: Highest value of ``score`` in the rows. Among the sampled sites, those with the highest scores are
-            edited.
+        score: Highest value of ``score`` in the rows. Among the sampled sites, those with the highest scores
+            are edited.
         made: The edits built from ``rows``; None until they are first needed.
     """
 
