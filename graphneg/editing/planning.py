@@ -24,9 +24,8 @@ from graphneg.store.dialogues import StoredDialogue, StoredTurn
 
 Proposals = Mapping[str, Sequence[Proposal]]
 Taken = defaultdict[str, set[tuple[str, str]]]
-"""The sites (places in a dialogue) that earlier negatives have edited. For each dialogue id, a set of pairs
-of a transform's name and a site's name. Sentences that were copied from other dialogues are in the set as
-pairs of a graph id and a node number."""
+"""The sites and sentences that earlier negatives have used, keyed by dialogue id. An edited site is a pair of
+the names of the transform and the site, a copied sentence a pair of a graph id and a node index."""
 Ask = Callable[[str, Sequence[StoredDialogue]], Proposals]
 
 

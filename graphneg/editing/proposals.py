@@ -51,10 +51,11 @@ _CONSIDERED = 8
 """Number of best-fitting dialogues to remember for each donor, that is, for each utterance to copy from. The
 donor is offered to `TAKERS` of these dialogues: to those that have the fewest donors so far."""
 _SEGMENTS = 8
-"""Number of dialogues before and after a dialogue from which it may not copy. Some corpora cut long talks
-into dialogues that follow each other: in DailyDialog++, up to eight contexts come from the same talk."""
+"""Number of dialogues before and after a dialogue from which it may not copy. Some corpora split a long
+conversation into consecutive dialogues: in DailyDialog++, into up to eight contexts."""
 _PER_SEGMENT = 20
-"""In a small split, only one dialogue before and after a dialogue is skipped for each 20 dialogues."""
+"""Size of a small split: for each 20 dialogues of the split, a dialogue must not copy from one more dialogue
+before it and after it, up to `_SEGMENTS`."""
 _PAGE = 500
 """Number of dialogues or graphs to read from the store at a time."""
 LONGEST_EDITED = LONGEST_TEXT
@@ -72,7 +73,7 @@ _KINDS: Mapping[str, type] = {
     **dict.fromkeys(("amr", "op", "role", "concept", "value", "from_amr", "copy_of", "voice", "frame"), str),
     **dict.fromkeys(("site", "swap_pool", "content", "target"), object),
 }
-"""The type that each value in a query's edit must have, keyed by the name of the value. Any value may be
+"""The types of the values in the rows that a query returns, keyed by the name of the value. Any value may be
 null."""
 _KIND_NAMES = {int: "an integer", str: "text"}
 
@@ -232,10 +233,10 @@ class Donors:
     A donor is an utterance with a sentence that can be understood without its context. Other dialogues of the
     same corpus and split, the takers, may copy this sentence. A noun of the sentence must occur in the taker
     before its last turn, or must be replaceable by a noun that occurs there. The donor must not be one of the
-    dialogues just before or after the taker, which may be other parts of the same talk. Each donor is offered
-    to at most `TAKERS` dialogues, and no two donors share a sentence. Therefore no sentence is copied into
-    more than `TAKERS` dialogues, and the result does not depend on the order, the batches or the shards of a
-    run. Ties are broken by hashes.
+    dialogues just before or after the taker, which may be parts of the same conversation. Each donor is
+    offered to at most `TAKERS` dialogues, and no two donors share a sentence. Therefore no sentence is copied
+    into more than `TAKERS` dialogues, and the result does not depend on the order, the batches or the shards
+    of a run. Ties are broken by hashes.
 
     Args:
         store: An open store.

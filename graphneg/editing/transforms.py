@@ -41,8 +41,8 @@ CATEGORIES = ("C-ent", "C-time", "C-cont", "C-speaker", "C-follow", "C-strat", "
 PROOFS = ("contradicts", "other argument", "asks what was said")
 """The relations to an earlier clause that can prove an error; see `graphneg.editing.proof`."""
 _FROM_OTHER_DIALOGUES = frozenset({"donors", "shifts"})
-"""Values of the header key ``needs`` for data from all dialogues of a corpus. The other values name
-resources, such as word lists."""
+"""Values of the header key ``needs`` for data that are computed from all dialogues of a corpus. The other
+values, such as ``opposites``, are resources that the user loads."""
 _VERSION = 6
 _NAME = re.compile(r"^[a-z][a-z0-9_-]*$")
 _HEADER = re.compile(r"^(category|source|needs|target|proof):\s*(.*)$")

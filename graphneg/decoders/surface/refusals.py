@@ -42,8 +42,8 @@ from graphneg.model import Edit
 CLAUSE_MARKS = ("polarity", "mode", "polite")
 """Roles of constants such as ``:polarity -``, which the form of the clause expresses, not a single word."""
 MAX_COPIED_WORDS = 18
-"""Maximum number of words in a sentence that may be copied. In the copy of a longer sentence, readers would
-miss what was changed."""
+"""Maximum number of words in a sentence that may be copied. Readers would not notice the change of a word in
+a longer sentence."""
 # Pattern for concepts that no word expresses, because they only build the structure of a graph:
 # ``amr-unknown``, ``have-rel-role-91``, ``date-entity``.
 _WORDLESS = re.compile(r"amr-.*|.*-91|.*-(?:entity|quantity)|have-.*-92")
@@ -445,8 +445,8 @@ def refuse_pronoun(sentence: SentenceDraft, token: Token) -> None:
     refuse_expletive(sentence, token)
     index = tokens.index_of(token)
     refuse_idiom(sentence, index)
-    # The rules need to know where *you* must not change: "How are you?" and "Thank you" are fixed phrases,
-    # and in "If you go there, it rains", *you* may mean people in general.
+    # Compute the flags by which the rules refuse to change *you*: in fixed phrases such as "How are you?" and
+    # "Thank you", and in "If you go there, it rains", where *you* may mean people in general.
     around = tokens[slice(*sentence.sentence_bounds(index))]
     courteous = any(other.lower in word_class("courtesies") for other in around)
     greets = tokens.get(index - 2).lower == "how" and tokens.get(index - 1).is_be

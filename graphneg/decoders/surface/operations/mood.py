@@ -33,7 +33,9 @@ _MAX_TAGGED = 12
 
 
 def assertion(sentence: SentenceDraft, k: int) -> VerbGroup:
-    """Return the verb group of the clause that a node heads. If it heads none, use its nearest argument.
+    """Return the verb group of the clause that a node heads.
+
+    If the node heads no clause, the clause that its nearest argument heads is used.
 
     Args:
         sentence: The sentence being edited.

@@ -411,7 +411,7 @@ def affirm(sentence: SentenceDraft, k: int) -> None:
 
 
 def _negative_word(sentence: SentenceDraft, group: VerbGroup) -> int | None:
-    """Return the index of the first negative word in a clause, such as *never* or *unhappy*; None if none."""
+    """Return the index of the first negative word of a clause, such as *never* or *unhappy*, or None."""
     start = group.subject[0] if group.subject else group.first
     for index, token in enumerate(sentence.tokens[start:], start):
         if token.tag in ("EN", "SC", "WP"):

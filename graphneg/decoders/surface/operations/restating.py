@@ -45,7 +45,8 @@ from graphneg.english.words import readings, table_rows, unique_rows, word_class
 MAX_WORDS = 16
 """Maximum number of words in a sentence that a reply repeats."""
 MIN_WORDS = 3
-"""Minimum number of words. Shorter sentences are answers or formulas: "I know." """
+"""Minimum number of words in a sentence that a reply repeats. Shorter sentences are answers or formulas: "I
+know." """
 # If at most this number of words follow the last comma of a sentence, they can be left out: ", you know".
 _ASIDE = 3
 # Full forms such as "do not", which most texts contract. If a dialogue contains one of them, replies are
@@ -235,7 +236,7 @@ def negates_clause(source: SentenceDraft) -> bool:
         source: The sentence.
 
     Returns:
-        False for "There are banks that don't lend money", in which only an inner clause is negative.
+        False for "There are banks that don't lend money", in which only the relative clause is negative.
     """
     group = next((group for group in source.parse_verbs() if group.is_main), None)
     if group is None:
