@@ -40,10 +40,11 @@ WHERE
     AND n.temporal IS NULL
 OPTIONAL MATCH (n)-[:LEXEME]->(:Term)-[a:ANTONYM]->(x)
 WHERE (
-    // The antonym edge is for the use of the word in this sentence: "modifier" for "old", "love-01" for "loves".
+    // The antonym edge applies to the word as it is used in this sentence: "old" as a modifier, or "love" as the frame
+    // love-01.
     n.opposable_as <> 'noun' AND n.temporal IS NULL AND a.used_as = n.opposable_as
-    // The antonym edge is for all frames of the word that its property "known" does not list. The new frame must have
-    // an agent (ARG0) exactly if the old frame has one, and a patient (ARG1) exactly if the old frame has one.
+    // The antonym edge applies to every frame of the word that is not in the edge's list "known". The new frame must
+    // have an agent (ARG0) exactly if the old frame has one, and a patient (ARG1) exactly if the old frame has one.
     OR a.used_as = 'frame'
       AND n.frame
       AND NOT n.opposable_as IN a.known

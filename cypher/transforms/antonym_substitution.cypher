@@ -34,10 +34,10 @@ MATCH (n)-[:LEXEME]->(w:Term)
 WHERE w.antonyms
 MATCH (w)-[a:ANTONYM]->(x)
 WHERE (
-    // The antonym edge is for the use of the word in this sentence. The word "love" has an edge to hate-01 for its use
-    // as love-01.
+    // The antonym edge applies to the word as it is used in this sentence: "love" as the frame love-01 has an antonym
+    // edge to hate-01.
     a.used_as = n.opposable_as
-    // The antonym edge is for all frames of the word that its property "known" does not list.
+    // The antonym edge applies to every frame of the word that is not in the edge's list "known".
     OR a.used_as = 'frame'
       AND n.frame
       AND NOT n.opposable_as IN a.known

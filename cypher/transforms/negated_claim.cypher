@@ -1,4 +1,4 @@
-// negated_claim: Replaces a turn by a reply that takes an earlier statement for its opposite.
+// negated_claim: Replaces a turn by a reply that repeats the opposite of an earlier statement.
 // category: C-cont
 // proof: contradicts
 // source: DEAM (Ghazarian et al. 2022, section 3), contradiction, generalised to the statements of both speakers

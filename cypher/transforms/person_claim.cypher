@@ -61,7 +61,7 @@ WITH dialogue, nodes, tops, claim, claim.node AS predicate,
      [p IN nodes WHERE p.amr = claim.amr AND p.node.parent = claim.position
         AND p.node.role IN ['ARG0', 'ARG1', 'domain']
         AND (p.node.concept IN ['he', 'she'] OR p.node.concept = 'person' AND p.node.has_name
-          // The phrase names a certain person: "my sister", not "a teacher".
+          // The phrase refers to a particular person: "my sister", not "a teacher".
           OR any(part IN nodes WHERE part.amr = p.amr AND part.node.parent = p.position
             AND (part.node.role = 'poss' OR part.node.concept = 'have-rel-role-91')))] AS people
 WHERE none(w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences)

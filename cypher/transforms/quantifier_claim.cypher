@@ -1,4 +1,4 @@
-// quantifier_claim: Replaces a turn by a reply that takes all for none, always for never, or many for few.
+// quantifier_claim: Replaces a turn by a reply that repeats a statement with "none" for "all" or "never" for "always".
 // category: C-cont
 // source: Gupta et al. (2021), error category C-cont
 //

@@ -767,7 +767,8 @@ class _Batch:
     def _is_right(self, plan: EditPlan, negative: Negative) -> bool:
         """Return whether the response is a known correct response to its context or to an equal context."""
         right = self._right.get((plan.dialogue.id, plan.turn))
-        # Accept a correct response if the context was edited, because it may be wrong after this context.
+        # If the context was edited, a response that is correct after the original context may be wrong. So do
+        # not refuse it.
         if right is None or negative.original.context is not None:
             return False
         own = {*plan.dialogue.graphs, None}

@@ -151,8 +151,8 @@ def inflect_finite(sentence: SentenceDraft, group: VerbGroup, person: str) -> No
             form = "are"
         else:
             sentence.rewrite(negation, "not")
-    # Tag the verb as a third-person form (VBZ) or as another present form (VBP). A later question chooses
-    # between *does* and *do* by this tag: "Why does she like it?"
+    # Tag the verb as a third-person form (VBZ) or as another present form (VBP). If the clause becomes a
+    # question later, this tag determines whether *does* or *do* is added: "Why does she like it?"
     tag = ("VBZ" if form != lemma else "VBP") if verb.tag in ("VBZ", "VBP") else None
     if form != low:
         sentence.rewrite(verb, form, tag)

@@ -75,7 +75,8 @@ def plain_predicate(source: SentenceDraft, k: int) -> tuple[Token, str, bool]:
     if strange is not None:
         raise RealisationError("unclear-clause", f"'{strange.text}' is between the subject and its verb")
     source.cut(after_subject, tokens.index_of(verb))
-    # Keep a plain form, because its lemma may be wrong: for "rent", which is also the past form of "rend".
+    # Keep a plain form instead of replacing it by its lemma. The lemma may be that of another verb: "rent" is
+    # also the past form of "rend".
     plain = verb.lower if verb.tag in ("VB", "VBP") else verb.lemma
     source.rewrite(verb, "be" if verb.is_be or verb.expanded in BE else plain, "VB")
     verb.original_index = -1
