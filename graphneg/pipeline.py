@@ -543,7 +543,6 @@ class Reader:
     """
 
     def __init__(self, pipeline: Pipeline) -> None:
-        """Initialize the stage that parses texts, and create its parser if the pipeline has one."""
         self._pipeline = pipeline
         self._parser: RestartingParser | None = None
         if (asked := pipeline.parse) is not None:
@@ -624,7 +623,6 @@ class Maker:
     """
 
     def __init__(self, pipeline: Pipeline, folder: Path) -> None:
-        """Initialize the stage. The embedded store is created when it is first needed."""
         self._pipeline, self._folder = pipeline, folder
         self._embedded: DialogueGraph | None = None
         self._loaded_dialogues = 0

@@ -80,7 +80,6 @@ class Screen(Console):
     """
 
     def __init__(self, *, stderr: bool = False) -> None:
-        """Initialize the console."""
         super().__init__(stderr=stderr, highlight=False, emoji=False)
 
     def render_str(self, text: str, **settings: Any) -> Text:
@@ -405,7 +404,6 @@ class Bars:
     """
 
     def __init__(self) -> None:
-        """Initialize the progress display without drawing anything."""
         console = messages()
         self._progress = Progress(
             TextColumn("{task.description}"),

@@ -77,7 +77,6 @@ class RescoringDecoder:
         margin: float = MARGIN,
         **options: Any,
     ) -> None:
-        """Initialize the model, the surface decoder and the parser."""
         if min(loss_weight, margin) < 0:
             raise InputError(f"loss_weight and margin must be at least 0, not {loss_weight} and {margin}")
         self._model = T5Decoder(

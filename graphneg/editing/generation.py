@@ -711,7 +711,6 @@ class _Batch:
         request: EditRequest,
         right: Mapping[tuple[str, int], NearTexts],
     ) -> None:
-        """Initialize the batch, and find the dialogues from which no negative can be made."""
         self.ids, self.dialogues = ids, list(map(editable, dialogues))
         self._right = right
         self._amount = request.per_dialogue

@@ -126,7 +126,6 @@ class Prover:
     """
 
     def __init__(self, lexicon: Lexicon, transforms: Mapping[str, Transform]) -> None:
-        """Initialize with an empty cache."""
         self._lexicon, self._transforms = lexicon, transforms
         self._readings: OrderedDict[tuple[str, str | None], Reading] = OrderedDict()
 

@@ -243,7 +243,6 @@ class Donors:
     """
 
     def __init__(self, store: Store) -> None:
-        """Initialize without donors. They are chosen when `of` is called for the first time."""
         self._store = store
         self._samples = samples_with_graphs(store)
         self._offers: dict[tuple[str, str], Mapping[str, Sequence[str]]] = {}
@@ -379,7 +378,6 @@ class _Donor:
     """An utterance to copy from (a donor), and the dialogues that may copy from it (its takers)."""
 
     def __init__(self, dialogue: str, amr: str, nouns: set[str], fits: set[str]) -> None:
-        """Initialize an utterance that other dialogues may copy, with an empty list of such dialogues."""
         self.dialogue, self.amr, self.nouns, self.fits = dialogue, amr, nouns, fits
         # The dialogues are ranked by a hash of their ids. Use a different salt for each donor, because with
         # equal salts all donors would be offered to the same dialogues.
@@ -416,7 +414,6 @@ class UnknownFrameCounter:
     """
 
     def __init__(self, store: Store) -> None:
-        """Initialize the counter with all counts at zero."""
         self._store = store
         self._exist: dict[str, bool] = {}
         self._found: Counter[tuple[str, str]] = Counter()

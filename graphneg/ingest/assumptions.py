@@ -125,7 +125,6 @@ class SpeakerNotice:
     """
 
     def __init__(self, file: str, fields: Fields, notices: Notices) -> None:
-        """Initialize the counts."""
         self._file, self._fields, self._notices = file, fields, notices
         self._named = self._unnamed = 0
         self._left: list[str] = []
@@ -206,7 +205,6 @@ class IdNotice:
     """
 
     def __init__(self, file: str, notices: Notices) -> None:
-        """Initialize the check of the ids in one file."""
         self._file, self._notices = file, notices
         self._said = False
 

@@ -103,7 +103,6 @@ class BulkIndex:
     """
 
     def __init__(self, path: Path) -> None:
-        """Initialize the file: open it, and create the tables that are missing."""
         self._lock = RLock()
         # With check_same_thread=False, one thread can open the file and another one can write to it. With
         # isolation_level=None, sqlite3 begins no transactions by itself: `write` begins and ends them.

@@ -176,7 +176,6 @@ class Fields:
     """
 
     def __init__(self, said: Mapping[str, str]) -> None:
-        """Initialize the look-up, and check the names of the fields."""
         for field in said:
             if field not in NAMES:
                 raise InputError(

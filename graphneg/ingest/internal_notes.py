@@ -111,7 +111,6 @@ class NoteFinder:
     """
 
     def __init__(self, fields: Fields, notices: Notices, messages: Callable[[], Iterable[Value]]) -> None:
-        """Initialize the object; nothing is read yet."""
         self._fields, self._notices, self._messages = fields, notices, messages
         self._unknown = set[tuple[str, str]]()
 

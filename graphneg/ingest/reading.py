@@ -533,7 +533,6 @@ class JsonCursor:
     """
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
-        """Initialize the cursor at the start of the document."""
         self._pieces = pieces
         # Decode invalid bytes to lone surrogates, so that only the item that contains them is rejected.
         self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")

@@ -119,7 +119,6 @@ class RowReader:
         file: str,
         date_order: DateOrder | None = None,
     ) -> None:
-        """Initialize the reader, and check the columns of the first row."""
         keys = tuple(first.value) if isinstance(first.value, dict) else ("text",)
         self._fields, self._notices, self._file = fields, notices, file
         self._known = fields.of(keys)

@@ -40,7 +40,6 @@ class IdSet:
     """
 
     def __init__(self) -> None:
-        """Initialize an empty set."""
         self._rows = _database()
         self._rows.execute("CREATE TABLE ids (id PRIMARY KEY) WITHOUT ROWID")
 
@@ -65,7 +64,6 @@ class RowStore:
     """
 
     def __init__(self) -> None:
-        """Initialize a store without rows."""
         self._db = _database()
         self._db.execute("CREATE TABLE groups (key PRIMARY KEY, number INTEGER) WITHOUT ROWID")
         self._db.execute("CREATE TABLE rows (number INTEGER PRIMARY KEY, grp INTEGER, data BLOB)")
@@ -124,7 +122,6 @@ class ReversedRows:
     """
 
     def __init__(self) -> None:
-        """Initialize the object without rows."""
         self._db = _database()
         self._db.execute("CREATE TABLE rows (number INTEGER PRIMARY KEY, data BLOB)")
 

@@ -139,7 +139,6 @@ class Dates:
         notices: Notices,
         order: DateOrder | None = None,
     ) -> None:
-        """Initialize the object without reading any messages."""
         self._written, self._file, self._notices = written, file, notices
         self._told: DateOrder | None = order
         self._directions: dict[DateOrder | None, bool | None] = {}

@@ -208,7 +208,6 @@ class Gate:
     """
 
     def __init__(self, application: ASGIApp, access: Access) -> None:
-        """Initialize the access control for an application."""
         self._application = application
         self._access = access
         self._guesses = PasswordLimiter()

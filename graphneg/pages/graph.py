@@ -82,7 +82,6 @@ class GraphView:
     path = "/graph"
 
     def __init__(self, stores: ReopenedStore, seconds: float = SECONDS) -> None:
-        """Initialize the view. The store is opened and read when a page is requested."""
         self._stores = stores
         self._seconds = seconds
         self._slots = QuerySlots(seconds)

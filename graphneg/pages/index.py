@@ -161,7 +161,6 @@ class NegativesIndex:
     """
 
     def __init__(self, source: Path, path: Path) -> None:
-        """Initialize the object, and read the number of records from the index."""
         self.source = source
         self._path = path
         self._state_of_file = _state_of_file(source)

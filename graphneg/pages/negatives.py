@@ -167,7 +167,6 @@ class NegativesView:
     path = "/negatives"
 
     def __init__(self, indexes: Sequence[NegativesIndex]) -> None:
-        """Initialize the view with open indexes."""
         self._indexes = indexes
 
     def routes(self, pages: Pages) -> Sequence[Route]:

@@ -87,7 +87,6 @@ class PasswordLimiter:
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Initialize the limiter. At first, the maximum number of attempts is allowed."""
         self._clock = clock
         self._all = Bucket(OF_ALL, OF_ALL.burst, clock())
         self._by_address: dict[str, Bucket] = {}

@@ -56,7 +56,6 @@ class QuerySlots:
     """
 
     def __init__(self, seconds: float) -> None:
-        """Initialize all slots as free."""
         self._slot_groups = (SlotGroup(seconds, PATIENT), SlotGroup(min(seconds, QUICK_SECONDS), QUICK))
 
     async def take(self) -> SlotGroup:

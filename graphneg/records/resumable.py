@@ -446,7 +446,6 @@ class NegativeStream(ABC):
     """
 
     def __init__(self) -> None:
-        """Initialize the stream without computing negatives."""
         self.summary = Summary()
         self.resumed = Resumed()
         self._made: int | None = None

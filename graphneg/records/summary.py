@@ -62,7 +62,6 @@ class Summary:
     """
 
     def __init__(self) -> None:
-        """Initialize all counts with zero."""
         self.negatives = 0
         self.transforms: Counter[tuple[str, str]] = Counter()
         self.skipped: Counter[str] = Counter()

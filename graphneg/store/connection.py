@@ -379,7 +379,6 @@ class Store(AbstractContextManager["Store"]):
         turn: Callable[[], AbstractContextManager[None]] = nullcontext,
         server: OwnServer | None = None,
     ) -> None:
-        """Initialize the store with an open driver."""
         self.description = description
         self.reader = reader
         """The check and the driver for untrusted queries."""

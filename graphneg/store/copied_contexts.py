@@ -64,7 +64,6 @@ class CopiedContexts:
     """
 
     def __init__(self, replies: Mapping[ContextKey, tuple[str, ...]]) -> None:
-        """Initialize the object with the correct replies to the contexts that occur more than once."""
         self._replies = replies
 
     def replies(self, dialogue: str, turn: int) -> tuple[str, ...]:

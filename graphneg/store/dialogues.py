@@ -351,7 +351,6 @@ class GraphCache:
     """
 
     def __init__(self, store: Store, kept: int = KEPT_NODES) -> None:
-        """Initialize an empty cache."""
         self._store = store
         self._kept = kept
         self._nodes = 0

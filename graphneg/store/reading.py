@@ -124,7 +124,6 @@ class PlanCheck:
     """
 
     def __init__(self) -> None:
-        """Initialize with an empty set of accepted queries."""
         self._passed: set[str] = set()
 
     def __call__(self, transaction: ManagedTransaction, text: str) -> str:

@@ -215,7 +215,6 @@ class RunningStatement:
     __slots__ = ("_result", "_rows")
 
     def __init__(self, result: Result, rows: Sequence[_Rows]) -> None:
-        """Initialize with the result object of the driver."""
         self._result = result
         self._rows = rows
 

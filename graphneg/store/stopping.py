@@ -41,7 +41,6 @@ class Cancellation:
     """Allows one thread to stop a query that another thread runs. Use an instance for one query only."""
 
     def __init__(self) -> None:
-        """Initialize the object before the query has started."""
         self._lock = threading.Lock()
         self._stop: Callable[[str], None] | None = None
         self.is_cancelled = False
@@ -147,7 +146,6 @@ class _Watch:
     def __init__(
         self, connection: str, terminate: Callable[[str], None], runaway: Callable[[], None]
     ) -> None:
-        """Initialize with the id of the connection on which the query runs."""
         self.reason = ""
         self._connection = connection
         self._terminate = terminate

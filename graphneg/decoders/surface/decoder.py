@@ -462,7 +462,6 @@ class SurfaceDecoder:
     """The name of this decoder in the registry."""
 
     def __init__(self, aligner: str = "rules") -> None:
-        """Initialize the decoder with the aligner of the given name."""
         self._readings = AlignmentCache(get_aligner(aligner))
 
     def decode(self, batch: Sequence[EditedUtterance]) -> list[Decoded]:
