@@ -238,7 +238,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
                 with the highest score is edited.
             twins: Whether to return each negative together with its twin: the same reply without the error,
                 with label 1. Negatives without a twin are left out.
-            proved: Whether to leave out negatives whose error the discourse layer does not show.
+            proved: Whether to leave out negatives whose error is not proved (see `graphneg.editing.proof`).
             corpora: Names of the corpora to use; empty for all.
             splits: Names of the splits to use; empty for all.
             limit: Maximum number of dialogues. Dialogues without graphs are not counted.
@@ -259,7 +259,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             if twins or proved:
                 raise InputError(f"the recipe {recipe!r} edits no graphs, so it makes no twins and no proofs")
             check_target(GENERATED[recipe], target)
-            # The recipe "hard" does not edit graphs: its negatives are made by a generator.
+            # The recipe "hard" does not edit graphs. It uses a generator to make its negatives.
             which: dict[str, Any] = {"corpora": corpora, "splits": splits, "limit": limit, "batch": batch}
             which["shard"] = shard
             made_by, amount = GENERATED[recipe].generator, per_dialogue
@@ -357,7 +357,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
 
         Args:
             *sources: Files of negatives, streams of negatives, or functions that return a stream for a seed.
-            mix: Number of responses of each kind that an epoch contains for each context.
+            mix: Numbers of correct and wrong responses to draw for each context in an epoch.
             seed: Seed for the first epoch.
             held_out: Texts that must not occur as a response in the pairs.
             held_out_splits: Splits to exclude. The replies and responses of these splits, in the sources or

@@ -54,7 +54,6 @@ class PenmanError(InputError):
     """
 
     def __init__(self, code: str, message: str, line: int, column: int) -> None:
-        """Initialize the error with its position."""
         super().__init__(f"line {line}, column {column}: {message} [{code}]")
         self.code = code
         self.message = message

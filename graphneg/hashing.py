@@ -122,8 +122,7 @@ class HashSample(Generic[T]):
             draw: Random number of the item, for example a hash of its text.
             item: The item to keep or ignore.
         """
-        # The random number is usually a hash of a text. A second item with the same number is then the same
-        # text.
+        # If the random number is a hash of a text, an item with the same number has the same text. Ignore it.
         if draw in self._items:
             return
         self._items[draw] = item

@@ -22,7 +22,10 @@ _is_own_process = False
 
 
 def own_process() -> None:
-    """Record that graphneg itself has started this process, and that no other program's code runs in it."""
+    """Declare that graphneg has started this process, which lets `import_spacy` leave out PyTorch.
+
+    Code of other programs, which could need spaCy with PyTorch, does not run in such a process.
+    """
     global _is_own_process
     _is_own_process = True
 

@@ -57,7 +57,6 @@ class DuplicateKeyError(ValueError):
     """
 
     def __init__(self, key: str) -> None:
-        """Initialize the error with the duplicate key."""
         written = key if len(key) <= 60 else f"{key[:60]}…"
         super().__init__(
             f"the key {json.dumps(written, ensure_ascii=False)} appears twice in one JSON object"

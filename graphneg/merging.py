@@ -60,7 +60,7 @@ def merge(
         return Exported(done["items"], was_complete=True)
     bar = progress or NoProgress()
     bar.start("merge", len(files), "shards")
-    # Records can be written as JSON Lines or Parquet. Items of every other kind have only one format.
+    # Records and drafts can be written as JSON Lines or Parquet. Other kinds of items have only one format.
     form = FORMS[path.suffix] if kind in (RECORDS, DRAFTS) else _FORMS[kind]
     try:
         with atomic_file(path) as unfinished:

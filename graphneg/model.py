@@ -401,7 +401,8 @@ class EditedUtterance:
         before: Graph of the utterance before the edits.
         after: Graph of the utterance after the edits.
         edits: The edits in the order in which they are applied.
-        sources: The graphs from which ``graft`` or ``say`` copied a subtree, keyed by graph id.
+        sources: The graphs from which edits copied a subtree (see ``graft`` and ``say`` in `Edit`), keyed by
+            graph id.
         source_texts: The texts of the utterances to which these graphs belong, keyed by graph id.
     """
 
@@ -533,10 +534,12 @@ class Negative(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
             the negative, and for positives.
         evidence: The earlier words that prove the error; None if no single turn proves it.
         distance: Number of turns from the evidence to the wrong turn: 1 for a reply to the evidence.
-        frame: The reply frame of a composed reply, such as ``check`` for "So ...?".
+        frame: Name of the reply frame, a sentence pattern around the copied clause, such as ``check`` for
+            "So ...?". None if the response has no reply frame.
         pair: Id of the minimal pair. A negative and its twin have the same value; None without a twin.
-        proved: Whether the discourse layer shows the error that the transform declares: True or False; None
-            if the transform declares none. A twin has the value of its negative.
+        proved: Whether the error that the transform declares was found in the clauses of the dialogue (see
+            `graphneg.editing.proof`). None if the transform declares no error. A twin has the value of its
+            negative.
     """
 
     id: str
@@ -558,7 +561,7 @@ class Negative(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     edits: tuple[EditRecord, ...]
     amr: Mapping[TurnKey, EditedPenman]
     scores: Mapping[str, float]
-    # Records of older versions do not have the following fields, and not every source can state them.
+    # The following fields have defaults, because records of older versions do not contain them.
     error_type: str | None = None
     evidence: Evidence | None = None
     distance: _Int64 | None = None

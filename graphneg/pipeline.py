@@ -147,7 +147,7 @@ _PLAIN = (str, int, float, list, tuple, dict, type(None))
 
 
 class NegativesArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The arguments of `DialogueGraph.negatives` that a pipeline may give, with their types."""
+    """The arguments of `DialogueGraph.negatives` that a pipeline file can set, with their types."""
 
     recipe: str = ""
     transforms: tuple[str, ...] = ()
@@ -168,7 +168,7 @@ class NegativesArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 
 
 class GenerateArguments(msgspec.Struct, frozen=True):
-    """The arguments of `DialogueGraph.generate` that a pipeline may give, except the generator's options."""
+    """The arguments of `DialogueGraph.generate` that a pipeline file can set, except generator options."""
 
     generator: str = ""
     per_context: int = 1
@@ -235,15 +235,15 @@ def checked(pipeline: Pipeline) -> Pipeline:
 
 
 def _check_arguments(pipeline: Pipeline) -> None:
-    """Check the types of the arguments of ``negatives`` or ``generate``, which may be any values in YAML."""
+    """Check the types of the arguments of ``negatives`` or ``generate``."""
     if pipeline.generate is None:
         name, known, asked = "negatives", NegativesArguments, pipeline.negatives or {}
     else:
         name, known, asked = "generate", GenerateArguments, pipeline.generate
     if reserved := sorted({"shard", "progress"} & asked.keys()):
         raise _settings_error(f"{name}: the pipeline itself sets {', '.join(reserved)}; leave it out")
-    # A Python program may pass an object, such as a `Recipe`, in place of a name. Only check strings, numbers
-    # and lists here, because such an object checks its own values when it is created.
+    # Check only values such as strings, numbers and lists. A Python program may also pass an object, such as
+    # a `Recipe`, which has checked its values when it was created.
     given = {key: value for key, value in asked.items() if isinstance(value, _PLAIN)}
     try:
         converted(given, known, name)
@@ -383,7 +383,7 @@ def _run_folders(blocks: Path) -> list[Path]:
 def _settings(pipeline: Pipeline) -> Any:
     """Return the settings of a pipeline that determine the content of its output."""
     facts = msgspec.to_builtins(pipeline)
-    # Leave out how many workers run and the name of the output file. The content does not depend on them.
+    # Leave out the numbers of workers and the name of the output file, which do not change the content.
     return {name: facts[name] for name in facts if name not in {"parsers", "makers", "write"}}
 
 
@@ -509,12 +509,12 @@ def _fault(shard: Shard, bug: BaseException) -> str:
 
 
 class Parses(NamedTuple):
-    """The results of a parser for the texts of a block.
+    """The graphs that a parser made from the texts of a block.
 
     Attributes:
         name: Name of the parser.
         version: Version of the parser.
-        of: The results, keyed by the text.
+        of: The result of the parser for each text, keyed by the text.
     """
 
     name: str
@@ -522,7 +522,7 @@ class Parses(NamedTuple):
     of: dict[str, Parsed]
 
     def again(self, batches: Iterable[Sequence[str]]) -> Iterator[list[Parsed]]:
-        """Return stored parses for batches of texts. A `ParserPool` calls this method instead of a parser.
+        """Return the stored results for batches of texts. A `ParserPool` with this method runs no parser.
 
         Args:
             batches: Batches of texts that have stored parses.
@@ -543,7 +543,6 @@ class Reader:
     """
 
     def __init__(self, pipeline: Pipeline) -> None:
-        """Initialize the stage that parses texts, and create its parser if the pipeline has one."""
         self._pipeline = pipeline
         self._parser: RestartingParser | None = None
         if (asked := pipeline.parse) is not None:
@@ -624,7 +623,6 @@ class Maker:
     """
 
     def __init__(self, pipeline: Pipeline, folder: Path) -> None:
-        """Initialize the stage. The embedded store is created when it is first needed."""
         self._pipeline, self._folder = pipeline, folder
         self._embedded: DialogueGraph | None = None
         self._loaded_dialogues = 0

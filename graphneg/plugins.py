@@ -98,7 +98,7 @@ class Plugins:
     error: type[GraphnegError]
 
     def names(self) -> list[str]:
-        """Return the names of all installed plugins of this kind, in alphabetical order."""
+        """Return the names of the installed plugins, for example of all decoders, in alphabetical order."""
         return sorted({entry.name for entry in self._entry_points().values()})
 
     def find(self, name: str) -> Callable[..., Any]:
@@ -143,8 +143,7 @@ class Plugins:
         try:
             accepted = signature(factory).parameters
         except (TypeError, ValueError) as error:
-            # The class or function accepts fewer positional arguments than graphneg passes to every plugin of
-            # this kind.
+            # The plugin accepts fewer positional arguments than graphneg passes to it.
             raise self.error(
                 f"{self.kind} {name} can't be made: {getattr(found, '__name__', found)} must take "
                 f"{len(given)} positional argument{'s' * (len(given) != 1)}; see docs/extending.md"

@@ -34,8 +34,8 @@ from pathlib import Path
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
 
-# Windows has none of these flags, so they are 0 there. The checks are not needed there either, because
-# Windows has no POSIX file owners and FIFOs.
+# O_NOFOLLOW, O_NONBLOCK and O_NOCTTY do not exist on Windows. They are not needed there, because Windows has
+# no POSIX file owners and no FIFOs.
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 
@@ -50,7 +50,7 @@ _KINDS = (
 
 
 class UnsafeFileError(OSError):
-    """A file is not a plain file that belongs to the user. ``strerror`` says what it is instead."""
+    """A file or folder is not safe to use. The attribute ``strerror`` says why, such as ``is a FIFO``."""
 
     def __init__(self, path: str | Path, problem: str) -> None:
         """Initialize the error.

@@ -236,8 +236,8 @@ class Snapshot:
                 raise InputError(f"{self.path}: the {store.description} already has another snapshot")
             return
         there, meanings = _counts_of_resources(store), self.facts["resources"]
-        # If the store has different antonyms or frames than the store with the whole corpus, it would give
-        # different negatives. Compare the numbers of items to detect this.
+        # Negatives depend on the opposites, frames and lexicon entries in the store. If this store has more
+        # or fewer of them than the store with the whole corpus, it would give different negatives.
         for kind in sorted({*there, *meanings}):
             amount, meant = there.get(kind, 0), meanings.get(kind, 0)
             if amount != meant:
@@ -252,8 +252,8 @@ class Snapshot:
             for number, page in numbered:
                 _LOADING[part](store, part, number, page)
                 bar.advance(len(page))
-        # The sentence pool is complete now. Mark the dialogues of the shard, so that their sentences are not
-        # added a second time.
+        # If the snapshot contains the sentences of all dialogues, mark the dialogues of the shard, so that
+        # their sentences are not added a second time.
         if SENTENCES in self.parts:
             store.write(lambda tx: run(tx, "snapshot/mark_pooled"))
         facts = json.dumps(dict(self.facts))
@@ -261,7 +261,7 @@ class Snapshot:
         bar.finish()
 
     def _rows(self) -> Iterator[tuple[str, Row]]:
-        """Yield the kind and the content of each row, and check the digest of the file at the end."""
+        """Yield the rows of the file, each with the name of its part. At the end, check the file's digest."""
         digest = _new_digest(self.facts)
         with open_input(self.path, pipes=False) as stored, gzip.GzipFile(fileobj=stored) as file:
             try:
@@ -277,7 +277,7 @@ class Snapshot:
 
 
 def _counts_of_resources(store: Store) -> dict[str, int]:
-    """Return the number of items of each kind of resource, keyed by kind. Leave out kinds without items."""
+    """Return the numbers of opposites, frames, lexicon entries and so on in a store. Leave out zeros."""
     rows = store.read(cypher_text("snapshot/resources"))
     return {row["kind"]: row["amount"] for row in rows if row["amount"]}
 
@@ -312,7 +312,7 @@ def _line_of_row(row: Any) -> bytes:
 
 
 def _rows(store: Store, parts: Sequence[str], progress: Progress) -> Iterator[tuple[str, Row]]:
-    """Yield the kind and the content of each row. The order depends only on the content of the store."""
+    """Yield the rows of a snapshot, each with the name of its part. Equal stores give the same order."""
     corpora = [(corpus, split) for corpus, split, _ in info_of(store).corpora]
     yield from ((COPIES, row) for row in copied_contexts(store).rows())
     for part in parts:
@@ -326,7 +326,7 @@ Named = Iterator[tuple[str, Iterable[Row]]]
 
 
 def _read_donors(store: Store, splits: Splits) -> Named:
-    """Yield the utterances from whose graphs transforms copy, and then the excerpts of their dialogues."""
+    """Yield the utterances that transforms may copy from, and then the excerpts of their dialogues."""
     donors = Donors(store)
     rows = [row for split in splits for row in donors.offers(*split)]
     yield DONORS, rows
@@ -334,9 +334,10 @@ def _read_donors(store: Store, splits: Splits) -> Named:
 
 
 def _excerpts(store: Store, rows: Sequence[Row]) -> Iterator[Row]:
-    """Yield a row for each dialogue that contains utterances from whose graphs transforms copy.
+    """Yield a row for each dialogue that contains donors (utterances that transforms may copy from).
 
-    A row contains the id, corpus and split of the dialogue, and only these utterances and their graphs.
+    A row contains the id, corpus and split of the dialogue, and its donors with their graphs. All other
+    utterances are left out.
     """
     wanted = {row["amr"] for row in rows}
     ids = iter(sorted({row["dialogue"] for row in rows}))
@@ -382,7 +383,7 @@ def _read_shifts(store: Store, splits: Splits) -> Named:
 
 
 def _read_sentences(store: Store, splits: Splits) -> Named:
-    """Yield pairs of a context and a correct response, and the sentences to choose responses from."""
+    """Yield the contexts with their correct responses, and the sentences for new responses."""
     pool_dialogues(store)
     yield ANSWERED, answered(store)
     yield SENTENCES, _pool_sentences(store)

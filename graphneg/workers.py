@@ -126,8 +126,8 @@ def prefetch_map(
         >>> list(prefetch_map(str, [1, 2, 3]))
         ['1', '2', '3']
     """
-    # The `with` statement waits for all threads, also after an error, so that no call of `work` is still
-    # running when the caller goes on.
+    # The `with` statement waits for all threads, even after an error. When this function returns, no call of
+    # `work` is still running.
     with ThreadPoolExecutor(at_once, thread_name_prefix="graphneg-ahead") as threads:
         yield from _in_order(partial(threads.submit, work), items, at_once)
 
@@ -185,7 +185,6 @@ class Workers(Generic[Item, Result]):
         Returns:
             The result.
         """
-        # `get` waits until a worker is idle.
         child = self._idle.get()
         try:
             return child.ask(item)
@@ -244,12 +243,12 @@ class _WorkerProcess:
         assert self._process.stdin is not None and self._process.stdout is not None
         self._requests, self._answers = self._process.stdin, self._process.stdout
         with contextlib.suppress(BrokenPipeError):
-            # If the process has already ended, do nothing here: the first call of `ask` reports the failure.
+            # If the process has already ended, ignore the broken pipe: `ask` reports the failure.
             _send_pickled(sys.path, self._requests)
             _send_pickled((target, arguments), self._requests)
 
     def ask(self, item: Any) -> Any:
-        """Send an item to the worker. Return the result, or raise the exception that was raised there."""
+        """Send an item to the worker. Return its result, or raise the exception that it raised."""
         try:
             _send_pickled(item, self._requests)
             succeeded, answer = pickle.load(self._answers)
@@ -297,7 +296,6 @@ def serve() -> None:
 
 
 def _result_or_error(function: Callable[..., Any], *arguments: Any) -> tuple[bool, Any]:
-    """Call a function. Return whether it succeeded, and its result or exception."""
     try:
         return True, function(*arguments)
     except Exception as error:
@@ -305,7 +303,7 @@ def _result_or_error(function: Callable[..., Any], *arguments: Any) -> tuple[boo
 
 
 def _create_function(target: str, arguments: tuple[Any, ...]) -> Callable[[Any], Any]:
-    """Call the factory function ``MODULE:NAME``, and return the function that it creates for the items."""
+    """Call the factory function ``MODULE:NAME``. Return its result, a function that processes items."""
     module, _, name = target.partition(":")
     return getattr(importlib.import_module(module), name)(*arguments)
 
@@ -340,7 +338,7 @@ Restore = Callable[[], None]
 
 
 def _as_shared_setting(change: Callable[[], Restore]) -> Callable[[], AbstractContextManager[None]]:
-    """Make a context manager that changes an interpreter setting while at least one block uses it."""
+    """Make a context manager that changes an interpreter setting until the last ``with`` block has ended."""
     lock = Lock()
     restores: list[Restore] = []
     users = 0
@@ -367,14 +365,14 @@ def _as_shared_setting(change: Callable[[], Restore]) -> Callable[[], AbstractCo
 
 @_as_shared_setting
 def fewer_collections() -> Restore:
-    """Run the garbage collector less often inside the block.
+    """Run the garbage collector less often within a ``with`` block.
 
     A batch of dialogues consists of several hundred thousand small objects, all of which are needed until the
     batch is finished. If the garbage collector repeatedly searches them for reference cycles, this takes a
     fifth of the time. If the collector is off or already runs less often, nothing is changed.
 
     Returns:
-        A function that restores the previous threshold.
+        A function that restores the previous threshold. It is called at the end of the block.
     """
     before = gc.get_threshold()
     if 0 < before[0] < YOUNG:
@@ -384,7 +382,13 @@ def fewer_collections() -> Restore:
 
 @_as_shared_setting
 def sooner_switches() -> Restore:
-    """Let a thread that waits for a response of the server continue after 0.5 ms instead of up to 5 ms."""
+    """Let threads take turns every 0.5 ms instead of every 5 ms within a ``with`` block.
+
+    A thread that has received a response of the server then waits less until it can continue.
+
+    Returns:
+        A function that restores the previous interval. It is called at the end of the block.
+    """
     before = sys.getswitchinterval()
     sys.setswitchinterval(min(before, SWITCH))
     return lambda: sys.setswitchinterval(before)

@@ -98,7 +98,7 @@ def _words(text: str) -> str:
 
 
 def _edge(relation: str, start: str, end: str, details: str, language: str) -> Opposite:
-    """Make a pair of opposites from the URI forms of two terms and the JSON text of their edge."""
+    """Convert an edge of ConceptNet into a pair of opposites. Its terms are written like "give_up"."""
     start, end, value = _words(start), _words(end), parse_json(details)
     if not start or not end:
         raise ItemError("a term is empty")
@@ -125,7 +125,7 @@ def _database(path: Path, language: str, progress: Progress) -> Iterator[Opposit
                 raise InputError(f"{path} has no terms of the language {language!r}; available: {has}")
             for number, relation, start, end, details in connection.execute(_EDGES, (language,)):
                 progress.advance(1)
-                # Convert the name of the relation: "distinct_from" is "DistinctFrom" in the dump.
+                # Spell the name of the relation as in the dump: "DistinctFrom" instead of "distinct_from".
                 name = "".join(part.capitalize() for part in relation.split("_"))
                 try:
                     yield _edge(name, start, end, details, language)

@@ -59,8 +59,8 @@ class Loader(DialogueLoader):
             progress: Progress display; advanced by the number of bytes read.
 
         Yields:
-            Items whose values are the text of a dialogue and its annotation lines, keyed by kind. A
-            `Rejected` at the end reports an annotation file that has more lines than the text file.
+            An `Item` for each dialogue. Its value contains the text and the annotation lines, keyed by kind.
+            A `Rejected` at the end reports an annotation file that has more lines than the text file.
         """
         beside = _companions(path)
         numbered = {kind: enumerate(text_lines(file, NoProgress()), 1) for kind, file in beside.items()}

@@ -104,7 +104,11 @@ def _counted(records: Iterator[Record], place: str, options: LoadOptions) -> Ite
 
 
 def _unnested(source: Source, fields: Fields, options: LoadOptions) -> Source:
-    """Return a source in which nested values that the user named, and nested dialogues, are not nested."""
+    """Return a source whose entries are single dialogues.
+
+    An object that contains a list of dialogues is split into these. A value that the user named with a path,
+    as in ``--map text=data.said``, gets this path as its key.
+    """
 
     def read(progress: Progress) -> Iterator[Item | Rejected]:
         more = 0
@@ -132,12 +136,12 @@ def _of_lists(source: Source, fields: Fields, options: LoadOptions) -> tuple[Sou
 
     Args:
         source: The source.
-        fields: Look-up that finds the key or column for each field.
+        fields: Look-up from a field, such as the text, to the key or column that contains it.
         options: Options for loading. A notice names the column.
 
     Returns:
-        The source whose entries contain the decoded lists, and a look-up that knows the key of the lists; the
-        arguments if there is no such column.
+        The source whose entries contain the decoded lists, and a look-up that knows the key of the lists. If
+        there is no such column, ``source`` and ``fields`` are returned unchanged.
     """
     key: str | None = None
     with suppress(InputError):
@@ -163,7 +167,7 @@ def _of_lists(source: Source, fields: Fields, options: LoadOptions) -> tuple[Sou
             else:
                 yield entry._replace(value={**entry.value, key: value})
 
-    # The user may have named the column as the text, because its cells look like texts.
+    # If the user named this column with --map text=COLUMN, ignore that: its cells are now decoded.
     named = {field: name for field, name in fields.named_by_user.items() if name != key}
     is_list = any(
         isinstance(decoded(str(entry.value.get(key) or "")), list)
@@ -189,12 +193,13 @@ def _list_key(source: Source, fields: Fields) -> str | None:
         value = decoded(str(entry.value.get(key) or ""))
         found += value is not None
         objects += isinstance(value, dict)
-        # A bot may send objects, and its users texts. Then the objects are texts of messages as well.
+        # If some cells contain JSON objects and others plain text, they are the messages of a bot and of its
+        # users. Do not decode any of them.
         if objects and found < number:
             return None
         named = fields.of(entry.value).get("dialogue", "")
         id = str(number if named == key else entry.value.get(named, number))
-        # If a dialogue has several rows, a list in one of them is the text of a message: "[1, 2]".
+        # If a dialogue has several rows, each row is a message, and a list is its text: "[1, 2]".
         if isinstance(value, list) and id in ids:
             return None
         ids.add(id)
@@ -243,7 +248,8 @@ def _are_named_lines(source: Source, fields: Fields) -> bool:
             return False
         names = [one[0][0] for one in spoken]
         repeating += len(set(names)) < len(names)
-    # In a list such as ["Name: Ann", "Order: 7"], no label is repeated.
+    # In a dialogue, speakers repeat. In a form such as ["Name: Ann", "Order: 7"], no label does. So require
+    # that names repeat in at least half of the lists.
     return number > 0 and repeating * 2 >= number
 
 
@@ -264,14 +270,14 @@ def _of_transcripts(source: Source, fields: Fields, options: LoadOptions) -> Sou
     read once in advance, to check whether all its cells are transcripts.
     """
     key: str | None = None
-    # Ignore a source that cannot be read here, because a later step reports the error, with more detail.
+    # Ignore errors here: the source is read again later, and the errors are then reported in more detail.
     with suppress(InputError):
         key = None if source.once else _transcript_key(source, fields)
     if key is None:
         return source
     options.notices.say(f"{source.place}: {key!r} contains whole transcripts, whose lines are read as turns")
 
-    # The user may have named the keys of text and speaker. Use these names for the keys of the new turns.
+    # If the user named keys, as in --map speaker=who, use these keys for the new turns.
     names = {field: fields.named_by_user.get(field) or field for field in ("turns", "speaker", "text")}
 
     def read(progress: Progress) -> Iterator[Item | Rejected]:
@@ -289,7 +295,7 @@ def _of_transcripts(source: Source, fields: Fields, options: LoadOptions) -> Sou
 
 
 def _transcript_key(source: Source, fields: Fields) -> str | None:
-    """Return the key under which each entry of a source contains a transcript; None if there is none."""
+    """Return the key whose value is a whole transcript in every entry; None if there is no such key."""
     entries = (entry for entry in source.read(NoProgress()) if isinstance(entry, Item))
     key: str | None = None
     ids, repeating, number = set[str](), 0, 0
@@ -306,7 +312,7 @@ def _transcript_key(source: Source, fields: Fields) -> str | None:
         if not speakers:
             return None
         repeating += len(set(speakers)) < len(speakers)
-        # If a dialogue has several rows, each cell contains a single turn and not a whole transcript.
+        # If several rows belong to the same dialogue, each cell is a single turn and not a whole transcript.
         named = fields.of(entry.value).get("dialogue", "")
         id = str(number if named == key else entry.value.get(named, number))
         if id in ids:
@@ -374,7 +380,6 @@ def dialogue(value: Any) -> Dialogue:
 
 
 def _unnamed_turns(value: Mapping[str, Any]) -> frozenset[int]:
-    """Return the indices of the turns without a speaker."""
     turns = enumerate(value["turns"])
     return frozenset(at for at, turn in turns if isinstance(turn, str) or "speaker" not in turn)
 
@@ -417,5 +422,5 @@ def _validator() -> Callable[[Any], Any]:
     import fastjsonschema
 
     schema = files("graphneg.loaders").joinpath("dialogue.schema.json").read_text("utf-8")
-    # Do not fill in defaults from the schema: the default speaker depends on the turn number.
+    # Do not let the validator add default values: the default speaker depends on the turn number.
     return fastjsonschema.compile(json.loads(schema), use_default=False)

@@ -44,7 +44,7 @@ class Loader(ChatLoader):
             options: Options for loading, such as the corpus and split.
 
         Yields:
-            Items whose values are `Message`, and rejected items.
+            An `Item` with a `Message` for each message, and a `Rejected` for each that cannot be read.
         """
         for item in json_items(path, options.progress, options.encoding or ""):
             if isinstance(item, Rejected):

@@ -25,7 +25,7 @@ from graphneg.ingest.reading import Item, text_lines
 from graphneg.model import Rejected
 
 _TIME = r"\[?(?:(?P<date>\d{4}-\d\d-\d\d|[A-Z][a-z]{2} \d\d?)[ T])?(?P<clock>\d\d:\d\d(?::\d\d)?)\]?"
-# "<@ann>": the sign shows the rights of a person, and is not part of the name.
+# A sign before a name is not part of the name: "<@ann>" shows that ann is an operator of the channel.
 _NICK = r"[@+%&~ ]?(?P<nick>[^\s<>@+%&~][^\s<>]{0,40})"
 _TALK = re.compile(rf"{_TIME}\s+<{_NICK}>\s(?P<text>.*)")
 _COLUMNS = re.compile(rf"{_TIME}\t(?P<sign>[^\t]*)\t(?P<text>.*)")
@@ -37,7 +37,7 @@ _DAY = re.compile(r"\b(?P<month>[A-Z][a-z]{2}) (?P<day>[ \d]\d)(?: \d\d:\d\d:\d\
 _IN_NAME = re.compile(r"(?P<year>(?:19|20)\d\d)-?(?P<month>\d\d)-?(?P<day>\d\d)(?!\d)")
 _UNKNOWN_DAY = date(1970, 1, 1)
 _SUMMER_TIME = 120
-"""If the time of a line is more than this number of minutes before that of the last line, the day changed."""
+"""If a line is more than this number of minutes earlier than the previous line, a new day has begun."""
 
 
 class Loader(ChatLoader):
@@ -54,7 +54,7 @@ class Loader(ChatLoader):
             options: Options for loading, such as the corpus and split.
 
         Yields:
-            Items whose values are `Message`, and rejected lines.
+            An `Item` with a `Message` for each message, and a `Rejected` for each line that cannot be read.
         """
         clock = _Clock(_day_in(path.name, _IN_NAME) or _UNKNOWN_DAY)
         for line in text_lines(path, options.progress, options.encoding or ""):
@@ -80,7 +80,7 @@ class _Clock:
     at: time = time()
 
     def seconds(self, written: re.Match[str]) -> float:
-        """Move to the time of a line, and return it in seconds since 1970."""
+        """Set the clock to the time of a line, and return this time in seconds since 1970."""
         at = time.fromisoformat(written["clock"])
         if written["date"]:
             dated = written["date"] if written["date"][0].isdigit() else ""
@@ -102,7 +102,7 @@ def _message(text: str, clock: _Clock, notices: Notices) -> Message | None:
 
     Args:
         text: The line.
-        clock: The date and time of the last line. It is moved to the time of this line.
+        clock: The date and time of the previous line. It is set to those of ``text``.
         notices: Notices to the user, which count lines that are no messages.
 
     Returns:
@@ -110,7 +110,7 @@ def _message(text: str, clock: _Clock, notices: Notices) -> Message | None:
     """
     timed = _TIMED.fullmatch(text)
     if timed is None:
-        # "--- Day changed Sat Nov 15 2025", "**** BEGIN LOGGING AT Fri Nov 14 09:00:00 2025"
+        # A line such as "--- Day changed Sat Nov 15 2025" contains the date of the lines below it.
         clock.day, changed = _day_in(text, _DAY) or clock.day, _day_in(text, _DAY) is not None
         clock.at = time() if changed else clock.at
         notices.count(SYSTEM, "left out", bool(text.strip()))
@@ -130,15 +130,14 @@ def _message(text: str, clock: _Clock, notices: Notices) -> Message | None:
 
 
 def _named_day(text: str, last: date) -> date:
-    """Return the date of a line with the month and the day, in the year of the last line or the next."""
+    """Return the date of a text such as "Jan 1", given the date of the previous line."""
     found = datetime.strptime(f"{text} {last.year}", "%b %d %Y").date()
-    # "Dec 31", and then "Jan 1"
+    # If "Jan 1" follows "Dec 31", it is in the next year.
     is_next = last.month == 12 and found.month == 1
     return found.replace(year=last.year + 1) if is_next else found
 
 
 def _day_in(text: str, way: re.Pattern[str]) -> date | None:
-    """Return the date in a text; None if there is none."""
     found = way.search(text)
     if found is None:
         return None

@@ -27,20 +27,18 @@ from graphneg.ingest.loader import LoadOptions, Notices
 from graphneg.ingest.reading import LARGEST_ITEM, Item, Line, text_lines
 from graphneg.model import Rejected
 
-# "2025/11/14(Fri)", "2025.11.14 Friday", "2025/11/14（金）"
+# Matches a line with a date: "2025/11/14(Fri)", "2025.11.14 Friday", "2025/11/14（金）".
 _DAY = re.compile(r"(\d{4})[./](\d{1,2})[./](\d{1,2})\.?\s?[(（]?[^\W\d_]{0,20}[)）]?\s*")
 _WRITTEN = re.compile(
     r"(?P<before>[^\W\d_]{0,4})\s?(?P<hour>\d{1,2}):(?P<minute>\d\d)\s?(?P<after>[AaPp]\.?[Mm]\.?)?\t(?P<rest>.*)"
 )
-# Before or after the time: "PM 9:01", "午後9:01", "下午9:01", "오후 9:01".
+# Matches PM, which may precede or follow the time: "PM 9:01", "9:01 PM", "午後9:01", "下午9:01", "오후 9:01".
 _AFTERNOON = re.compile(r"p\.?m\.?|午後|下午|오후", re.IGNORECASE)
 _FORENOON = re.compile(r"a\.?m\.?|午前|上午|오전", re.IGNORECASE)
 
 
 @dataclass(slots=True)
 class _Written:
-    """A message as it is written in the file."""
-
     line: Line
     seconds: float
     name: str
@@ -62,7 +60,7 @@ class Loader(ChatLoader):
             options: Options for loading, such as the corpus and split.
 
         Yields:
-            Items whose values are `Message`, and rejected lines.
+            An `Item` with a `Message` for each message, and a `Rejected` for each line that cannot be read.
         """
         day: tuple[int, int, int] | None = None
         open_one: _Written | None = None
@@ -72,7 +70,8 @@ class Loader(ChatLoader):
                 continue
             dated, written = _DAY.fullmatch(line.text), _WRITTEN.fullmatch(line.text)
             if dated is None and (written is None or day is None):
-                # The lines above the first date are a header: "Saved on: 2025/11/16 10:00".
+                # Leave out lines above the first date, such as "Saved on: 2025/11/16 10:00". Other lines
+                # without a time continue a message.
                 if open_one is not None:
                     open_one.texts.append(line.text)
                 else:

@@ -101,7 +101,7 @@ def _pairs(exchanges: Any, candidates: Any) -> tuple[list[Utterance], list[Respo
         if not 1 <= len(pair) <= 2:
             raise ItemError(f"exchange {number} has {len(pair)} turns, not a pair")
         for speaker, text in zip("AB", pair, strict=False):
-            # Candidates of the first turn are skipped, because a response needs a turn to answer.
+            # Skip candidates for the first turn of a dialogue: a response must answer an earlier turn.
             if speaker == "B" and utterances:
                 offered = strings(candidates[number], f"candidates {number}") if candidates else []
                 responses.extend(_responses(len(utterances) - 1, offered, text))
@@ -124,10 +124,10 @@ def _histories(entries: Any) -> tuple[list[Utterance], list[Response]]:
         if not candidates:
             raise ItemError(f'"candidates" of utterance {number} is empty')
         if not number:
-            # If the first history begins with __SILENCE__, this turn is left out, and the turn numbers are 1
-            # lower.
+            # If the first "history" begins with __SILENCE__, that turn is left out, so subtract 1 from the
+            # numbers of all other turns.
             silent = int(bool(history) and _is_silence(history[0], []))
-        # Each history must begin with the turns of the previous history. If it does not, its turns are from
+        # "history" must begin with all turns of the previous "history". If it does not, its turns are from
         # another dialogue.
         if history[: len(said)] != said:
             raise ItemError(f'"history" of utterance {number} does not continue the previous one')
@@ -145,7 +145,7 @@ def _is_silence(text: str, before: Sequence[Utterance]) -> bool:
 
 def _responses(turn: int, candidates: Iterable[str], true: str) -> Iterator[Response]:
     for text in candidates:
-        # Compare without surrounding spaces, because the correct reply may be spaced differently.
+        # Ignore spaces at the ends, which may differ between the correct reply and its copy in `candidates`.
         fits = text.strip() == true.strip()
         yield Response(turn, text.strip(), int(fits), "reference" if fits else "random")
 

@@ -98,7 +98,7 @@ class Loader:
 
 
 def _channels(path: Path) -> list[tuple[Path, list[Path]]]:
-    """Return the folder and files of each channel, given the folder of one channel or of all channels."""
+    """Return the folder and files of each channel of a workspace. The path may also be a single channel."""
     for folders in ([path], sorted(child for child in path.iterdir() if child.is_dir())):
         days = {one: sorted(day for day in one.glob("*.json") if _DAY.fullmatch(day.stem)) for one in folders}
         if found := [(one, files) for one, files in days.items() if files]:
@@ -111,7 +111,6 @@ def _channels(path: Path) -> list[tuple[Path, list[Path]]]:
 def _dialogues(
     channel: Path, days: Sequence[Path], options: LoadOptions, known: IdSet
 ) -> Iterator[Dialogue | Rejected]:
-    """Yield the dialogues of a channel."""
     names = _people(channel)
     _add_profiles(names, days)
     corpus = "slack"
@@ -132,7 +131,7 @@ def _dialogues(
 def _flow(
     days: Sequence[Path], options: LoadOptions, names: Mapping[str, str], threads: sqlite3.Connection
 ) -> Iterator[Item | Rejected]:
-    """Yield messages that belong to no thread, and store the others: a thread may continue on a later day."""
+    """Yield messages outside of threads, and store the threads, which may continue on a later day."""
     for day in days:
         for item in reverse_if_newest_first(_messages(day, options, names), options.notices):
             if isinstance(item, Rejected) or not item.value.thread:
@@ -154,7 +153,6 @@ def _flow(
 
 
 def _messages(day: Path, options: LoadOptions, names: Mapping[str, str]) -> Iterator[Item | Rejected]:
-    """Yield the messages of a day, in the order of the file."""
     for item in json_items(day, options.progress):
         if isinstance(item, Rejected):
             yield item
@@ -224,7 +222,7 @@ def _block_text(blocks: Any) -> str:
     """
     if isinstance(blocks, list):
         texts = [_block_text(one) for one in blocks]
-        # The parts of a section are on the same line. Sections, list items and blocks are separate lines.
+        # Join the elements of a section in one line. Put sections, list items and blocks on separate lines.
         is_line = any(isinstance(one, dict) and one.get("type") in _INLINE for one in blocks)
         return ("" if is_line else "\n").join(filter(None, texts))
     if not isinstance(blocks, dict):
@@ -280,7 +278,7 @@ def _people(channel: Path) -> dict[str, str]:
 
 
 def _add_profiles(names: dict[str, str], days: Sequence[Path]) -> None:
-    """Add the names of users who are missing in ``users.json``. Some of their messages contain a profile."""
+    """Add names of users who are missing in ``users.json``, from the profiles in their messages."""
     for day in days:
         # To save time, decode only files that contain a user profile.
         if not day.is_file() or b'"user_profile"' not in day.read_bytes():
@@ -330,5 +328,5 @@ def _readable(text: str, names: Mapping[str, str]) -> str:
             return told or f"@{of.partition('^')[0]}"
         return told or of.removeprefix("mailto:")
 
-    # In exports, "&", "<" and ">" are escaped.
+    # Slack writes "&", "<" and ">" in texts as "&amp;", "&lt;" and "&gt;". Convert these back.
     return html.unescape(_MARK.sub(shown, text))

@@ -35,12 +35,13 @@ from graphneg.progress import NoProgress, Progress
 # `_is_name` decides whether the words before the colon are a name.
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?(?:\s?[AaPp]\.?[Mm]\b\.?)?"
 _DATE = r"(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4},?[ T])?"
-# "[00:05 - 00:20] Ann: Hello.": the time may be a range.
+# Matches the end of a time that is a range: "[00:05 - 00:20] Ann: Hello."
 _UNTIL = rf"(?:\s?(?:-|–|—|-->|→)\s?{_DATE}{_CLOCK})?"
 _TIME = rf"(?:[\[(]?(?P<before>{_DATE}{_CLOCK}){_UNTIL}[\])]?\s+(?:-\s+)?)?"
 # The time may also follow the name: "Ann (00:05): Hello."
 _TIME_AFTER = rf"(?:[*_]{{0,2}}\s+[\[(](?P<after>{_DATE}{_CLOCK}){_UNTIL}[\])])?"
-# "- **Ann** (00:05): Hello.": an item of a list in Markdown. Without the asterisks, "- Price: 5" may be text.
+# Matches the mark of a list item in Markdown, "- **Ann**: Hello.". Without asterisks, as in "- Price: 5", the
+# item may be text.
 _ITEM = r"(?:[-*+]\s+(?=\*\*))?"
 _WORD = r"[\w.'’&/#-]+"
 _REMARK = r"(?:\([^()\[\]:]{0,60}\)|\[[^()\[\]:]{0,60}\])"
@@ -77,7 +78,7 @@ _HEADERS = {
 }  # fmt: skip
 """Words before a colon, in lower case, in the lines above a transcript that describe it."""
 _CONTINUED = re.compile(r"[(\[]\s*cont(?:['’.]?d|inued|inuing)?\.?\s*[)\]]", re.IGNORECASE)
-# "## Call 2": in Markdown, a heading above a dialogue.
+# Matches a Markdown heading above a dialogue, such as "## Call 2".
 _HEADING = re.compile(r"\s*#{1,6}\s+\S.*")
 # A line with a colon need not begin with a name: "So I told them this, and more: no".
 _LIKE_A_TURN = re.compile(r"\s*[^\W\d_][^:\n]{0,80}(?<!\d):(?=\s|$)")
@@ -189,13 +190,13 @@ def _items(path: Path, progress: Progress, notices: Notices) -> Iterator[Item | 
 
 
 def _numbered(path: Path, progress: Progress, notices: Notices) -> Iterator[Item | Rejected]:
-    """Yield the lines of a file that are not blank, each with the index of its dialogue in the file."""
+    """Yield an item for each line that is not blank. Its number is the index of the dialogue in the file."""
     number, is_blank = 0, True
     lines = text_lines(path, progress)
     if (kind := kind_of(head(path).decode("utf-8", "replace"))) is not None:
         lines = turn_lines(lines, kind, notices)
     elif has_format(path, Loader.name):
-        # The other beginning of a file that `has_format` recognises for this loader is that of subtitles.
+        # `has_format` recognizes meetings and subtitles. It is not a meeting, so it contains subtitles.
         lines = _cues(lines)
     for line in lines:
         if isinstance(line, Rejected):
@@ -210,7 +211,7 @@ def _numbered(path: Path, progress: Progress, notices: Notices) -> Iterator[Item
 
 
 def _cues(lines: Iterable[Line | Rejected]) -> Iterator[Line | Rejected]:
-    """Yield the texts of subtitles (WebVTT or SRT) as lines of a transcript, without blank lines."""
+    """Yield the spoken lines of subtitles (WebVTT or SRT), without numbers, times and blank lines."""
     waiting: Line | None = None
     is_cue = False
     for line in lines:
@@ -337,7 +338,7 @@ def _has_remark_after_comma(text: str) -> bool:
 
 
 def _times(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield, for each turn in a file, the index of its dialogue and the time of the turn."""
+    """Yield the time of each turn in a file, preceded by the index of the turn's dialogue."""
     for line in _numbered(path, NoProgress(), Notices()):
         if isinstance(line, Item) and (turn := _turn_of(line.value)) is not None:
             yield line.number, turn["before"] or turn["after"] or ""

@@ -68,16 +68,16 @@ _PLACEHOLDER = re.compile(
 _END_PLACEHOLDER = re.compile(
     r"(?:\u200e<[^<>]{3,120}>|(?<!: )\u200e(?=[^\W\d_])[^\s:\u200e]{1,30}(?: [^\s:\u200e]{1,30}){1,2})\s?\Z"
 )
-# "report.pdf • \u200e3 pages": on iOS, the name of a document precedes its placeholder.
+# Matches the name of a document, which precedes its placeholder on iOS: "report.pdf • \u200e3 pages".
 _DOCUMENT = re.compile(r"\S[^/\n]{0,120}\.\w{2,5}(?: • [^\n]{1,40})*")
 # On iOS, the system lines of a group begin with its name, which may contain a colon:
 # "Ski: weekend 2024: \u200eMessages and calls are end-to-end encrypted."
-# A marked text without letters is not a system line: people paste telephone numbers together with the mark.
+# Do not match a text without letters: people paste telephone numbers that begin with U+200E.
 _MARKED_LATER = re.compile(r"[^\n]*:\s(?P<marked>\u200e[^\n]*[^\W\d_][^\n]*)(?:\n.*)?", re.DOTALL)
 # Matches the note about an edit, with which a text may end: "It's me, Ann. <This message was edited>". On
 # Android, no left-to-right mark precedes the note, so the note is recognised by its words.
 _EDITED = re.compile(rf"\s?<(?:{alternatives('whatsapp edited')})\.?>\s?\Z", re.IGNORECASE)
-# "POLL:", the question, and the options: "OPTION: Rome (2 votes)".
+# Matches a poll: the line "POLL:", a line with the question, and options such as "OPTION: Rome (2 votes)".
 _POLL = re.compile(r"[^\W\d_]{3,20}:\n[^\n]+(?:\n[^\W\d_]{3,20}: [^\n]*\(\d+ [^\W\d_]{1,20}\))+\s*")
 # On Android, some system lines contain a colon, so that their beginning looks like a name:
 # "Bo changed the subject to: Ski: snow" and "This group was added to the community: Ski".
@@ -131,7 +131,7 @@ class Loader(ChatLoader):
             options: Options for loading, such as the corpus and split.
 
         Yields:
-            Items whose values are `Message`, and rejected lines.
+            An `Item` with a `Message` for each message, and a `Rejected` for each line that cannot be read.
         """
         encoding = options.encoding or ""
         order = _ORDERS[options.date_order] if options.date_order else _order(path, encoding)
@@ -151,7 +151,7 @@ class Loader(ChatLoader):
 
 
 def _written(lines: Iterator[Line | Rejected]) -> Iterator[_Written | Rejected]:
-    """Yield the messages, each with all of its lines."""
+    """Yield the messages. A line that does not begin with a date continues the previous message."""
     open_one: _Written | None = None
     for line in lines:
         if isinstance(line, Rejected):
@@ -186,7 +186,15 @@ def _written(lines: Iterator[Line | Rejected]) -> Iterator[_Written | Rejected]:
 
 
 def _start_of_rest(shown: str, rest: str) -> int:
-    """Return the index in a line at which the text after the header, with its direction marks, begins."""
+    """Return the index at which the text after the date and time begins.
+
+    Args:
+        shown: The line as written, with direction marks.
+        rest: The text after the date and time, without direction marks.
+
+    Returns:
+        The index in ``shown``. Direction marks before the text belong to the text.
+    """
     left = len(rest)
     at = len(shown)
     while left:
@@ -240,8 +248,8 @@ def _without_placeholders(text: str, notices: Notices) -> tuple[str, str | None]
         notices: Notices to the user, which count a placeholder that follows a text.
 
     Returns:
-        The text that a person wrote, which may be empty, and the kind of content that was left out, such as a
-        system line; None if nothing else needs to be counted.
+        The text that a person wrote, which may be empty, and the kind of content that the caller must count
+        as left out, such as a system line; None if there is none.
     """
     text = _EDITED.sub("", text)
     if (shorter := _END_PLACEHOLDER.sub("", text).strip()) != text.strip():
@@ -249,8 +257,9 @@ def _without_placeholders(text: str, notices: Notices) -> tuple[str, str | None]
             return "", MEDIA
         notices.count(MEDIA, "left out")
         text = shorter
-    # On iOS, U+200E precedes both placeholders and system lines, also after a name that contains a colon.
-    # If there are at most three words, the text is a placeholder ("image omitted").
+    # On iOS, U+200E precedes placeholders ("image omitted") and system lines ("Messages and calls are ...").
+    # In a system line, a name may precede U+200E. If at most three words follow U+200E, they are a
+    # placeholder.
     later = _MARKED_LATER.fullmatch(text)
     first, _, rest = text.partition("\n")
     first = later["marked"] if later and not first.startswith("\u200e") else first
@@ -294,8 +303,8 @@ def _order(path: Path, encoding: str) -> Order | None:
         return None
     orders: Sequence[Order] = ("day/month/year", "month/day/year", "year/month/day")
     if has_halves:
-        # A clock with AM and PM suggests dates in the format of the United States, so this format comes
-        # first. If several formats fit equally well, `min` returns the first one.
+        # Times with AM and PM suggest that dates are written as in the United States, so month/day/year comes
+        # first. If two orders have equally few faults, `min` returns the first one.
         orders = ("month/day/year", "day/month/year", "year/month/day")
     return min(orders, key=lambda order: _faults(dates, order))
 

@@ -48,7 +48,7 @@ class Loader(FileLoader):
         source = options.corpus or self.name
 
         def of_line(line: Line) -> Iterator[Sentence | Rejected]:
-            # Skip the licence at the beginning of the file, whose lines are indented.
+            # Skip the licence at the beginning of the file. Only its lines are indented.
             if line.text.startswith("  "):
                 return
             synset, gloss = _SYNSET.match(line.text), line.text.partition("| ")[2]

@@ -3,7 +3,7 @@
 // Columns: topic, incoming (number of post-reply pairs that shift to the topic), foci (number of topics from which
 //          these pairs shift)
 MATCH (p:Term)
-// No reply to a post about the topic shifts from it, not even to the topic itself.
+// No reply shifts from the topic, neither to another topic nor to the topic itself.
 WHERE NOT EXISTS { MATCH (p)-[:SHIFTS_TO]->(:Term) }
 MATCH (f:Term)-[s:SHIFTS_TO]->(p)
 WITH p.text AS topic, sum(s.count) AS incoming, count(f) AS foci

@@ -11,7 +11,7 @@ WITH count(p) AS owned
 MATCH (:Term {text: $focus})-[:SHIFTS_TO]->(:Term)<-[:SHIFTS_TO]-(g:Term)
 WITH owned, g.text AS focus, count(*) AS shared
 WHERE shared >= $least
-  // A topic shares all perspectives with itself, so leave it out.
+  // Leave out $focus itself: a topic shares all perspectives with itself.
   AND focus <> $focus
 MATCH (g:Term {text: focus})
 // The number of perspectives that at least one of the two topics has: |A or B| = |A| + |B| - |A and B|.

@@ -9,7 +9,7 @@ WHERE ($dialogue IS NULL OR c.dialogue = $dialogue) AND ($speaker IS NULL OR c.s
 MATCH (u:Utterance)-[:HAS_CLAUSE]->(c)
 OPTIONAL MATCH (c)<-[:ANSWERS]-(:Clause)<-[:HAS_CLAUSE]-(a:Utterance)
 WITH u, count(a) AS answers
-// No clause answers the question: "Where do you live?" -> "Nice weather today."
+// The question has no answer: "Where do you live?" -> "Nice weather today."
 WHERE answers = 0
 MATCH (d:Dialogue)-[:HAS_TURN]->(u)-[:NEXT]->(v:Utterance)
 WHERE $corpus IS NULL OR d.corpus = $corpus

@@ -17,7 +17,7 @@ WHERE ((s.rank >= row.first AND s.rank <= row.last) OR s.rank < row.again)
   AND s.finite
   // The sentence is carefully written, without links, brackets or words such as "dont".
   AND s.plain
-  // The sentence does not reply to another sentence: "Yes, I did." fits nearly any question.
+  // The sentence does not begin like a reply: "Yes, I did." would be a correct answer to many questions.
   AND NOT s.opening IN $openings
   AND (size($sources) = 0 OR s.source IN $sources)
 RETURN row.text AS term, collect([s.id, s.text, s.terms, s.mood, s.person, s.dialogue, s.rank]) AS sentences

@@ -1,10 +1,10 @@
-// Return a page of the dialogues whose sentences are not in the sentence pool yet, sorted by the property order.
+// Return a page of the dialogues whose sentences are not in the sentence pool yet, sorted by the property "order".
 // $after: order of the last dialogue of the previous page; '' for the first page
 // $limit: maximum number of dialogues
 // Columns: id, order
 MATCH (d:Dialogue)
 WHERE d.order > $after
-  // The query overlap/pooled sets this property.
+  // The sentences of the dialogue are not in the pool yet. The query overlap/pooled marks dialogues in the pool.
   AND d.pooled IS NULL
 RETURN d.id AS id, d.order AS order
 ORDER BY order

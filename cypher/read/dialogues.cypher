@@ -1,4 +1,4 @@
-// Return a page of the selected dialogues, sorted by the property order.
+// Return a page of the selected dialogues, sorted by the property "order".
 // $after: order of the last dialogue of the previous page; '' for the first page
 // $limit: maximum number of dialogues
 // $corpora, $splits: lists of names; an empty list means all

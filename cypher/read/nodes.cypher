@@ -5,7 +5,7 @@
 //          position, subtree_last, var, concept, value, parent, role, branch, align, role_align, start, end.
 UNWIND range(0, size($parts) - 1) AS i
 UNWIND range(0, size($parts[i]) - 1) AS j
-// No path needs to be followed: the property amr is indexed, and a subtree is the range from position to subtree_last.
+// The property amr is indexed, so all nodes of a graph are found without following relationships.
 MATCH (n:AmrNode {amr: $parts[i][j]})
 RETURN i AS part, collect([j, n.position, n.subtree_last, n.var, n.concept, n.value, n.parent, n.role, n.branch,
                            n.align, n.role_align, n.start, n.end]) AS nodes

@@ -1,5 +1,5 @@
 // Return a page of the selected dialogues, with the digest of their content and the digests of their graphs. The
-// dialogues are sorted by the property order.
+// dialogues are sorted by the property "order".
 // $after: order of the last dialogue of the previous page; '' for the first page
 // $limit: maximum number of dialogues
 // $corpora, $splits: lists of names; an empty list means all

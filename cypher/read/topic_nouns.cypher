@@ -2,8 +2,8 @@
 // The conditions must be the same as in the transform topical_statement, which copies such sentences.
 // $amrs: ids of graphs
 // Columns: amr, nodes. Each node is a list: position, position of the top of its sentence, concept, noun class, the
-//          concept or noun class that another dialogue must mention to share the noun, and whether the node is the top
-//          of a sentence that fits any dialogue.
+//          concept or noun class that a dialogue must mention before the sentence can be copied into it, and whether
+//          the node is the top of a sentence that fits any dialogue.
 UNWIND $amrs AS amr
 MATCH (n:AmrNode {amr: amr})
 WHERE
@@ -17,8 +17,8 @@ WITH amr, n.position AS position, [
          // A statement is copied into dialogues that mention its noun. If no other noun can replace the noun, the
          // dialogue must mention exactly this noun.
          WHEN n.substitutable_kind IS NULL OR NOT n.noun_class IN n.selectional_preferences THEN n.concept
-         // Otherwise the dialogue may mention any noun of the same class, because "I sold the boat" can become "I sold
-         // the car".
+         // Otherwise the dialogue may mention any noun of the same class. This noun replaces the noun of the
+         // statement: in a dialogue about a car, "I sold the boat" becomes "I sold the car".
          ELSE n.noun_class
        END,
        coalesce(n.context_free, false)] AS node

@@ -4,8 +4,8 @@
 // Columns: id (of each dialogue that was newly marked)
 UNWIND $ids AS id
 MATCH (d:Dialogue {id: id})
-// Since the ids were read, another process may have added some of these dialogues to the shift graph. Skip the
-// dialogues that are already marked.
+// Skip dialogues that are already marked: another process may have added them to the shift graph after the caller
+// read their ids.
 WHERE d.shifts IS NULL
 SET d.shifts = true
 RETURN d.id AS id

@@ -3,7 +3,8 @@
 // $run: name of the run that deletes the graph
 // Columns: id; no row if another run has started to delete the graph, or if the deletion has ended
 MATCH (g:ShiftGraph {id: 'shift'})
-// If another run has started to delete the graph, the property contains the name of that run.
+// The property removing contains the name of the run that deletes the shift graph. Change nothing if this is no
+// longer $run, because another run has started to delete the graph.
 WHERE g.removing = $run
 SET g.writes = g.writes + 1
 RETURN g.id AS id

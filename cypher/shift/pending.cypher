@@ -5,7 +5,7 @@
 // Columns: id, order
 MATCH (d:Dialogue)
 WHERE d.order > $after
-  // The query shift/claim sets this property.
+  // The replies of the dialogue are not in the shift graph yet. The query shift/claim marks dialogues in the graph.
   AND d.shifts IS NULL
   AND (size($corpora) = 0 OR d.corpus IN $corpora)
   AND (size($splits) = 0 OR d.split IN $splits)

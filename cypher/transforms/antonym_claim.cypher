@@ -9,8 +9,8 @@
 // Graph:  (s / send-01 :mode imperative ...)
 //   => (c / cause-01 :ARG1 (h / hate-01 :ARG0 (s / she) :ARG1 (l / letter)) :ARG0 (a / amr-unknown))
 //
-// A statement of an earlier turn is repeated in a reply frame, as in negated_claim, with an antonym. The query works
-// in three steps:
+// A statement of an earlier turn is repeated in a reply frame such as "Why ...?" (see negated_claim), with an antonym.
+// The query works in three steps:
 //   1. Find the statements that can be repeated, the later turns and the words that can be changed.
 //   2. Choose the later turns to replace, and the reply frames of each statement.
 //   3. Make the edits.
@@ -40,10 +40,11 @@ WHERE
     AND n.temporal IS NULL
 OPTIONAL MATCH (n)-[:LEXEME]->(:Term)-[a:ANTONYM]->(x)
 WHERE (
-    // Either the antonym edge applies to this use of the word: to its use as a modifier, or to its use as this frame.
+    // The antonym edge applies to the word as it is used in this sentence: "old" as a modifier, or "love" as the frame
+    // love-01.
     n.opposable_as <> 'noun' AND n.temporal IS NULL AND a.used_as = n.opposable_as
-    // Or the edge applies to all unlisted frames of a verb. Then the new frame must have an agent (ARG0) exactly if the
-    // old frame has one, and a patient (ARG1) exactly if the old frame has one.
+    // The antonym edge applies to every frame of the word that is not in the edge's list "known". The new frame must
+    // have an agent (ARG0) exactly if the old frame has one, and a patient (ARG1) exactly if the old frame has one.
     OR a.used_as = 'frame'
       AND n.frame
       AND NOT n.opposable_as IN a.known
@@ -90,7 +91,7 @@ WITH nodes, dialogue, tops, addressees, groups, claim, claim.node AS predicate,
      // "We went to Rome" may or may not include the addressee, so the addressee does not repeat it.
      size([w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences]) > 0
        AS of_group,
-     // The words of this statement that can be changed.
+     // The words of the statement that have an antonym: "loves" in "She loves letters".
      [c IN nodes WHERE c.amr = claim.amr
         // The word is below the head of the statement in the graph, so it belongs to the statement.
         AND c.position >= claim.position AND c.position <= claim.node.subtree_last
@@ -107,8 +108,8 @@ WITH dialogue, predicate, top, to_addressee, of_group, changes,
 WHERE NOT (voice = 'other' AND of_group)
 UNWIND CASE
     WHEN voice = 'own' THEN ['claim', 'said']
-    // About "you", ask no "why": speakers know why they do something, so "Why do I have to call you tomorrow?" is
-    // strange.
+    // If the statement is about the addressee, do not ask "why": speakers know why they do something, so "Why do I
+    // have to call you tomorrow?" would be strange.
     WHEN to_addressee THEN ['check', 'said']
     ELSE ['check', 'why', 'surprise', 'said']
   END AS frame

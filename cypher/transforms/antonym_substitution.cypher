@@ -25,8 +25,8 @@
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
-// The property opposable_as states how the word is used: as a noun, as a modifier or as a certain frame. Words in
-// questions ("Did she love it?"), names and degree words ("extremely") do not have this property.
+// The property opposable_as states how the word is used: noun, modifier, or the id of its frame, such as love-01.
+// Words in questions ("Did she love it?"), names and degree words ("extremely") do not have this property.
 WHERE n.opposable_as IS NOT NULL
 MATCH (n)-[:LEXEME]->(w:Term)
 // Few words have antonyms. Testing the property antonyms first is faster than following the relationships of every
@@ -34,11 +34,10 @@ MATCH (n)-[:LEXEME]->(w:Term)
 WHERE w.antonyms
 MATCH (w)-[a:ANTONYM]->(x)
 WHERE (
-    // Either the antonym edge applies to this use of the word: as a noun, as a modifier, or as this frame. For love-01,
-    // there is an edge to hate-01.
+    // The antonym edge applies to the word as it is used in this sentence: "love" as the frame love-01 has an antonym
+    // edge to hate-01.
     a.used_as = n.opposable_as
-    // Or the antonym edge is a fallback ("frame") for all frames of the word without antonym edges of their own. The
-    // property known lists the frames that have their own edges.
+    // The antonym edge applies to every frame of the word that is not in the edge's list "known".
     OR a.used_as = 'frame'
       AND n.frame
       AND NOT n.opposable_as IN a.known
@@ -53,8 +52,8 @@ WHERE (
   AND (
     // The words are antonyms, regardless of what the word describes: "cheap" and "expensive".
     a.modified_kinds IS NULL
-    // Or the antonym applies to everything that the word describes: "an old man" becomes "a young man", but "an old
-    // car" becomes "a new car".
+    // The words are antonyms for everything that the word describes in this sentence: "an old man" becomes "a young
+    // man", but "an old car" becomes "a new car".
     OR n.modified_kinds IS NOT NULL
       AND all(kind IN n.modified_kinds WHERE kind IN a.modified_kinds))
 // Several senses of an antonym can fit (sell-01, sell-02). Take the sense with the lowest number.

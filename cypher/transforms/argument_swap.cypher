@@ -11,7 +11,8 @@
 // Departures from DEAM:
 // - Both subtrees must be of the same kind, because with a random object the sentence would make no sense. People are
 //   swapped with people, and places with places. Things that somebody has, buys or sees are swapped with things of any
-//   kind. Actions that somebody wants or begins to do are swapped with such actions.
+//   kind. An action that somebody wants or begins to do is swapped with another action that somebody wants or begins
+//   to do: "I want to sleep" gets the action of "I began to sing".
 // - Modifiers are not swapped, because another adjective seldom makes an answer wrong.
 // - Pronouns, greetings, quoted words, parts of a word ("lamp" in "lamplighter") and question words are not swapped.
 // - A noun with a relative clause is not swapped. Possessors, quantities and "of" phrases move with their noun.
@@ -35,6 +36,6 @@ RETURN d.id AS dialogue, collect({
     // "I gave him a book" has the book as ARG1, and "I filled it with water" has the water as ARG2. Both are objects
     // and can be swapped.
     WHEN n.role IN ['ARG1', 'ARG2'] THEN 'object'
-    // In "bread and milk", the conjuncts are op1 and op2. Their order has no meaning, so they are in the same pool.
+    // In "bread and milk", the conjuncts are op1 and op2. Their order has no meaning, so op1 can be swapped with op2.
     WHEN n.role STARTS WITH 'op' THEN 'op'
     ELSE n.role END + ' ' + n.argument_type}) AS edits

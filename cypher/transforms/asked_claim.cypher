@@ -43,15 +43,16 @@ UNWIND [n IN nodes WHERE
   AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
   // Skip long sentences, because a reader does not remember all of them.
   AND n.node.subtree_last - n.position <= 16
-  // Skip negative statements. "She doesn't love old letters" does not say what she loves, so asking for it is no error.
+  // Skip negative statements. "She doesn't love old letters" does not say what she loves, so "What does she love?" is
+  // a correct reply.
   AND n.node.negated IS NULL] AS claim
 
 // Step 2: choose the later turns.
 WITH dialogue, nodes, tops, groups, claim, claim.node AS predicate,
      coalesce(claim.node.repeatable, '') = 'anywhere' AS context_free,
-     // The phrases of this statement that can be asked for.
+     // The phrases of the statement for which the reply can ask: "When ...?" for "on Friday".
      [c IN nodes WHERE c.amr = claim.amr
-        // The phrase is part of the statement.
+        // The phrase is below the main predicate of the statement, so it belongs to the statement.
         AND c.position > claim.position AND c.position <= claim.node.subtree_last
         // The phrase is an argument of the main predicate or of a verb below it: "I want to learn the piano." A
         // phrase that is deeper in the sentence may be a part of another phrase.

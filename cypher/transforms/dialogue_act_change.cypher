@@ -36,9 +36,9 @@ WITH d.id AS dialogue, p,
 UNWIND p.alternative_acts AS act
 WITH dialogue, p.amr AS amr, p.position AS position, act, mark,
      CASE
-       // For an affirmative order, alternative_acts contains tell and ask. The edits for the two acts form one site, so
-       // that both edits are applied: the node that makes the clause an order is dropped, and a node that makes the
-       // clause a question is added. "Turn it off!" becomes "Do you turn it off?"
+       // An affirmative order becomes a question by two edits: tell drops the node that makes the clause an order, and
+       // ask adds the node that makes it a question. Both edits get the same site name, so they are applied together:
+       // "Turn it off!" becomes "Do you turn it off?"
        WHEN mark IS NOT NULL THEN p.amr + '.' + toString(mark)
        WHEN act = 'ask' THEN p.amr + '.' + toString(p.position) + '?'
        WHEN act = 'order' THEN p.amr + '.' + toString(p.position) + '!'

@@ -1,4 +1,4 @@
-// modality_claim: Replaces a turn by a reply that takes a wish for a duty, a duty for a wish, or a plan for impossible.
+// modality_claim: Replaces a turn by a reply that repeats a statement with another modality: "have to" for "want to".
 // category: C-cont
 // source: Gupta et al. (2021), error category C-cont
 //
@@ -7,11 +7,12 @@
 // Graph:  (n / no :mod-of (p / problem))
 //   => (c / cause-01 :ARG1 (o / obligate-01 :ARG2 (g / get-05 :ARG0 (y / you) ...) :ARG1 y) :ARG0 (a / amr-unknown))
 //
-// A statement of the other speaker is repeated in a reply frame, as in negated_claim, with another modality. The query
-// works in three steps:
-//   1. Find the statements that can be repeated, the later turns and the actions that can get another modality.
+// A statement of the other speaker is repeated in a reply frame such as "Why ...?" (see negated_claim), with another
+// modality. The query works in three steps:
+//   1. Find the statements that can be repeated, the later turns, and the actions (get-05).
 //   2. Choose the later turns to replace, and the new modality and the reply frames of each statement.
-//   3. Make the edits: replace the turn by a copy of the action without its modality, then put the new modality above it.
+//   3. Make the edits: replace the turn by a copy of the action without its modality (want-01), then put the new
+//      modality (obligate-01) above the action.
 
 // Step 1: find the earlier statements, the later turns that can be replaced, and the actions.
 UNWIND $dialogues AS d
@@ -40,7 +41,7 @@ UNWIND [n IN nodes WHERE
   AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
   // Skip long sentences, in which a reader does not notice the change.
   AND n.node.subtree_last - n.position <= 16
-  // Skip negative statements: a change of their modality may leave them true.
+  // Skip negative statements: "I don't want to go" and "I don't have to go" may both be true.
   AND n.node.negated IS NULL] AS claim
 
 // Step 2: choose the new modality, the later turns to replace, and the reply frames, such as "So ...?".
@@ -67,8 +68,8 @@ WITH dialogue, tops, claim, predicate, context_free, to_addressee, head(actions)
      // True if people do this on purpose, so that they can want to do it: "buy", but not "lose".
      'deliberate' IN head(actions).node.classes AS deliberate
 UNWIND CASE
-    // "You have to pay by card", "You should see a doctor": the addressee asks whether that is not possible. The other
-    // modalities are strange about oneself: "Why do I want to pay by card?"
+    // "You have to pay by card" becomes "So I can't pay by card?" With other modalities, speakers would ask about their
+    // own wishes: "Why do I want to pay by card?"
     WHEN to_addressee AND predicate.concept IN ['obligate-01', 'recommend-01', 'need-01']
       THEN [{concept: 'possible-01', role: 'ARG1', polarity: '-'}]
     // "You can pay by card" becomes "So I have to pay by card?"
@@ -91,13 +92,13 @@ UNWIND CASE
     ELSE []
   END AS modality
 UNWIND [top IN tops WHERE
-  // The later turn is by the other speaker. Speakers know what they themselves want and have done.
+  // The later turn is by the other speaker: speakers would not ask what they themselves want or have done.
   top.turn > claim.turn AND top.speaker <> claim.speaker
   // "She loves it" can only be repeated in the next turn: later, "she" may be unclear. "My sister loves letters" is
   // clear without its context, so it can be repeated up to four turns later.
   AND (top.turn = claim.turn + 1 OR context_free AND top.turn <= claim.turn + 4)] AS top
 UNWIND CASE
-    // About "you", use no "why": speakers know why they do something, so "Why can't I pay by card?" is strange.
+    // If the statement is about the addressee, do not ask "why": "Why can't I pay by card?" would be strange.
     WHEN to_addressee THEN ['check', 'meaning']
     ELSE ['check', 'why', 'surprise', 'meaning']
   END AS frame
@@ -107,7 +108,7 @@ UNWIND [
   {position: 0, op: 'say', from_amr: predicate.amr, from_position: action, voice: 'other', frame: frame},
   {position: -1, op: 'wrap', concept: modality.concept, role: modality.role, copy_of: predicate.amr},
   {position: -1, op: 'add', role: 'polarity', value: modality.polarity, copy_of: predicate.amr}] AS edit
-// Without a negation, there is no third edit.
+// Leave out the edit that adds the polarity if the new modality is affirmative.
 WITH dialogue, predicate, top, frame, modality, edit
 WHERE edit.op <> 'add' OR edit.value IS NOT NULL
 RETURN dialogue, collect(edit {.*, amr: top.amr,

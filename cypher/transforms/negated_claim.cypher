@@ -1,4 +1,4 @@
-// negated_claim: Replaces a turn by a reply that takes an earlier statement for its opposite.
+// negated_claim: Replaces a turn by a reply that repeats the opposite of an earlier statement.
 // category: C-cont
 // proof: contradicts
 // source: DEAM (Ghazarian et al. 2022, section 3), contradiction, generalised to the statements of both speakers
@@ -8,15 +8,17 @@
 // Graph:  (n / no :mod-of (p / problem))
 //   => (c / cause-01 :ARG1 (w / want-01 :polarity - :ARG0 (y / you) ...) :ARG0 (a / amr-unknown))
 //
-// A statement of an earlier turn is repeated in a reply frame, and negated at its main predicate. If it was negative,
-// the negation is dropped. If the other speaker made the statement, the reply asks about it (frames check, why,
-// meaning), is surprised (surprise) or quotes it (said). If the speaker of the reply made it, the reply contradicts
-// itself (claim, said). The query works in three steps:
+// A statement of an earlier turn is repeated in a reply frame, such as "Why ...?", and negated at its main predicate.
+// If the statement was negative, the negation is dropped. The frames for a statement of the other speaker are check
+// ("So ...?"), why ("Why ...?"), meaning ("What do you mean, ...?"), surprise ("I'm surprised ...") and said ("But you
+// said ..."). The frames for a statement of the speaker of the reply are claim (no opening words) and said ("As I said,
+// ..."). The query works in three steps:
 //   1. Find the statements that can be repeated, and the later turns.
 //   2. Choose the later turns to replace, and the reply frames of each statement.
 //   3. Make the edits: replace the turn by a copy of the statement ("say"), then change the copy.
 //
-// Departures from DEAM: the copy replaces the turn, is in the voice of the speaker of this turn, and is in a frame.
+// Departures from DEAM: the copy replaces the turn. Its pronouns are those that the speaker of this turn would use
+// ("you want" for "I want"), and it is put into a reply frame.
 
 // Step 1: find the earlier statements, their pronouns *we* and *you*, and the later turns that can be replaced.
 UNWIND $dialogues AS d
@@ -73,8 +75,8 @@ WITH dialogue, predicate, top, to_addressee, of_group,
 WHERE NOT (voice = 'other' AND of_group)
 UNWIND CASE
     WHEN voice = 'own' THEN ['claim', 'said']
-    // About "you", use no "why" and no "I'm surprised": speakers know why they do something, so "Why don't I have to
-    // call you?" and "I'm surprised I don't have to call you" are strange.
+    // If the statement is about the addressee, do not use "why" and "I'm surprised": speakers know why they do
+    // something, so "Why don't I have to call you?" and "I'm surprised I don't have to call you" would be strange.
     WHEN to_addressee THEN ['check', 'meaning', 'said']
     ELSE ['check', 'why', 'surprise', 'meaning', 'said']
   END AS frame

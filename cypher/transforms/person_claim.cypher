@@ -1,4 +1,4 @@
-// person_claim: Replaces a turn by a reply that takes what is said of one person for a statement about another one.
+// person_claim: Replaces a turn by a reply that repeats a statement about one person as a statement about another one.
 // category: C-speaker
 // source: Gupta et al. (2021), error category C-speaker
 //
@@ -7,14 +7,15 @@
 // Graph:  (n / nice-01 :ARG1 (t / that))
 //   => (l / live-01 :ARG0 (y / you) :location (c / city ...) :mode interrogative)
 //
-// A statement of the other speaker is repeated in a reply frame, as in negated_claim, but about another person. The
-// query works in three steps:
+// A statement of the other speaker is repeated in a reply frame such as "So ...?" (see negated_claim), but about a
+// different person. The query works in three steps:
 //   1. Find the statements that can be repeated, the later turns and the people.
 //   2. Choose the person that changes, the later turns to replace and the reply frames.
 //   3. Make the edits: replace the turn by a copy of the statement, then change the person in the copy.
 //
-// Two kinds of persons change: a third person becomes the other speaker (*you*), and, in statements about what one
-// speaker must or will do, this speaker becomes the speaker of the reply.
+// Two kinds of persons change. A third person becomes the other speaker: "My sister lives in Rome" becomes "So you
+// live in Rome?" In statements about what a speaker must or will do, "I" stays "I" and now means the speaker of the
+// reply. For example, "I have to work" becomes "So I have to work?"
 
 // Step 1: find the earlier statements, the later turns that can be replaced, and the people.
 UNWIND $dialogues AS d
@@ -29,7 +30,8 @@ WHERE
   OR n.concept IN ['i', 'you', 'we']
   // The node is a third person: "he", "my sister", "Tom".
   OR n.concept IN ['he', 'she'] OR n.kind = 'person' OR n.has_name
-  // The node is a part of such a person. If the person changes, this part is dropped: "sister" of "my sister".
+  // The node is below the node of a third person, such as "my" in "my sister". It is dropped if "you" replaces the
+  // person.
   OR n.role IN ['ARG0-of', 'poss', 'name', 'mod', 'ARG1-of', 'quant']
 WITH d.id AS dialogue,
      collect({node: n, position: n.position, amr: n.amr, turn: t.turn, speaker: t.speaker}) AS nodes
@@ -44,7 +46,7 @@ UNWIND [n IN nodes WHERE
   AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
   // Skip long sentences, in which a reader does not notice the change.
   AND n.node.subtree_last - n.position <= 16
-  // Skip "I think" and "I know": the reply would not be about a person.
+  // Skip "I think that it rains": the reply "So you think that it rains?" would still be about the rain.
   AND NOT 'thinking' IN n.node.classes
   // Skip short answers: "She did last year."
   AND NOT n.node.concept IN ['do-02', 'name-01']] AS claim
@@ -52,21 +54,21 @@ UNWIND [n IN nodes WHERE
 // Step 2: choose the person that changes, the later turns to replace and the reply frames.
 WITH dialogue, nodes, tops, claim, claim.node AS predicate,
      coalesce(claim.node.repeatable, '') = 'anywhere' AS context_free,
-     // The nodes of the speakers in this statement: "I" and "you".
+     // The nodes "I" and "you" in the statement.
      [s IN nodes WHERE s.amr = claim.amr AND s.node.concept IN ['i', 'you']
        AND claim.node.sentence_top IN s.node.pronoun_sentences] AS speakers,
      // A third person: the subject of the predicate, or the person who must do something.
      [p IN nodes WHERE p.amr = claim.amr AND p.node.parent = claim.position
         AND p.node.role IN ['ARG0', 'ARG1', 'domain']
         AND (p.node.concept IN ['he', 'she'] OR p.node.concept = 'person' AND p.node.has_name
-          // "My sister", but not "a teacher": the reply would not be about another person.
+          // The phrase refers to a particular person: "my sister", not "a teacher".
           OR any(part IN nodes WHERE part.amr = p.amr AND part.node.parent = p.position
             AND (part.node.role = 'poss' OR part.node.concept = 'have-rel-role-91')))] AS people
 WHERE none(w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences)
 WITH dialogue, nodes, tops, claim, predicate, context_free,
      CASE
-       // "He has to work on Sunday" becomes "Why do you have to work on Sunday?" The statement must not mention a speaker
-       // outside the person: in "He called me", "you" would call "you".
+       // "He has to work on Sunday" becomes "Why do you have to work on Sunday?" A speaker may only be mentioned inside
+       // the phrase of the person ("my sister"): "He called me" would become "You called you".
        WHEN size(people) = 1 AND all(s IN speakers WHERE head(people).position < s.position
          AND s.position <= head(people).node.subtree_last) THEN [{person: head(people), concept: 'you', frames: ['check', 'why', 'surprise', 'meaning']}]
        // "I have to work on Sunday" becomes "Why do I have to work on Sunday?": the pronoun stays.
@@ -81,7 +83,7 @@ WITH dialogue, nodes, tops, claim, predicate, context_free,
        ELSE []
      END AS changes
 UNWIND [top IN tops WHERE
-  // The later turn is by the other speaker. Speakers know what they themselves want and have done.
+  // The later turn is by the other speaker: speakers would not ask what they themselves want or have done.
   top.turn > claim.turn AND top.speaker <> claim.speaker
   // "She loves it" can only be repeated in the next turn: later, "she" may be unclear. "My sister loves letters" is
   // clear without its context, so it can be repeated up to four turns later.
@@ -89,7 +91,7 @@ UNWIND [top IN tops WHERE
 UNWIND changes AS change
 UNWIND change.frames AS frame
 
-// Step 3: make the edits. The parts of a person are dropped, because "you" has no parts.
+// Step 3: make the edits. When "you" replaces "my sister", the branch for "my" is dropped.
 UNWIND [{position: 0, op: 'say', from_amr: predicate.amr, from_position: predicate.position, voice: 'other',
          frame: frame}]
   + [part IN nodes WHERE part.amr = predicate.amr AND part.node.parent = change.person.position

@@ -11,14 +11,14 @@
 //
 // Departures: Gupta et al. name the error category, but no method for it. The rules are this project's own:
 // - A graph with a command is skipped, because no word expresses its "you" ("Sit down").
-// - A wish or a need of the speaker or of the addressee is not changed, because nobody tells or asks about it in this
-//   way: "You want to check out these books", "Where do I want to go?"
+// - A wish or a need of the speaker or of the addressee is not changed, because nobody tells other people what they
+//   want ("You want to check out these books"), or asks them for one's own wishes ("Where do I want to go?").
 // - The reply to an offer of service is not changed: after "How may I help you?", "You lost your bag" is silly.
 // - Thanks are not changed. Statements about what the speaker guesses, hopes or wonders are not changed either, because
 //   nobody says "You hope so".
-// - In three cases the edit is only for negatives of whole dialogues. If only a possessor changes ("my brother"), or if
-//   the clause says what somebody can or may do, the changed response could still be right. If "we" stays beside
-//   swapped pronouns, the response reads badly.
+// - An edit is only for negatives of whole dialogues if the changed response could still be right: only a possessor
+//   changes ("my brother"), or the clause says what somebody can or may do. The same applies if "we" stays beside
+//   swapped pronouns, because such a response reads badly: "You called while we waited".
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})

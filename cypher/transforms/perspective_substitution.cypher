@@ -1,4 +1,4 @@
-// perspective_substitution: Replaces the keyword to which a reply shifts the topic (its perspective) by a keyword to which replies shift from another keyword of the post.
+// perspective_substitution: Replaces the keyword to which a reply shifts the topic: "letters" in "She loves letters".
 // category: C-cont
 // source: CAPT (Ou et al. 2022, Algorithm 1), substitutes of the reply perspective; Gupta et al. (2021), Key-sem
 // target: dialogue
@@ -69,7 +69,8 @@ WITH reply, perspective, [candidate IN candidates WHERE
        // dialogue_words contains "coffee" and "shop", but not a perspective of two words such as "coffee shop".
        AND candidate.text <> perspective.text
        AND (
-         // If the kind of the perspective is unknown, only the conditions of step 3 decide whether a candidate fits.
+         // The kind of the perspective is unknown, so every candidate is kept. Step 3 checks whether it fits the
+         // predicate.
          perspective.kind IS NULL
          // "Letter" can become "book", because both nouns have the kind "work".
          OR candidate.kind = perspective.kind
@@ -78,12 +79,12 @@ WITH reply, perspective, [candidate IN candidates WHERE
          OR candidate.physical_object AND perspective.physical_object)
      ][..4] AS substitutes
 
-// Step 2: choose keywords of the post, and take their substitutes.
+// Step 2: choose keywords of the post. Their substitutes replace the perspective.
 WITH reply.dialogue AS dialogue, reply.amr AS amr, perspective.text AS perspective,
      collect({is_focus: reply.is_focus, substitutes: substitutes}) AS keywords
 UNWIND [keyword IN keywords WHERE
-  // Prefer keywords of the post that are not the focus. After "You should write her a letter", the reply attends to
-  // "write" (the focus), so a perspective that is usual after "letter" makes it wrong.
+  // Prefer keywords of the post that are not the focus. In "You should write her a letter", the focus of the reply is
+  // "write". A word to which other replies shift from "letter" makes the reply wrong.
   NOT keyword.is_focus
   // If no other keyword has substitutes, use the substitutes of the focus ("write").
   OR all(other IN keywords WHERE other.is_focus OR size(other.substitutes) = 0)] AS keyword

@@ -1,4 +1,4 @@
-// quantifier_claim: Replaces a turn by a reply that takes all for none, always for never, or many for few.
+// quantifier_claim: Replaces a turn by a reply that repeats a statement with "none" for "all" or "never" for "always".
 // category: C-cont
 // source: Gupta et al. (2021), error category C-cont
 //
@@ -7,8 +7,8 @@
 // Graph:  (t / too ...)
 //   => (c / cause-01 :ARG1 (d / drink-01 :polarity - :ARG0 (y / you) :ARG1 (t / tea) :time (e / ever) ...) ...)
 //
-// A statement of an earlier turn is repeated in a reply frame, as in negated_claim, with another quantity or frequency.
-// The query works in three steps:
+// A statement of an earlier turn is repeated in a reply frame such as "Why ...?" (see negated_claim), with another
+// quantity or frequency. The query works in three steps:
 //   1. Find the statements that can be repeated, the later turns and the words that can be changed.
 //   2. Choose the later turns to replace, and the reply frames of each statement.
 //   3. Make the edits: replace the turn by a copy of the statement, then change the word in the copy.
@@ -46,7 +46,7 @@ UNWIND [n IN nodes WHERE
   AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
   // Skip long sentences, in which a reader does not notice the change.
   AND n.node.subtree_last - n.position <= 16
-  // Skip "I think" and "I know", which are about the content of the speaker's mind.
+  // Skip "I think" and "I know".
   AND NOT 'thinking' IN n.node.classes] AS claim
 
 // Step 2: choose the later turns to replace, and the reply frames, such as "So ...?", for the repeated statement.
@@ -58,16 +58,18 @@ WITH nodes, dialogue, tops, claim, claim.node AS predicate,
      // "We went to Rome" may or may not include the addressee, so the addressee does not repeat it.
      size([w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences]) > 0
        AS of_group,
-     // The words of this statement that can be changed.
+     // The quantities and frequencies of the statement that can be replaced, such as "always".
      [c IN nodes WHERE c.amr = claim.amr AND size(c.options) > 0
         AND c.position >= claim.position AND c.position <= claim.node.subtree_last
         AND (
-          // "He never eats meat": the word is *ever*, and the clause has a negation, which is dropped.
+          // In the graph of "He never eats meat", "never" is the node "ever" and a negation. The edits replace "ever"
+          // by "always" and drop the negation.
           c.node.concept = 'ever' AND c.node.parent = claim.position AND claim.node.negation_position IS NOT NULL
-            // In "It never hurt anyone", "always" would not fit.
+            // Skip "It never hurt anyone", because "It always hurt anyone" is not English.
             AND size([a IN nodes WHERE a.amr = c.amr
               AND a.node.concept IN ['anyone', 'anybody', 'anything', 'any', 'again']]) = 0
-          // All other words: the clause is affirmative, and frequencies belong to its predicate.
+          // Other words than "ever" are replaced only in affirmative clauses. A word that becomes "ever", such as
+          // "always", must belong to the main predicate, which gets the negation of "never".
           OR c.node.concept <> 'ever' AND claim.node.negated IS NULL
             AND (c.options <> ['ever'] OR c.node.parent = claim.position)
           // "Nobody came", "I need nothing": the word itself is the negation.
@@ -84,7 +86,8 @@ WITH dialogue, predicate, top, to_addressee, of_group, changes,
 WHERE NOT (voice = 'other' AND of_group)
 UNWIND CASE
     WHEN voice = 'own' THEN ['claim', 'said']
-    // About "you", ask no "why": speakers know why they do something.
+    // If the statement is about the addressee, do not ask "why": speakers know why they do something, so "Why do I
+    // never drink tea?" would be strange.
     WHEN to_addressee THEN ['check', 'meaning']
     ELSE ['check', 'why', 'surprise', 'meaning']
   END AS frame

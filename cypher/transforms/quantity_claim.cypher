@@ -8,8 +8,8 @@
 // Graph:  (m / much ...)
 //   => (c / cause-01 :ARG1 (c2 / cost-01 ... :ARG2 (m / monetary-quantity :quant 120 ...)) :ARG0 (a / amr-unknown))
 //
-// A statement of an earlier turn is repeated in a reply frame, as in negated_claim, with another number. The query
-// works in three steps:
+// A statement of an earlier turn is repeated in a reply frame such as "Why ...?" (see negated_claim), with another
+// number. The query works in three steps:
 //   1. Find the statements that can be repeated, the later turns and the words that can be changed.
 //   2. Choose the later turns to replace, and the reply frames of each statement.
 //   3. Make the edits.
@@ -32,7 +32,8 @@ WHERE
   OR n.concept IN ['you', 'we']
   // The number says how many or how much: "sixty dollars", "two rooms".
   OR n.role = 'quant' AND n.value IS NOT NULL
-// Only whole numbers are changed, and not *one*, which is often no amount: "12.5" is not equal to its whole number.
+// Change only whole numbers: "12.5" is skipped, because toInteger gives 12. "One" is skipped, because it often does not
+// express an amount: "one of my friends".
 WITH d, t, n, CASE WHEN n.role = 'quant' THEN toInteger(n.value) END AS number
 WITH d, t, n,
      CASE WHEN number > 1 AND number < 1000000 AND toString(number) = n.value THEN toString(number * 2) END AS value
@@ -66,7 +67,7 @@ WITH nodes, dialogue, tops, addressees, groups, claim, claim.node AS predicate,
      // "We went to Rome" may or may not include the addressee, so the addressee does not repeat it.
      size([w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences]) > 0
        AS of_group,
-     // The words of this statement that can be changed.
+     // The numbers of the statement that can be doubled: "sixty" in "It costs sixty dollars".
      [c IN nodes WHERE c.amr = claim.amr
         // The word is below the head of the statement in the graph, so it belongs to the statement.
         AND c.position >= claim.position AND c.position <= claim.node.subtree_last
@@ -83,8 +84,8 @@ WITH dialogue, predicate, top, to_addressee, of_group, changes,
 WHERE NOT (voice = 'other' AND of_group)
 UNWIND CASE
     WHEN voice = 'own' THEN ['claim', 'said']
-    // About "you", ask no "why": speakers know why they do something, so "Why do I have to call you tomorrow?" is
-    // strange.
+    // If the statement is about the addressee, do not ask "why": speakers know why they do something, so "Why do I
+    // have to call you tomorrow?" would be strange.
     WHEN to_addressee THEN ['check', 'said']
     ELSE ['check', 'why', 'surprise', 'said']
   END AS frame

@@ -1,4 +1,4 @@
-// role_claim: Replaces a turn by a reply that takes the giver for the receiver, or the caller for the called.
+// role_claim: Replaces a turn by a reply that exchanges two people of a statement: who calls, and who is called.
 // category: C-speaker
 // source: Gupta et al. (2021), error category C-speaker
 //
@@ -7,13 +7,13 @@
 // Graph:  (t / thank-01 :ARG1 (y / you))
 //   => (c / call-01 :ARG0 (i / i) :ARG1 (y / you) :ARG2 (t / tomorrow) :mode interrogative)
 //
-// A statement of the other speaker is repeated in a reply frame, as in negated_claim, but two people in it exchange
-// their roles. The query works in three steps:
+// A statement of the other speaker is repeated in a reply frame such as "So ...?" (see negated_claim), but two people
+// of the statement exchange their roles. The query works in three steps:
 //   1. Find the statements that can be repeated, the later turns and the people.
 //   2. Choose the two people, the later turns to replace and the reply frames.
 //   3. Make the edits: replace the turn by a copy of the statement, then exchange the pronouns in the copy.
 //
-// One of the people is a speaker, the other one is the other speaker or a third person (*he*, *she*).
+// The two people are the two speakers ("I", "you"), a speaker and a third person ("I", "she"), or two third persons.
 
 // Step 1: find the earlier statements, the later turns that can be replaced, and the people.
 UNWIND $dialogues AS d
@@ -49,7 +49,7 @@ UNWIND [n IN nodes WHERE
 // Step 2: choose the two people, the later turns to replace and the reply frames.
 WITH dialogue, nodes, tops, claim, claim.node AS predicate, groups,
      coalesce(claim.node.repeatable, '') = 'anywhere' AS context_free,
-     // The people in this statement. Speakers may be mentioned in several sentences.
+     // The nodes of the people in the statement. A node "I" or "you" may belong to several sentences of the turn.
      [s IN nodes WHERE s.amr = claim.amr AND (
        s.node.concept IN ['i', 'you'] AND claim.node.sentence_top IN s.node.pronoun_sentences
        OR s.node.concept IN ['he', 'she'] AND claim.position < s.position AND s.position <= claim.node.subtree_last)]
@@ -58,31 +58,32 @@ WHERE none(w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.
   AND size(people) = 2
   // The predicate is an action or a modality. "I'm happy for you" and "I have your key" have no exchangeable roles.
   AND ('ARG0' IN predicate.roles OR predicate.modal) AND NOT predicate.concept IN ['have-03', 'happy-01']
-  // "I can only offer you an exchange" is about other offers, which the reply would not repeat.
+  // Skip "I can only offer you an exchange": the reply "So I can only offer you an exchange?" is strange.
   AND size([o IN nodes WHERE o.amr = claim.amr AND o.node.concept = 'only'
     AND claim.position < o.position AND o.position <= claim.node.subtree_last]) = 0
   // Skip feelings and opinions: "So I love you?" and "So I'm afraid it's bad news?" are strange.
   AND none(class IN ['opinion', 'liking', 'courtesy'] WHERE class IN predicate.classes)
-  // Neither of them is only an owner: "I saw your brother" has no second person.
+  // Both people are arguments of a predicate. In "I saw your brother", "you" is only a possessor.
   AND all(p IN people WHERE p.node.role IN ['ARG0', 'ARG1', 'ARG2', 'ARG3', 'ARG4', 'beneficiary'])
 WITH dialogue, tops, claim, predicate, context_free,
      CASE WHEN people[0].position < people[1].position THEN people[0] ELSE people[1] END AS one,
      CASE WHEN people[0].position < people[1].position THEN people[1] ELSE people[0] END AS other
 WHERE one.node.concept <> other.node.concept
 UNWIND [top IN tops WHERE
-  // The later turn is by the other speaker. Speakers know what they themselves want and have done.
+  // The later turn is by the other speaker: speakers would not ask what they themselves want or have done.
   top.turn > claim.turn AND top.speaker <> claim.speaker
   // "She loves it" can only be repeated in the next turn: later, "she" may be unclear. "My sister loves letters" is
   // clear without its context, so it can be repeated up to four turns later.
   AND (top.turn = claim.turn + 1 OR context_free AND top.turn <= claim.turn + 4)] AS top
 UNWIND CASE
-    // "So I'll call you tomorrow?", but not "I'm surprised I'll call you tomorrow": speakers know what they do.
+    // If both people are speakers, do not use "why" and "I'm surprised": speakers know what they do, so "I'm surprised
+    // I'll call you tomorrow" would be strange.
     WHEN one.node.concept IN ['i', 'you'] AND other.node.concept IN ['i', 'you'] THEN ['check', 'meaning']
     ELSE ['check', 'why', 'surprise', 'meaning']
   END AS frame
 
-// Step 3: make the edits. In the copy, "I" is "you", and "you" is "I". To exchange the two people, each gets the pronoun
-// that the other one has in the copy.
+// Step 3: make the edits. The other speaker repeats "I'll call you" as "You'll call me". The edits exchange the two
+// pronouns of this copy: "I'll call you".
 UNWIND [
   {position: 0, op: 'say', from_amr: predicate.amr, from_position: predicate.position, voice: 'other', frame: frame},
   {position: one.position, op: 'set', copy_of: predicate.amr,

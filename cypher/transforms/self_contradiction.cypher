@@ -52,8 +52,8 @@ UNWIND [n IN nodes WHERE
 WITH dialogue, statement.node AS predicate,
      // Collect the top nodes of the later turns of the same speaker, in order.
      [top IN tops WHERE top.turn > statement.turn AND top.speaker = statement.speaker | top.node] AS later_tops,
-     // This number selects one of the later turns. It takes the place of a random number, because Cypher has no seeded
-     // random function.
+     // Select one of the later turns by the turn and the position of the statement, because Cypher has no seeded random
+     // function.
      statement.turn + statement.position AS number
 WHERE size(later_tops) > 0
 
@@ -67,10 +67,9 @@ WHERE
   // ARG3.
   AND all(role IN predicate.roles WHERE role IN x.roles)
   AND (
-    // Either the antonym edge applies to the frame of the node: love-01 has an edge to hate-01.
+    // The antonym edge applies to the frame of the node: "love" as the frame love-01 has an antonym edge to hate-01.
     a.used_as = predicate.opposable_as
-    // An edge with used_as = 'frame' is for all frames of the word that PropBank does not list. Its property "known"
-    // contains the frames that PropBank lists, to which the edge does not apply.
+    // The antonym edge applies to every frame of the word that is not in the edge's list "known".
     OR a.used_as = 'frame'
       AND predicate.frame
       AND NOT predicate.opposable_as IN a.known)

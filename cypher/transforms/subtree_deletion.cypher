@@ -23,8 +23,8 @@
 //   still be right. Conditions are the exception: they can always be pruned.
 // - A short last turn need not be wrong. Therefore the transform is only used for negatives of whole dialogues.
 
-// Collect the graphs of each dialogue in the order of the turns. Of each graph, keep the top, whose properties describe
-// the whole graph, and the nodes of details, such as a time, a place or a reason.
+// Collect the graphs of each dialogue in the order of the turns. Keep two kinds of nodes of each graph: its top node,
+// whose properties describe the whole graph, and nodes that express a detail, such as a time, a place or a reason.
 UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
@@ -35,7 +35,7 @@ ORDER BY dialogue, turn
 WITH dialogue, max(turn) AS last_turn, max(top.depth) AS max_depth,
      collect({turn: turn, top: top, details: details, depth: top.depth}) AS graphs
 
-// Add to each graph the roles that the previous turn asks for: "When does it leave?" asks for "time".
+// Store with each graph the AMR roles for which the previous turn asks: "When does it leave?" asks for :time.
 WITH dialogue, last_turn, max_depth, graphs AS previous, graphs
 WITH dialogue, last_turn, max_depth, [g IN graphs | {
        turn: g.turn, top: g.top, details: g.details, depth: g.depth,
@@ -66,8 +66,7 @@ WITH dialogue, last_turn, graphs, max_emptied, [g IN graphs WHERE
        | {turn: g.turn, depth: g.depth}] AS can_be_emptied
 UNWIND graphs AS g
 WITH dialogue, last_turn, g, g.top AS top, g.top.amr AS amr,
-     // Of the turns that can be emptied, only the turns with the deepest graphs are emptied. Among equally deep graphs,
-     // earlier turns are preferred.
+     // At most max_emptied turns are emptied. Turns with deeper graphs are preferred, then earlier turns.
      any(e IN can_be_emptied WHERE e.turn = g.turn)
      AND size([e IN can_be_emptied WHERE
        e.depth > g.depth

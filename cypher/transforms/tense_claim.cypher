@@ -1,4 +1,4 @@
-// tense_claim: Replaces a turn by a reply that takes a plan for done, or something done for a plan.
+// tense_claim: Replaces a turn by a reply that treats a plan as done, or something done as a plan.
 // category: C-time
 // source: Gupta et al. (2021), error category C-time
 //
@@ -7,9 +7,9 @@
 // Graph:  (n / no :mod-of (p / problem))
 //   => (c / cause-01 :ARG1 (g / get-05 :time (a / already) :ARG0 (y / you) ...) :ARG0 (a2 / amr-unknown))
 //
-// A statement of the other speaker is repeated in a reply frame, as in negated_claim. AMR does not express tense, so the
-// change is in the graph: *already* is added to a plan, and *want* is added to something that is done. The query works
-// in three steps:
+// A statement of the other speaker is repeated in a reply frame such as "Why ...?" (see negated_claim). AMR does not
+// express tense. Therefore the edit adds the node "already" to a plan, and the node want-01 above something that is
+// done. The query works in three steps:
 //   1. Find the statements that can be repeated, the later turns and the actions.
 //   2. Choose the later turns to replace, and the reply frames of each statement.
 //   3. Make the edits: replace the turn by a copy of the action, drop its time, then change the copy.
@@ -43,7 +43,7 @@ UNWIND [n IN nodes WHERE
   AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
   // Skip long sentences, in which a reader does not notice the change.
   AND n.node.subtree_last - n.position <= 16
-  // Skip negative statements: a change of their modality may leave them true.
+  // Skip negative statements: "I don't want to go" and "I haven't gone" may both be true.
   AND n.node.negated IS NULL] AS claim
 
 // Step 2: choose the later turns to replace, and the reply frames, such as "So ...?", for the repeated statement.
@@ -70,9 +70,10 @@ WHERE size(actions) = 1 AND NOT of_group
       AND p.node.parent IN [claim.position, head(actions).position] AND p.node.role IN ['ARG0', 'ARG1']))
 WITH dialogue, nodes, tops, claim, predicate, context_free, to_addressee, head(actions) AS action
 WITH dialogue, tops, claim, predicate, context_free, to_addressee, action.position AS action,
-     // The times of the action.
+     // The nodes of the times of the action: "yesterday" in "I bought a car yesterday". The edit drops them.
      [c IN nodes WHERE c.amr = claim.amr AND c.node.role = 'time' AND c.node.parent = action.position] AS times,
-     // True if there is another time in the statement, which cannot be dropped with the action's own time.
+     // True if the statement contains a time outside the times of the action. The edit would not drop this time, so the
+     // statement is skipped.
      size([c IN nodes WHERE c.amr = claim.amr AND c.node.temporal
        AND c.position > claim.position AND c.position <= claim.node.subtree_last
        AND none(time IN nodes WHERE time.amr = c.amr AND time.node.role = 'time' AND time.node.parent = action.position
@@ -89,13 +90,14 @@ WITH dialogue, tops, claim, predicate, context_free, to_addressee, action.positi
      END AS change
 WHERE change IS NOT NULL AND size(times) <= 1 AND NOT timed_elsewhere
 UNWIND [top IN tops WHERE
-  // The later turn is by the other speaker. Speakers know what they themselves want and have done.
+  // The later turn is by the other speaker: speakers would not ask what they themselves want or have done.
   top.turn > claim.turn AND top.speaker <> claim.speaker
   // "She loves it" can only be repeated in the next turn: later, "she" may be unclear. "My sister loves letters" is
   // clear without its context, so it can be repeated up to four turns later.
   AND (top.turn = claim.turn + 1 OR context_free AND top.turn <= claim.turn + 4)] AS top
 UNWIND CASE
-    // About "you", ask no "why": speakers know why they have done something.
+    // If the statement is about the addressee, do not ask "why": speakers know why they have done something, so "Why
+    // have I already bought a car?" would be strange.
     WHEN to_addressee THEN ['check', 'meaning']
     ELSE ['check', 'why', 'surprise', 'meaning']
   END AS frame

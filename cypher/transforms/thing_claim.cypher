@@ -8,8 +8,8 @@
 // Graph:  (n / no :mod-of (p / problem))
 //   => (w / want-01 ... :ARG1 (w2 / wash-01 :ARG0 (b / bike :poss y) ...) :mode interrogative)
 //
-// A statement of an earlier turn is repeated in a reply frame, as in negated_claim, with another thing of the same
-// class. The query works in three steps:
+// A statement of an earlier turn is repeated in a reply frame such as "So ...?" (see negated_claim), with another thing
+// of the same class. The query works in three steps:
 //   1. Find the statements that can be repeated, the later turns and the words that can be changed.
 //   2. Choose the later turns to replace, and the reply frames of each statement.
 //   3. Make the edits.
@@ -63,12 +63,12 @@ WITH nodes, dialogue, tops, addressees, groups, claim, claim.node AS predicate,
      // "We went to Rome" may or may not include the addressee, so the addressee does not repeat it.
      size([w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences]) > 0
        AS of_group,
-     // The words of this statement that can be changed.
+     // The nouns of the statement that can be replaced: "car" in "I want to get my car washed".
      [c IN nodes WHERE c.amr = claim.amr
         // The word is below the head of the statement in the graph, so it belongs to the statement.
         AND c.position >= claim.position AND c.position <= claim.node.subtree_last
         AND size(c.options) > 0
-        // The thing is no part of a compound: a "department store" can't become a "department bank".
+        // The noun is not part of a compound: "department store" must not become "department bank".
         AND coalesce(c.node.role, '') <> 'mod'
         AND size([m IN nodes WHERE m.amr = c.amr AND m.node.parent = c.position AND m.node.role = 'mod']) = 0
         // Neither the statement nor an earlier turn mentions the new thing. Otherwise the changed statement could be
@@ -87,8 +87,8 @@ WITH dialogue, predicate, top, to_addressee, of_group, changes,
 WHERE NOT (voice = 'other' AND of_group)
 UNWIND CASE
     WHEN voice = 'own' THEN ['claim', 'said']
-    // About "you", ask no "why": speakers know why they do something, so "Why do I have to call you tomorrow?" is
-    // strange.
+    // If the statement is about the addressee, do not ask "why": speakers know why they do something, so "Why do I
+    // have to call you tomorrow?" would be strange.
     WHEN to_addressee THEN ['check', 'said']
     ELSE ['check', 'why', 'surprise', 'said']
   END AS frame

@@ -8,8 +8,8 @@
 // Graph:  (k / know-01 ...)
 //   => (e / expect-01 ... :time (d / date-entity :weekday (s / sunday)) :mode interrogative)
 //
-// A statement of an earlier turn is repeated in a reply frame, as in negated_claim, with another time. The query
-// works in three steps:
+// A statement of an earlier turn is repeated in a reply frame such as "So ...?" (see negated_claim), with another time.
+// The query works in three steps:
 //   1. Find the statements that can be repeated, the later turns and the words that can be changed.
 //   2. Choose the later turns to replace, and the reply frames of each statement.
 //   3. Make the edits.
@@ -86,7 +86,7 @@ WITH nodes, dialogue, tops, addressees, groups, claim, claim.node AS predicate,
      // "We went to Rome" may or may not include the addressee, so the addressee does not repeat it.
      size([w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences]) > 0
        AS of_group,
-     // The words of this statement that can be changed.
+     // The times of the statement that can be replaced: "Wednesday" in "The customer expects it on Wednesday".
      [c IN nodes WHERE c.amr = claim.amr
         // The word is below the head of the statement in the graph, so it belongs to the statement.
         AND c.position >= claim.position AND c.position <= claim.node.subtree_last

@@ -61,8 +61,7 @@ UNWIND CASE
     // The node is a predicate without a time: "I walked home" becomes "I walked home tomorrow".
     ELSE [day IN ['yesterday', 'tomorrow'] WHERE
           n.undated_event
-          // Skip "I walked home and I'll go out again", which has two tenses: both "yesterday" and "tomorrow" would fit
-          // one // of them.
+          // Skip "I walked home and I'll go out again": "yesterday" fits its first clause, and "tomorrow" its second.
           AND n.tense <> 'mixed'
           // "I walked home" gets "tomorrow", "I'll walk home" gets "yesterday", and "I walk home" can get "yesterday"
           // or "tomorrow".

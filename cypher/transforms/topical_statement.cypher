@@ -10,10 +10,10 @@
 // Graph:  (p / promise-01 ...) => (l / leave-13 :ARG0 (i / i) :ARG1 (o / open-09 :ARG1 (w / window)))
 //
 // A donor is an utterance of another dialogue of the same corpus and split. Each donor is offered to at most two
-// dialogues, and not to the dialogues just before and after its own, which may be parts of the same talk. A dialogue
-// copies a sentence only once. Its statements are the sentences that fit any dialogue: they have four to twenty nodes, are neither
-// questions nor orders, and refer to nothing before them. For each turn, up to four statements are proposed as
-// replacements. The query works in three steps:
+// dialogues, and not to the dialogues just before and after its own, which may be parts of the same conversation. A
+// dialogue copies a sentence only once. The statements of a donor are its sentences that fit any dialogue: they have
+// four to twenty nodes, are neither questions nor orders, and refer to nothing before them. For each turn, up to four
+// statements are proposed as replacements. The query works in three steps:
 //   1. Read the nouns of the dialogue, and the statements of its donors with their nouns.
 //   2. For each turn, choose statements that share a noun with the context, or that can be made to share a noun.
 //   3. Replace the turn by each of these statements, and change one noun of the copy if necessary.
@@ -71,7 +71,7 @@ WITH dialogue, amr, turn, context, [statement IN statements | {
          other.word = noun.word
          // "I sold the boat" can become "I sold the car" after "My car is new".
          OR noun.replaceable AND other.noun_class = noun.noun_class)]}] AS statements
-// Drop statements that have no such noun.
+// Drop statements of which no noun was kept.
 WITH dialogue, amr, turn, context, [statement IN statements WHERE size(statement.nouns) > 0] AS statements
 // Choose up to four statements. Each turn starts at a different place in the list, so that turns get different
 // statements.

@@ -309,7 +309,6 @@ class _Tree:
     """A graph to which edits are being applied."""
 
     def __init__(self, graph: AmrGraph) -> None:
-        """Initialize the mutable nodes of the graph."""
         self._graph = graph
         self._nodes = mutable_nodes(graph)
         self._top = self._nodes[(graph.id, 0)]

@@ -80,7 +80,6 @@ class _GraphReader:
     """
 
     def __init__(self, text: str, id: str, first_line: int) -> None:
-        """Initialize the parser and split the text into tokens."""
         self._id = id
         self._lines = LINE_ENDS.split(text)
         self._first_line = first_line

@@ -41,7 +41,6 @@ class AmrView:
     """
 
     def __init__(self, graph: AmrGraph, lexicon: Lexicon) -> None:
-        """Initialize the lists. Each list has one element per node, at the index of the node."""
         self.graph = graph
         self.nodes = graph.nodes
         self.lexicon = lexicon

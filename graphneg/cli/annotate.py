@@ -80,7 +80,8 @@ def annotate(
     ),
     into: Path | None = _to_read(
         None,
-        "Add the judgements in the --read files (.csv, .jsonl, or .json from Label Studio) to this review.",
+        "Add the judgements in the --read files (.csv, .jsonl, or .json from Label Studio) to this file "
+        "of graphneg serve.",
         "FILE.sqlite",
     ),
     key: Path | None = _to_read(
@@ -107,8 +108,9 @@ def annotate(
     are 95% Wilson confidence intervals. Rows with an empty column are counted separately. If several sheets
     are read, each sheet must be filled by one annotator, who gets the name of the file.
 
-    With --into, either all judgements are added to the review or none of them. A judgement replaces an
-    earlier judgement of the same row by the same annotator. The printed results cover the whole review.
+    With --into, the judgements are added to a .sqlite file of graphneg serve. If one of them is not valid,
+    none is added. A judgement replaces an earlier judgement of the same row by the same annotator. The
+    printed results cover all judgements in the file.
     \N{FORM FEED}
 
     Raises:

@@ -278,8 +278,8 @@ def with_expanded_options(function: Callable[..., None], input_status: int = 1) 
         defaults = objects[name]() if parameter.default is Parameter.empty else parameter.default
         for field in fields(objects[name]):
             parameters.append(_typer_parameter(field.name, getattr(defaults, field.name), types[field.name]))
-    # Typer reads the options from the signature of the wrapper. Use setattr, because a type checker does not
-    # accept a plain assignment to this attribute.
+    # Typer reads the options from `__signature__`. Use setattr, because a type checker does not accept
+    # ``run.__signature__ = ...``.
     setattr(run, "__signature__", Signature(parameters))  # noqa: B010
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run

@@ -165,7 +165,7 @@ def responses(
     ]
     settings = named_values(option, "--option")
     with ExitStack() as opened:
-        # Open the store only for generators. Language models and files do not need it.
+        # Only generators read the store, so open it only if there are any.
         if generator:
             store = opened.enter_context(where.opened()).store
             own = [*(get_generator(name, store, **settings) for name in generator), *own]

@@ -118,8 +118,8 @@ def _system(_: StoreOptions) -> Iterator[tuple[str, str]]:
     yield "terminal", f"{sys.stdout.encoding}, {'a terminal' if sys.stderr.isatty() else 'no terminal'}"
     for name in SETTINGS:
         if name in os.environ:
-            # Show only values that are known to be harmless. Another value could be a password, or a path
-            # that contains the user's name.
+            # Show the value of an environment variable only if it is harmless. Others could be passwords or
+            # contain the user's name.
             yield name, os.environ[name] if name in SHOWN else "is set"
 
 

@@ -226,11 +226,11 @@ def correlation(
     ),
     scores: list[Path] | None = option(
         None,
-        "File of scores from any scorer, one score for each rated item. Repeatable. The files come "
-        "after the models in the comparison.",
+        "File of scores from any scorer, one score for each rated item. Repeatable. Each file counts as a "
+        "further scorer, after the models.",
     ),
     quality: list[str] | None = option(
-        None, "Rated quality to evaluate, such as coherent. Default: all qualities. Repeatable."
+        None, "Evaluate only ratings of this quality, such as coherent. Default: all qualities. Repeatable."
     ),
     level: Literal["turn", "dialogue"] | None = option(
         None,
@@ -271,8 +271,8 @@ def correlation(
     if not model and not scores:
         raise BadParameter("give --model or --scores", param_hint="--model")
     every = read_ratings(ratings)
-    # The files also have scores for the items that --level leaves out. So read the scores of all rated items
-    # here, and select the scores to use below.
+    # The files also have scores for the items that --level leaves out. So read the scores of all rated items,
+    # and select those of the level afterwards.
     from_files = [(str(path), read_scores(path, len(every))) for path in scores or ()]
     at = [index for index, item in enumerate(every) if level in (None, item.level)]
     if not at:

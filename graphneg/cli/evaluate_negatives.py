@@ -67,9 +67,11 @@ def negatives(
         0.5, "The judge accepts a response as correct if its score is at or above this threshold."
     ),
     sample: int = option(
-        1000, "Maximum number of texts that each model scores, for each row of the table.", min=1
+        1000, "Maximum number of texts of each generator and error category that each model scores.", min=1
     ),
-    examples: int = option(3, "Number of example negatives to show for each row of the table.", min=0),
+    examples: int = option(
+        3, "Number of example negatives to show for each generator and error category.", min=0
+    ),
     seed: int = option(0, "Random seed. The same seed selects the same texts and examples."),
     offline: Offline = False,
     json: Json = False,

@@ -69,7 +69,9 @@ def sources(
         "SHARE",
     ),
     held_out: Literal["right", "nothing"] = option(
-        "right", "Texts to leave out of training: the correct responses to the test contexts, or nothing."
+        "right",
+        "Leave the correct responses to the test contexts out of the training data (right), or leave out "
+        "nothing (nothing).",
     ),
     seeds: int = option(
         1, "Number of rankers to train for each source, with the seeds 0, 1, 2 and so on.", min=1
@@ -159,7 +161,7 @@ def _print_run(run: RankerRun) -> None:
 
 
 def _comparison_table(compared: Comparison) -> Table:
-    """Return a table with a row for each source. Below each figure is its confidence interval."""
+    """Return a table with a row for each source. The line below each number is its confidence interval."""
     from graphneg.evaluation.comparison.comparison import AUC, BALANCED, RECALL
 
     def share(figure: Estimate | None) -> str:

@@ -48,7 +48,7 @@ def exit_on_interrupt() -> Generator[None]:
 
 @contextmanager
 def raise_on_interrupt() -> Generator[None]:
-    """Raise `KeyboardInterrupt` on Ctrl-C within the ``with`` block, inside a block of `exit_on_interrupt`.
+    """Raise `KeyboardInterrupt` on Ctrl-C within the ``with`` block. Use it within `exit_on_interrupt`.
 
     Python ignores exceptions in finalizers such as ``__del__`` of the Neo4j driver. If Ctrl-C interrupts a
     finalizer, the signal is delivered again a moment later.

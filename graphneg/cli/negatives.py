@@ -118,7 +118,11 @@ def negatives(
         "Write a twin after each negative: the same reply without the error, with label 1. Negatives without "
         "a twin are left out.",
     ),
-    proved: bool = option(False, "Leave out negatives whose error the discourse layer does not show."),
+    proved: bool = option(
+        False,
+        "Leave out negatives whose error is not proved by comparing clauses: for example, the response must "
+        "contradict an earlier clause.",
+    ),
     show: int = option(0, "Number of negatives to show after the run.", "N", min=0),
     generator_options: list[str] | None = option(
         None,

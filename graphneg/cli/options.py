@@ -305,7 +305,7 @@ class CorpusOptions:
         """
         from graphneg.store.dialogues import count_dialogues
 
-        # Remove the limit on the number of dialogues, because this method only checks whether there is one.
+        # Ignore the limit, because this method only checks whether the store has any of the dialogues.
         every = replace(self.selection, limit=None, with_graphs=with_graphs)
         if count_dialogues(graph.store, every):
             return
@@ -435,8 +435,8 @@ class WriterOptions:
                 raise InputError(f"{name} requires a served model: add --served or --base-url URL")
             return model_options
         if self.dry_run and "max_cost" not in given and given.keys() & {"price_in", "price_out"}:
-            # Prices are accepted only together with a maximum cost. A dry run costs nothing, so set a maximum
-            # that is never reached.
+            # The server's client accepts prices only with a maximum cost. A dry run costs nothing, so use an
+            # infinite maximum.
             given["max_cost"] = inf
         return {**model_options, "served": given}
 

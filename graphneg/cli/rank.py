@@ -79,8 +79,8 @@ def search(
     k: int = option(10, "Number of results to return for each context.", None, "-k", min=1),
     by: Literal["mean", "codes"] = option(
         "mean",
-        "Search the bank with the mean of a context's vectors (mean), or with each of its vectors (codes), "
-        "which is slower.",
+        "Search the bank once, with the mean of the context's vectors (mean), or once with each of the "
+        "vectors (codes). The latter is slower.",
     ),
     retrieved: int = option(100, "Number of responses to retrieve from the bank before ranking them.", min=1),
     context_turns: Literal["left-out", "kept"] = option(
@@ -141,7 +141,7 @@ def search(
 def index(
     *,
     model: str = option(..., "A trained poly-encoder.", "PATH_OR_ID"),
-    out: Path = option(..., "Folder for the bank.", "FOLDER", "--out", "-o"),
+    out: Path = option(..., "Folder for the bank (the encoded responses).", "FOLDER", "--out", "-o"),
     files: list[Path] | None = argument(
         None,
         "Read responses from these files instead of the store: text files with one response "

@@ -99,7 +99,7 @@ class ReviewOptions:
     ] = None
 
     def view(self, files: Sequence[Path]) -> ReviewView:
-        """Return the pages for judging negatives, for an existing review or for a new one.
+        """Return the pages for judging negatives. The answers are added to a new or an existing file.
 
         Args:
             files: The files of negatives. Empty to continue the review in the file ``judgements``.
@@ -249,7 +249,7 @@ def _views(
 
 
 def _cached_negatives_of_store(graph: DialogueGraph) -> list[Path]:
-    """Return a list with the path of a cache file that contains the store's negatives, if it has any."""
+    """Return a list with the path of a cache file with the store's negatives; empty if it has none."""
     from graphneg.editing.generation import variants_digest
     from graphneg.hashing import fingerprint
     from graphneg.private_files import cache_folder
@@ -260,8 +260,8 @@ def _cached_negatives_of_store(graph: DialogueGraph) -> list[Path]:
     if not (made := variants_digest(graph.store)):
         return []
     content = texts_digest(graph.store, Selection())
-    # Derive the name of the folder from the negatives, the texts and the version of graphneg. If one of them
-    # changes, a different folder is used, and the outdated file is ignored.
+    # Derive the name of the cache folder from the negatives and the texts in the store and from the version
+    # of graphneg. If one of them changes, a new cache folder is used instead of the outdated one.
     folder = cache_folder("stores", fingerprint([__version__, made, content]))
     path = folder / "store.jsonl"
     if not path.exists():

@@ -60,11 +60,10 @@ def snapshot(
     out: OutFile,
     part: list[str] | None = option(
         None,
-        "Include only this part of the data. The parts, with the transforms and generators that need them: "
-        "donors (utterances to copy from, for topical_statement), utterances (insertion, replacement), "
-        "shifts (perspective_substitution, counterfactual), sentences (overlap, hard), bank (random, bm25, "
-        "semi-hard, token-substitution). "
-        "Repeatable. Default: all parts, but shifts only if the store has a shift graph.",
+        "Include only this part of the data. Repeatable. Default: all parts, but shifts only if the store "
+        "has a shift graph. Each part is needed by the transforms and generators in parentheses: "
+        "donors (topical_statement), utterances (insertion, replacement), shifts (perspective_substitution, "
+        "counterfactual), sentences (overlap, hard), bank (random, bm25, semi-hard, token-substitution).",
         "PART",
     ),
     overwrite: Overwrite = False,

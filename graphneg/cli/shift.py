@@ -328,7 +328,9 @@ def _print_substitutes(found: Substitutes, turns: int) -> None:
 )
 def train(
     *,
-    predictor: Literal["seq2seq", "causal"] = argument(..., "The predictor to train."),
+    predictor: Literal["seq2seq", "causal"] = argument(
+        ..., "Type of the predictor (the model that chooses perspectives) to train."
+    ),
     model: str = option(..., "The language model to fine-tune: a folder or a hub id.", "PATH_OR_ID"),
     out: options.OutFolder,
     limit: int | None = option(

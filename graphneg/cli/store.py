@@ -343,8 +343,8 @@ def export(
             (write.incomplete, "contexts without a correct or a wrong response"),
             (write.edited, "negatives of edited dialogues, whose contexts differ from the original ones"),
             (write.unusable, "negatives that are empty or equal to a correct response"),
-            # In an export of a shard, most negatives belong to dialogues of other shards, so do not report
-            # such negatives.
+            # If only a shard is exported, most negatives belong to dialogues of other shards. This is
+            # expected, so print no note.
             (write.duplicated if part is None else 0, "negatives of dialogues that are not exported"),
         ):
             if amount:

@@ -80,7 +80,6 @@ class Screen(Console):
     """
 
     def __init__(self, *, stderr: bool = False) -> None:
-        """Initialize the console."""
         super().__init__(stderr=stderr, highlight=False, emoji=False)
 
     def render_str(self, text: str, **settings: Any) -> Text:
@@ -339,8 +338,8 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
     table = made.summary.table()
     table.box = SIMPLE_HEAD
     messages().print(table)
-    # The last line of the report is about the output file. Leave it out if the records went to standard
-    # output.
+    # The last line of the report names the output file. If the records went to standard output, there is
+    # no file to name.
     if out == STANDARD:
         return
     amount, done = made.summary.negatives, made.resumed.dialogues
@@ -350,7 +349,7 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
 
 
 def refuse_empty(made: Any, advice: Mapping[str, str] | None = None) -> None:
-    """Raise an error if a run made no negatives, except for a run on a shard, whose file may be empty.
+    """Raise an error if a run made no negatives. A run on a single shard is allowed to make none.
 
     Without this error, a script would continue with an empty file and fail later, where the cause is hard to
     find.
@@ -405,7 +404,6 @@ class Bars:
     """
 
     def __init__(self) -> None:
-        """Initialize the progress display without drawing anything."""
         console = messages()
         self._progress = Progress(
             TextColumn("{task.description}"),

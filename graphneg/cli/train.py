@@ -72,7 +72,9 @@ def lm(
     model: options.StartModel,
     out: options.OutFolder,
     direction: Literal["reply", "post"] = option(
-        "reply", "The text that the model learns to predict: the reply, or the post before the reply."
+        "reply",
+        "What the model learns to predict: a reply from the post before it (reply), or the post from its "
+        "reply (post).",
     ),
     training_options: LanguageModelTraining,
     chosen: DialogueOptions,
@@ -372,9 +374,9 @@ def ranker(
     ),
     mix: list[str] | None = option(
         None,
-        "Number of wrong responses per context from a recipe, a generator, a transform or an error category; "
-        "random is always available. Repeatable. Default: 2 random responses, and 1 from each recipe "
-        "and generator.",
+        "Number of wrong responses per context from a recipe, a generator, a transform or an error category. "
+        "The name random stands for random responses. Repeatable. Default: 2 random responses, and 1 from "
+        "each recipe and generator.",
         "NAME=N",
     ),
     positives: int = option(2, "Maximum number of correct responses per context.", min=1),
@@ -465,7 +467,7 @@ def ranker(
 
 
 def _note_shortfall(short: Shortfall, few: Mapping[str, str]) -> None:
-    """Print which sources have too few negatives for the mix, and which sources the mix leaves out."""
+    """Print which sources have fewer negatives than ``--mix`` asks for, and which sources it leaves out."""
     for name, amount in sorted(short.responses.items()):
         print_note(f"{name}: {few[name]} have too few negatives; {amount:,} per epoch are missing")
     for name, amount in sorted(short.unused.items()):
@@ -500,7 +502,7 @@ class CoherenceTraining(EncoderTraining):
 def coherence(
     *,
     files: list[Path] = argument(
-        ..., "Files of negatives with the target dialogue (.jsonl, .parquet).", "FILE..."
+        ..., "Files of negatives (.jsonl, .parquet) that were made with --target dialogue.", "FILE..."
     ),
     model: options.StartEncoder,
     out: options.OutFolder,
@@ -516,7 +518,10 @@ def coherence(
         "training. Repeatable.",
     ),
     epochs: int = option(
-        2, "Number of passes over the dialogues; each pass samples different versions and windows.", min=1
+        2,
+        "Number of passes over the dialogues; each pass samples other edited versions of a dialogue and "
+        "other windows (ranges of its turns).",
+        min=1,
     ),
     training_options: CoherenceTraining,
 ) -> None:

@@ -229,7 +229,7 @@ def without_unusable(group: Group) -> Group:
         for answer in group.negatives
         if (key := match_key(answer.text)) and not (key in known and _has_context_of(answer, group))
     ]
-    # In most groups, nothing is dropped, and then no copy is needed.
+    # Usually no response is dropped. Then return the given group instead of a copy.
     if len(right) + len(wrong) == group.size:
         return group
     return Group(group.id, group.context, right, wrong)
@@ -246,13 +246,13 @@ def _same_turns(turns: Sequence[str], others: Sequence[str]) -> bool:
 
 
 def groups_of_contexts(choices: Iterable[LabelledContext]) -> list[Group]:
-    """Convert contexts with responses into groups.
+    """Convert each `LabelledContext` into a `Group`.
 
     Args:
         choices: Contexts with correct and wrong responses.
 
     Returns:
-        One group per context. The key of a wrong response in ``negatives`` becomes its source.
+        One group per context. The source of a wrong response is its key in ``LabelledContext.negatives``.
     """
     return [
         Group(
@@ -279,8 +279,8 @@ def labelled_context(group: Group) -> LabelledContext:
         by_source[answer.source].append(answer)
     parts: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     edited: dict[int, tuple[str, ...]] = {}
-    # The twin of an edited reply is this reply, which is a correct response already. The twin of an edited
-    # dialogue answers another context.
+    # Leave out twins whose context was edited: such a twin is correct in its edited context, but perhaps not
+    # in the context of this group.
     right = tuple(dict.fromkeys(answer.text for answer in group.positives if answer.context is None))
     # In `LabelledContext.responses`, wrong responses come after the correct responses, so the first wrong
     # response has the number of correct responses as its index.
@@ -364,17 +364,18 @@ class ContextWriter:
         for dialogue in dialogues:
             said = {turn.turn: turn.text for turn in dialogue.turns}
             found: defaultdict[int, list[tuple[str, int, str]]] = defaultdict(list)
-            # A stored response that answers turn n is an alternative to turn n + 1, so group it with this
-            # turn.
+            # A stored response with turn number n answers turn n. It is an alternative to turn n + 1, so it
+            # belongs to the group of turn n + 1.
             for one in responses.get(dialogue.id, ()):
                 found[one.turn + 1].append((one.text, one.label, one.source))
             for at in {*said, *found}:
-                # Remove the records that are used. `duplicated` counts those that are left at the end.
+                # Remove the records of this turn from `_entries`. Records that are never removed are counted
+                # by `duplicated`.
                 given = self._entries.pop(utterance_id(dialogue.id, at), ())
                 found[at] += [(entry.response, entry.label, entry.source) for entry in given]
             for at in sorted(at for at, answers in found.items() if answers):
-                # All responses in this iteration are alternatives to turn `at`. The earlier turns are the
-                # context.
+                # `found[at]` contains alternatives to turn `at`, so the context consists of all earlier
+                # turns.
                 turns = tuple(text for turn, text in said.items() if turn < at)
                 right = dict.fromkeys([said[at]] if at in said else [])
                 wrong: defaultdict[str, dict[str, None]] = defaultdict(dict)
@@ -389,7 +390,8 @@ class ContextWriter:
                     for kind, some in wrong.items()
                 }
                 self.unusable += sum(map(len, wrong.values())) - sum(map(len, texts.values()))
-                # In the format of DailyDialog++, each context has both correct and wrong responses.
+                # DailyDialog++ has only contexts with both correct and wrong responses, so skip all other
+                # contexts.
                 if turns and right and any(texts.values()):
                     yield LabelledContext(utterance_id(dialogue.id, at), turns, tuple(right), texts)
                 else:
@@ -409,7 +411,7 @@ def _write_contexts(lines: Iterable[Any], out: Path) -> int:
         for line in lines:
             file.write(json_line(line) + "\n")
             count += 1
-    # An empty file is an error. Otherwise, training would fail later with a less helpful message.
+    # Raise an error now. Training with an empty file would fail later with a less helpful message.
     if not count:
         raise InputError(
             "no context has both correct and wrong responses: give files of negatives, or load a corpus "
@@ -434,8 +436,8 @@ def export_contexts(
         out: File to write.
         selection: Dialogues to write.
         progress: Progress display, which is advanced by the number of dialogues.
-        write: Writer that adds the negatives of its files, and counts the contexts, records and responses
-            that it skips.
+        write: Converter of dialogues into lines of the output. It adds the records of its files of negatives,
+            and counts the contexts, records and responses that it skips.
         overwrite: Whether to replace an existing file.
 
     Returns:
@@ -456,8 +458,8 @@ def transforms_of(record: Negative) -> tuple[str, ...]:
         have the name of the generator instead of the name of a transform.
     """
     made = dict.fromkeys(str(edit.transform) for edit in record.edits)
-    # If `edit.transform` equals `record.recipe`, it names a generator, or a transform that is used as a
-    # recipe. A record without graphs comes from a generator, so leave out its name.
+    # An edit by a generator has the name of the generator (`record.recipe`) in `edit.transform`. Leave out
+    # this name, because it is no transform. If the record contains AMR graphs, the name is a transform.
     return tuple(one for one in made if one != record.recipe or record.amr)
 
 
@@ -517,7 +519,7 @@ def add_entry(group: Group, entry: Entry) -> None:
         entry: The entry. If the group already contains its wrong response, only the categories and transforms
             of the entry are added.
     """
-    # If the context was not edited, the answer has None as its context.
+    # `Answer.context` is None if the context was not edited.
     own = None if _same_turns(entry.edited_context, group.context) else entry.edited_context
     if entry.label:
         twin = entry.source == TWIN
@@ -532,7 +534,7 @@ def add_entry(group: Group, entry: Entry) -> None:
 
 
 def _add(answers: list[Answer], answer: Answer) -> None:
-    """Add an answer to a list, or combine it with an equal answer in the list."""
+    """Add an answer to ``answers``. If the list contains an equal answer, combine the two."""
     if answer not in answers:
         answers.append(answer)
         return
@@ -654,7 +656,7 @@ def split_texts(store: Store, splits: Collection[str]) -> Iterator[str]:
         InputError: The store has no dialogue in one of the splits.
     """
     there = {row["split"] for row in store.read(cypher_text("read/corpora"))}
-    # Without this check, a misspelled name would be ignored, and the split would not be held out.
+    # Without this check, a split with a misspelled name would not be held out.
     if strange := sorted(set(splits) - there):
         known = ", ".join(sorted(there)) or "none"
         raise InputError(f"the store has no dialogue of the split {strange[0]!r}; available: {known}")

@@ -136,8 +136,8 @@ class NegativeDataset:
         if not fixed.exists():
             with open(unfinished := fixed.with_suffix(".tmp"), "wb") as file:
                 file.writelines(map(_line, self._read()))
-            # The file gets its name only when it is complete, so that an interrupted run leaves no incomplete
-            # file.
+            # Rename the file when it is complete, so that an interrupted run leaves no incomplete file under
+            # this name.
             unfinished.rename(fixed)
         made = (entry for item in self._source_functions for entry in entries_of(item(self._seed + epoch)))
         with open(fixed, "rb") as file:
@@ -163,7 +163,7 @@ class NegativeDataset:
             raise InputError(f"there are no negatives of the split {strange[0]!r}; available: {there}")
 
     def _not_held_out(self, entries: Iterable[Entry]) -> Iterator[Entry]:
-        """Yield the records that are not in a held-out split. Hold out the responses of held-out splits."""
+        """Yield the entries of splits that are not held out. Hold out the responses of all other entries."""
         for entry in entries:
             self._seen.add(entry.split)
             if entry.split in self._splits:
@@ -211,7 +211,7 @@ class StoredGroups(Sequence[Group]):
         self.unusable: int = facts["unusable"]
         self._ends = numpy.load(folder / _ENDS, mmap_mode="r")
         with open(folder / _GROUPS, "rb") as file:
-            # Use empty bytes if there are no groups, because an empty file cannot be memory-mapped.
+            # An empty file cannot be memory-mapped. The file is empty if there are no groups.
             self._lines = mmap(file.fileno(), 0, access=ACCESS_READ) if len(self) else b""
         # Samplers access a group several times in a row, so the last 256 decoded groups are cached.
         self._group = lru_cache(256)(self._decoded)
@@ -244,14 +244,14 @@ class StoredGroups(Sequence[Group]):
 def store_groups(entries: Iterable[Entry], folder: Path, held_out: HeldOut) -> None:
     """Group entries by context, and write the groups to a folder.
 
-    Groups are in the order of their first entries. Each context must have a correct response, which may be a
-    held-out text.
+    Groups are in the order of their first entries. Each context must have a correct response, even if the
+    response is then left out because it is a held-out text.
 
     Args:
-        entries: The values of records that are needed for grouping, in any order.
+        entries: Entries (the values of records that are needed for grouping), in any order.
         folder: Folder to write to.
-        held_out: Texts that are left out of the responses. The iterator ``entries`` may add texts to this set
-            while it is read.
+        held_out: Texts to leave out of the correct and wrong responses. The iterator ``entries`` may add
+            texts to this set while it is read.
     """
     import numpy
 

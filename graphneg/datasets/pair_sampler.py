@@ -79,8 +79,8 @@ class Mix:
         positives: Number of correct responses.
         negatives: Number of wrong responses, keyed by source, error category or transform. ``random`` draws
             correct responses to other contexts and needs no records. If there are records with the source
-            ``random``, these records are drawn instead. ``twin`` draws twins, which are correct responses.
-            If a drawn wrong response has a twin, its twin is drawn first.
+            ``random``, these records are drawn instead. ``twin`` draws twins: correct responses that were
+            made by the same construction as a negative. The twins of drawn negatives are drawn first.
         weights: Weights of pairs in the loss, keyed by transform, error category or source. If several keys
             match a pair, a transform takes precedence over a category, and a category over a source.
             ``reference`` is the source of correct responses. The default weight is 1.
@@ -196,7 +196,7 @@ class PairSampler:
         self._unused: Counter[str] = Counter()
         known: set[str] = set()
         for index, group in enumerate(groups):
-            # Collect the names in all groups, to report a name in the mix that occurs in none of the groups.
+            # Collect all sources, transforms and categories, to report a name in the mix that does not occur.
             known.update(name for answer in group.negatives for name in answer.names)
             twins = sum(answer.source == TWIN for answer in group.positives)
             known.update([TWIN] * (twins > 0))
@@ -295,7 +295,7 @@ class PairSampler:
         group = self.groups[draw.group]
         other = group if draw.other == draw.group else self.groups[draw.other]
         answer = other.positives[draw.slot] if draw.slot >= 0 else other.negatives[-1 - draw.slot]
-        # A correct response to another context is a random negative for this context.
+        # A random negative is a correct response to another context, so change its source to "random".
         if other is not group:
             answer = Answer(answer.text, RANDOM)
         context = group.context if answer.context is None else answer.context
@@ -346,7 +346,8 @@ class PairSampler:
             The indices of the drawn negatives, keyed by source, error category or transform. No index occurs
             twice.
         """
-        # A name in the mix may be a source, an error category or a transform.
+        # A name in the mix may be a source, an error category or a transform. List the negatives that have
+        # the name.
         matching = {
             name: [(slot, item) for slot, item in wrong if name in item.names] for name in self.mix.negatives
         }
@@ -361,7 +362,10 @@ class PairSampler:
         return drawn
 
     def _twins(self, group: Group, pairs: Set[str], amount: int, epoch: int) -> list[int]:
-        """Return the indices of twins to use in an epoch: first the twins of the drawn negatives."""
+        """Return the indices of ``amount`` twins to use in an epoch.
+
+        The twins of drawn negatives, whose minimal pairs are in ``pairs``, come before all other twins.
+        """
         twins = [(slot, answer) for slot, answer in enumerate(group.positives) if answer.source == TWIN]
         own = [item for item in twins if not pairs.isdisjoint(item[1].pairs)]
         first = self._turns(group.id, TWIN, own, amount, epoch)
@@ -378,7 +382,7 @@ class PairSampler:
     ) -> list[int]:
         """Return the indices of the answers to use in an epoch.
 
-        Each epoch continues in the list of answers where the previous epoch stopped. Answers with an index in
+        The answers are sorted by hash, and each epoch starts where the previous epoch stopped. Indices in
         ``taken`` are skipped.
         """
         order = sorted(answers, key=lambda item: number(self._seed, "answer", id, name, item[1].text))
@@ -400,7 +404,7 @@ class PairSampler:
         words = word_hashes("\n".join(group.context))
         taken: set[str] = set()
         for k in range(amount * _TRIES):
-            # Draw another context and one of its responses. Both are derived from the same hash.
+            # Choose another context and one of its responses at random. One hash determines both choices.
             draw = number(self._seed, "random", group.id, str(epoch), str(k))
             other = self._kept[draw % self.contexts]
             some = _references(self.groups[other])
@@ -420,7 +424,7 @@ class PairSampler:
 
 
 def _references(group: Group) -> list[tuple[int, Answer]]:
-    """Return the correct responses of a group with their indices, without twins."""
+    """Return the correct responses of a group that are not twins, each with its index in ``positives``."""
     return [(slot, answer) for slot, answer in enumerate(group.positives) if answer.source != TWIN]
 
 
@@ -428,8 +432,8 @@ def _copies(groups: Sequence[Group], kept: Iterable[int]) -> dict[int, list[int]
     """Find groups whose contexts are equal.
 
     Returns:
-        The indices of all groups with the same context, keyed by the index of each of these groups. A group
-        whose context occurs only once is left out.
+        A mapping from the index of a group to the indices of all groups with the same context, including
+        itself. A group whose context occurs only once is left out.
     """
     # There may be millions of contexts but few duplicates. To save memory, a context is mapped to a single
     # index, and to a list only when a duplicate is found.
@@ -591,7 +595,7 @@ def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = 
         texts = list(dict.fromkeys([*(pair.response for pair in pairs), *chain.from_iterable(right)]))
         vectors = dict(zip(texts, embedder.embed(texts), strict=True))
         for draw, pair, fitting in zip(some, pairs, right, strict=True):
-            # Compare a wrong response with the correct response that is most similar to it.
+            # The similarity of a wrong response is its highest cosine with a correct response.
             similarity = max(float(vectors[pair.response] @ vectors[text]) for text in fitting)
             for key in {(draw.name, ""), (draw.name, pair.category)}:
                 similarities[key].append(similarity)
@@ -603,8 +607,8 @@ def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = 
         got = asked - shortfall.responses[name]
         rows.append(Shortage(name, "", sampler.contexts, short, asked, got, spread))
         for (other, category), part in sorted(similarities.items()):
-            # List the error categories of each name in the mix. If the name is itself a category, such as
-            # "C-ent", the row that was added above already counts this category.
+            # Add a row for each error category of the responses with this name. If the name is itself a
+            # category, such as "C-ent", the row above already counts these responses.
             if other == name and category not in ("", name):
                 size = len(contexts[other, category])
                 rows.append(Shortage(name, category, size, 0, len(part), len(part), _cosine_statistics(part)))
@@ -660,7 +664,10 @@ class Epochs:
             self._starts.append(self._starts[-1] + len(pairs))
 
     def facts(self) -> list[Any]:
-        """Return data that identify the pairs: a digest of the first epoch, and the counts per source."""
+        """Return a digest of the first epoch, and the number of pairs from each source.
+
+        A training run is resumed only if these values are the same.
+        """
         return [self._digest, sorted(self.sources.items())]
 
     def sources_of(self, amount: int) -> Counter[str]:

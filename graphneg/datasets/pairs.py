@@ -360,7 +360,8 @@ class Pairs:
             InputError: ``negatives`` is below 1 or above the number of negatives that the mix draws per
                 context.
         """
-        # Each row needs this number of negatives of one context, so the mix must draw at least as many.
+        # `most` is the number of negatives that the mix draws per context. Twins are correct responses, so
+        # they are not counted.
         amounts = self.sampler(epoch).mix.negatives
         most = sum(amount for name, amount in amounts.items() if name != TWIN)
         if not 1 <= negatives <= most:
@@ -386,13 +387,13 @@ class Pairs:
                     _refuse_edited_context(pair, sampler.groups[index].context)
                 right = [pair.response for pair in pairs if pair.label]
                 wrong = [pair.response for pair in pairs if not pair.label]
-                # All rows need the same number of negatives. If too few negatives are left for another row,
-                # drop them.
+                # Divide the negatives into tuples of `size`. If fewer than `size` are left over, drop them,
+                # because all rows need the same number of negatives.
                 cuts = [wrong[at : at + size] for at in range(0, len(wrong) - size + 1, size)]
                 left_out += not cuts
                 anchor = separator.join(sampler.groups[index].context)
-                # There may be more correct responses than tuples of negatives, or fewer. Repeat the shorter
-                # list, so that each correct response and each tuple is used at least once.
+                # Each row combines a correct response with a tuple of negatives. Repeat the shorter list, so
+                # that each correct response and each tuple is used at least once.
                 for row in range(max(len(right), len(cuts)) if cuts else 0):
                     texts = (anchor, right[row % len(right)], *cuts[row % len(cuts)])
                     yield dict(zip(columns, texts, strict=True))
@@ -404,7 +405,7 @@ class Pairs:
 
 
 def _refuse_edited_context(pair: Pair, anchor: tuple[str, ...]) -> None:
-    """Raise `InputError` if the context of a pair is not the anchor of its row."""
+    """Raise `InputError` if a negative has an edited context, which differs from the anchor of its row."""
     if pair.context != anchor:
         raise InputError(
             f"{pair.id.partition('~')[0]}: a negative of {pair.source!r} edits the context, and a row has "
@@ -429,7 +430,7 @@ def _batch(pairs: Sequence[Pair]) -> Mapping[str, Any]:
 
 
 def _features(columns: Mapping[str, str], separator: str | None) -> Features:
-    """Return the column types of a table. Without a separator, a context is a list of turns."""
+    """Return the column types of a dataset. If ``separator`` is None, a context is a list of turns."""
     try:
         from datasets import Features, List, Value
     except ImportError as error:

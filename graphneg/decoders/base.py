@@ -52,7 +52,6 @@ class Guarded:
     """
 
     def __init__(self, decoder: Decoder) -> None:
-        """Initialize the wrapper with the decoder whose results are checked."""
         self._decoder = decoder
 
     @property

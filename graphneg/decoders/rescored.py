@@ -77,7 +77,6 @@ class RescoringDecoder:
         margin: float = MARGIN,
         **options: Any,
     ) -> None:
-        """Initialize the model, the surface decoder and the parser."""
         if min(loss_weight, margin) < 0:
             raise InputError(f"loss_weight and margin must be at least 0, not {loss_weight} and {margin}")
         self._model = T5Decoder(
@@ -96,7 +95,7 @@ class RescoringDecoder:
         Returns:
             One result for each utterance, in the order of the batch: the text with the highest score. Texts
             with the same words as the original utterance are not used. If no other text is left, the result
-            is that of ``surface``, which usually contains the reason why it has no text.
+            of the decoder ``surface`` is returned, which usually is a reason instead of a text.
         """
         surface = self._surface.decode(batch)
         written = self._model.n_best([item.after for item in batch])
@@ -113,8 +112,7 @@ class RescoringDecoder:
         )
         answers: list[Decoded] = []
         for texts, first in zip(candidates, surface, strict=True):
-            # `scores` yields the scores of all texts in the order of `pairs`, so `next` gives that of this
-            # text.
+            # `scores` yields one score for each text, in the same order as this loop visits the texts.
             scored = {text: next(scores) + self._margin * (text == first.text) for text in texts}
             answers.append(Decoded(max(scored, key=lambda text: scored[text])) if scored else first)
         return answers

@@ -82,7 +82,6 @@ class Resolver:
     """
 
     def __init__(self, dialogue: str, speakers: Sequence[str]) -> None:
-        """Initialize without entities."""
         self._prefix = self._shared_prefix = f"{dialogue}#e"
         self._speakers = tuple(sorted(set(speakers)))
         self._referents: list[_KnownEntity] = []

@@ -106,8 +106,8 @@ def export(
         progress: Progress display, which is advanced by the number of finished dialogues.
         overwrite: Whether to replace a file that an export with different input wrote.
         form: Format of the file; None chooses the format by the suffix of ``out``.
-        facts: Further JSON values on which the items depend, besides the content of the store. If one of them
-            changes, the file is written again.
+        facts: JSON values that determine the content of the file in addition to the store, such as options of
+            the format. If one of the values has changed, the file is written again.
 
     Returns:
         The number of items in the file, and whether the file was complete before the call.

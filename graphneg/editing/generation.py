@@ -93,9 +93,9 @@ class _Wave:
     """One planning round for a batch of dialogues.
 
     Attributes:
-        plans: The plans.
-        variants: The edited graphs, keyed by the id of the negative.
-        twins: The edited graphs of composed twins, keyed by the id of the negative.
+        plans: The planned edits of each attempt to make a negative.
+        variants: The edited graphs of the planned negatives, keyed by the id of the negative.
+        twins: The edited graphs of the twins of composed replies, keyed by the id of the negative.
         no_twins: The reasons why negatives have no twin, keyed by the id of the negative.
     """
 
@@ -106,7 +106,7 @@ class _Wave:
 
 
 class _DecodedTurn(NamedTuple):
-    """An edited turn and the decoder's answer to it."""
+    """An edited turn, and the text or the reason that the decoder returned for it."""
 
     utterance: EditedUtterance
     decoded: Decoded
@@ -160,8 +160,8 @@ def own_target(recipe: Recipe, transforms: Mapping[str, Transform]) -> Target:
         transforms: Known transforms, keyed by name.
 
     Returns:
-        The target that the headers of all transforms of the recipe name, if they agree; otherwise the
-        recipe's own target.
+        The target in the headers of the recipe's transforms, if all headers state the same target; otherwise
+        the attribute ``target`` of the recipe.
     """
     targets: list[Target | None] = [
         transforms[name].target for name in recipe.transforms if name in transforms
@@ -243,8 +243,8 @@ class Negatives(NegativeStream):
         done = skip
         self._frames.forget()
         self._copied = copied_contexts(self._store)
-        # A batch creates many small objects, which are all needed until the batch is finished. Frequent
-        # garbage collections would take time and free nothing.
+        # Reduce garbage collections: a batch creates many small objects, which are all needed until the batch
+        # is finished, so collections would take time and free nothing.
         with fewer_collections():
             for batch, wave in prefetch_map(self._begin, batches):
                 negatives = self._finish(batch, wave)
@@ -287,7 +287,7 @@ class Negatives(NegativeStream):
 
     @property
     def shard(self) -> Shard | None:
-        """The shard of the dialogues to which the request is limited; None if there is no such limit."""
+        """The shard (part of the corpus) from which negatives are made; None for the whole corpus."""
         return self._request.selection.shard
 
     def shared_content(self) -> str:
@@ -304,7 +304,7 @@ class Negatives(NegativeStream):
 
     @property
     def description(self) -> str:
-        """A text for messages: the recipe, the negatives per dialogue, the selection and the store."""
+        """A description for messages, with the recipe, the negatives per dialogue and the store."""
         recipe, amount = self._request.settings.recipe.name, self._request.per_dialogue
         return (
             f"{recipe}, {amount} of each dialogue, {self._request.selection} in the {self._store.description}"
@@ -335,7 +335,7 @@ class Negatives(NegativeStream):
     def _finish(self, batch: _Batch, wave: _Wave) -> list[Negative]:
         """Return the negatives of a batch, after further planning rounds that replace refused negatives."""
         for number in range(MAX_WAVES):
-            # `_begin` has already planned the first round, while the previous batch was being decoded.
+            # The caller passes the first round, which was planned while the previous batch was decoded.
             wave = self._wave(batch) if number else wave
             if not wave.plans:
                 break
@@ -368,14 +368,14 @@ class Negatives(NegativeStream):
             transform = self._request.transforms[name]
             if settings.recipe.skips(transform.target, settings.target):
                 return {}
-            # A later round asks for the same proposals again.
+            # Keep the proposals, because later rounds need the proposals of the same dialogues.
             known = batch.proposals[name]
             new = [dialogue for dialogue in dialogues if dialogue.id not in known]
             if new:
                 known.update(dict.fromkeys((dialogue.id for dialogue in new), ()))
                 for id, found in propose(self._store, transform, new, self._donors).items():
-                    # If twins are wanted, leave out replies whose frame allows none. If there are no others,
-                    # keep them, so that the negative is counted as one without a twin.
+                    # If twins are requested, prefer replies that can have a twin. If there are none, keep the
+                    # other replies, so that the negative is refused with the reason "no-twin".
                     paired = [one for one in found if can_have_twin(one.edits)] if request.twins else []
                     known[id] = paired or found
             return {dialogue.id: known[dialogue.id] for dialogue in dialogues}
@@ -427,7 +427,8 @@ class Negatives(NegativeStream):
             }
             for (_, variant), turns in zip(edited, asked, strict=True)
         }
-        # Check only what the decoder could write: it refuses about half of the composed replies.
+        # Check only the negatives for which the decoder returned a text. It refuses about half of the
+        # composed replies.
         written = [
             plan
             for plan in wave.plans
@@ -436,8 +437,8 @@ class Negatives(NegativeStream):
         verdicts = _verdicts(self._prover, self._graph_cache, written)
         for plan in wave.plans:
             variant, reason = wave.variants.get(plan.id), refused[plan.id]
-            # The summary counts how many edited graphs were checked for well-formedness. A variant with an
-            # unusable graph (`fault`) has no graphs, but it counts as one checked graph.
+            # The summary counts how many edited graphs were checked for well-formedness. A variant that
+            # failed the check has a `fault` instead of graphs. Count it as one graph.
             for _ in range(0 if variant is None else max(1, len(variant.graphs))):
                 self.summary.check([variant.fault] if variant is not None and variant.fault else [])
             if variant is None or reason is not None:
@@ -489,7 +490,7 @@ class Negatives(NegativeStream):
 
 
 def _verdicts(prover: Prover, graph_cache: GraphCache, plans: Sequence[EditPlan]) -> dict[str, Verdict]:
-    """Check the errors of negatives whose transforms declare a proof, and the twins of these negatives.
+    """Check the negatives whose transforms declare how their error can be proved, and the twins of these.
 
     Returns:
         The results, keyed by the id of the negative.
@@ -516,8 +517,8 @@ def _texts(turns: Mapping[int, _DecodedTurn]) -> tuple[dict[int, str], str | Non
 def _ungrammatical(turns: Mapping[int, _DecodedTurn]) -> str | None:
     """Return why decoded texts are refused, or None if none of them has a new grammatical error.
 
-    A person may have made an error: "Sure, I loves curry." The edited text then contains it as well. So only
-    errors are refused that neither the unedited text nor a text from which the edit copied contains.
+    The unedited text may contain an error, such as "Sure, I loves curry." An error in the decoded text is
+    ignored if the unedited text contains it, or if a text from which words were copied contains it.
     """
     for utterance, decoded in turns.values():
         text = decoded.text or ""
@@ -592,7 +593,7 @@ def variants_digest(store: Store) -> str:
 
 
 def stored_negatives(store: Store, decoder: Decoder, progress: Progress | None = None) -> Iterator[Negative]:
-    """Make again all negatives whose edits are in the store, in the order of their ids.
+    """Yield the negatives whose edits are in the store, in the order of their ids.
 
     A negative is skipped if its edits no longer fit the dialogue, or if the decoder refuses one of its turns.
 
@@ -710,7 +711,6 @@ class _Batch:
         request: EditRequest,
         right: Mapping[tuple[str, int], NearTexts],
     ) -> None:
-        """Initialize the batch, and find the dialogues from which no negative can be made."""
         self.ids, self.dialogues = ids, list(map(editable, dialogues))
         self._right = right
         self._amount = request.per_dialogue
@@ -724,7 +724,7 @@ class _Batch:
         self.proposals: defaultdict[str, dict[str, Sequence[Proposal]]] = defaultdict(dict)
 
     def open_slots(self) -> dict[str, range]:
-        """Begin one attempt per missing negative. Return the attempts' indices, keyed by dialogue id."""
+        """Return the numbers of new attempts, one for each missing negative, keyed by dialogue id."""
         slots: dict[str, range] = {}
         for id, made in self.made.items():
             if len(made) < self._amount:
@@ -734,7 +734,10 @@ class _Batch:
         return slots
 
     def missing(self) -> Iterator[tuple[str, str]]:
-        """Yield the reason for each missing negative, with the id of the planned negative or its dialogue."""
+        """Yield the reason for each missing negative, with the id of the negative or of the dialogue.
+
+        The id is that of the dialogue if the dialogue cannot be edited at all.
+        """
         for id, refused in self.refused.items():
             yield from refused[: self._amount - len(self.made.get(id, ()))]
 
@@ -763,7 +766,8 @@ class _Batch:
     def _is_right(self, plan: EditPlan, negative: Negative) -> bool:
         """Return whether the response is a known correct response to its context or to an equal context."""
         right = self._right.get((plan.dialogue.id, plan.turn))
-        # A response that is correct after the original context may be wrong after the edited context.
+        # If the context was edited, a response that is correct after the original context may be wrong. So do
+        # not refuse it.
         if right is None or negative.original.context is not None:
             return False
         own = {*plan.dialogue.graphs, None}

@@ -24,9 +24,8 @@ from graphneg.store.dialogues import StoredDialogue, StoredTurn
 
 Proposals = Mapping[str, Sequence[Proposal]]
 Taken = defaultdict[str, set[tuple[str, str]]]
-"""The sites (places in a dialogue) that earlier negatives have edited. For each dialogue id, a set of pairs
-of a transform's name and a site's name. Sentences that were copied from other dialogues are in the set as
-pairs of a graph id and a node number."""
+"""The sites and sentences that earlier negatives have used, keyed by dialogue id. An edited site is a pair of
+the names of the transform and the site, a copied sentence a pair of a graph id and a node index."""
 Ask = Callable[[str, Sequence[StoredDialogue]], Proposals]
 
 
@@ -79,12 +78,13 @@ class EditPlan:
 class _Slot:
     """A negative that is being planned: the transforms left to try, and the edits planned so far.
 
-    If only the response is edited, `responses` are the turns that can become the response, in the order in
-    which to try them. The first edit decides which of them it is.
-
-    `fresh_groups` is the number of groups that are left to try with statements that their transforms have not
-    repeated in another negative of the dialogue. After them, `groups` contains all groups once more, without
-    this restriction.
+    Attributes:
+        responses: The turns that can become the response, in the order in which to try them, if only the
+            response is edited. The turn of the first edit becomes the response.
+        groups: The groups of transforms to try. If a recipe makes one edit per negative, each group is listed
+            twice.
+        fresh_groups: The number of groups at the start of ``groups`` that must not repeat a statement which
+            the same transform has repeated in an earlier negative of the dialogue.
     """
 
     dialogue: StoredDialogue
@@ -112,7 +112,7 @@ class _Slot:
         return self.groups[0][0]
 
     def answer_at(self, response: StoredTurn) -> None:
-        """Make a turn the response of the negative, and the only turn that may be edited."""
+        """Set the turn that becomes the response of the negative. No other turn may then be edited."""
         self.turn, self.editable = response.turn, frozenset({response.graph_id or ""})
 
     def take(self, proposal: Proposal, edits: Sequence[Edit]) -> None:
@@ -257,9 +257,9 @@ def _slot(settings: EditSettings, dialogue: StoredDialogue, at: int) -> _Slot | 
     span = settings.recipe.max_groups - settings.recipe.min_groups + 1
     # The number of groups of transforms to apply is drawn uniformly between the limits of the recipe.
     wanted = settings.recipe.min_groups + number(settings.seed, "how many", *names) % span
-    # A composed reply can have several frames. If a recipe makes one edit per negative, try all other edits
-    # before the same statement in another frame: after "Why did you charge it on Sunday?", the reply "I'm
-    # surprised you charged it on Sunday" would be nearly the same negative.
+    # After "Why did you charge it on Sunday?", the reply "I'm surprised you charged it on Sunday" would be
+    # nearly the same negative. Therefore, if a recipe makes one edit per negative, all groups are tried first
+    # without statements that an earlier negative repeats, and then once more with these statements.
     fresh = len(groups) if settings.recipe.max_groups == 1 else 0
     groups += [list(group) for group in groups[:fresh]]
     if settings.target == "dialogue":
@@ -337,7 +337,7 @@ def _try(
                 slot.take(proposal, edits)
                 found += 1
         if found:
-            # All edits of a negative are in the same response.
+            # The next edits of this negative must be in the same response.
             slot.responses = () if response is None else (response,)
             break
     else:
@@ -347,10 +347,10 @@ def _try(
 
 
 def _used(proposal: Proposal, dialogue: StoredDialogue) -> set[tuple[str, str]]:
-    """Return what another negative of the dialogue must not use again if it can use something else.
+    """Return the site, and the sentences that it copies from other dialogues.
 
-    This is the site. If the site copies a sentence of another dialogue, it is also this sentence: two turns
-    of a dialogue can be replaced by the same sentence, but then it would occur in the dialogue twice.
+    Other negatives of the dialogue use these only if nothing else is left. Otherwise, several negatives of
+    the dialogue could contain the same copied sentence.
     """
     return {(proposal.transform, proposal.site)} | {
         copied for copied in proposal.copied if copied[0] not in dialogue.graphs
@@ -383,8 +383,8 @@ def _edits(
         unsaid = {turn.graph_id for turn in slot.dialogue.turns if turn.turn > slot.turn}
         copied = {edit.from_amr for edit in proposal.edits if edit.from_amr is not None}
         return proposal.edits if not copied & unsaid else ()
-    # A proposal with a `swap_pool` swaps its content with another site. Turns after the response are not part
-    # of the negative, so the other site must be in the response or in a turn before it.
+    # The site swaps its content with another site that has the same `swap_pool`. Turns after the response are
+    # not part of the negative, so the other site must be in the response or in a turn before it.
     said = {turn.graph_id for turn in slot.dialogue.turns if turn.turn <= slot.turn}
     for other in ranked:
         # The two sites exchange their subtrees. If one site is in a turn that must not be edited, it keeps

@@ -1,16 +1,16 @@
 """Check with the discourse layer that a negative contains the error that its transform declares.
 
-A composed reply repeats a clause of an earlier turn with a change. Its header declares the relation between
-the two clauses that proves the error:
+A composed reply repeats a clause of an earlier turn with a change. The header of its transform declares the
+relation between the two clauses that proves the error:
 
 - ``contradicts``: the opposite polarity, or an opposite predicate.
 - ``other argument``: the same predicate and polarity, and all arguments but one are equal.
 - ``asks what was said``: a question for an argument that the earlier clause contains.
 
-To check it, the discourse layer of the dialogue is computed anew up to the edited turn. A reply frame is left
-out: what matters is the clause inside it, which the reply takes for granted. The negative must have exactly
-the declared relation to the earlier clause, and its twin, the same clause without the change, must contradict
-nothing:
+To check the relation, the discourse layer is computed for the turns before the edited turn and for the reply.
+The words of the reply frame, such as "Why ...?", are ignored: the reply takes the clause after them for
+granted, and only this clause is compared. The clause must have the declared relation to the earlier clause.
+Its twin, the same clause without the change, must not contradict any turn:
 
     A: I want to get my car washed.
     negative, B: Why don't you want to get your car washed?
@@ -40,21 +40,21 @@ from graphneg.model import AmrGraph, Edit
 from graphneg.store.dialogues import StoredDialogue, StoredTurn, next_speaker
 
 _KEPT = 4_000
-"""Maximum number of graphs whose readings are cached."""
+"""Maximum number of graphs whose clauses are cached."""
 _NEGATIVE, _TWIN, _GAP = "negative", "twin", "gap"
 """Names of the replies that are read: the negative, its twin, and a question without its question word."""
 
 
 @dataclass(frozen=True, slots=True)
 class CopiedClause:
-    """The clause of an earlier turn that an edit repeats, with its changes.
+    """A clause of an earlier turn that an edit copies into the edited turn, and the changes of the copy.
 
     Attributes:
-        edit: The edit that copies the clause: a ``say``, or a ``graft`` whose copy is changed.
-        changes: The edits of the copy.
-        source: The turn of the clause.
+        edit: The edit that copies the clause, with the operation ``say`` or ``graft``.
+        changes: The edits that change the copy.
+        source: The earlier turn that contains the clause.
         turn: The number of the edited turn.
-        node: The index of a node in the clause, in the graph of ``source``.
+        node: The index of a node of the clause in the graph of ``source``.
     """
 
     edit: Edit
@@ -65,11 +65,12 @@ class CopiedClause:
 
 
 class Verdict(NamedTuple):
-    """The result of a check.
+    """The result of checking a negative and its twin.
 
     Attributes:
-        proved: Whether the negative has the declared relation; None if no relation is declared.
-        contradicted: Number of the turn that the twin contradicts; None if it contradicts none.
+        proved: Whether the negative has a relation that its transform declares, such as ``contradicts``; None
+            if the transform declares none.
+        contradicted: Number of the turn that the twin contradicts; None if it contradicts no turn.
     """
 
     proved: bool | None = None
@@ -92,10 +93,11 @@ def copied_clause(dialogue: StoredDialogue, edits: Sequence[Edit]) -> CopiedClau
     turns = {turn.graph_id: turn for turn in dialogue.turns if turn.graph_id is not None}
     source, edited = turns.get(copying.from_amr or ""), turns.get(copying.amr)
     changes = tuple(edit for edit in edits if edit.copy_of == copying.from_amr)
-    # A subtree that is copied without a change repeats no clause: it may be only a noun.
+    # An edit that copies a subtree and does not change the copy is not checked: the subtree may be only a
+    # noun.
     if source is None or edited is None or source.turn >= edited.turn or not changes:
         return None
-    # A ``graft`` copies a whole sentence, of which one clause is changed.
+    # A ``graft`` copies a whole sentence. The first changed node shows which clause of it is changed.
     node = copying.from_position or 0 if copying.op == "say" else changes[0].position
     return CopiedClause(copying, changes, source, edited.turn, node)
 
@@ -114,20 +116,21 @@ def graphs_before(dialogue: StoredDialogue, copied: CopiedClause) -> list[str]:
 
 
 class Prover:
-    """Checks negatives. It caches what it has read from graphs.
+    """Checks whether negatives contain the errors that their transforms declare.
+
+    The clauses of each graph are cached, because several negatives copy from the same dialogue.
 
     Args:
         lexicon: The lexicon of the store.
-        transforms: Transforms with the relations that they declare, keyed by name.
+        transforms: Transforms, keyed by name. Their ``proof`` contains the relations that prove an error.
     """
 
     def __init__(self, lexicon: Lexicon, transforms: Mapping[str, Transform]) -> None:
-        """Initialize with an empty cache."""
         self._lexicon, self._transforms = lexicon, transforms
         self._readings: OrderedDict[tuple[str, str | None], Reading] = OrderedDict()
 
     def declares(self, copied: CopiedClause) -> tuple[str, ...]:
-        """Return the relations that the transform of an edit declares."""
+        """Return the relations that prove an error of the transform which copied the clause."""
         transform = self._transforms.get(copied.edit.transform)
         return () if transform is None else transform.proof
 
@@ -138,11 +141,11 @@ class Prover:
 
         Args:
             dialogue: The dialogue before the edits.
-            copied: The clause that the edited turn repeats.
-            graphs: The graphs of `graphs_before`, keyed by id.
+            copied: The clause that the edited turn repeats, with its changes.
+            graphs: The graphs of the turns before the edited turn, keyed by id (see `graphs_before`).
 
         Returns:
-            Whether the error is proved, and whether the twin contradicts something.
+            Whether the error is proved, and the turn that the twin contradicts, if any.
         """
         declared = self.declares(copied)
         replies = self._replies(copied, graphs)
@@ -164,7 +167,13 @@ class Prover:
         return Verdict(any(map(comparison.has, declared)), None)
 
     def _replies(self, copied: CopiedClause, graphs: Mapping[str, AmrGraph]) -> dict[str, _Reply]:
-        """Read the clauses of the negative and its twin; of a question also without its question word."""
+        """Read the clauses of the replies that are compared with the earlier clause.
+
+        Returns:
+            The clauses, keyed by the name of the reply. If the negative is a statement, the replies are the
+            negative and its twin. If it asks for a phrase ("When ...?"), they are the negative and the same
+            reply without its question word.
+        """
         kept = {_NEGATIVE: copied.changes, _TWIN: ()}
         asking = [edit for edit in copied.changes if edit.concept == "amr-unknown"]
         if asking:
@@ -192,7 +201,7 @@ class Prover:
         graphs: Mapping[str, AmrGraph],
         replies: Sequence[SpokenTurn],
     ) -> DiscourseLayer:
-        """Compute the discourse layer of the turns before the edited one, with alternative replies."""
+        """Compute the discourse layer of the turns before the edited turn, and of the replies to compare."""
         turns = [turn for turn in dialogue.turns if turn.turn < copied.turn]
         speaker = next(turn.speaker for turn in dialogue.turns if turn.turn == copied.turn)
         speakers = {turn.speaker for turn in dialogue.turns}
@@ -209,7 +218,7 @@ class Prover:
         return discourse_layer(dialogue.id, spoken, answered, sorted(speakers), self._lexicon)
 
     def _reading(self, turn: StoredTurn, graphs: Mapping[str, AmrGraph]) -> Reading:
-        """Return the reading of a turn of the dialogue, from the cache if possible."""
+        """Return the clauses and mentions of a turn, from the cache if possible."""
         id = turn.graph_id or ""
         key = (id, turn.digest)
         reading = self._readings.get(key)
@@ -226,7 +235,12 @@ class Prover:
 
 
 class _Reply(NamedTuple):
-    """A clause that a reply takes for granted, and the new indices of the nodes of the earlier turn."""
+    """The clause of a reply without its reply frame.
+
+    Attributes:
+        spoken: The clause as a turn of the dialogue.
+        places: The index of each node in the graph of the reply, keyed by its index in the earlier turn.
+    """
 
     spoken: SpokenTurn
     places: Mapping[int, int]
@@ -235,14 +249,15 @@ class _Reply(NamedTuple):
 def _clause_at(reading: Reading, k: int) -> int | None:
     """Return the index of the innermost clause that contains a node."""
     around = [at for at, clause in enumerate(reading.clauses) if k in reading.view.whole(clause.head)]
-    # In "I think that she loves letters", the clause with the head *think* has the core *love*.
+    # A clause is found by its head and by its core. In "I think that she loves letters", the main clause has
+    # the head *think*, and its core is *love*, the predicate of the opinion.
     exact = [at for at in around if k in (reading.clauses[at].head, reading.clauses[at].core)]
     found = exact or around
     return max(found, key=lambda at: reading.clauses[at].head) if found else None
 
 
 def _only_clause(reading: Reading, index: int) -> Reading:
-    """Return a reading of a turn with one clause only, because the reply repeats only this clause."""
+    """Leave out all clauses of a turn except one, because the reply repeats only this clause."""
     clause, view = reading.clauses[index], reading.view
     kept = set(view.whole(clause.head))
     # The subject of the clause may be introduced by another sentence of the turn.
@@ -267,14 +282,17 @@ class _Comparison:
         self._clauses, self._replies, self._lexicon = clauses, replies, lexicon
 
     def has(self, relation: str) -> bool:
-        """Return whether the negative has the relation to the earlier clause, and repeats no other clause."""
+        """Return whether the negative has a given relation to the earlier clause, such as ``contradicts``.
+
+        A negative that repeats an earlier clause without a change has none of the relations.
+        """
         id = self._clauses[_NEGATIVE].id
         if any(one == id for one, _ in self._layer.repeats):
             return False
         if relation == "contradicts":
             return self._contradicts()
-        # The transform says that the reply changes an argument. If the reply contradicts an earlier clause
-        # instead, it has another error.
+        # The other two relations are about an argument. If the reply contradicts an earlier clause, its error
+        # is not the one that the transform declares.
         if any(one == id for one, _ in self._layer.contradicts):
             return False
         return self._asks() if relation == "asks what was said" else self._has_other_argument()
@@ -302,7 +320,7 @@ class _Comparison:
         return len(_differing(before, said)) == 1
 
     def _asks(self) -> bool:
-        """Return whether the reply asks for exactly one role, and the earlier clause fills it."""
+        """Return whether the reply asks for one argument that the earlier clause contains: "When ...?"."""
         before, said = self._propositions(_GAP)
         if before is None or said is None or not self._agrees(_GAP):
             return False
@@ -312,7 +330,7 @@ class _Comparison:
         return said.predicate == before.predicate and len(_differing(before, said)) == 1
 
     def _agrees(self, name: str) -> bool:
-        """Return whether the earlier clause is a statement, and the reply has its polarity and modality."""
+        """Return whether the earlier clause is a statement with the polarity and modality of the reply."""
         earlier, later = self._claim.reading, self._clauses[name].reading
         return (earlier.type, earlier.negative, earlier.modality) == (
             "statement",
@@ -321,14 +339,17 @@ class _Comparison:
         )
 
     def _propositions(self, name: str) -> tuple[Proposition | None, Proposition | None]:
-        """Return the contents of the earlier clause and of a reply, in which copied pronouns are equal."""
+        """Return the propositions of the earlier clause and of a reply.
+
+        A pronoun that the reply copies refers to the same entity in both propositions.
+        """
         reply = self._replies[name]
         own = dict(self._layer.references.get(self._claim.graph, {}))
         copied = dict(self._layer.references.get(name, {}))
         view, other = self._said.view, reply.spoken.reading.view
         for k in view.whole(self._claim.reading.head):
-            # The discourse layer does not resolve most "it", "she" and "there". But a reply that repeats "She
-            # loves it" means the same person and the same thing.
+            # The discourse layer does not resolve most pronouns. If a reply repeats "She loves it", give the
+            # pronouns the same referents in both clauses.
             at = reply.places.get(k)
             if at is not None and view.is_a(k, "anaphor", "pointer") and view.labels[k] == other.labels[at]:
                 copied[at] = own[k] = own.get(k, f"{k}")
@@ -343,7 +364,7 @@ def _content(clause: Clause, reading: Reading, references: References) -> Propos
 
 
 def _differing(one: Proposition, other: Proposition) -> list[str]:
-    """Return the roles whose arguments differ, one item per argument."""
+    """Return the roles whose arguments differ. A role with two different arguments is listed twice."""
     found: list[str] = []
     for own, others in ((one.arguments, other.arguments), (one.circumstances, other.circumstances)):
         for role in sorted({*own, *others}):

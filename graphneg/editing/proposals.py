@@ -51,10 +51,11 @@ _CONSIDERED = 8
 """Number of best-fitting dialogues to remember for each donor, that is, for each utterance to copy from. The
 donor is offered to `TAKERS` of these dialogues: to those that have the fewest donors so far."""
 _SEGMENTS = 8
-"""Number of dialogues before and after a dialogue from which it may not copy. Some corpora cut long talks
-into dialogues that follow each other: in DailyDialog++, up to eight contexts come from the same talk."""
+"""Number of dialogues before and after a dialogue from which it may not copy. Some corpora split a long
+conversation into consecutive dialogues: in DailyDialog++, into up to eight contexts."""
 _PER_SEGMENT = 20
-"""In a small split, only one dialogue before and after a dialogue is skipped for each 20 dialogues."""
+"""Size of a small split: for each 20 dialogues of the split, a dialogue must not copy from one more dialogue
+before it and after it, up to `_SEGMENTS`."""
 _PAGE = 500
 """Number of dialogues or graphs to read from the store at a time."""
 LONGEST_EDITED = LONGEST_TEXT
@@ -72,7 +73,7 @@ _KINDS: Mapping[str, type] = {
     **dict.fromkeys(("amr", "op", "role", "concept", "value", "from_amr", "copy_of", "voice", "frame"), str),
     **dict.fromkeys(("site", "swap_pool", "content", "target"), object),
 }
-"""The type that each value in a query's edit must have, keyed by the name of the value. Any value may be
+"""The types of the values in the rows that a query returns, keyed by the name of the value. Any value may be
 null."""
 _KIND_NAMES = {int: "an integer", str: "text"}
 
@@ -93,8 +94,9 @@ class UtteranceSamples:
         Args:
             store: Store with the utterances.
             query: Name of a shipped query with the parameters $corpus, $split, $low and $high.
-            part: Name of the part of a snapshot that contains the rows which the query would return. A store
-                with only one shard reads this snapshot instead of running the query on the whole corpus.
+            part: Name of the table in a snapshot of the whole corpus that contains the rows of the query. If
+                the store contains only one shard of the corpus, this table is read instead of running the
+                query.
             size: Approximate number of utterances in a sample.
             max_samples: Maximum number of distinct samples for each corpus and split.
         """
@@ -125,7 +127,7 @@ class UtteranceSamples:
             self._shares[corpus, split] = self._share(corpus, split)
         share = self._shares[corpus, split]
         amount = self._amount(share)
-        # Choose one of a small number of samples. Many draws share a sample, which is read only once.
+        # Choose one of a few fixed samples, so that each sample is read only once for many calls.
         drawn = number(seed, "sample", *names) % amount
         key = (corpus, split, drawn)
         if key not in self._samples:
@@ -191,7 +193,7 @@ class UtteranceSamples:
 
 
 def _digest_at(share: float) -> str:
-    """Return the digest below which the given share of all digests lies.
+    """Return the upper bound of an interval of digests, for example ``800000000000`` for a share of 0.5.
 
     Returns:
         A hexadecimal string; for a share of 1, the letter ``g``, which sorts after every digest.
@@ -231,17 +233,16 @@ class Donors:
     A donor is an utterance with a sentence that can be understood without its context. Other dialogues of the
     same corpus and split, the takers, may copy this sentence. A noun of the sentence must occur in the taker
     before its last turn, or must be replaceable by a noun that occurs there. The donor must not be one of the
-    dialogues just before or after the taker, which may be other parts of the same talk. Each donor is offered
-    to at most `TAKERS` dialogues, and no two donors share a sentence. Therefore no sentence is copied into
-    more than `TAKERS` dialogues, and the result does not depend on the order, the batches or the shards of a
-    run. Ties are broken by hashes.
+    dialogues just before or after the taker, which may be parts of the same conversation. Each donor is
+    offered to at most `TAKERS` dialogues, and no two donors share a sentence. Therefore no sentence is copied
+    into more than `TAKERS` dialogues, and the result does not depend on the order, the batches or the shards
+    of a run. Ties are broken by hashes.
 
     Args:
         store: An open store.
     """
 
     def __init__(self, store: Store) -> None:
-        """Initialize without choosing donors. The first call of `of` chooses them."""
         self._store = store
         self._samples = samples_with_graphs(store)
         self._offers: dict[tuple[str, str], Mapping[str, Sequence[str]]] = {}
@@ -281,7 +282,7 @@ class Donors:
         return [row for row in rows if row["corpus"] == corpus and row["split"] == split]
 
     def _assigned(self, corpus: str, split: str) -> list[Row]:
-        """Compute which utterances each dialogue of a corpus and split may copy from. See `offers`."""
+        """Compute the rows of `offers` from the utterances and dialogues of a corpus and split."""
         donors = self._donors(corpus, split)
         fitting: defaultdict[str, list[_Donor]] = defaultdict(list)
         for donor in donors:
@@ -297,7 +298,8 @@ class Donors:
         first = 0
         while page := list(islice(ids, _PAGE)):
             dialogues = read_dialogues(self._store, page)
-            # Compare donors only with nouns of contexts. The last turn of a dialogue is in no context.
+            # A donor must share a noun with the context of a response. The last turn of a dialogue is not in
+            # the context of any response, so leave it out.
             amrs = [
                 turn.graph_id for one in dialogues for turn in one.turns[:-1] if turn.graph_id is not None
             ]
@@ -308,8 +310,8 @@ class Donors:
                 sorts = {node[3] for graph in graphs for node in graph if node[3]}
                 takes = {donor.amr: donor for noun in nouns | sorts for donor in fitting.get(noun, ())}
                 for donor in takes.values():
-                    # Sentences are only copied from other dialogues, and not from the dialogues before and
-                    # after this one, which may be parts of the same talk.
+                    # Do not copy from the dialogue itself, and not from the dialogues just before and after
+                    # it, which may be parts of the same conversation.
                     if donor.dialogue != dialogue.id and abs(numbers[donor.dialogue] - at) > nearby:
                         donor.consider(dialogue.id, not donor.nouns.isdisjoint(nouns))
             first += len(page)
@@ -328,7 +330,7 @@ class Donors:
         return sorted(found, key=lambda row: (row["taker"], row["amr"]))
 
     def _donors(self, corpus: str, split: str) -> list[_Donor]:
-        """Return utterances of a corpus and split from whose graphs transforms may copy (donors).
+        """Return the donors of a corpus and split: utterances from which transforms may copy sentences.
 
         The donors are sorted by a hash, and no two of them share a sentence.
 
@@ -376,10 +378,9 @@ class _Donor:
     """An utterance to copy from (a donor), and the dialogues that may copy from it (its takers)."""
 
     def __init__(self, dialogue: str, amr: str, nouns: set[str], fits: set[str]) -> None:
-        """Initialize an utterance that other dialogues may copy, with an empty list of such dialogues."""
         self.dialogue, self.amr, self.nouns, self.fits = dialogue, amr, nouns, fits
-        # Each donor hashes the dialogues with a different salt, and so ranks them in a different order. With
-        # equal salts, all donors would prefer the same dialogues.
+        # The dialogues are ranked by a hash of their ids. Use a different salt for each donor, because with
+        # equal salts all donors would be offered to the same dialogues.
         self._salt = crc32(amr.encode("utf-8", "surrogatepass"))
         self._takers: list[tuple[tuple[bool, int], str]] = []
 
@@ -413,7 +414,6 @@ class UnknownFrameCounter:
     """
 
     def __init__(self, store: Store) -> None:
-        """Initialize the counter with all counts at zero."""
         self._store = store
         self._exist: dict[str, bool] = {}
         self._found: Counter[tuple[str, str]] = Counter()
@@ -428,7 +428,7 @@ class UnknownFrameCounter:
         Args:
             edits: Edits to check.
         """
-        # A graft copies a subtree and names no concept, so its frames are not checked.
+        # Edits that copy a subtree have no concept, so the frames of the subtree are not checked.
         brought = [(edit.transform, edit.concept) for edit in edits if edit.concept is not None]
         self._found.update((name, concept) for name, concept in brought if self._is_strange(concept))
 
@@ -477,9 +477,9 @@ class Proposal:
         swap_pool: Name of a set of sites whose contents can be swapped; None if the edits are not a swap.
         content: The content of the site that a swap moves, such as the words of a subtree. A site can only be
             swapped with a site that has different content.
-        target: The target (``dialogue`` or ``response``) for which the query marks the site; None if the
-            query does not mark the site.
-        score: The score that the query gives the site. Among the sampled sites, those with the highest scores
+        target: Value of ``target`` in the rows: ``dialogue`` or ``response`` if only negatives of this type
+            may use the site; None if the rows contain no target.
+        score: Highest value of ``score`` in the rows. Among the sampled sites, those with the highest scores
             are edited.
         made: The edits built from ``rows``; None until they are first needed.
     """
@@ -658,7 +658,7 @@ def paired(proposal: Proposal, partner: Proposal) -> tuple[Edit, ...]:
 
 
 def _given(edit: Edit, giver: Proposal) -> Edit:
-    """Copy an edit, but insert the subtree, value or concept of another proposal (``giver``)."""
+    """Return the edit with the subtree, value or concept of another proposal, ``giver``."""
     gift = giver.edits[0]
     if edit.op == "graft":
         return edit._replace(from_amr=gift.amr, from_position=gift.position)
@@ -676,7 +676,7 @@ def _grouped(
         if (fault := _fault(row, graphs, sources)) is not None:
             raise TransformError(f"{transform.place}: not a valid edit: {fault}; see docs/transforms.md")
         site = row.get("site")
-        # An edit without a site is a site by itself, which is named after the edited node.
+        # If the query names no site for an edit, the edit gets a separate site, named after its node.
         site = f"{row['amr']}.{row['position']}" if site is None else str(site)
         if site not in sites:
             sites[site] = Proposal(transform, site)
@@ -689,10 +689,10 @@ def _fault(row: Any, graphs: frozenset[str], sources: frozenset[str]) -> str | N
     if not isinstance(row, dict):
         return f"expected a map, got {row!r}"
     for name, value in cast("dict[str, Any]", row).items():
-        # Refuse unknown keys. Otherwise a misspelled key would be ignored without a message.
         if value is None:
             continue
         kind = _KINDS.get(name)
+        # Refuse unknown keys. Otherwise a misspelled key would be ignored without a message.
         if kind is None:
             return f"unknown key {name!r}"
         if not isinstance(value, kind):

@@ -93,14 +93,14 @@ class Recipe:
         numbers = {group: number(seed, "group", *names, str(group)) for group in self.groups}
 
         def time(group: tuple[str, ...]) -> tuple[float, int]:
-            # -log(1 - u) is exponentially distributed if u is uniformly distributed between 0 and 1.
+            # Draw from an exponential distribution: -log(1 - u) for a uniformly distributed u in [0, 1).
             exponential = -log((_NUMBERS - numbers[group]) / _NUMBERS)
             return exponential / max(map(self.weight, group)), numbers[group]
 
         return sorted(self.groups, key=time)
 
     def weight(self, transform: str) -> int:
-        """Return the weight of a transform, which determines how often the transform is drawn first.
+        """Return the weight of a transform, which determines how often the transform is tried first.
 
         Args:
             transform: Name of a transform.
@@ -138,7 +138,7 @@ class Recipe:
             target: Target of the negatives to make.
 
         Returns:
-            True if the targets differ and the attribute ``sites`` of the recipe is ``clashing``.
+            True if the targets differ and the recipe does not use all sites (its ``sites`` is ``clashing``).
         """
         return self.sites == "clashing" and site_target not in (None, target)
 
@@ -195,8 +195,8 @@ CONTRADICTION = Recipe(
     weights={"negated_claim": 4, "antonym_claim": 2, "quantifier_claim": 2, "modality_claim": 2},
 )
 """Contradictory responses as in Sato et al. 2024. They are made by the contradiction edits of DEAM, and by
-replies that take an earlier statement for its opposite. The latter contradict both speakers and are found in
-more contexts, so they have a higher weight.
+replies that repeat the opposite of an earlier statement. Such replies contradict both speakers and can be
+made in more contexts, so their transforms have a higher weight.
 """
 
 PERSPECTIVE = Recipe(
@@ -248,10 +248,11 @@ ALL = Recipe(
 """One edit by any transform. The transforms cover the error categories of Gupta et al. 2021 ("Synthesizing
 Adversarial Negative Responses for Robust Response Ranking and Evaluation", Findings of ACL).
 
-No transform should make more than a quarter of the negatives of the responses of a corpus. A transform has a
-high weight if it finds a site in few dialogues, and a low weight if it finds one in most: the rare transforms
-are tried first, and the frequent ones fill what is left. A count of the negatives made so far would keep the
-limit exactly, but a negative would then depend on the dialogues before it, on batches and on shards.
+With the target ``response``, no transform should make more than a quarter of the negatives of a corpus.
+Transforms that find a site in few dialogues have a high weight, so they are tried first. Transforms that find
+a site in most dialogues have a low weight, and are used where the former find no site. The limit could be
+kept exactly by counting the negatives made so far, but a negative would then depend on the dialogues before
+it, on batches and on shards.
 """
 
 

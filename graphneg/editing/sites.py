@@ -197,12 +197,16 @@ def _said(query: str, tokens: Sequence[_Token], part: _Part) -> tuple[str, str]:
 
 
 def _comments(query: str, tokens: Sequence[_Token]) -> Iterator[_Token]:
-    """Yield the comments of a query, each with ``start`` set to the start of the code that it explains."""
+    """Yield the comments of a query.
+
+    If a comment is alone on its line, its ``start`` is replaced by the offset of the code that follows.
+    """
     code = [token for token in tokens if token.kind != "comment" and not token.text.isspace()]
     for token in tokens:
         # Skip comments before the first clause: they describe the whole query, not a single clause.
         if token.kind == "comment" and code and token.start > code[0].start:
-            # A comment that is alone on its line explains the code that follows it.
+            # A comment that is alone on its line explains the code after it. Any other comment explains the
+            # code before it.
             alone = not query[query.rfind("\n", 0, token.start) + 1 : token.start].strip()
             places = (one.start for one in code if one.start > token.start)
             yield replace(token, start=next(places, token.start)) if alone else token

@@ -4,7 +4,7 @@ A user adds a transform by putting a file into a folder, without writing Python.
 name of the transform. The comment lines at its beginning are the header. Header lines begin with a key such
 as ``category:``; any other header line is a note. For example, the file ``postpone.cypher``:
 
-    // postpone: What is past will be tomorrow.
+    // postpone: Adds "tomorrow" to statements about the past.
     // category: C-time
     // target: dialogue
     UNWIND $dialogues AS d UNWIND d.turns AS t
@@ -41,8 +41,8 @@ CATEGORIES = ("C-ent", "C-time", "C-cont", "C-speaker", "C-follow", "C-strat", "
 PROOFS = ("contradicts", "other argument", "asks what was said")
 """The relations to an earlier clause that can prove an error; see `graphneg.editing.proof`."""
 _FROM_OTHER_DIALOGUES = frozenset({"donors", "shifts"})
-"""Values of the header key ``needs`` for data from all dialogues of a corpus. The other values name
-resources, such as word lists."""
+"""Values of the header key ``needs`` for data that are computed from all dialogues of a corpus. The other
+values, such as ``opposites``, are resources that the user loads."""
 _VERSION = 6
 _NAME = re.compile(r"^[a-z][a-z0-9_-]*$")
 _HEADER = re.compile(r"^(category|source|needs|target|proof):\s*(.*)$")
@@ -123,9 +123,9 @@ def load_transforms(folders: Sequence[str | Path] = ()) -> Mapping[str, Transfor
         for file in files:
             own = parse_transform(file.stem, _text(file), str(file))
             shipped = found.get(own.name)
-            # If a user's copy of a shipped file differs only in comments or layout, it makes the same
-            # negatives. The version is a part of the ids of negatives, so leave it empty: then these ids stay
-            # the same, too.
+            # Set a version only if the user's file differs from the shipped file in more than comments and
+            # layout. The version becomes a part of the ids of negatives, and equal negatives must keep their
+            # ids.
             if shipped is None or shipped.identity != own.identity:
                 own = replace(own, version=fingerprint(own.identity)[:_VERSION])
             found[own.name] = own
@@ -185,8 +185,7 @@ def parse_transform(name: str, text: str, place: str) -> Transform:
     # query with read-only access.
     if clause := write_clause(text):
         raise TransformError(f"{place}: a transform proposes edits and writes nothing, but has {clause}")
-    # Taking the value from `TARGETS` gives the variable the type `Target`. If the header names an unknown
-    # target, the value is None, and an error is raised below.
+    # Look up the target in `TARGETS`, so that type checkers know its type `Target`.
     target: Target | None = next((one for one in TARGETS if one == fields.get("target")), None)
     if target is None and "target" in fields:
         known = ", ".join(TARGETS)

@@ -1,10 +1,11 @@
-"""Make the twin of a negative: a right reply by the same construction, without the error.
+"""Make the twin of a negative: a correct reply with the same wording, but without the error.
 
 A negative and its twin are a minimal pair. A judge that prefers the negative cannot have noticed the error,
 and a judge that rejects both has noticed only that the replies are edited. There are two kinds of twins:
 
-- A composed reply repeats an earlier clause with a change. Its twin repeats the clause without the change.
-- A right reply with an edit has the right reply itself as its twin.
+- If the negative is a composed reply, it repeats an earlier clause with a change. Its twin repeats the clause
+  without the change.
+- If the negative is an edited response of the dialogue, its twin is the response before the edit.
 
     A: I want to get my car washed.
     negative: So you don't want to get your car washed?
@@ -64,14 +65,16 @@ def twin_edits(settings: EditSettings, plan: EditPlan) -> tuple[Edit, ...] | str
 
 
 def can_have_twin(edits: Iterable[Edit]) -> bool:
-    """Return whether a reply without a change is right in the reply frame of some edits.
+    """Return whether the reply that edits compose can be correct if it repeats its clause without a change.
+
+    This depends on the reply frame. After "I like tea", "So you like tea?" is correct, but "But you said you
+    like tea" objects to a claim that nobody has made.
 
     Args:
         edits: The edits of a negative.
 
     Returns:
-        True if it is, or if the edits compose no reply. For example, "So you like tea?" is right. "But you
-        said you like tea" objects to a claim that nobody has made.
+        True if the reply can be correct. Also true if the edits do not compose a reply.
     """
     frames = [reply_frame(edit.frame or "", edit.voice or "") for edit in edits if edit.op == "say"]
     return all(frame is not None and frame.twin == "yes" for frame in frames)
@@ -94,7 +97,7 @@ def twin_of(
         texts: The decoded texts of the twin, keyed by turn number.
 
     Returns:
-        A record with label 1; or the reason why it is no twin, because it has the text of the negative.
+        A record with label 1; a reason (``no-twin: ...``) if the record has the same text as the negative.
     """
     if variant is None:
         twin = unedited(plan.dialogue, plan.id, plan.turn, label=1)

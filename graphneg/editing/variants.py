@@ -110,7 +110,7 @@ def write_variants(store: Store, settings: EditSettings, plans: Sequence[EditPla
 
 
 def read_variants(store: Store, graph_cache: GraphCache, ids: Sequence[str]) -> list[Variant]:
-    """Read the edits of variants from the store and apply them to the original graphs.
+    """Read the stored edits of negatives (variants), and apply them to the original graphs.
 
     Args:
         store: Store with the variants.
@@ -159,7 +159,12 @@ def planned_variants(
 
 
 def _variant(id: str, edits: Sequence[Edit], graphs: Mapping[str, AmrGraph]) -> Variant:
-    """Apply the edits of one variant. If a graph is then ill-formed or unchanged, ``fault`` says so."""
+    """Apply the edits of one variant.
+
+    Returns:
+        The variant. If the edits make a graph ill-formed or do not change it, the variant has no graphs, and
+        its ``fault`` contains the reason.
+    """
     by_graph: dict[str, list[Edit]] = {}
     for edit in edits:
         by_graph.setdefault(edit.amr, []).append(edit)
@@ -180,7 +185,7 @@ def _variant(id: str, edits: Sequence[Edit], graphs: Mapping[str, AmrGraph]) -> 
 
 
 def _write(store: Store, settings: EditSettings, plans: Sequence[EditPlan]) -> None:
-    """Write some plans to the store as variants, in one transaction."""
+    """Write the edits of plans to the store, in one transaction."""
     shared: Row = {"recipe": settings.recipe.name, "seed": settings.seed, "target": settings.target}
     variants: dict[str, Row] = {}
     edits: dict[str, list[Row]] = {}
@@ -333,7 +338,7 @@ def _evidence(variant: Variant, copied: CopiedClause) -> Evidence:
     text, graph = copied.source.text, variant.sources[copied.source.graph_id or ""]
     tokens = tokenize(text)
     span = graph.spans.get(copied.node)
-    # Graphs of a corpus may have no alignment to tokens. Damaged alignments may lie outside of the text.
+    # Return the whole turn if the graph has no alignment to tokens, or one that lies outside of the text.
     if span is None or not 0 <= span[0] < len(tokens):
         return Evidence(copied.source.turn, text.strip())
     first = last = span[0]
@@ -471,11 +476,12 @@ def _shown(edited: EditedGraph, edit: Edit, places: Mapping[tuple[str, int], int
     """Return descriptions of the edited node (for ``drop``, of its parent) before and after the edit."""
     before, after = edited.before, edited.after
     k = max(edit.position, 0)
-    # A dropped node is not in the edited graph. Show its parent, which loses a branch.
+    # A dropped node is not in the edited graph, so describe its parent.
     if edit.op == "drop":
         k = before.nodes[k].parent or 0
     shown = describe(before, k)
-    # A graft without a role replaces the node, so show the copied subtree as the node after the edit.
+    # An edit with the operation ``graft`` and without a role replaces the node by a copied subtree. Describe
+    # the top of this subtree as the node after the edit.
     if edit.op == "graft" and edit.role is None:
         place = places.get((edit.from_amr or "", edit.from_position or 0))
     else:

@@ -80,7 +80,6 @@ class Signature:
     """
 
     def __init__(self) -> None:
-        """Initialize the MinHash signature with an empty set of words."""
         self.words: set[int] = set()
         self._least = np.full(BANDS * _ROWS, _PRIME, dtype=np.uint64)
 
@@ -114,7 +113,6 @@ class NearDuplicates:
     """An index of texts that contains no near-duplicates: `add` refuses a near-duplicate of an added text."""
 
     def __init__(self) -> None:
-        """Initialize an empty index."""
         self._bands: dict[tuple[int, int], list[int]] = {}
         self._words: list[array[int]] = []
 

@@ -258,7 +258,7 @@ class Generator(ABC):
     def choice(self, per_context: int) -> Mapping[str, Any] | None:
         """Return the settings for choosing candidates when the shards of a run are merged.
 
-        A shard of such a run contains drafts, that is, lists of all usable candidates for each context.
+        Until then, the output files of the shards contain drafts: all usable candidates for each context.
 
         Args:
             per_context: Maximum number of candidates per context.
@@ -272,11 +272,11 @@ class Generator(ABC):
     def drafts(self, contexts: Sequence[Context], per_context: int, seed: int) -> Sequence[Draft]:
         """Return all usable candidates for each context. The candidates are chosen when shards are merged.
 
-        This method is called only if `choice` returns settings.
+        This method is called only if `choice` does not return None.
 
         Args:
             contexts: Contexts that need wrong responses.
-            per_context: Maximum number of candidates per context that will later be chosen.
+            per_context: Maximum number of candidates that will later be chosen for each context.
             seed: Seed for all random choices.
 
         Returns:
@@ -329,12 +329,12 @@ class Generator(ABC):
             One pair for each missing candidate: the reason in the form ``code: sentence``, and the id of the
             context.
         """
-        # Clear the list, so that each missing candidate is reported only once.
+        # Clear `_missing`, so that each missing candidate is reported only once.
         missing, self._missing = self._missing, ()
         return list(missing)
 
-    # The default is a class attribute, so that subclasses need not call `__init__`. It is an immutable tuple,
-    # so that one generator cannot change the default of another.
+    # `_missing` is a class attribute, so that subclasses need not call `__init__`. It is an immutable tuple,
+    # so that no generator changes the list of another generator.
     _missing: tuple[tuple[str, str], ...] = ()
 
 
@@ -395,7 +395,7 @@ def get_generator(name: str, store: Store, **options: Any) -> Generator:
 
 
 def require_generator(made: Any) -> Generator:
-    """Return the given object if it is a generator, and raise an error otherwise.
+    """Return ``made`` if it is a generator, and raise an error otherwise.
 
     Args:
         made: Object that should be a generator.
@@ -436,7 +436,7 @@ class ContextSelection:
     places: Places = "last"
 
     def __post_init__(self) -> None:
-        """Check that ``places`` is one of the values of `Places`."""
+        """Check that ``places`` is ``last`` or ``every``."""
         if self.places not in get_args(Places):
             raise InputError(
                 f"unknown value {self.places!r} of places; choose one of {', '.join(get_args(Places))}"

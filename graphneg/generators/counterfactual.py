@@ -108,15 +108,15 @@ class CounterfactualOptions(WritingOptions):
 
     @property
     def reach(self) -> CandidateOptions:
-        """The limits on possible substitutes: ``turns`` for the context and ``hops`` for the shift graph."""
+        """The options ``turns`` and ``hops`` as settings for finding candidates."""
         return CandidateOptions(turns=self.turns, hops=self.hops)
 
 
 @dataclass(slots=True)
 class _ContextQuestions(Gap):
-    """A context that needs candidates, and the questions to the model that may produce them.
+    """A context that needs candidates, and the questions to the language model for this context.
 
-    Each question names an observed reply and the keyword that a new reply should contain instead.
+    A question asks what an observed reply (a reply in the store) would be with another keyword.
     """
 
     questions: Sequence[Question] = field(default_factory=list[Question])
@@ -160,7 +160,7 @@ class CounterfactualGenerator(WritingGenerator):
         self._pull = options.keyword_bias_of(trained=local is not None and not examples_for(local))
 
     def written(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[_ContextQuestions]:
-        """Write replies with different perspectives to each context.
+        """Write replies to each context, with other perspectives than the replies in the store.
 
         Args:
             contexts: Contexts that need replies.
@@ -169,7 +169,8 @@ class CounterfactualGenerator(WritingGenerator):
 
         Returns:
             One object per context, in the order of ``contexts``. Its attribute ``candidates`` contains the
-            replies for this context, sorted by their loss under the judge, lowest first.
+            replies for this context, sorted by the loss that the judge (a language model) gives to them,
+            lowest first.
         """
         asked = self._questions_for(contexts, per_context, seed)
         pairs = [(each, question) for each in asked for question in each.questions]
@@ -189,7 +190,7 @@ class CounterfactualGenerator(WritingGenerator):
         return asked
 
     def _replies(self, questions: Sequence[Question], seed: int) -> Sequence[CounterfactualReply]:
-        """Return the reply that the model writes for each context with the substitute keyword.
+        """Return the model's answer to each question: a reply that contains the substitute.
 
         Counterfactual replies require the logits of the model. A served model does not return logits, so it
         is only prompted to write another reply.
@@ -213,7 +214,7 @@ class CounterfactualGenerator(WritingGenerator):
     def _questions_for(
         self, contexts: Sequence[Context], per_context: int, seed: int
     ) -> list[_ContextQuestions]:
-        """Prepare what to ask the language model for each context.
+        """Create the questions to the language model for each context.
 
         A question asks what an observed reply would have been with a substitute for its perspective (the
         keyword to which it shifts the topic).
@@ -239,8 +240,8 @@ class CounterfactualGenerator(WritingGenerator):
             # Take the first question about each observed reply, then the second question about each, and so
             # on, so that all observed replies are used even if not all questions are.
             in_turn = chain.from_iterable(zip_longest(*(questions[reply.id] for reply in each)))
-            # If several questions have the same substitute, keep only the first. A dict keeps the last
-            # value of a key, so reverse the list.
+            # Several observed replies may get the same substitute. Keep only the first question with a
+            # substitute. A dict keeps the last value of a key, so reverse the list.
             backward = reversed([question for question in in_turn if question is not None])
             distinct = list({question.substitute: question for question in backward}.values())[::-1]
             reason = "no-substitute" if each else "no-perspective"
@@ -317,8 +318,8 @@ def unrelated_perspectives(
     reach = CandidateOptions(turns=max((len(reply.turns) for reply in replies), default=1), hops=1)
     seen = posts(shifts, replies, reach)
     for reply, post in zip(replies, seen, strict=True):
-        # A perspective that often follows the keywords of the context would give a plausible reply, so it is
-        # rejected.
+        # Reject perspectives to which replies shift from a keyword of the context, because a reply with such
+        # a perspective may be correct.
         near = {text for focus in post.foci for text in focus.candidates} | set(post.keywords)
         said = spaced_words(" ".join([*reply.turns, reply.text]))
         shares = (number(seed, reply.id, str(draw)) / _RANGE for draw in range(_DRAWS * most))

@@ -263,7 +263,7 @@ def _decode(
             expected = to_observed.biased([item.observed[:step] for item in batch], actual.logits)
             abduced = posterior(expected / temperature, given, noise)
             noise = torch.where(known[:, None], abduced, noise)
-        # Prediction: apply the same noise to the logits for the prompt with the substitute.
+        # Prediction: add the same noise to the logits for the prompt that contains the substitute.
         biased = to_substitute.biased(written, other.logits)
         chosen = (biased / temperature + noise).argmax(dim=-1)
         for tokens, token, item in zip(written, chosen.tolist(), batch, strict=True):

@@ -135,7 +135,7 @@ class SentenceChooser:
         for at, listed in enumerate(lists):
             free = (
                 item
-                # Sentences with overused words come last, so they are chosen only if there are no others.
+                # Try the sentences without overused words first.
                 for is_stale in (False, True)
                 for item in either(listed)
                 if item.key not in found and not self._is_used_up(item.key)
@@ -154,14 +154,14 @@ class SentenceChooser:
         """Return whether a sentence has an overused word that is not in the context."""
         if self._max_word_share is None:
             return False
-        # At the beginning of a run, a word occurs in a large share of the few chosen sentences. So a word is
-        # overused only if at least `FEW` sentences contain it.
+        # After the first choice, each word of the chosen sentence occurs in all chosen sentences. So a word
+        # counts as overused only if at least `FEW` chosen sentences contain it.
         most = max(FEW, self._max_word_share * self._chosen_count)
         return any(self._word_counts[term] >= most for term in item.terms - item.shared)
 
 
 class _ShortlistedSentence(NamedTuple):
-    """A sentence from the candidates for a context. ``place`` is its index among these candidates."""
+    """A sentence on a shortlist of a draft. ``place`` is the index of its candidate in the draft."""
 
     place: int
     distance: float
@@ -220,7 +220,7 @@ def choosing(choice: Mapping[str, Any]) -> Choose:
 
 
 def _new_texts(most: int) -> Choose:
-    """Return a chooser that takes up to ``most`` texts per context and skips near duplicates."""
+    """Return a function that chooses up to ``most`` texts per context, and skips near duplicates."""
     said = NearDuplicates()
 
     def choose(texts: Sequence[str], facts: Mapping[str, Any]) -> list[int]:
@@ -257,14 +257,14 @@ def _sentences(**limits: Any) -> Choose:
 
 
 def pack_draft(records: Sequence[Record], facts: Mapping[str, Any]) -> Record:
-    """Pack several candidates, from which the merge of shards will choose, into one item of a shard's file.
+    """Pack a draft, that is, all candidates for a context, into one record of a shard's output file.
 
     The first candidate is stored completely. For each other candidate, only the fields that differ from those
     of the first are stored.
 
     Args:
         records: The candidates of the draft, converted into records; at least one.
-        facts: Data about the candidates that the chooser needs (`Draft.facts`).
+        facts: The value of `Draft.facts`, which is needed to choose candidates when shards are merged.
 
     Returns:
         The packed draft.

@@ -144,8 +144,7 @@ class DialogueBaseline(Generator):
                 turn_edits=tuple(edits),
                 speaker=last.speaker,
             )
-            # `seen` contains the original dialogue and all candidates so far, so it has one more entry than
-            # there are candidates.
+            # Stop when there are `per_context` candidates. `seen` also contains the original dialogue.
             if len(seen) > per_context:
                 return
 
@@ -254,16 +253,16 @@ def _reordered(draw: ChanceEdit, order: Sequence[int]) -> Manipulated:
 
 
 def _other_utterance(store: Store, replaced: int = 0) -> Manipulation:
-    """Return a function that replaces a turn by an utterance from another dialogue.
+    """Return a function that adds an utterance from another dialogue at a random position.
 
-    If ``replaced`` is 0 instead of 1, the utterance is inserted, and no turn is removed.
+    If ``replaced`` is 1, the utterance replaces a turn. If it is 0, the utterance is inserted after a turn.
     """
     samples = samples_of_texts(store)
 
     def say(draw: ChanceEdit) -> Manipulated | None:
         context, said = draw.context, draw.texts
-        # A new utterance is inserted after one of the turns, and so never at the beginning. In contrast, any
-        # turn can be replaced, also the first one.
+        # An utterance is inserted after a random turn, so never at the beginning. If an utterance replaces a
+        # turn, this may also be the first turn.
         at = draw.below(len(said), "place") + 1 - replaced
         # Take the utterance from the corpus and the split of this dialogue. Otherwise its style could reveal
         # the edit.

@@ -181,8 +181,8 @@ class Generated(NegativeStream):
                 )
             yield from super().run_shard(skip)
             return
-        # `drafts` returns all candidates for a context. These do not depend on the candidates for other
-        # contexts, so pass no earlier negatives to `begin`.
+        # Pass no negatives to `begin`: `drafts` returns all candidates for a context, regardless of the
+        # negatives for other contexts.
         with self._named():
             generator.begin((), self._progress)
         for done, part in self._context_batches(skip):
@@ -205,9 +205,9 @@ class Generated(NegativeStream):
         return plugin_errors("generator", self._generator.name, self._generator, GeneratorError)
 
     def _context_batches(self, skip: int) -> Iterator[tuple[int, ContextBatch]]:
-        """Yield pairs of a number and a batch of contexts, starting after the first ``skip`` dialogues.
+        """Yield batches of contexts, starting after the first ``skip`` dialogues.
 
-        The number says how many dialogues are done at the end of the batch, including the skipped ones.
+        Each batch is paired with the number of dialogues up to its end, including the skipped dialogues.
         """
         generator, asked = self._generator, self._generation
         check_selection(self._store, asked.contexts.selection)
@@ -277,7 +277,7 @@ class Generated(NegativeStream):
         )
 
     def _negatives(self, contexts: Sequence[Context]) -> Iterator[Negative]:
-        """Yield the negatives for a batch of contexts. Count missing negatives and met target features."""
+        """Yield the negatives for a batch of contexts, and count how many negatives are missing."""
         name, asked = self._generator.name, self._generation
         with self._named():
             answers = self._generator.generate(contexts, asked.per_context, asked.seed) if contexts else ()
@@ -315,7 +315,7 @@ def _require_list(given: Any, name: str) -> None:
 
 
 def _prefetched(part: ContextBatch, generator: Generator, asked: Generation) -> ContextBatch:
-    """Call `Generator.prefetch` for a batch of contexts, and return the same batch."""
+    """Call `Generator.prefetch` for a batch of contexts, and return the batch unchanged."""
     with plugin_errors("generator", generator.name, generator, GeneratorError):
         generator.prefetch(part.contexts, asked.per_context, asked.seed)
     return part

@@ -210,7 +210,7 @@ class PnegGenerator(WritingGenerator):
         return {**own, "examples": [[example.context, example.responses] for example in self._examples]}
 
     def _ask(self, asked: Sequence[_ContextResponses], per_context: int, draw: int, seed: int) -> None:
-        """Send prompts for the contexts that need more responses, and add the usable responses to them."""
+        """Ask the model for the missing responses to each context, and store the usable ones in ``asked``."""
         amount, prompts = self._options.responses, list[Prompt]()
         wanted: list[tuple[_ContextResponses, Sequence[IrrelevantResponses]]] = []
         for each in asked:
@@ -339,7 +339,8 @@ def _json_list(text: str) -> list[str] | None:
     for found in islice(_OPENS.finditer(text), _MOST_OPENINGS):
         try:
             value, _ = _DECODER.raw_decode(text, found.start())
-        # This bracket does not start valid JSON, or the JSON is nested too deeply. Try the next bracket.
+        # The bracket at `found` does not start valid JSON, or the JSON is nested too deeply. Try the next
+        # bracket.
         except (ValueError, RecursionError):
             continue
         items: list[Any] = value if isinstance(value, list) else list(value.values())

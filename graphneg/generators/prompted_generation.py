@@ -1,6 +1,6 @@
-"""Provide the common parts of generators that prompt a language model.
+"""Define the options and the base class of generators that prompt a language model.
 
-`WritingOptions` contains the options that all such generators have, and loads their models. The writer is a
+`WritingOptions` contains the options that all these generators have, and loads their models. The writer is a
 local or served model that writes the texts. The judge is a local model that scores the texts.
 `WritingGenerator` is the base class of the generators. It counts rejected texts by reason, never returns two
 nearly equal texts in a run, and estimates the requests that a run would send to a model server.
@@ -171,7 +171,7 @@ class WritingOptions:
             raise InputError(f"max_words must be at least {self.min_words}, not {self.max_words}")
         if self.route not in (None, "chat", "completion"):
             raise InputError(f"unknown route {self.route!r}; choose one of chat, completion")
-        # Create the bounds now, so that invalid values of the ``max_`` options raise an error here.
+        # The property `bounds` creates a `Bounds`, which raises an error if a ``max_`` option is invalid.
         _ = self.bounds
         if self.served is not None:
             serving_of(self.served)
@@ -378,7 +378,7 @@ class WritingGenerator(Generator):
         """Write candidates for the contexts, and drop those that the ranker rates as correct answers.
 
         Returns:
-            The requests for negatives (gaps), each with the candidates that are left.
+            The `Gap` objects that `written` returned, each with the candidates that are left.
         """
         gaps = self.written(contexts, per_context, seed)
         if self._ranker is None:
@@ -410,13 +410,13 @@ class WritingGenerator(Generator):
 
     @property
     def models(self) -> dict[str, object]:
-        """Descriptions of the models that write, judge and rank the texts, for `settings`."""
+        """Descriptions of the models that write, judge and rank the texts; a part of `settings`."""
         judge, ranker = self.judge and str(self.judge.model.path), self._ranker
         named = None if ranker is None else str(getattr(ranker, "name", type(ranker).__name__))
         return {**settings_of_writer(self.writer), "judge": judge, "ranker": named}
 
     def notes(self) -> list[str]:
-        """Return the writer's messages to the user, and the message `UNJUDGED` if there is no judge."""
+        """Return the messages of the language model, and a warning if there is no judge (`UNJUDGED`)."""
         return [*self.writer.notes(), *([UNJUDGED] if self.judge is None else [])]
 
     def passes(self, gap: Gap, reason: str | None) -> bool:
@@ -479,8 +479,8 @@ class WritingGenerator(Generator):
             seed: Seed for all random choices of the run.
         """
         if isinstance(self.writer, ServedWriter):
-            # Later requests depend on the answers to the first requests, so only the first requests can be
-            # sent in advance. When their answers are cached, `_PrefetchWriter` ends `generate` by an error.
+            # The first requests do not depend on earlier answers, so they can be sent in advance. When they
+            # are answered, `_PrefetchWriter` raises `_AnswersCached`, which ends `generate`.
             with suppress(_AnswersCached):
                 self._copy_with_writer(_PrefetchWriter(self.writer)).generate(contexts, per_context, seed)
 
@@ -490,7 +490,7 @@ class WritingGenerator(Generator):
         # The copied generator only counts requests or sends them in advance. It returns no texts that a
         # ranker could score, so it needs no ranker.
         other.writer, other.refused, other._said, other._ranker = writer, Counter(), NearDuplicates(), None
-        # The copy still has the original's list of missing candidates. Call `missing`, which clears the list.
+        # `other` has a copy of the list of missing candidates of `self`. The method `missing` clears it.
         other.missing()
         return other
 

@@ -26,7 +26,8 @@ from graphneg.nn.language_models import LanguageModel
 HISTORY_TURNS = 2
 """Number of turns that a prompt for a reply with keywords or blanks shows, counted back from the reply."""
 TURN_WORDS = 30
-"""Maximum number of words of each turn in such a prompt. Of a longer turn, the prompt shows only the end."""
+"""Maximum number of words of a turn in a prompt for a reply with keywords or blanks. A longer turn is
+truncated at its beginning."""
 EXCHANGE_TURNS = 3
 """Number of turns that a prompt for a reply with a given perspective shows, counted back from the reply."""
 
@@ -308,7 +309,7 @@ def blank_request(history: Sequence[Turn], marked: str) -> str:
 
 def _with_speaker_names(texts: Sequence[str]) -> list[str]:
     """Put the names of two alternating speakers before the texts of turns. The last turn is by A."""
-    # The speakers are assigned from the last turn to the first, because the reply must be by B.
+    # The reply is by B, so the last turn is by A. Earlier turns alternate between B and A.
     return [f"{'BA'[(len(texts) - at) % 2]}: {text}" for at, text in enumerate(texts)]
 
 
@@ -435,6 +436,6 @@ def enumerated(texts: Iterable[str]) -> list[str]:
 
 
 def _dialogue(texts: Sequence[str]) -> str:
-    """Return the lines for a context in a prompt, followed by the heading of its irrelevant responses."""
+    """Return the part of a prompt that shows a context, up to the heading "Irrelevant responses:"."""
     said = [f"{'AB'[at % 2]}: {one_line(detokenize(text))}" for at, text in enumerate(texts)]
     return "\n".join(["Dialogue context:", *said, "Irrelevant responses:"])

@@ -228,7 +228,7 @@ class BankGenerator(Generator):
         """Read the responses to search, and return a function that yields candidates, best first."""
 
     def bank(self) -> list[BankEntry]:
-        """Read the bank (the responses to search) from the store, with the generator's options."""
+        """Read the bank, that is, the responses that the options ``most`` and ``corpora`` select."""
         return read_bank(self._store, self._most, self._corpora)
 
     def settings(self) -> Mapping[str, object]:
@@ -358,10 +358,10 @@ class Bm25Generator(BankGenerator):
 
         def ranked(context: Context, per_context: int, seed: int) -> Iterator[Candidate]:
             query, new = _query(context, self._by), NewTexts(context)
-            # Words that are not in the index cannot contribute to a score.
+            # Leave out words that are not in the index, because they cannot contribute to a score.
             known = sorted(set(_words(query or "")) & index.vocab_dict.keys())
             for at, score in _best_first(index.get_scores(known)) if known else ():
-                # The results are sorted. From the first result with score 0 on, no response shares a word
+                # Results are sorted by score. Stop at the score 0, because all later responses share no word
                 # with the query.
                 if score <= 0:
                     return
@@ -429,8 +429,8 @@ class SemiHardGenerator(BankGenerator):
         """Read and embed the bank.
 
         Returns:
-            A function that yields candidates for a context. These are responses inside the margin, sorted by
-            their cosine with the query, highest first.
+            A function that yields candidates for a context, sorted by their cosine with the query, highest
+            first. Each cosine is below that of the correct response, but by less than ``margin``.
         """
         import numpy as np
 
@@ -481,7 +481,7 @@ def _candidate(entry: BankEntry, **scores: float) -> Candidate:
 
 
 def _query(context: Context, by: str) -> str | None:
-    """Return the query text of a context, for which similar responses are retrieved.
+    """Return the query with which responses to a context are retrieved.
 
     If ``by`` is ``context``, the query is the context itself. If ``by`` is ``response``, it is the first
     correct response to the context, or None if there is no correct response.

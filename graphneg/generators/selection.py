@@ -122,7 +122,7 @@ class Bidirectional:
             pairs: Contexts, each with a response.
 
         Returns:
-            One item per pair, in the order of ``pairs``.
+            One `Perplexities` object per pair, in the order of ``pairs``.
         """
         from_end = self.backward.direction == "backward"
         forward = self.forward.score(
@@ -179,7 +179,7 @@ class Separation:
 
     @property
     def balanced_accuracy(self) -> float:
-        """The mean of two fractions: of correct pairs that are kept, and of random pairs that are dropped."""
+        """The mean of ``right_kept`` and 1 - ``random_kept``."""
         return (self.right_kept + 1 - self.random_kept) / 2
 
 
@@ -231,8 +231,8 @@ def pairs_to_learn(
         )
     if len({record.dialogue for record in right}) == 1:
         raise InputError("all records for validation come from one dialogue: random pairs need at least two")
-    # For each record, go through all records from a random starting point. The list is doubled, so that a
-    # slice of this length can begin anywhere.
+    # The random response for a record comes from another dialogue. Search for it from a random record on.
+    # After the last record, continue with the first. A slice of the doubled list has this order.
     turned = right + right
     random: list[ContextResponse] = []
     for own in right:
@@ -241,7 +241,7 @@ def pairs_to_learn(
         # Short replies such as "Yes." occur often. A random response must not be equal to the correct
         # response by chance.
         fits = NearTexts([own.response])
-        # If all responses of other dialogues are nearly equal to the correct response, use the first one.
+        # If all responses in `others` nearly equal the correct response, use the first of them.
         other = next((record for record in others if record.response not in fits), others[0])
         random.append(pair_of(own)._replace(response=other.response))
     return [pair_of(record) for record in right], random
@@ -271,8 +271,8 @@ def threshold(right: Sequence[float], random: Sequence[float], quantile: float |
     if quantile is not None and not 0 < quantile <= 1:
         raise InputError(f"quantile must be above 0 and at most 1, not {quantile}")
     fitting, others = sorted(right), sorted(random)
-    # Only the perplexities of correct pairs are tried as thresholds. A threshold between two of them keeps as
-    # many correct pairs as the lower of the two, and at least as many random pairs, so it cannot be better.
+    # Try only the perplexities of correct pairs as thresholds. A threshold between two of them keeps the same
+    # correct pairs as the lower one, but maybe more random pairs, so it cannot be better.
     tried = fitting if quantile is None else [fitting[ceil(quantile * len(fitting)) - 1]]
     kept = [[bisect_right(pairs, value) / len(pairs) for pairs in (fitting, others)] for value in tried]
     separations = [Separation(value, *shares) for value, shares in zip(tried, kept, strict=True)]
@@ -329,7 +329,7 @@ class SelectionCriteria:
             The reason as ``code: sentence``, or None if the record is kept.
         """
         reason = UNLIKELY_POST if record.scores[BACKWARD] > self.thresholds.backward else None
-        # If both perplexities are too high, give the forward perplexity as the reason.
+        # If both perplexities are too high, report only the forward perplexity.
         if record.scores[FORWARD] > self.thresholds.forward:
             reason = UNLIKELY
         if self.keep == "unfitting":
@@ -338,7 +338,7 @@ class SelectionCriteria:
 
 
 class Selected(NegativeStream):
-    """A stream of the records in a file whose perplexities meet given criteria.
+    """A stream of the records in a file whose perplexities meet the criteria of a `SelectionCriteria`.
 
     Consecutive records of the same context are ranked together. Only one batch of contexts is in memory at a
     time. ``summary`` counts the kept records, and for each reason the records that were dropped for it.
@@ -394,10 +394,9 @@ class Selected(NegativeStream):
         self._progress.advance(skip)
         while part := list(islice(contexts, self._batch)):
             kept = list(self._kept([records for _, records in part]))
-            # `places` maps each context to its position in the input file. The merge of shards sorts the
-            # records by this position. If the records of a context are not consecutive, the position of the
-            # first record counts. A dict keeps the last value of a key, so iterate over the contexts in
-            # reverse.
+            # Map each context to its position in the input file. The merge of shards sorts the records by
+            # these positions. If a context occurs at several positions, use the first. A dict keeps the last
+            # value of a key, so go through the positions in reverse.
             places = {(records[0].dialogue, records[0].turn): place for place, records in reversed(part)}
             done += len(part)
             self._progress.advance(len(part))
@@ -437,7 +436,7 @@ class Selected(NegativeStream):
         """
         usable: list[Negative] = []
         for records in contexts:
-            # A response with label 0 that equals a correct response to the same context is not wrong.
+            # Drop a record with label 0 if its response equals a correct response to the same context.
             right = {
                 (_context_key(one), match_key(text)) for one in records for text in _right_responses(one)
             }
@@ -477,7 +476,7 @@ def _context_key(record: Negative) -> tuple[str, ...]:
 
 
 def _right_responses(record: Negative) -> list[str]:
-    """Return the correct responses to a record's context that are stored in the record itself."""
+    """Return a list with the correct response that a record contains; empty if there is none."""
     if record.label:
         return [record.response]
     # The original response is correct for this context only if the context was not edited.

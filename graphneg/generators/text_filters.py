@@ -108,8 +108,8 @@ def refusal(
     reason = malformed_reason(text, keywords, lengths)
     if reason is not None:
         return reason
-    # Models often copy an example from their prompt. Reject a text that shares several words in a row with
-    # one.
+    # Models often copy an example from their prompt, so reject a text that has several consecutive words in
+    # common with an example.
     if any(shares_run(words, words_of(example)) for example in examples):
         return "copies-example"
     # A text with nearly the same words as a correct response has nearly the same meaning, so it is probably
@@ -228,7 +228,7 @@ def shares_run(words: Sequence[str], others: Sequence[str], size: int = _COPIED_
         >>> shares_run("so I will water the plants of Ann".split(), "will water the plants of".split())
         True
     """
-    # If the text is shorter than `size` words, test whether the other text contains the whole text.
+    # If the first text is shorter than `size` words, test whether the second text contains all of it.
     size = min(size, len(words))
     return not _word_sequences(tuple(words), size).isdisjoint(_word_sequences(tuple(others), size))
 
@@ -296,7 +296,7 @@ class Bounds:
     max_token_loss: float = 11.0
 
     def __post_init__(self) -> None:
-        """Check that the maximum perplexities are above 1, and that the maximum loss is above 0."""
+        """Check that both maximum perplexities are above 1, and that ``max_token_loss`` is above 0."""
         if self.max_perplexity <= 1 or self.max_perplexity_alone <= 1 or self.max_token_loss <= 0:
             raise InputError(
                 f"max_perplexity {self.max_perplexity}, max_perplexity_alone "

@@ -135,7 +135,7 @@ class TokenSubstitutionGenerator(BankGenerator):
                 break
             word = parts[at].lower()
             options = source(parts, at)
-            # Start at a random position in the list of possible substitutes.
+            # Start at a random substitute. After the last substitute in the list, continue with the first.
             start = number(seed, "substitute", id, str(at // 2))
             around = (options[(start + step) % len(options)] for step in range(len(options)))
             # Take the first substitute with another lemma. Another form of the same word, such as "boats" for

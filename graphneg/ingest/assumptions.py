@@ -28,11 +28,11 @@ from graphneg.ingest.values import (
 )
 
 SAME_NAME = "with several people of one name, who are told apart by numbers"
-"""What notices say about dialogues in which several people have the same name."""
+"""Text of the notice about dialogues in which several people have the same name."""
 _NUMBER = re.compile(r"[+-]?[0-9]*[.,]?[0-9]*")
 _UNIX_TIME = re.compile(r"[0-9]{9,10}(?:[0-9]{3})?(?:\.[0-9]+)?")
 _FIRST_CHAT, _LAST_CHAT = 946_684_800, 2_524_608_000
-"""A number from 2000 to 2050 as a Unix time may be the time of a message."""
+"""The years 2000 and 2050 as Unix times. A number between them may be the time of a message."""
 
 
 def count_unsaid(cells: Value, content: Any, notices: Notices) -> None:
@@ -97,7 +97,7 @@ def tell_apart(
     Args:
         turns: The turns with graphneg's own keys. Their speakers are changed in place.
         cells: The table row or JSON object of each turn.
-        fields: Look-up that finds the key or column for each field, such as the speaker.
+        fields: Look-up from a field, such as the speaker, to the key or column that contains it.
         notices: Notices to the user, which count the dialogue if a name was changed.
     """
     people: list[tuple[str, str]] = []
@@ -119,12 +119,12 @@ class SpeakerNotice:
 
     Args:
         file: The file name, for the notice.
-        fields: Look-up that finds the key or column for each field, and knows which ones the user named.
+        fields: Look-up from a field, such as the speaker, to the key or column that contains it. It also
+            tells which of them the user named.
         notices: Notices to the user. `report` adds one notice.
     """
 
     def __init__(self, file: str, fields: Fields, notices: Notices) -> None:
-        """Initialize the counts."""
         self._file, self._fields, self._notices = file, fields, notices
         self._named = self._unnamed = 0
         self._left: list[str] = []
@@ -170,7 +170,8 @@ def report_missing_time(file: str, cells: Value, fields: Fields, notices: Notice
     Args:
         file: The file name, for the notice.
         cells: The first row of a table, or the first turn of a dialogue.
-        fields: Look-up that finds the key or column for each field, and knows which ones the user named.
+        fields: Look-up from a field, such as the speaker, to the key or column that contains it. It also
+            tells which of them the user named.
         notices: Notices to the user, to which the report is added.
     """
     known = fields.of(cells)
@@ -204,7 +205,6 @@ class IdNotice:
     """
 
     def __init__(self, file: str, notices: Notices) -> None:
-        """Initialize the check for one file."""
         self._file, self._notices = file, notices
         self._said = False
 

@@ -109,13 +109,13 @@ class Batch:
             self.graphs.append(read)
             self.graph_rows.add(read.graph, read.of, read.source, read.digest, read.text, read.warnings)
         for dialogue in dialogues:
-            # All graphs of these dialogues have been added above. Now compare the graphs of each dialogue
-            # with each other.
+            # All graphs have been added above. Now compare the turns of each dialogue with its earlier turns,
+            # to find repetitions.
             turns, responses = _with_graphs(dialogue, graphs)
             self.graph_rows.mark_echoes(
                 [(turn.speaker, turn.graph_id) for turn in turns if turn.graph_id is not None]
             )
-            # The discourse layer is computed from clauses. Skip a dialogue without graphs, which has none.
+            # Clauses and entities are computed from graphs, so a dialogue without graphs has none.
             if responses or any(turn.graph_id is not None for turn in turns):
                 analyses = self.graph_rows.analyses
                 self.discourse.add(layer_of(dialogue.id, turns, responses, analyses, self.lexicon))
@@ -191,7 +191,7 @@ class Batch:
 
 
 def _appending(list_of: Callable[[Batch], list[T]], item: T) -> Callable[[Batch], None]:
-    """Return a function that appends ``item`` to the list that ``list_of`` returns for a batch."""
+    """Return a function that appends ``item`` to a list of a batch; ``list_of`` selects the list."""
 
     def add(batch: Batch) -> None:
         list_of(batch).append(item)

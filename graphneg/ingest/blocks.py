@@ -104,7 +104,7 @@ def sort_records(loads: Sequence[Load], amount: int, folder: Path, tell: Callabl
         InputError: A file cannot be read, a graph does not name its utterance, or the folder cannot be
             written. Nothing of the folder is kept.
     """  # noqa: DOC501, DOC502
-    # The folder is complete if an earlier run of the pipeline has created it.
+    # The folder exists only if an earlier run has written all of its files (see `atomic_folder`).
     if folder.is_dir():
         return
     try:
@@ -161,7 +161,6 @@ def block_records(folder: Path, shard: Shard | None) -> Iterator[Record]:
 
 
 def _encoded(record: Record) -> bytes:
-    """Encode a record as a line of JSON."""
     # `json` escapes all characters beyond ASCII, even lone surrogates, which `write_records` reports later.
     line = json.dumps([type(record).__name__, msgspec.to_builtins(record)]).encode("ascii") + b"\n"
     if len(line) > LONGEST_LINE:
@@ -170,9 +169,8 @@ def _encoded(record: Record) -> bytes:
 
 
 def _decoded(line: bytes) -> Record:
-    """Decode a line that `_encoded` wrote."""
     name, value = json.loads(line)
-    # The token spans of a graph are keyed by numbers, which JSON represents as strings.
+    # In JSON, the node numbers that are the keys of token spans are strings. Convert them back.
     return msgspec.convert(value, _KINDS[name], str_keys=True)
 
 

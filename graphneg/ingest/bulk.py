@@ -126,7 +126,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise unwritable(self.folder, error, "nothing was changed") from error
-        # Refuse a folder with other files, because an import file could replace one of them.
+        # Refuse a folder that contains other files: the import files could overwrite one of them.
         if not index.exists() and any(self.folder.iterdir()):
             error = InputError(f"{self.folder}: the folder contains other files; name a new or empty folder")
             error.status = 2
@@ -225,7 +225,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
         return self._index.write(work)
 
     def write_derived(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Write data that are computed from the content. An imported database treats them as content.
+        """Run a function like `write`: a bulk load does not distinguish computed data from other content.
 
         Args:
             work: Function that runs statements in the transaction that is passed to it.
@@ -286,7 +286,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
 
 @contextmanager
 def _naming_damage(index: Path) -> Generator[None]:
-    """Convert the errors for an index that is damaged or cannot be written into an `InputError`."""
+    """Raise `InputError` if the file ``bulk.index`` turns out to be damaged, or cannot be written."""
     try:
         yield
     except sqlite3.OperationalError as error:

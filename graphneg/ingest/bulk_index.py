@@ -87,7 +87,6 @@ class _Answer(list[Record]):
     """The result of a statement: its rows, and the numbers of nodes and relationships that it created."""
 
     def __init__(self, rows: Iterable[Row] = (), nodes: int = 0, relationships: int = 0) -> None:
-        """Initialize with the rows of the result, and with how many nodes and relationships were created."""
         super().__init__(Record(row) for row in rows)
         self._counted = SimpleNamespace(nodes_created=nodes, relationships_created=relationships)
 
@@ -104,15 +103,14 @@ class BulkIndex:
     """
 
     def __init__(self, path: Path) -> None:
-        """Initialize the file: open it, and create the tables that are missing."""
         self._lock = RLock()
-        # One thread opens the file and another one writes batches. By default, sqlite3 refuses this. Without
-        # an isolation level, `write` begins and ends the transactions.
+        # With check_same_thread=False, one thread can open the file and another one can write to it. With
+        # isolation_level=None, sqlite3 begins no transactions by itself: `write` begins and ends them.
         self._tables = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-        # With these settings, a power failure can lose the last transactions, but the file stays consistent.
+        # With these settings, a power failure can lose the last transactions, but cannot damage the file.
         self._tables.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; {_TABLES}")
-        # Graphs that have nodes but are not connected to an utterance yet.
-        # The statement load/graphs adds the nodes, and load/meanings then connects the graphs to utterances.
+        # The graphs that load/graphs has added, keyed by graph id. The next statement, load/meanings,
+        # connects them to their utterances.
         self._untied: dict[str, dict[str, Any]] = {}
         answered: dict[str, Callable[..., _Answer]] = {
             "load/stored": self._stored,
@@ -181,8 +179,7 @@ class BulkIndex:
         with self._lock:
             self._tables.execute("BEGIN")
             try:
-                # This object can take the place of a transaction, because the function calls only the method
-                # `run`, which both have.
+                # Pass this object in place of a transaction: `work` calls only `run`, which it also has.
                 done = work(cast(ManagedTransaction, self))
             except BaseException:
                 self._tables.execute("ROLLBACK")
@@ -285,7 +282,7 @@ class BulkIndex:
         return _Answer({"id": id, "digest": known} for id, known in self._found("graphs", "digest", ids))
 
     def _dialogues(self, dialogues: Rows, utterances: Rows, next: Sequence[list[int]]) -> _Answer:
-        # In each row of `utterances`, the value of "dialogue" is an index into the list `dialogues`.
+        # The key "dialogue" of each utterance contains an index into `dialogues`.
         turns: list[list[Row]] = [[] for _ in dialogues]
         for row in utterances:
             turns[row["dialogue"]].append({**row, "dialogue": None})
@@ -354,8 +351,8 @@ class BulkIndex:
             of.setdefault(row["amr"], {"nodes": [], "roles": [], "lexemes": []})["nodes"].append(row)
         for row in roles:
             at, to = nodes[row["from"]], nodes[row["to"]]
-            # The row of an edge contains the indices of two nodes among all nodes of the batch. Replace them
-            # with the positions of the nodes in their graph.
+            # "from" and "to" are indices among the nodes of all graphs in the batch. Replace them with the
+            # positions of the nodes in their graph.
             of[at["amr"]]["roles"].append(row | {"from": at["position"], "to": to["position"]})
         for row in lexemes:
             self._tables.execute(
@@ -643,5 +640,5 @@ class BulkIndex:
         return _Answer(nodes=self.amount("entries") - before)
 
     def _none(self, **_: Any) -> _Answer:
-        """Return no rows. A bulk load needs no locks, and loads the lexicon before there are any graphs."""
+        """Return no rows, for statements that a bulk load does not need, such as ``load/lock_dialogues``."""
         return _Answer()

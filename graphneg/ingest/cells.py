@@ -18,7 +18,8 @@ import json
 import re
 from typing import Any, cast
 
-# "'It\'s'": a text as Python writes it; or white space, a bracket, or other signs.
+# Matches a part of a printed list: a text in quotation marks ('It\'s'), white space, a bracket, or other
+# characters.
 _TOKEN = re.compile(r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+"|\s+|[\[\]{}]|[^\s'"\[\]{}]++|['"]""", re.DOTALL)
 _ENDS, _BEGINS = ("'", '"', "}", "]"), ("'", '"', "{", "[")
 

@@ -35,13 +35,13 @@ def chat_line(group: str, text: str) -> str:
 
 @cache
 def pattern(group: str) -> re.Pattern[str]:
-    """Return a pattern that matches the lines of a group, without distinguishing upper and lower case.
+    """Return a pattern that matches any line of a group in ``chat_lines.tsv``, in upper or lower case.
 
     Args:
-        group: The group of patterns in the table.
+        group: The name of the group, such as ``whatsapp deleted``.
 
     Returns:
-        The pattern. A full stop may follow the words.
+        The pattern. It also accepts a full stop at the end of the line.
     """
     rows = [row for row in _rows() if row[0] == group]
     ways = "|".join(f"(?P<k{at}>{row[3]})" for at, row in enumerate(rows))
@@ -49,13 +49,13 @@ def pattern(group: str) -> re.Pattern[str]:
 
 
 def alternatives(group: str) -> str:
-    """Return a regular expression for the words of a group, as a part of a longer one.
+    """Return the regular expressions of a group in ``chat_lines.tsv`` as alternatives, ``one|two|three``.
 
     Args:
-        group: The group of patterns in the table.
+        group: The name of the group, such as ``whatsapp name``.
 
     Returns:
-        The patterns of the group, as alternatives.
+        The alternatives. The caller inserts them into a longer regular expression.
     """
     return "|".join(row[3] for row in _rows() if row[0] == group)
 

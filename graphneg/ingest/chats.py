@@ -161,7 +161,7 @@ def reverse_if_newest_first(
     ['chat.txt:2', 'chat.txt:1']
 
     Args:
-        messages: Items whose values are `Message`, in the order of the file.
+        messages: The messages, in the order of the file. Each is an `Item` whose value is a `Message`.
         notices: Notices to the user, which report a file that was reversed.
 
     Yields:
@@ -201,13 +201,14 @@ def conversations(
     If a message cannot be read, its whole dialogue is rejected.
 
     Args:
-        messages: Items whose values are `Message`, in order. The messages of a thread must be consecutive.
+        messages: The messages, in order. Each is an `Item` whose value is a `Message`. The messages of a
+            thread must be consecutive.
         chat: A prefix for the names of the dialogues, to distinguish several chats; may be empty.
         gap: The longest pause inside a dialogue, in hours.
 
     Returns:
-        An iterator over items whose values are `Conversation`. A dialogue is named after its thread, or after
-        the minute of its first message.
+        An iterator over dialogues. Each is an `Item` whose value is a `Conversation`, named after its thread
+        or the minute of its first message.
     """
     names = Counter[str]()
     begin = f"{chat}-" if chat else ""
@@ -288,8 +289,8 @@ def _numbered(messages: Iterable[Item | Rejected], gap: float) -> Iterator[Item 
             yield item
             continue
         message: Message = item.value
-        # Compare the absolute difference, because a message may be older than the previous one: clocks are
-        # set back, and phones deliver messages late.
+        # A message may be older than the previous one: clocks are set back, and phones deliver messages late.
+        # So ignore the sign of the time difference.
         if before is not None and (
             message.thread != before.thread
             or (not message.thread and abs(message.seconds - before.seconds) > gap)

@@ -202,12 +202,12 @@ def encoding_of(path: Path) -> str:
             if not text.isascii():
                 beyond += len(_BEYOND_ASCII.findall(text))
                 wrong += len(_UNDECODED.findall(text))
-                # Collect a sample of the bytes to guess the codec. Pieces that are all ASCII would not help.
+                # Collect bytes for guessing the codec. ASCII bytes are useless: all codecs decode them alike.
                 sample += piece if len(sample) < CHUNK else b""
     except TruncatedError:
         pass
-    # ``beyond`` counts all non-ASCII characters, including the invalid bytes that ``wrong`` counts. If at
-    # least half of them are valid, the file is UTF-8.
+    # If at least half of the non-ASCII characters are valid UTF-8, the file is UTF-8. `beyond` counts all
+    # non-ASCII characters, and `wrong` counts those that are invalid.
     if beyond >= 2 * wrong:
         return ""
     # Choose the first codec with a high share of typical characters. A wrong codec would decode the bytes

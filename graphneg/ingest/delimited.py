@@ -74,8 +74,8 @@ def read_rows(
                     taken.append(line)
                     yield line[1]
                 elif taken:
-                    # The current row is incomplete because of this unreadable line. Report first the row and
-                    # then the unreadable line.
+                    # This unreadable line belongs to the current row, which is thus incomplete. Report the
+                    # row before the line.
                     pending.appendleft(line)
                     raise _BrokenOffError(f"the line at {line.place} can't be read")
                 else:
@@ -146,8 +146,8 @@ def certain_cells(text: str, separator: str, *, quoted: bool = True) -> list[str
         The cells from the start of the line that are followed by a separator.
     """
     sign = re.escape(separator)
-    # The quantifiers are possessive. Without them, matching a long line without a closing quotation mark
-    # could take more than linear time.
+    # The quantifiers "*+" never backtrack. With "*", the time for a long line without a closing quotation
+    # mark could be more than linear.
     cell = rf'(?:"((?:[^"]|"")*+)"|([^"{sign}\r\n]*+)){sign}' if quoted else rf"()([^{sign}\r\n]*+){sign}"
     cells: list[str] = []
     at = 0

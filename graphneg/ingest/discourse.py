@@ -29,7 +29,7 @@ from graphneg.store.statements import RunningStatement, cypher_text, run, send, 
 
 Row = dict[str, Any]
 Analyses = Mapping[str, Analysis]
-"""Maps the id of a graph to what was computed about it."""
+"""The analysis of each graph, keyed by graph id."""
 
 
 def dialogue_of(utterance: str) -> str:
@@ -264,20 +264,10 @@ def _echo_rows(dialogue: StoredDialogue, analyses: Analyses) -> list[Row]:
 
 
 class _Reader:
-    """A wrapper that gives a transaction the read interface of a store."""
+    """A transaction with the method `read`, so that it can be read like a store."""
 
     def __init__(self, tx: ManagedTransaction) -> None:
-        """Initialize with an open transaction."""
         self._tx = tx
 
     def read(self, query: str, /, **parameters: Any) -> list[Record]:
-        """Return all rows of a query.
-
-        Args:
-            query: The Cypher text.
-            **parameters: Its parameters.
-
-        Returns:
-            The rows.
-        """
         return send_text(self._tx, query, parameters).records()

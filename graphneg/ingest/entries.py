@@ -68,7 +68,7 @@ _BEGINNING = 1 << 16
 _BATCH = 500
 """Number of rows to read from a Parquet or Arrow file at a time."""
 _MOST_ABOVE = 20
-"""Number of lines at the beginning of a table among which the header is looked for."""
+"""Number of lines at the beginning of a table in which the header is searched for."""
 LONGEST_COLUMN = 1_000
 """Maximum length of a column name in characters."""
 
@@ -104,7 +104,7 @@ def sources(given: Sequence[Any], loader: str, fields: Fields, options: LoadOpti
     Args:
         given: Paths, or Python objects that contain dialogues.
         loader: The name of the loader, for messages.
-        fields: Look-up that finds the key or column for each field, such as the text.
+        fields: Look-up from a field, such as the text, to the key or column that contains it.
         options: Options for loading, such as the corpus and split.
 
     Returns:
@@ -237,7 +237,7 @@ def _document(path: Path, fields: Fields, options: LoadOptions, progress: Progre
         return _without_scalars(path, json_items(path, progress, encoding), options)
     if not has_turns(lifted(value, fields), fields) and (rows := frame_rows(value, fields)) is None:
         return _without_scalars(path, json_items(path, progress, encoding), options)
-    # The document was read above without a progress display. Read it again, only to advance the display.
+    # The file was read above without a progress display. Advance the display by reading the file once more.
     list(chunks(path, progress, encoding))
     try:
         # Parse the document strictly: repeated keys raise an error.
@@ -283,7 +283,7 @@ def frame_rows(value: Any, fields: Fields) -> list[dict[str, Any]] | None:
 
     Args:
         value: A decoded JSON document.
-        fields: Look-up that finds the key or column for each field, such as the text.
+        fields: Look-up from a field, such as the text, to the key or column that contains it.
 
     Returns:
         The rows, as dicts from column to cell, for the orients ``columns`` (the default), ``split`` and
@@ -310,8 +310,8 @@ def frame_rows(value: Any, fields: Fields) -> list[dict[str, Any]] | None:
     labels: list[str] = list(parts[0])
     if not labels or any(list(part) != labels for part in parts):
         return None
-    # If there is no text column, the document still counts as a table if its values are single values with
-    # numbers as keys. Its rows are refused later, in a message that names the columns.
+    # pandas writes a column as {"0": "Hi.", "1": "Ho."}. Such an object is a table even if no column contains
+    # a text. Its rows are refused later, with a message that names the columns.
     are_numbered = all(label.isdigit() for label in labels) and not any(
         isinstance(cell, dict | list) for part in parts for cell in part.values()
     )
@@ -344,7 +344,7 @@ def table_rows(
     Args:
         path: The file to read.
         separator: The character between cells, such as a comma.
-        fields: Look-up that finds the key or column for each field, such as the text.
+        fields: Look-up from a field, such as the text, to the key or column that contains it.
         progress: Progress display; advanced by the number of bytes read.
         encoding: The codec of the text; empty for UTF-8.
         skipped: The number of lines above the header.
@@ -371,14 +371,14 @@ def table_rows(
                 missing = _missing_columns(row.place, columns, fields)
         elif row.fault or len(row.cells) != len(columns):
             fault = row.fault or f"{len(row.cells)} cells, but the header has {len(columns)}"
-            # The text of the turn may contain an unquoted separator, which shifts all later cells. So only
-            # the cells before the text column are reliable.
+            # If the text contains a separator without quotation marks, all later cells are in a wrong column.
+            # So keep only the cells before the text column.
             text = fields.of(columns).get("text")
             certain = columns[: columns.index(text)] if text is not None else []
             yield UnreadRow(row.place, fault, _named(certain, row.cells))
         else:
             cells = _named(columns, row.cells)
-            # Rows with a whole dialogue in one cell need no other column.
+            # If one cell of a row contains a whole dialogue, the row needs no other columns.
             if missing is not None and not _has_dialogue(cells, fields):
                 raise missing
             missing = None
@@ -389,7 +389,7 @@ def table_rows(
 
 
 def _missing_columns(place: str, columns: Sequence[str], fields: Fields) -> InputError | None:
-    """Return the error that says which columns a table lacks; None if it lacks none."""
+    """Return the error for required columns that a table lacks; None if it has all of them."""
     try:
         require_columns(place, columns, fields)
     except InputError as error:
@@ -446,7 +446,7 @@ def _cells(header: str, separator: str) -> list[str]:
 
 
 def _quotes(path: Path, encoding: str) -> bool:
-    """Return whether all quotation marks in the first part of a tab-separated file enclose whole cells."""
+    """Return whether all quotation marks at the start of a tab-separated file enclose whole cells."""
     start = head(path, encoding=encoding).decode("utf-8", "replace")
     if '"' not in start:
         return False
@@ -570,7 +570,7 @@ def _has_bytes(kind: Any) -> bool:
     if pa.types.is_dictionary(kind):
         return _has_bytes(kind.value_type)
     binary = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary)
-    # Older versions of pyarrow have neither binary views nor a test for them.
+    # Older versions of pyarrow do not have the type "binary view", and thus no function `is_binary_view`.
     views = getattr(pa.types, "is_binary_view", None)
     if any(test(kind) for test in binary) or (views is not None and views(kind)):
         return True
@@ -606,7 +606,7 @@ def _cells_of(batch: Any, at: int) -> Any:
 
 
 def _row(place: str, number: int, cells: Callable[[], Any]) -> Item | Rejected:
-    """Return a row as an item. Empty cells are kept, because they show which columns exist."""
+    """Convert a row into an `Item`. Keep empty cells, because they show which columns exist."""
     try:
         row = cells()
         is_object = isinstance(row, Mapping)

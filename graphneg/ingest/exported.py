@@ -85,7 +85,7 @@ class _Parse(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     parser: str
     version: str
     amr: str
-    # Triples of node index, first token, and the token after the last one.
+    # Each span has the index of a node, the index of its first token, and the index after its last token.
     spans: list[tuple[int, int, int]] = []
     warnings: list[str] = []
 

@@ -43,12 +43,12 @@ _SPOKEN = ("text", "multimodal_text")
 _UNSPOKEN = {"thoughts": "thought", "reasoning_recap": "thought", "code": "tool call"}
 """Other content types of ChatGPT messages, with the names that notices use for them."""
 _PROMPTS = ("user_editable_context", "model_editable_context")
-"""Types of content that tell the model about the user."""
+"""Content types of ChatGPT messages that tell the model facts about the user. They are system prompts."""
 _FACEBOOK_LINES = frozenset({
     "sent an attachment.", "sent a photo.", "sent a video.", "sent a voice message.", "sent a GIF.",
     "sent a sticker.", "sent a link.", "sent a location.", "sent a live location.",
 })  # fmt: skip
-"""What Facebook writes after the name of somebody who sent something else than a text."""
+"""Texts that Facebook writes after a name, such as "Ann sent a photo.", if the message was not a text."""
 # Matches texts that Facebook writes for reactions: "Reacted ❤ to your message", "Liked a message".
 _REACTION = re.compile(r"Reacted \S{1,12} to your message|Liked a message")
 _FOREIGN = "in another language left out"
@@ -192,8 +192,8 @@ def _chatgpt_turn(name: str, message: Value, notices: Notices) -> dict[str, Any]
         notices.count(part, "left out")
     texts = (part.get("text") if isinstance(part, dict) else part for part in said)
     text = "\n".join(one.strip() for one in texts if isinstance(one, str) and one.strip())
-    # A message without text may have other parts, such as images, which were counted above. Do not count the
-    # message as an empty turn as well.
+    # The message contains, for example, only an image, which was counted above. Do not count the message as
+    # an empty turn as well.
     if unsaid and not text:
         return None
     time = message.get("create_time")
@@ -294,7 +294,7 @@ def _is_facebook(messages: Any) -> bool:
 
 
 def _of_facebook(value: Value, notices: Notices) -> dict[str, Any]:
-    # The download writes each byte of a UTF-8 text as one character: "M\u00c3\u00bcller" for "Müller".
+    # Facebook writes each byte of a UTF-8 text as one character: "M\u00c3\u00bcller" for "Müller".
     texts = [text for text in _texts_in(value) if not text.isascii()]
     if texts and all(_repaired(text) is not None for text in texts):
         notices.count("text", "with garbled letters repaired", len(texts))
@@ -330,7 +330,7 @@ def _texts_in(value: Any) -> Iterator[str]:
 
 
 def _with_texts(value: Any, changed: Callable[[str], str]) -> Any:
-    """Return a JSON value with all its texts changed."""
+    """Apply a function to every text in a JSON value, and return the changed value."""
     if isinstance(value, str):
         return changed(value)
     if isinstance(value, list):
@@ -411,5 +411,5 @@ def _is_contained(text: str, others: Iterable[str]) -> bool:
 
 
 def _words(text: str) -> str:
-    # Blanks at both ends ensure that only whole words match.
+    # Add a blank at both ends, so that searching for " cat " does not find "category".
     return " ".join(["", *re.findall(r"[^\W_]+", text.casefold()), ""])

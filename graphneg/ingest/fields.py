@@ -126,7 +126,7 @@ NOTE_KINDS = frozenset({
     "tipodinota", "tipodicommento", "visibilità", "notitietype", "zichtbaarheid", "messagetype",
     "element", "type",
 })  # fmt: skip
-"""The names of ``internal`` whose values are kinds of messages, such as ``note``, and not yes or no."""
+"""Names of the field ``internal`` whose values are kinds of messages, such as ``note``, and not yes or no."""
 AMBIGUOUS_NOTES = frozenset({"element", "messagetype", "type"})
 """Names of the field ``internal`` that often mean something else, for example the kind of speaker."""
 
@@ -176,7 +176,6 @@ class Fields:
     """
 
     def __init__(self, said: Mapping[str, str]) -> None:
-        """Initialize the look-up, and check the names of the fields."""
         for field in said:
             if field not in NAMES:
                 raise InputError(
@@ -205,11 +204,11 @@ class Fields:
         return self._known[keys]
 
     def _found(self, keys: Sequence[str]) -> Iterator[tuple[str, str]]:
-        # In --map text=dialogue, the column is not the id of the dialogue as well.
+        # With --map text=dialogue, the column "dialogue" contains the text, and no ids of dialogues.
         plain = plain_names(key for key in keys if key != self.named_by_user.get("text"))
         for field, names in NAMES.items():
             if field in self.named_by_user:
-                # The user may have named an empty key, which no column has. The field is then missing.
+                # With an empty name, as in --map speaker=, no column contains the field.
                 if self.named_by_user[field] in keys:
                     yield field, self.named_by_user[field]
             elif (name := next((name for name in names if name in plain), None)) is not None:
@@ -277,7 +276,7 @@ class Fields:
         first, second = (next((plain[name] for name in plain if name in names), None) for names in _EXCHANGE)
         if first is None or second is None:
             return None
-        # With a column "text", for example, the column "user" is the speaker.
+        # If a third column contains the text, columns such as "user" and "answer" do not contain messages.
         return (first, second) if text in (None, first, second) else None
 
     def series_of(self, keys: Iterable[str]) -> list[str]:
@@ -297,17 +296,18 @@ class Fields:
         return next((some for some in stems.values() if len(some) > 2), [])
 
     def texts_of(self, value: Value) -> list[str]:
-        """Return the keys that may contain a text or, under a name for turns, a whole transcript.
+        """Return the keys whose values may be the text of a message or a whole transcript.
 
         Args:
             value: An entry of a file.
 
         Returns:
-            The key that the user named, else the key of the text and the keys with a name for turns.
+            The keys that the user named for the text or the turns. If there are none: the key of the text,
+            and keys with a known name for turns, such as ``conversation``.
         """
         named = {self.named_by_user[field] for field in ("text", "turns") if field in self.named_by_user}
         if named:
-            # In --map text=message.content, the key "message" may contain the object as text.
+            # With --map text=message.content, "message" may be a JSON text that contains "content".
             return [key for key in value if key in named or any(one.startswith(f"{key}.") for one in named)]
         plain, found = plain_names(value), self.of(value).get("text")
         keys = [found] if found is not None else []
@@ -507,7 +507,7 @@ def is_utterance(value: Any, fields: Fields) -> bool:
 
     Args:
         value: An entry of a file.
-        fields: Look-up that finds the key or column for each field, such as the text.
+        fields: Look-up from a field, such as the text, to the key or column that contains it.
 
     Returns:
         True for a string, and for an object that has a text but no turns.
@@ -517,7 +517,7 @@ def is_utterance(value: Any, fields: Fields) -> bool:
     if not isinstance(value, dict) or has_turns(cast("Value", value), fields):
         return False
     found = fields.of(cast("Value", value))
-    # In {"message": {"content": "Hi."}} the message is an object, not a text.
+    # Check the value as well: in {"message": {"content": "Hi."}}, it is an object and not a text.
     return "text" in found and is_content(value[found["text"]])
 
 
@@ -546,7 +546,7 @@ def has_turns(value: Any, fields: Fields) -> bool:
 
     Args:
         value: An entry of a file.
-        fields: Look-up that finds the key or column for each field, such as the text.
+        fields: Look-up from a field, such as the text, to the key or column that contains it.
 
     Returns:
         True if `Fields.turns_of` finds the key of the turns, or if the entry has one of the shapes of
@@ -568,7 +568,7 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
     Args:
         place: The position of the header, for the message.
         columns: The names of the columns.
-        fields: Look-up that finds the key or column for each field, such as the text.
+        fields: Look-up from a field, such as the text, to the key or column that contains it.
 
     Raises:
         InputError: A required column is missing, a column that the user named is missing, or a column occurs
@@ -604,7 +604,7 @@ def require_named_columns(place: str, columns: Sequence[str], fields: Fields) ->
     Args:
         place: The position of the header, for the message.
         columns: The names of the columns.
-        fields: Look-up that knows the columns that the user named.
+        fields: Look-up that tells which columns the user named.
 
     Raises:
         InputError: A column that the user named is missing, or a column occurs twice.
@@ -630,7 +630,7 @@ def is_threaded(found: Mapping[str, str], fields: Fields) -> bool:
 
     Args:
         found: The key that contains each field.
-        fields: Look-up for the keys of fields, which knows the keys that the user named.
+        fields: Look-up from a field, such as the text, to its key. It also tells which keys the user named.
 
     Returns:
         True if there is no dialogue column, the user did not declare that all rows are one dialogue, and

@@ -36,7 +36,7 @@ from graphneg.ingest.values import message_text
 Meaning = Literal["public", "note", "unknown"]
 
 _MOST_VALUES = 20
-"""Number of different unknown values that are reported by name."""
+"""Maximum number of unknown values that notices quote."""
 _MOST_WORDS = 4
 """Maximum number of words of a value that says whether a message is a note: "Internal (agents only)"."""
 
@@ -57,10 +57,10 @@ def meaning_of(key: str, value: Any) -> Meaning:
         ``note`` for an internal note, ``public`` for a message that the customer sees, ``unknown`` if the
         value shows neither.
     """
-    # "comment_is_public", "IsPublished", "Öffentlich"
+    # In "comment_is_public", "IsPublished" or "Öffentlich", yes means that the message is public.
     says_public = "public" in key.casefold() or header_class(key) == "public"
     if value is None or (isinstance(value, str) and not value.strip()):
-        # A blank "is_internal" means no. A blank "public" may also mean no, so it is unknown.
+        # A blank "is_internal" means that the message is public. A blank "public" may mean either.
         return "unknown" if says_public else "public"
     if not isinstance(value, str | bool | int | float):
         return "unknown"
@@ -86,15 +86,15 @@ def meaning_of(key: str, value: Any) -> Meaning:
     # "public reply" and "public note" are visible to the customer.
     if words & note_words("public") and not rest:
         return "public"
-    # "note and reopen" says that the message is an internal note.
+    # A value with a word such as "note", as in "note and reopen", marks an internal note.
     if words & note_words("note-noun"):
         return "note"
-    # A "quick reply" is public. For all other names, such as "side conversation", it is unknown.
+    # A "quick reply" is public. It is unknown whether a customer sees, say, a "side conversation".
     return "public" if words & note_words("message") and not rest else "unknown"
 
 
 def _is_certain(key: str) -> bool:
-    """Return whether a column of this name marks notes in every file."""
+    """Return whether a column with this name always marks internal notes, whatever its values are."""
     known = plain_names([key]).keys() & set(NAMES["internal"])
     return bool(known) and AMBIGUOUS_NOTES.isdisjoint(known)
 
@@ -105,13 +105,12 @@ class NoteFinder:
     Args:
         fields: Look-up for the columns that may mark notes.
         notices: Notices to the user, which name each unknown value.
-        messages: Function that returns all messages of the file. It is called at most once, if a column such
-            as ``type`` may mark notes or may mean something else. The column marks notes if one of its values
-            is known to be a kind of note.
+        messages: Function that returns all messages of the file. It is called at most once, to find out
+            whether a column such as ``type`` marks notes. It does if one of its values is a known kind of
+            note.
     """
 
     def __init__(self, fields: Fields, notices: Notices, messages: Callable[[], Iterable[Value]]) -> None:
-        """Initialize the object; nothing is read yet."""
         self._fields, self._notices, self._messages = fields, notices, messages
         self._unknown = set[tuple[str, str]]()
 

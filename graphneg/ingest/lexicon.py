@@ -64,7 +64,7 @@ class Target(QueryRunner, Protocol):
         ...
 
     def change_version(self, transaction: ManagedTransaction) -> None:
-        """Change the content version, in the same transaction that changes the content.
+        """Mark the content of the store as changed, in the same transaction that changes it.
 
         Args:
             transaction: The open write transaction.
@@ -108,7 +108,7 @@ class DerivedRecords:
         return self.store.write_derived(work)
 
     def write_derived(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Call `write`, which already writes derived data.
+        """Run a function like `write`: all data that this class writes are derived data.
 
         Args:
             work: Function that runs statements in the transaction. It must be idempotent.

@@ -354,7 +354,7 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
     ),
     "irc": (
         "logs of IRC channels, with a time and <name> in front of each message, or of WeeChat, with tabs",
-        # Each line above the first message begins with a time or with signs: "--- Log opened".
+        # The lines above the first message begin with a time, or with marks as in "--- Log opened".
         [
             r"\A\ufeff?(?:(?:[ \t\r]*|(?:---|\*\*\*|===|Session|\[?\d|[A-Z][a-z]{2} \d)[^\n]*)\n){0,40}?"
             r"(?:\[?(?:\d{4}-\d\d-\d\d[ T]|[A-Z][a-z]{2} \d\d? )?\d\d:\d\d(?::\d\d)?\]?\s+"
@@ -511,7 +511,7 @@ def _looks_right(path: Path, loader: str) -> bool:
         appearance = "an HTML page: export the data, not the page that shows them"
     if appearance is None and fitting:
         appearance = f"a file for the loader {fitting[0]!r} ({_expected(fitting[0])})"
-    # DailyDialog's files of annotations contain only digits and spaces.
+    # A file that contains only digits and spaces is probably an annotation file of DailyDialog.
     if appearance is None and re.fullmatch(rb"[\d \r\n]*", start):
         appearance = "a DailyDialog act or emotion file, which is read along with its dialogues_*.txt"
     if appearance is not None:

@@ -54,7 +54,7 @@ def kind_of(start: str) -> Kind | None:
         start: The beginning of the file.
 
     Returns:
-        The format; None if it is neither of the two.
+        The format; None if the file has neither of the two formats of this module.
     """
     start = start.removeprefix("\ufeff")
     if _ZOOM.match(start.lstrip().partition("\n")[0]):
@@ -86,7 +86,7 @@ def turn_lines(lines: Iterable[Line | Rejected], kind: Kind, notices: Notices) -
                 yield from _turn(*open_one, notices)
             open_one = (line, begin, [begin["text"] or ""] if kind == "zoom" else [])
         elif text and open_one is None:
-            # A title, a date and a duration precede the first turn of a Teams transcript.
+            # Leave out the title, date and duration above the first turn of a Teams transcript.
             notices.count("line", "above the first turn left out")
         elif text and open_one is not None:
             open_one[2].append(text)
@@ -97,7 +97,7 @@ def turn_lines(lines: Iterable[Line | Rejected], kind: Kind, notices: Notices) -
 def _turn(line: Line, begin: re.Match[str], texts: list[str], notices: Notices) -> Iterator[Line]:
     spoken: list[str] = []
     for text in filter(None, texts):
-        # "Reacted to ... with 👍", "Transcribed by https://otter.ai"
+        # Leave out lines such as "Reacted to ... with 👍" and "Transcribed by https://otter.ai".
         if kind := chat_line("meeting", text):
             notices.count(kind, "left out")
         else:

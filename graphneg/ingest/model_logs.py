@@ -28,11 +28,11 @@ Value = Mapping[str, Any]
 Converter = Callable[[Value, Notices], dict[str, Any]]
 
 _LANGCHAIN = frozenset({"human", "ai", "system", "tool", "function"})
-"""Types of messages in LangChain, which name the speaker."""
+"""Types of messages in LangChain. They are used as the names of speakers."""
 _CONTINUED = {"prompt": ("chosen", "completion", "response"), "input": ("output",)}
 """Keys of two lists of messages, of which the second continues the first."""
 _SAID = ("user", "bot")
-"""Events of Rasa that somebody said. They also name the speaker."""
+"""Types of Rasa events that are messages. They are also used as the names of speakers."""
 _SEEN = 50
 """Number of messages at the beginning of a list that are examined to recognize its format."""
 
@@ -46,8 +46,8 @@ def converter_of(value: Value) -> Converter | None:
     Returns:
         The function; None if the entry has none of the shapes of this module.
     """
-    # This function is called for each entry of large files. Exclude the most frequent kinds first, and check
-    # only the first message.
+    # This function is called for each entry of large files. To save time, test the most frequent formats
+    # first, and examine only the first message.
     messages = value.get("messages")
     if isinstance(messages, list) and messages:
         return _of_langchain if langchain_message(messages[0]) is not None else None
@@ -88,7 +88,7 @@ def langchain_message(value: Any) -> dict[str, Any] | None:
         inner = cells.get(key)
         if isinstance(inner, dict) and "content" in inner:
             own = cast("dict[str, Any]", inner)
-            # {"type": "constructor", "kwargs": {"type": "human", "content": "Hi."}}
+            # The speaker may be inside "kwargs": {"type": "constructor", "kwargs": {"type": "human", ...}}.
             kind = own.get("type") if key == "kwargs" else kind
             found = {"speaker": kind, "text": own["content"]} if kind in _LANGCHAIN else None
             return found and found | {call: own[call] for call in ("tool_calls",) if own.get(call)}
@@ -127,7 +127,7 @@ def _of_rasa(value: Value, notices: Notices) -> dict[str, Any]:
 
 def _of_cohere(value: Value, _: Notices) -> dict[str, Any]:
     earlier = cast("list[Any]", value["chat_history"])
-    # The person who wrote the first message also wrote the last one.
+    # "message" has no role. It is from the user, like the first message, so use the role of that message.
     first: Any = earlier[0] if earlier else None
     role = first.get("role", "USER") if isinstance(first, dict) else "USER"
     return _others(value, "chat_history", "message") | {

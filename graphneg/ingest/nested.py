@@ -33,7 +33,7 @@ def lifted(value: Any, fields: Fields) -> Any:
 
     Args:
         value: An entry of a file.
-        fields: Look-up that knows the keys and paths that the user named.
+        fields: Look-up that tells which keys and paths the user named.
 
     Returns:
         The entry. In a dialogue, the values in its turns are moved as well. An entry in which no path leads
@@ -82,13 +82,13 @@ def inner_dialogues(value: Any, fields: Fields) -> list[Any] | None:
 
     Args:
         value: An entry of a file.
-        fields: Look-up that finds the key or column for each field.
+        fields: Look-up from a field, such as the text, to the key or column that contains it.
 
     Returns:
         The dialogues, also those in lists of lists; None if the entry is a dialogue or an utterance itself,
         or does not contain exactly one list of dialogues.
     """
-    # Most entries are rows without lists or have messages. Exclude them first, because this is fastest.
+    # To save time, exclude the most frequent entries first: dialogues with messages, and rows without lists.
     cells = cast("Value", value) if isinstance(value, dict) else {}
     if isinstance(cells.get("messages", cells.get("turns")), list):
         return None
@@ -124,7 +124,7 @@ def turn_paths(value: Value) -> list[str]:
 
 
 def _lists_in(value: Value, before: str = "", depth: int = 1) -> Iterator[tuple[str, list[Value]]]:
-    """Yield the path of each list of objects, with the objects at its beginning."""
+    """Yield the path of each list of objects inside a value, and the first objects of the list."""
     for key, one in value.items():
         if isinstance(one, list):
             some = [part for part in islice(cast("list[Any]", one), _SEEN) if isinstance(part, dict)]
@@ -165,7 +165,7 @@ def text_path(cells: Value, before: str = "", depth: int = 1) -> str:
 
 
 def _are_parts(values: list[Any]) -> bool:
-    """Return whether a list contains the parts of a text."""
+    """Return whether a list contains only parts of one text, such as ``{"type": "text", "text": "Hi."}``."""
     return bool(values) and all(
         isinstance(one, dict) and "text" in one and is_part(cast("Value", one)) for one in values
     )

@@ -446,8 +446,8 @@ def parse_json(text: str) -> Any:
 
 
 _SPACE = re.compile(r"[ \t\r\n]*")
-# Match whole strings first, so that brackets inside strings are not counted.
-# A single quotation mark matches only if its string is not closed.
+# Matches a whole string or a bracket. Brackets inside strings are thus not counted. A quotation mark alone is
+# matched only if the string that it begins is not closed.
 _STRUCTURE = re.compile(r'"(?:[^"\\]++|\\.)*+"|["\[\]{}]', re.DOTALL)
 
 
@@ -533,7 +533,6 @@ class JsonCursor:
     """
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
-        """Initialize the cursor at the start of the document."""
         self._pieces = pieces
         # Decode invalid bytes to lone surrogates, so that only the item that contains them is rejected.
         self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
@@ -630,12 +629,12 @@ class JsonCursor:
                 raise ItemError("the value is not closed")
 
     def _more(self) -> bool:
-        """Read until the unread text is twice as long. Return False if the document has no more text."""
+        """Double the length of the unread text in memory. Return False at the end of the document."""
         pending = len(self._text) - self._at
         if self._ended or pending > LARGEST_ITEM:
             return False
         parts, size = [self._text[self._at :]], pending
-        # Count the lines of the text that is dropped now, so that later line numbers are correct.
+        # The text before the current position is dropped below. Count its lines first, to number later lines.
         self._line, self._counted = self.line(), 0
         while size <= 2 * pending and not self._ended:
             piece = next(self._pieces, b"")

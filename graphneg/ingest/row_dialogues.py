@@ -104,7 +104,7 @@ class RowReader:
 
     Args:
         first: The first row. Its keys show which columns contain the dialogue, the turn and the split.
-        fields: Look-up that finds the key or column for each field, such as the text.
+        fields: Look-up from a field, such as the text, to the key or column that contains it.
         notices: Notices to the user, which report how columns were interpreted and what was assumed.
         file: The name of the file, for notices.
         date_order: What comes first in dates such as ``03/04/2024``, ``day`` or ``month``; None to derive it
@@ -119,7 +119,6 @@ class RowReader:
         file: str,
         date_order: DateOrder | None = None,
     ) -> None:
-        """Initialize the reader, and check the columns of the first row."""
         keys = tuple(first.value) if isinstance(first.value, dict) else ("text",)
         self._fields, self._notices, self._file = fields, notices, file
         self._known = fields.of(keys)
@@ -346,8 +345,8 @@ class RowReader:
     def _dialogue(self, group: _Group) -> Entries:
         first = group.rows[0] if group.rows else None
         if first is None:
-            # All rows of this dialogue are unreadable. Each of them has already been rejected with its
-            # reason, so nothing is left to report.
+            # All rows of this dialogue are unreadable. A `Rejected` has already been yielded for each of
+            # them, so do not reject the dialogue as well.
             return
         try:
             if group.fault:
@@ -358,7 +357,6 @@ class RowReader:
         self._number += 1
 
     def _made(self, rows: list[DialogueRow]) -> Item:
-        """Build a dialogue from its rows, as a decoded JSON object."""
         first = rows[0]
         if "dialogue" in self._known and not first.dialogue:
             raise ItemError(f"the column {self._known['dialogue']!r} is empty")
@@ -424,7 +422,6 @@ class RowReader:
         return " and ".join(repr(known[field]) for field in fields if field in known)
 
     def _in_order(self, rows: list[DialogueRow]) -> list[DialogueRow]:
-        """Return the rows of a dialogue in the order of its turns."""
         if (key := self._known.get("turn")) is not None:
             # A row whose dialogue is unknown may be the first turn of this dialogue. If the numbers in the
             # file start at 0, a dialogue that starts at 1 may have lost its turn 0, so reject it.
@@ -436,7 +433,7 @@ class RowReader:
         return self._replies_later(self._by_time(rows))
 
     def _report_ids(self, rows: list[DialogueRow]) -> None:
-        """Count a dialogue whose message ids end with numbers that suggest another order of the rows."""
+        """Report a dialogue whose message ids are not in order, such as "m-2" in the row before "m-1"."""
         key = self._of(rows[0]).get("id")
         if key is None or "time" in self._known or "reply_to" in self._known:
             return
@@ -465,8 +462,8 @@ class RowReader:
         replies: dict[str, list[int]] = {}
         for at, (_, answered) in enumerate(names):
             replies.setdefault(answered or "", []).append(at)
-        # The loop ends even if some messages answer each other in a cycle: the first message answers nothing,
-        # so no message of a cycle is reached from it.
+        # This loop ends even if the replies form a cycle: it starts at the message that answers no other
+        # message, and follows replies, which never lead from there into a cycle.
         whole = [*firsts]
         for at in whole:
             whole.extend(replies.get(names[at][0] or "", ()))
@@ -528,8 +525,8 @@ class RowReader:
                 this = pending.pop(0)
                 order.append(this)
                 placed.add(this)
-                # Next, place the answers that precede this row in the file, although they answer it. Answers
-                # that follow the row in the file are placed by the outer loop.
+                # Next, place the answers to this row that precede it in the file. The outer loop places the
+                # answers that follow it.
                 pending.extend(answer for answer in answers.get(this, ()) if answer < at)
         # If replies form a cycle, none of the rows in the cycle has been placed.
         if len(order) < len(rows):
@@ -571,7 +568,7 @@ def _are_merged(entries: Entries, by: str) -> bool:
     ids, blank, number = set[str](), 0, 0
     for number, cells in enumerate(_cells(entries)):
         id = _split(cells.get(by))
-        # If an id occurs twice, the rows name their dialogues, and a row without an id belongs to none.
+        # If two rows have the same id, the cells are not merged: each row names its own dialogue.
         if id in ids or (not id and not ids) or (number == _SAMPLE and not blank):
             return False
         ids.update([id] if id else [])
@@ -580,7 +577,7 @@ def _are_merged(entries: Entries, by: str) -> bool:
 
 
 def _filled(read: Callable[[], Entries], by: str) -> Entries:
-    """Yield rows, with the dialogue of the row above in each row that names none."""
+    """Yield the rows. A row that names no dialogue gets the dialogue of the row above it."""
     last: Any = None
     for entry in read():
         if isinstance(entry, Item) and isinstance(entry.value, dict):
@@ -595,7 +592,7 @@ def _split(cell: Any) -> str:
 
 
 def _reply(cells: Value, fields: Fields) -> tuple[str | None, str | None]:
-    """Return the ids of a row and of the row that it answers. An invalid id counts as missing (None)."""
+    """Return the id of a row and the id of the row that it answers; None for a missing or invalid id."""
     known = fields.of(cells)
     found: list[str | None] = []
     for field_ in ("id", "reply_to"):
@@ -644,7 +641,7 @@ def _turn_number(cell: Any, row: DialogueRow) -> int:
     Raises:
         ItemError: The cell is not a whole number.
     """
-    # The id of a turn may end with its number: "call-7_12".
+    # The cell may be an id that ends with the turn number: in "call-7_12", the number is 12.
     text = str(cell).strip().removesuffix(".0")
     if not (found := _TURN_ID.fullmatch(text)):
         raise ItemError(

@@ -156,7 +156,7 @@ def term_of(concept: str) -> str | None:
         The lemma or phrase, such as ``give up``. None for a concept that only builds structure, such as
         ``and`` or ``be-located-at-91``.
     """
-    # Examples of concepts without a term are "and", "name", "be-located-at-91" and "distance-quantity".
+    # Structural concepts such as "and", "name", "be-located-at-91" and "distance-quantity" have no term.
     if concept in word_class("structural-concepts") or concept.endswith(("-91", "-quantity")):
         return None
     return lexeme(concept)
@@ -220,7 +220,7 @@ class DialogueRows:
                 "id": dialogue.id,
                 "corpus": dialogue.corpus,
                 "split": dialogue.split,
-                # The sort key puts dialogue 9 before dialogue 10.
+                # Dialogues are sorted by this key, which puts "chats/all/9" before "chats/all/10".
                 "order": natural_order(dialogue.id),
                 # By comparing digests, a later load recognizes that a stored dialogue has the same content.
                 "digest": digest([turns, responses, dict(dialogue.attributes)]),
@@ -265,7 +265,7 @@ class GraphRows:
     roles: list[Row] = field(default_factory=list[Row])
     lexemes: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
     analyses: dict[str, Analysis] = field(default_factory=dict[str, Analysis])
-    """What is computed about each graph, by graph id. Turns are compared by it."""
+    """The analysis of each graph, keyed by graph id, with which repetitions are found."""
     _first: dict[str, int] = field(default_factory=dict[str, int])
 
     def add(
@@ -314,8 +314,8 @@ class GraphRows:
                     row["kind"] = kind_of(node.concept)
                 term = term_of(node.concept)
                 if term is not None:
-                    # `node.position` is the index of the node in its graph, but `lexemes` needs its index in
-                    # the batch. So add the index of the graph's first node.
+                    # `node.position` is an index among the nodes of one graph. Convert it into an index among
+                    # the nodes of all graphs in the batch, by adding the index of the graph's first node.
                     self.lexemes.setdefault(term, []).append(first + node.position)
             else:
                 row["value"] = node.value
@@ -357,7 +357,7 @@ class GraphRows:
         self.roles.append({"from": first + start, "to": first + end, "inverted": inverted, **properties})
 
     def lexeme_rows(self) -> list[Row]:
-        """Return a row for each term of the batch, with the indices of the nodes that express it."""
+        """Return a row for each term, with the indices in ``nodes`` of the nodes that express the term."""
         said = sorted(self.lexemes.items())
         return [{"text": text, "kind": kind_of(text), "nodes": nodes} for text, nodes in said]
 
@@ -488,7 +488,7 @@ def _words(text: str) -> list[str]:
 
 
 def _is_careful(text: str, words: Sequence[str]) -> bool:
-    """Return whether a text is carefully written: no "dont", no " - " between words, and no "the the"."""
+    """Return whether a text has no misspelling such as "dont", no " - ", and no word twice ("the the")."""
     if " - " in text or not word_class("careless").isdisjoint(words):
         return False
     return not any(a == b and a not in word_class("said-twice") for a, b in pairwise(words))

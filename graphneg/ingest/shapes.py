@@ -83,7 +83,7 @@ def dialogue_values(
     Args:
         read: Function that reads the entries from the beginning.
         progress: Progress display, advanced while entries are read.
-        fields: Look-up that finds the key or column for each field, such as the text.
+        fields: Look-up from a field, such as the text, to the key or column that contains it.
         notices: Notices to the user, which report how keys were interpreted and what was assumed.
         once: Whether the entries can be read only once. If a second pass is needed, they are stored on disk.
         date_order: What comes first in dates such as ``03/04/2024``, ``day`` or ``month``; None to derive it
@@ -96,15 +96,15 @@ def dialogue_values(
     lost: Rejected | None = None
     for entry in remaining:
         if isinstance(entry, Rejected):
-            # If the first rows are unreadable, remember the last of them. The first readable row may belong
-            # to the same dialogue, which would then lack a turn.
+            # Remember the last unreadable row before the first readable row. If both belong to the same
+            # dialogue, this dialogue lacks a turn and must be rejected.
             lost = entry
             yield Rejected(entry.place, entry.reason)
             continue
         if reason := _no_entry(entry.value, fields):
             refused = Rejected(entry.place, f"item {entry.key or entry.number}: {reason}")
-            # Remember a row without an utterance, because it may belong to the dialogue of the next row. Do
-            # not remember a key of a JSON document, such as "meta", because it belongs to no dialogue.
+            # Also remember a row without an utterance, because it may belong to the same dialogue as the next
+            # row. A key such as "version" at the top level of a JSON document is not a row.
             lost = lost if isinstance(entry, Member) else refused
             yield refused
             continue
@@ -126,8 +126,8 @@ def dialogue_values(
             yield from reader.dialogues(again, entries, lost)
             return
 
-        # The order of day and month is derived from all dates of the file, which are read in advance. This is
-        # impossible if the entries can be read only once and were not kept, so then pass no dates.
+        # The order of day and month is derived from all dates of the file. If the entries can be read only
+        # once and were not stored on disk, the dates cannot be read in advance, so pass no dates.
         times = tuple if once else partial(_all_times, again, fields)
         dates = Dates(times, file, notices, date_order)
         names = _Names(fields, again)
@@ -205,7 +205,7 @@ def _messages(entry: Item | Rejected, fields: Fields) -> Iterator[Value]:
 
 
 def _times_of(entry: Item | Rejected, fields: Fields) -> Iterator[Any]:
-    """Yield the times of a dialogue's turns as they are written. Skip turns that are known to be in order."""
+    """Yield the times of a dialogue's turns, as written; none for graphneg's own format."""
     value = entry.value if isinstance(entry, Item) else None
     if not isinstance(value, dict) or not has_turns(value, fields):
         return
@@ -234,7 +234,7 @@ class _ObjectReader:
     """A reader for entries that are whole dialogues: objects that contain turns, or lists of turns.
 
     Args:
-        fields: Look-up that finds the key or column for each field, such as the text.
+        fields: Look-up from a field, such as the text, to the key or column that contains it.
         notices: Notices to the user, which report how keys were interpreted and what was assumed.
         file: The name of the file, for notices.
         names: Generator of names for dialogues without ids.
@@ -251,7 +251,6 @@ class _ObjectReader:
         dates: Dates,
         notes: NoteFinder,
     ) -> None:
-        """Initialize the reader."""
         self._fields, self._notices, self._file = fields, notices, file
         self._names, self._dates, self._notes = names, dates, notes
         self._speakers, self._ids = SpeakerNotice(file, fields, notices), IdNotice(file, notices)
@@ -299,7 +298,7 @@ class _ObjectReader:
         turns, name, split = fields.turns_of(given), _id_key(given, fields), fields.of(given).get("split")
         if turns is None:
             raise ItemError(_no_turns(given, fields))
-        # The entry may lack a key that the user named for the id. A key that was detected always exists.
+        # If the user named a key for the id of a dialogue, this entry may lack the key.
         if name is not None and name not in given:
             raise ItemError(f"the object has no {name!r}; its keys are {listed(map(repr, list(given)[:12]))}")
         others = ((key, one) for key, one in given.items() if key not in (turns, name, split))
@@ -372,7 +371,7 @@ class _ObjectReader:
         return found is not None and is_content(turn[found])
 
     def _count_other_keys(self, turns: list[Value]) -> None:
-        """Count the turns that store their text under a rare key, not under the key that most turns use.
+        """Count the turns whose text is under a different key than in most turns of the dialogue.
 
         In the log of a bot, for example, such a turn may be an event that stores a value.
         """
@@ -389,10 +388,10 @@ class _ObjectReader:
         return isinstance(turn, dict) and bool(turn[self._fields.of(cast("Value", turn))["text"]])
 
     def _require_text(self, turns: list[Any], spoken: Sequence[int], name: str) -> None:
-        """Require a text if a turn has a key whose meaning is not known.
+        """Raise an error if no turn has a text, and a turn has keys that may contain one.
 
-        A message without a text is normal in a conversation in which others have one: it may be an image, a
-        tool call or a change of status.
+        If at least one turn has a text, no error is raised: the others may be images, tool calls or changes
+        of status.
 
         Args:
             turns: The turns of a dialogue.
@@ -400,11 +399,11 @@ class _ObjectReader:
             name: The key that contains the turns, for the message.
 
         Raises:
-            ItemError: No turn has a text.
+            ItemError: No turn has a text. The message names the key that may contain it.
         """
         if spoken:
             return
-        # A message without a text, such as an event, may precede the first message with a nested text.
+        # Events without a text may come first. Find the first turn with a nested text, as in "data.content".
         paths = ((at, text_path(cast("Value", turn))) for at, turn in enumerate(turns))
         first, path = next(((at, path) for at, path in paths if path), (0, ""))
         for at, turn in enumerate(turns[first:], first):
@@ -419,7 +418,7 @@ class _ObjectReader:
                 )
             if path:
                 raise ItemError(f"{name}[{at}] lacks 'text': name the text with --map text={path}")
-            # The list may contain dialogues, and each of them a list of turns.
+            # The "turns" may be whole dialogues, which contain lists of turns: [{"scene": 1, "lines": [...]}]
             if lists := turn_paths(cells):
                 raise ItemError(
                     f"{name}[{at}] lacks 'text'; if it is a dialogue, name its turns with "
@@ -511,7 +510,7 @@ def _are_nameless_rows(values: list[Any]) -> bool:
     is_flat = not any(isinstance(cell, list | dict) for cell in cells)
     if not cells or not is_flat or len({len(row) for row in rows}) > 1:
         return False
-    # A turn is never a number, so lists with numbers are the rows of a table.
+    # A number cannot be a turn, so lists that contain numbers are the rows of a table.
     if any(isinstance(cell, int | float) for cell in cells):
         return True
     # If all cells are texts, the lists may be dialogues or the rows of a table. They count as rows if there
@@ -549,12 +548,11 @@ class _Names:
     number could also be the id of a later dialogue, so the name has a prefix: ``unnamed-3``, for example.
 
     Args:
-        fields: Look-up that finds the key or column for each field, such as the text.
+        fields: Look-up from a field, such as the text, to the key or column that contains it.
         again: Function that reads the entries of the file again.
     """
 
     def __init__(self, fields: Fields, again: Callable[[], Entries]) -> None:
-        """Initialize the object. No dialogue has a name yet."""
         self._fields, self._again = fields, again
         self._ids_are_given: bool | None = None
         self._keys = set[str]()
@@ -571,8 +569,8 @@ class _Names:
             is_split: Whether the key of the entry is the name of a split.
 
         Returns:
-            The key of the entry in its JSON document if the key can serve as a name. Otherwise a number, with
-            a prefix if other dialogues have ids.
+            The key of the entry in its JSON document if the key can serve as a name. Otherwise the number of
+            the entry, or ``unnamed-NUMBER`` if other dialogues of the file have ids.
         """
         if entry.key and not is_split and entry.key.casefold() not in _CONTAINERS:
             is_new = entry.key not in self._keys

@@ -40,7 +40,6 @@ class IdSet:
     """
 
     def __init__(self) -> None:
-        """Initialize an empty set."""
         self._rows = _database()
         self._rows.execute("CREATE TABLE ids (id PRIMARY KEY) WITHOUT ROWID")
 
@@ -65,7 +64,6 @@ class RowStore:
     """
 
     def __init__(self) -> None:
-        """Initialize a store without rows."""
         self._db = _database()
         self._db.execute("CREATE TABLE groups (key PRIMARY KEY, number INTEGER) WITHOUT ROWID")
         self._db.execute("CREATE TABLE rows (number INTEGER PRIMARY KEY, grp INTEGER, data BLOB)")
@@ -124,7 +122,6 @@ class ReversedRows:
     """
 
     def __init__(self) -> None:
-        """Initialize the object without rows."""
         self._db = _database()
         self._db.execute("CREATE TABLE rows (number INTEGER PRIMARY KEY, data BLOB)")
 
@@ -200,7 +197,7 @@ class Threads:
         return first
 
     def missing(self) -> int:
-        """Return the number of messages that answer a message which was not added.
+        """Return the number of messages that answer a missing message, that is, one that was never added.
 
         Returns:
             The number. Messages that answer themselves, or no message, do not count.

@@ -26,7 +26,7 @@ from graphneg.ingest.loader import DATE_ORDERS, DateOrder, Notices
 from graphneg.ingest.values import unwrap_extended_json
 from graphneg.json_input import finite_number
 
-# Up to 19 digits before the point, which is enough for a Unix time in nanoseconds.
+# Matches a number with at most 19 digits before the point. A Unix time in nanoseconds has 19 digits.
 _NUMBER = re.compile(r"[+-]?[0-9]{1,19}(?:\.[0-9]{1,9})?")
 # Numbers at or above this limit are Unix times in milliseconds or smaller units. In seconds, the limit would
 # be in the year 5138.
@@ -34,12 +34,13 @@ _MILLISECONDS = 1e11
 _CLEAR = 10
 """A file counts as sorted by time if the times of consecutive messages change in one direction at least this
 many times as often as in the other."""
-# "2024-05-17 09:12:00 UTC": `datetime.fromisoformat` rejects a space before the time zone, so it is removed.
+# Matches a time zone after a space, as in "2024-05-17 09:12:00 UTC". The space must be removed, because
+# `datetime.fromisoformat` rejects it.
 _ZONE = re.compile(r"\s+(?:(?:UTC|GMT|Z)|([+-][0-9]{2}:?[0-9]{2}))$")
-# "17.05.2024 09:12", "5/17/24, 9:12 AM" and "17-05-2024": the year comes last. With hyphens, a year of two
-# digits might come first ("24-05-17"), so the year must have four.
+# Matches dates that end with the year: "17.05.2024 09:12", "5/17/24, 9:12 AM", "17-05-2024". With hyphens, a
+# year of two digits might come first ("24-05-17"), so the year must have four.
 _YEAR_LAST = re.compile(r"([0-9]{1,2})([./-])([0-9]{1,2})\2([0-9]{4}|(?<!-)[0-9]{2})(?:[\s,T]+([0-9].*))?")
-# "2024/05/17 09:12" and "2024.05.17": the year comes first.
+# Matches dates that begin with the year: "2024/05/17 09:12", "2024.05.17".
 _YEAR_FIRST = re.compile(r"([0-9]{4})([./])([0-9]{1,2})\2([0-9]{1,2})(?:[\s,T]+([0-9].*))?")
 # A text with the name of a month counts as a date only if it has a year of four digits. Without a year,
 # `dateutil` would assume one.
@@ -138,14 +139,13 @@ class Dates:
         notices: Notices,
         order: DateOrder | None = None,
     ) -> None:
-        """Initialize the object without reading any messages."""
         self._written, self._file, self._notices = written, file, notices
         self._told: DateOrder | None = order
         self._directions: dict[DateOrder | None, bool | None] = {}
 
     @cached_property
     def _orders(self) -> frozenset[DateOrder]:
-        """The orders of day and month in which all dates can be read; empty if dates are inconsistent."""
+        """The possible orders of day and month in this file; empty if its dates contradict each other."""
         if self._told is not None:
             return frozenset([self._told])
         certain = set[DateOrder]()
@@ -209,8 +209,8 @@ class Dates:
             before: tuple[Any, float] | None = None
             for dialogue, cell in self._written():
                 time = parse_time(cell, order)
-                # Compare only messages of the same dialogue, because the dialogues of a file may be in any
-                # order.
+                # Compare a message only with the previous message of the same dialogue, because a file may
+                # list its dialogues in any order.
                 if time is not None and before is not None and before[0] == dialogue:
                     falls, rises = falls + (time < before[1]), rises + (time > before[1])
                 before = None if time is None else (dialogue, time)

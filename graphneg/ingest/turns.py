@@ -55,7 +55,7 @@ _MEDIA_LINE = re.compile(
     r"^[ \t]*<(?:image|video|audio)>[ \t]*(?:\n|\Z)|\n[ \t]*<(?:image|video|audio)>[ \t]*\Z"
 )
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
-# "<p>Hi!</p><p>How are you?</p>": the whole text is in elements that begin a new line.
+# Matches a text that is HTML as a whole, such as "<p>Hi!</p><p>How are you?</p>".
 _HTML = re.compile(
     r"\s*<(?:p|div|html|body|blockquote|ul|ol|table|h[1-6])(?:\s[^<>]*)?>.*"
     r"(?:</(?:p|div|html|body|blockquote|ul|ol|table|h[1-6])>|<br\s*/?>)\s*\Z",
@@ -152,7 +152,7 @@ def _roles(said: Sequence[Utterance]) -> frozenset[str]:
 
 
 def _answering(responses: Sequence[Response], kept: Sequence[int], notices: Notices) -> list[Response]:
-    """Drop invalid responses. Renumber the answered turns of the others, because turns were left out."""
+    """Drop invalid responses. Update the turn numbers of the others, because turns were left out."""
     found: list[Response] = []
     for one in responses:
         before = sum(turn <= one.turn for turn in kept)
@@ -177,7 +177,7 @@ def _is_deleted(text: str) -> bool:
 
 
 def _are_html(texts: Sequence[str]) -> bool:
-    """Return whether all texts of a dialogue are HTML, so that their tags were written by a program."""
+    """Return whether all texts of a dialogue are HTML. If so, no user typed the tags."""
     written = [text for text in texts if text.strip()]
     return len(written) > 1 and all(map(_HTML.match, written))
 
@@ -228,7 +228,8 @@ def _without_calls(text: str, tag: str, kind: str, options: LoadOptions) -> str:
     begin = 0
     while (at := text.find(f"<{tag}>", begin)) >= 0 and (end := text.find(f"</{tag}>", at)) >= 0:
         inside = text[at + len(tag) + 2 : end].strip()
-        # A sentence may mention the tag: "Put the call in <tool_call>...</tool_call>."
+        # Remove the tag only if it contains JSON or XML. Otherwise it may be part of a sentence, such as "Put
+        # the call in <tool_call>...</tool_call>."
         if inside[:1] in ("{", "[", "<") and inside[-1:] in ("}", "]", ">"):
             text = f"{text[:at].rstrip()}\n{text[end + len(tag) + 3 :].lstrip()}".strip()
             options.notices.count(kind, "left out")

@@ -484,8 +484,8 @@ class GraphDialogues:
     def rest(self) -> Iterator[Dialogue]:
         """Yield a last, shorter dialogue with the turns that were read after the last full one, if any."""
         if self.pending:
-            # This dialogue is made from the sentences of a file of graphs. The attribute `made_of` prevents
-            # that graphs from other files are assigned to it only because a sentence has the same text.
+            # Mark the dialogue as made from a file of graphs. Graphs from other files are then not assigned
+            # to its turns, even if their texts are the same.
             attributes = {"made_of": "graphs"}
             yield Dialogue(self._id(), self.corpus, self.split, tuple(self.pending), attributes=attributes)
             self.made += 1

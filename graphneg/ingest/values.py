@@ -24,7 +24,7 @@ _NAME_PARTS = (
 )  # fmt: skip
 """Keys of the first and the last name of a person."""
 _ROLES = ("user", "role", "type", "id")
-"""Keys that describe a person without a name. ``user`` may contain the person."""
+"""Keys whose values are used as a name if a person has none. ``user`` may be an object with a name."""
 
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")
 # "1.76E+12": a spreadsheet has rounded the number, so several ids may have become the same.
@@ -188,16 +188,17 @@ def _part_text(part: Value) -> Any:
 
 
 def content_of(cells: Mapping[str, Any], key: str) -> Any:
-    """Return the text of a message, or the list of its parts if it has both.
+    """Return the content of a message, which is a text or a list of content parts.
 
-    Exports of assistants write the parts a second time as one text, with placeholders for tool calls.
+    Some exports of chats with assistants contain both, as in ``{"text": "Hi.", "content": [{"type": "text",
+    ...}]}``. The list is then preferred, because the text has placeholders instead of tool calls.
 
     Args:
         cells: The message.
         key: The key that contains the text.
 
     Returns:
-        The value of the key, or the list under another key.
+        The list of content parts if the message has one, else the value of ``key``.
     """
     parts = cells.get(_PARTS_KEY)
     is_list = isinstance(parts, list) and bool(parts)
@@ -273,7 +274,7 @@ def kinds_without_text(cells: Mapping[str, Any], content: Any) -> list[tuple[str
 
 @cache
 def _without_text() -> list[tuple[str, str]]:
-    """Return the rows of ``without_text.tsv``: a kind of message, and a key of such messages."""
+    """Return pairs from ``without_text.tsv``: a kind of message ("tool call"), and one of its keys."""
     rows = table_rows("graphneg.ingest", "without_text.tsv")
     return [(kind, key) for kind, keys in rows for key in keys.split()]
 
@@ -300,7 +301,7 @@ def speaker_name(value: Any) -> Any:
         found += [" ".join(str(one) for key in keys if (one := person.get(key))) for keys in _NAME_PARTS]
         found += [person.get(key) for key in _ROLES]
         return next((name for one in found if (name := speaker_name(one)) is not None), None)
-    # "senders": [{"name": "Ann"}], "speakers": ["Ann", "Bo"]
+    # A list names several speakers: "senders": [{"name": "Ann"}], "speakers": ["Ann", "Bo"].
     if isinstance(value, list):
         names = [speaker_name(one) for one in cast("list[Any]", value)]
         return " and ".join(names) or None if all(isinstance(one, str) for one in names) else value

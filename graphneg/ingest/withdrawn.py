@@ -18,7 +18,7 @@ from graphneg.ingest.fields import Fields, Value, note_words, plain_names, words
 from graphneg.ingest.values import is_yes
 
 _YES, _TIME = "yes", "time"
-"""Words of the table that stand for several values."""
+"""Words in ``withdrawn.tsv`` that each represent several values: any yes, and any time."""
 
 
 class _Mark(NamedTuple):
@@ -35,7 +35,8 @@ def withdrawn(cells: Value, fields: Fields) -> str:
 
     Args:
         cells: A table row, or a turn that is a JSON object.
-        fields: Look-up that knows the columns that the user named. They have the meaning that the user gave.
+        fields: Look-up that tells which columns the user named, for example as the text. These columns mark
+            no messages.
 
     Returns:
         The kind of the message, such as ``draft``; empty for a message of the conversation.

@@ -192,7 +192,6 @@ def write_batch(tx: ManagedTransaction, batch: Batch) -> Outcome:
 
 
 def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) -> None:
-    """Write dialogues and graphs."""
     stored = _stored(tx, "load/stored", "digest", [dialogue.id for dialogue in batch.dialogues])
     given = zip(batch.dialogues, batch.dialogue_rows.dialogues, strict=True)
     dialogues = [
@@ -210,8 +209,8 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
         for read, id in zip(batch.graphs, of, strict=True)
         if id not in refused and outcome.is_new("graphs", stored, read.graph.id, read.digest, read.of)
     ]
-    # Rows refer to each other by index. If records were left out, these indices are wrong, and the rows must
-    # be made again.
+    # The rows of a batch refer to each other by index. If some records are left out, the indices are wrong,
+    # so compute the rows again.
     if (len(dialogues), len(graphs)) != (len(batch.dialogues), len(batch.graphs)):
         batch = Batch(batch.lexicon)
         batch.add(dialogues, graphs)
@@ -225,10 +224,10 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
                 f"{lost} texts were removed while their graphs were written; run the command again"
             )
     sent += batch.discourse.send(tx)
-    # Read the results only now, so that the server does not wait for this client between the statements.
+    # Wait for the results only after all statements have been sent. This is faster than waiting after each.
     finish(sent)
-    # The turns of new dialogues have been compared with each other already. A dialogue that was loaded
-    # earlier may also have graphs in the store, so compare the new graphs with those.
+    # `Batch.add` has found the repetitions, clauses and entities of new dialogues. A dialogue that is already
+    # in the store may have further graphs there, so compute these data again from all of its graphs.
     elsewhere = {dialogue_of(read.of) for read in graphs} - unseen
     if elsewhere:
         write_discourse(tx, elsewhere, batch.graph_rows.analyses, batch.lexicon)
@@ -382,7 +381,6 @@ class _Writer:
     """Collects records in batches, and writes the batches in another thread."""
 
     def __init__(self, store: Target, report: LoadReport, grouping: GraphDialogues) -> None:
-        """Initialize the writer with an empty batch and the store's lexicon."""
         self._store = store
         self._grouping = grouping
         self._report = report
@@ -390,8 +388,8 @@ class _Writer:
         self._has_unwritten = False
         self._entries: list[LexiconEntry] = []
         self._batch = Batch(stored_lexicon(store))
-        # Use a single thread, because batches must be written in order: one may need records of an earlier
-        # one.
+        # Use a single thread, so that batches are written in order: the graphs in a batch may belong to
+        # dialogues in an earlier batch.
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="graphneg-load")
         self._pending: Future[bool] | None = None
         self._refused_by_server = 0
@@ -480,7 +478,7 @@ class _Writer:
         """Wait until the previous batch is written, and pass the current batch to the writing thread."""
         batch, self._batch = self._batch, Batch(self._batch.lexicon)
         self._settle()
-        # At most one batch is in flight, so memory use is bounded.
+        # While one batch is written, only one other batch is filled, so memory use is bounded.
         if batch.rows:
             self._pending = self._pool.submit(self._write, batch)
 
@@ -530,8 +528,8 @@ class _Writer:
         self._room(1 + len(dialogue.utterances) + len(dialogue.responses) + weight, size)
         self._batch.add([dialogue], graphs)
         if later:
-            # Graphs are compared with the other turns, to find repetitions, only if their dialogue is already
-            # in the store. So write the batch with the dialogue before the later graphs.
+            # The graphs in `later` are compared with the other turns of their dialogue only if the dialogue
+            # is already in the store. So write the dialogue now.
             self._flush()
         for read in later:
             self._add_graph(read)

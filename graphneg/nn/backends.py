@@ -112,7 +112,6 @@ class TorchBackend(Backend):
     """
 
     def __init__(self, folder: Path, tokenizer: Any, device: str, *, causal: bool = False) -> None:
-        """Initialize by loading the weights."""
         import torch
         from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
@@ -204,7 +203,6 @@ class CTranslate2Backend(Backend):
     """
 
     def __init__(self, folder: ModelFolder, tokenizer: Any, device: str) -> None:
-        """Initialize by converting the weights, if they are not converted yet, and loading them."""
         self._converted = folder.path if folder.converted else convert(folder, tokenizer)
         self._tokenizer, self._device = tokenizer, device
         self._translator = self._open(device)

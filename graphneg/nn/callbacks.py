@@ -37,7 +37,6 @@ class StepCallback(TrainerCallback):
     """
 
     def __init__(self, progress: Progress) -> None:
-        """Initialize with a progress display."""
         self._progress = progress
         self._stopping = False
 

@@ -159,7 +159,6 @@ class Encoder:
         threads: int | None = None,
         offline: bool = False,
     ) -> None:
-        """Initialize by loading the model."""
         if find_spec("sentence_transformers") is None:
             raise ModelError(f"encoders need sentence-transformers: {INSTALL}; static vectors do not")
         folder = locate(model, offline=offline)
@@ -220,7 +219,6 @@ class CachedEmbedder:
     """
 
     def __init__(self, embedder: Embedder, kept: int = KEPT, cache: str | Path | None = None) -> None:
-        """Initialize with an empty cache in memory, and open the cache file if a path is given."""
         self.name = embedder.name
         self.embedder = embedder
         self._kept = kept

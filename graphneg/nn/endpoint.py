@@ -59,7 +59,6 @@ class RequestError(Exception):
     def __init__(
         self, kind: Kind, message: str, status: int = 0, code: str = "", retry_after: float | None = None
     ) -> None:
-        """Initialize with the reason for the failure and the error message."""
         super().__init__(message)
         self.kind: Kind = kind
         self.status = status
@@ -88,7 +87,6 @@ class Endpoint:
     """
 
     def __init__(self, url: str, timeout: float) -> None:
-        """Initialize without connecting to the server."""
         if find_spec("httpx") is None:
             raise ModelError(f"served models need the httpx package: {INSTALL}")
         self.url = url

@@ -150,7 +150,6 @@ class Nucleus:
     """
 
     def __init__(self, top_p: float) -> None:
-        """Initialize the logits processor with the total probability of the tokens to keep."""
         self._top_p = top_p
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
@@ -195,7 +194,6 @@ class GumbelNoise:
     """
 
     def __init__(self, seeds: Sequence[int], dtype: str = "float32") -> None:
-        """Initialize one random number generator for each text in the batch."""
         import torch
 
         self._generators = [torch.Generator().manual_seed(seed) for seed in seeds]

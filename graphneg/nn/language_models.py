@@ -77,7 +77,6 @@ class LanguageModel(ABC):
     batch_size = 16
 
     def __init__(self, model: Any, tokenizer: Any, path: Path) -> None:
-        """Initialize with a loaded model and its tokenizer."""
         self.model = model
         self.tokenizer = tokenizer
         self.path = path

@@ -88,7 +88,6 @@ class ServedWriter:
     """
 
     def __init__(self, model: str, serving: ServerSettings | None = None, route: Route = "chat") -> None:
-        """Initialize without sending a request."""
         if route not in _PATHS:
             raise InputError(f"unknown route {route!r}; choose one of {', '.join(get_args(Route))}")
         self.name = model
@@ -410,7 +409,6 @@ class CountingWriter:
     """
 
     def __init__(self, writer: ServedWriter) -> None:
-        """Initialize with all counts 0."""
         self.name, self.route, self.serving = writer.name, writer.route, writer.serving
         self.first: ServerRequest | None = None
         self._writer = writer

@@ -188,7 +188,6 @@ class Pause:
     """A pause that all threads share. No thread sends a request before the pause is over."""
 
     def __init__(self) -> None:
-        """Initialize without a pause: requests can be sent immediately."""
         self._until = 0.0
         self._extending = Lock()
 
@@ -235,7 +234,6 @@ class SpendingLimit:
     """
 
     def __init__(self, serving: ServerSettings) -> None:
-        """Initialize with a total cost of 0."""
         self._serving = serving
         self._settled = Condition()
         self._awaited: list[float] = []

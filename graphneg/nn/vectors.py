@@ -55,7 +55,6 @@ class StaticVectors:
     """
 
     def __init__(self, path: str | Path) -> None:
-        """Initialize by reading the vectors."""
         bundled = resources.files("graphneg").joinpath(f"data/vectors/{BUNDLED}.npz")
         source = Path(str(bundled)) if path == BUNDLED else expand_home(path)
         try:
@@ -198,7 +197,6 @@ class Nearest:
     """
 
     def __init__(self, vectors: NDArray[float32]) -> None:
-        """Initialize the FAISS index with all vectors."""
         import numpy
 
         self._index = import_faiss().IndexFlatIP(vectors.shape[1])

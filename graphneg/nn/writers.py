@@ -309,7 +309,6 @@ class LocalWriter:
     """
 
     def __init__(self, model: LanguageModel, route: Route = "completion") -> None:
-        """Initialize with a loaded model."""
         if route == "chat" and not getattr(model.tokenizer, "chat_template", None):
             raise ModelError(f"{model.path}: its tokenizer has no chat template; choose the route completion")
         self.model = model

@@ -52,7 +52,7 @@ class View(Protocol):
 
     @property
     def path(self) -> str:
-        """The path below which all routes of the view are, such as ``/review``."""
+        """The beginning of the paths of all routes of the view, such as ``/review``."""
         ...
 
     def routes(self, pages: Pages) -> Sequence[BaseRoute]:

@@ -75,8 +75,9 @@ class LimitedProtocol(H11Protocol):
             transport: The transport of the connection.
         """
         super().connection_made(transport)
-        # Call `pause_writing` whenever the visitor does not read at once. By default, asyncio calls it only
-        # if 64 KiB wait to be sent, so a closed connection with a smaller rest would stay open for ever.
+        # Let asyncio call `pause_writing`, which starts a timer, as soon as a byte waits to be sent. By
+        # default, it waits for 64 KiB. If the visitor did not read a shorter response, the connection would
+        # stay open forever, even after it was closed here.
         transport.set_write_buffer_limits(high=0)
         self._since = self._opened = self.loop.time()
         self.key = address_key(self.client[0]) if self.client else ""
@@ -108,8 +109,8 @@ class LimitedProtocol(H11Protocol):
     def pause_writing(self) -> None:
         """Start the timer after which the connection is closed, because the visitor reads no more data."""
         super().pause_writing()
-        # asyncio calls this method when a part of the response can't be sent. Close the connection if this
-        # part is still there when the timer ends, even if the response is complete.
+        # asyncio calls `pause_writing` when bytes of the response wait to be sent, and `resume_writing` when
+        # all of them have been sent. If the timer ends before that, close the connection.
         seconds = STALL_SECONDS if self.has_session else OUTSIDE_STALL_SECONDS
         self._stalled_since = self.loop.time()
         self._stall = self.loop.call_later(seconds, self.transport.abort)
@@ -139,9 +140,9 @@ class LimitedProtocol(H11Protocol):
 
     @property
     def waiting_since(self) -> float:
-        """The time since which the server has been waiting for the visitor; infinite if it is not waiting."""
-        # In the state IDLE, the headers of a request are incomplete or have not begun. In the state
-        # SEND_BODY, the body of a request is incomplete.
+        """The time at which the server began to wait for the visitor; infinite if it is not waiting."""
+        # h11 reports IDLE until all headers of the next request have arrived, and SEND_BODY until its body
+        # has arrived.
         is_incomplete = self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
         stalled = inf if self._stalled_since is None else self._stalled_since
         return min(stalled, self._since if is_incomplete else inf)
@@ -153,7 +154,7 @@ class LimitedProtocol(H11Protocol):
             for one in self.connections
             if one is not self
             and isinstance(one, LimitedProtocol)
-            # A connection that is being closed stays open until the visitor has read the whole response.
+            # Count a closing connection as open until its whole response has been sent.
             and (not one.transport.is_closing() or one.transport.get_write_buffer_size())
         ]
         same_address = [one for one in others if one.key == self.key]
@@ -169,10 +170,10 @@ class LimitedProtocol(H11Protocol):
         return True
 
     def _close_longest_waiting(self, among: list[LimitedProtocol]) -> bool:
-        """Close one of the connections: the one on which the server has waited longest, if any."""
+        """Close the connection on which the server has waited longest. Return False if none may be closed."""
         last = self.loop.time() - PATIENCE_SECONDS
         waiting = [one for one in among if one.waiting_since <= last]
-        # If the server is busy with all of them, close one whose visitor is not logged in.
+        # If the server waits on none of the connections, close one whose visitor is not logged in.
         waiting = waiting or [one for one in among if not one.has_session and one._opened <= last]
         if not waiting:
             return False
@@ -191,10 +192,10 @@ class LimitedProtocol(H11Protocol):
         if self._deadline:
             self._deadline.cancel()
             self._deadline = None
-        # In the state IDLE, the server waits for the headers of the next request.
+        # IDLE: the server waits for the headers of the next request.
         if phase[0] is h11.IDLE:
             self._deadline = self.loop.call_later(HEAD_SECONDS, self._end)
-        # In the state SEND_BODY, the headers have arrived, and the server waits for the body.
+        # SEND_BODY: the headers of the request have arrived, and the server waits for its body.
         elif phase[0] is h11.SEND_BODY:
             seconds = LINGER_SECONDS if answered else BODY_SECONDS
             self._deadline = self.loop.call_later(seconds, self._end)

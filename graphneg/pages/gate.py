@@ -208,7 +208,6 @@ class Gate:
     """
 
     def __init__(self, application: ASGIApp, access: Access) -> None:
-        """Initialize the access control for an application."""
         self._application = application
         self._access = access
         self._guesses = PasswordLimiter()
@@ -237,11 +236,11 @@ class Gate:
         try:
             answer = await self._answer(request)
             await (answer or self._application)(scope, request.receive, guarded)
-        except ClientDisconnect:  # The visitor closed the connection while the body was being read.
+        except ClientDisconnect:  # The visitor has closed the connection, so send nothing.
             return
 
     async def _answer(self, request: Request) -> Response | None:
-        """Return a response to the request, or None if it should be passed on to the application."""
+        """Return a response to the request, or None if the application should respond to it."""
         path = request.url.path
         if refusal := self._reason_to_refuse(request):
             return _plain(refusal, 403)
@@ -379,8 +378,8 @@ _KEY = secrets.token_bytes(32)
 
 
 def _equal_in_constant_time(given: str, secret: str) -> bool:
-    # Compare digests, because the duration then does not depend on the lengths of the texts. The random key
-    # prevents an attacker from predicting the digest of a text.
+    # Compare digests, which all have the same length, so that the duration of the comparison does not reveal
+    # the length of the secret. The random key prevents an attacker from predicting the digest of a text.
     digests = (
         hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=_KEY).digest() for text in (given, secret)
     )

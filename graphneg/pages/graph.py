@@ -82,7 +82,6 @@ class GraphView:
     path = "/graph"
 
     def __init__(self, stores: ReopenedStore, seconds: float = SECONDS) -> None:
-        """Initialize the view without reading the store."""
         self._stores = stores
         self._seconds = seconds
         self._slots = QuerySlots(seconds)
@@ -352,7 +351,7 @@ def commonest_drawn(edges: Iterable[Edge], topics: int) -> Drawn:
 
 
 def rows_drawn(rows: Rows) -> Drawn | None:
-    """Draw the shifts that the rows of a query describe or, if none, the nodes and relationships in the rows.
+    """Draw the shifts in the rows of a query's result. Without shifts, draw the nodes and relationships.
 
     A row with the columns ``focus`` and ``perspective`` describes a shift. A row with the columns ``topics``
     and ``counts`` describes a path of several shifts.

@@ -129,7 +129,7 @@ class ScoreDistribution:
         """Return the share of responses whose score is lower than a value.
 
         Args:
-            value: A value of the score. It is rounded down to the next threshold.
+            value: A value of the score. If it is between two of the `thresholds`, it is rounded down.
 
         Returns:
             The share among the responses that have the score, from 0 to 1.
@@ -161,7 +161,6 @@ class NegativesIndex:
     """
 
     def __init__(self, source: Path, path: Path) -> None:
-        """Initialize the object, and read the number of records from the index."""
         self.source = source
         self._path = path
         self._state_of_file = _state_of_file(source)
@@ -513,7 +512,7 @@ def _labels(negative: Negative) -> set[tuple[str, str]]:
 
 
 def _edit_keys(negative: Negative) -> set[str]:
-    """Return a key for each edit, which is the same for similar edits in other records.
+    """Return a key for each edit of a record. Similar edits in other records have the same key.
 
     The key consists of the transform and of the root concepts of the edited part before and after the edit.
     If a generator has replaced the whole response, the key contains the texts instead of concepts.
@@ -548,8 +547,8 @@ def _sql_condition(asked: Filter) -> tuple[str, list[Any]]:
         values += [kind, value]
     if asked.text.strip():
         parts.append("negatives.n IN (SELECT rowid FROM words WHERE words MATCH ?)")
-        # Convert each word to "word"*, which matches all words that begin with it. The quotes are needed
-        # because words such as OR are operators in the query language of FTS5.
+        # Convert a search word such as coff to "coff"*, which matches all words that begin with it. The
+        # quotes are needed because words such as OR are operators in the query language of FTS5.
         values.append(" ".join(f'"{word}"*' for word in _WORD.findall(asked.text)) or '""')
     for score, limits in asked.ranges.items():
         for sign, limit in zip((">=", "<="), limits, strict=True):
@@ -575,7 +574,7 @@ def _place(source: Path) -> Path:
 
 
 def _is_free(path: Path) -> bool:
-    """Return whether an index can be written to a path: there is no file, or an index, which is replaced."""
+    """Return whether an index may be written to a path, where there is no file or only an older index."""
     try:
         open_regular(path).close()
     except FileNotFoundError:
@@ -603,7 +602,8 @@ def _is_current(path: Path, state: str) -> bool:
         return False
     try:
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as index:
-            # The index may come from somebody else. A view in place of a table could run without end.
+            # The index may come from an untrusted source, so compare its schema with the expected schema. If
+            # a view had replaced a table, a query on this view could run forever.
             return _schema(index) == _own_schema() and _fact(index, "state") == state
     # A damaged index counts as outdated.
     except sqlite3.Error:
@@ -617,15 +617,15 @@ def _schema(index: sqlite3.Connection) -> set[tuple[str, str, str | None]]:
 
 @cache
 def _own_schema() -> set[tuple[str, str, str | None]]:
-    """Return the `_schema` of the indexes that this version of graphneg writes."""
     with closing(sqlite3.connect(":memory:")) as index:
         index.executescript(f"{_TABLES}{_INDEXES}ANALYZE;")
         return _schema(index)
 
 
 def _record(content: bytes) -> str:
-    """Decompress a record. Raise `ValueError` if it is longer than a line of a file may be."""
-    # A few kilobytes in an index from somebody else could expand to gigabytes.
+    """Decompress a record. Raise `ValueError` if it is longer than `LONGEST_LINE` bytes."""
+    # Limit the length, because a few kilobytes in an index from an untrusted source could expand to
+    # gigabytes.
     stream = zlib.decompressobj()
     text = stream.decompress(content, LONGEST_LINE)
     if stream.unconsumed_tail:

@@ -167,7 +167,6 @@ class NegativesView:
     path = "/negatives"
 
     def __init__(self, indexes: Sequence[NegativesIndex]) -> None:
-        """Initialize the view with open indexes."""
         self._indexes = indexes
 
     def routes(self, pages: Pages) -> Sequence[Route]:
@@ -196,7 +195,7 @@ class NegativesView:
         """Do nothing, because `NegativesIndex` does not keep a file open."""
 
     def _index(self, number: int) -> NegativesIndex:
-        # Check the number: the URL may come from an earlier run of the server, which showed other files.
+        # Check the number of the file, because the URL may come from an earlier run, which showed more files.
         if number >= len(self._indexes):
             raise HTTPException(
                 404, f"there is no file {number}; the number of files is {len(self._indexes)}"
@@ -317,7 +316,7 @@ def _marked_pieces(negative: Negative, turn: int, change: TurnChange) -> Sequenc
 
 
 def _draw_graphs(turn: str, graphs: EditedPenman, id: str) -> tuple[str, Sequence[Side]]:
-    """Return the name of a turn, with the text and drawing of its graph before and after the edit."""
+    """Return the name of a turn, and the text and drawing of its graph before and after the edits."""
     texts = [graphs.before or "", graphs.after or ""]
     drawings: Sequence[Drawing | None] = (None, None)
     # If one of the graphs cannot be parsed, show both of them as text, without drawings.
@@ -337,10 +336,9 @@ def _scores(index: NegativesIndex, negative: Negative) -> list[tuple[str, float,
 
 def _histogram(spread: ScoreDistribution) -> Histogram:
     step = (len(spread.thresholds) - 1) // BARS
-    # `edges` has the number of values below each threshold. The last entry is the number of all values,
-    # because the highest value is not below any threshold.
-    edges = [*spread.below[:-1:step], spread.amount]
-    amounts = [after - before for before, after in pairwise(edges)]
+    # The numbers of values below the left edge of each bar, and finally the number of all values.
+    below_edges = [*spread.below[:-1:step], spread.amount]
+    amounts = [after - before for before, after in pairwise(below_edges)]
     most = max(*amounts, 1)
     width = 100 / len(amounts)
     heights = [round(100 * amount / most, 2) for amount in amounts]

@@ -87,7 +87,6 @@ class PasswordLimiter:
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Initialize the limiter. At first, the maximum number of attempts is allowed."""
         self._clock = clock
         self._all = Bucket(OF_ALL, OF_ALL.burst, clock())
         self._by_address: dict[str, Bucket] = {}
@@ -120,7 +119,10 @@ class PasswordLimiter:
         return self._by_address.setdefault(key, Bucket(OF_ONE, OF_ONE.burst, now))
 
     def _drop_idle_addresses(self, now: float) -> None:
-        """Forget addresses without recent attempts. If too many are left, forget the oldest address, too."""
+        """Forget addresses without recent attempts.
+
+        If too many addresses are left, also forget the address whose last attempt was longest ago.
+        """
         full_after = OF_ONE.burst / OF_ONE.per_second
         self._by_address = {
             key: bucket for key, bucket in self._by_address.items() if now - bucket.at < full_after

@@ -41,7 +41,7 @@ class SlotGroup:
     free: int
 
     def release(self) -> None:
-        """Free a slot, because its query has ended."""
+        """Count one more slot as free, because the query in it has ended."""
         self.free += 1
 
 
@@ -51,13 +51,11 @@ class QuerySlots:
     An instance must be used from a single event loop.
 
     Args:
-        seconds: Maximum number of seconds for a query in a slot without the shorter limit `QUICK_SECONDS`.
+        seconds: Maximum number of seconds for any query. For a query in a quick slot, `QUICK_SECONDS` is a
+            further limit.
     """
 
     def __init__(self, seconds: float) -> None:
-        """Initialize the slots, in each of which one query can run. At first, all slots are free."""
-        # The user sets the time limit of patient slots. If it is shorter than QUICK_SECONDS, it also applies
-        # to quick slots.
         self._slot_groups = (SlotGroup(seconds, PATIENT), SlotGroup(min(seconds, QUICK_SECONDS), QUICK))
 
     async def take(self) -> SlotGroup:
@@ -72,7 +70,7 @@ class QuerySlots:
         clock = asyncio.get_running_loop().time
         until = clock() + WAIT_SECONDS
         while True:
-            # The slots for long queries come first in the tuple, so they are used first.
+            # Use a slot for long queries if one is free, otherwise a slot for short queries.
             for candidate in self._slot_groups:
                 if candidate.free:
                     candidate.free -= 1

@@ -69,7 +69,6 @@ class ReviewView:
     path = "/review"
 
     def __init__(self, opened: Callable[[], Judgements]) -> None:
-        """Initialize the view without opening the judgements."""
         self._opened = opened
         self._judgements: Judgements | None = None
         self._opening = threading.Lock()

@@ -210,7 +210,7 @@ class CrossEncoder(EncoderRanker):
 
     @classmethod
     def _prepare(cls, network: Any, tokenizer: Any, seed: int, frozen: Collection[str]) -> None:
-        """Prepare a new network for training. Freeze parameters whose names have a prefix in ``frozen``."""
+        """Exclude parameters from training if their names begin with a prefix in ``frozen``."""
         freeze(network, frozen)
 
     def _shortened(self, response: str) -> str:

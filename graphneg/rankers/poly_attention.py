@@ -108,7 +108,7 @@ class PolyNetwork(nn.Module):
     def forward(
         self, context_ids: Tensor, context_mask: Tensor, response_ids: Tensor, response_mask: Tensor
     ) -> PolyOutput:
-        """Compute the logits of the given pairs, and of every context with every response in the batch.
+        """Compute the logits of all pairs, and of every context with every response in the batch.
 
         Args:
             context_ids: Token ids of the contexts, of shape (pairs, tokens).

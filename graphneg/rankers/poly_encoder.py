@@ -366,8 +366,7 @@ class PolyEncoder(EncoderRanker):
         self.tokenizer.truncation_side = "right"
         encoder.save_pretrained(str(folder))
         self.tokenizer.save_pretrained(str(folder))
-        # All versions of sentence-transformers accept these class paths, although newer versions have new
-        # paths.
+        # Use the old class paths, which newer versions of sentence-transformers accept, too.
         files: dict[str, Any] = {
             "modules.json": [
                 {"idx": 0, "name": "0", "path": "", "type": f"{_MODULES}.Transformer"},

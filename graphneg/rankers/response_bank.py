@@ -94,7 +94,7 @@ class ResponseBank:
     """
 
     def __init__(self, ranker: PolyEncoder, texts: Sequence[str], index: Any) -> None:
-        """Initialize a bank from its parts. To load a bank from a folder, use `open`.
+        """Initialize a bank with data that are in memory. To load a bank from a folder, use `open`.
 
         Args:
             ranker: The ranker that encoded the responses.

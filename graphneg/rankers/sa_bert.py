@@ -251,8 +251,8 @@ def add_speakers(network: Any, tokenizer: Any, seed: int) -> None:
     speakers = _SPEAKER_SCALE * _random_parameters(network, (SPEAKERS, 1, rows.shape[1]), generator)
     wider = torch.nn.Embedding(_TYPES, rows.shape[1])
     with torch.no_grad():
-        # The sum has the shape (speakers, segments, size). When its first two dimensions are flattened, the
-        # embedding of a type is in row segment + 2 * speaker.
+        # The sum of speaker vectors and segment embeddings has the shape (speakers, segments, size). After
+        # flattening, row segment + 2 * speaker is the embedding of this segment and this speaker.
         wider.weight.copy_((speakers + segments).flatten(0, 1))
     setattr(parent, name, wider)
     network.config.type_vocab_size = _TYPES
@@ -295,7 +295,7 @@ def _add_markers(network: Any, tokenizer: Any, generator: Any) -> None:
 
 
 def _random_parameters(network: Any, shape: Sequence[int], generator: Any) -> Any:
-    """Draw random parameters with the standard deviation of the encoder's own initialization."""
+    """Draw random parameters with the standard deviation that the encoder uses for initialization."""
     import torch
 
     return torch.randn(*shape, generator=generator) * getattr(network.config, "initializer_range", 0.02)

@@ -71,7 +71,7 @@ def turn_changes(negative: Negative) -> list[TurnChange]:
         One `TurnChange` for each turn of the context, and one for the response.
     """
     original = negative.original
-    # A field of `original` is None if this part was not edited, so `negative` still has the original text.
+    # If the context or the response was not edited, its field in `original` is None. Use that of `negative`.
     context = negative.context if original.context is None else original.context
     response = negative.response if original.response is None else original.response
     old = (*context, Turn(negative.speaker, response))

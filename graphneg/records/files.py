@@ -270,7 +270,7 @@ def schema() -> Any:
         "distance": number,
         "proved": pa.bool_(),
     }
-    # The fields that are not in `types` are texts.
+    # All fields that `types` does not contain are strings.
     return pa.schema([(name, types.get(name, text)) for name in FIELDS])
 
 

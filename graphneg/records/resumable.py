@@ -176,7 +176,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             raise InputError(f"{STANDARD_OUTPUT}: standard output can't be resumed; name a file")
         self._path = path
         self._fingerprint, self._content_digest = fingerprint, content_digest
-        # The note beside a finished file identifies the run that wrote the file by its settings and content.
+        # `_run` identifies the run by its settings and content. The run note of a finished file contains it.
         self._run = f"{fingerprint} {content_digest}"
         self._file: BinaryIO | None = None
         self._written = hashlib.sha256()
@@ -198,8 +198,8 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
                     stack.enter_context(self._file)
             self._negatives, self._dialogues = self.resumed.negatives, self.resumed.dialogues
             self._notes, self._last = self.resumed.notes, self.resumed.last
-            # Make a checkpoint for a new part file immediately. Even if this run is killed right after that,
-            # the checkpoint tells the next run that graphneg wrote the part file.
+            # Write a checkpoint for a new part file at once. If this run is killed, the next run can see from
+            # the checkpoint that graphneg wrote the part file.
             if not (self.resumed.is_complete or self.resumed.dialogues):
                 self.checkpoint(0)
             # The file was opened without an error, so keep its lock until `close` is called. After an error,
@@ -280,8 +280,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         if not self.resumed.is_complete:
             with self._writing():
                 self._open_file.flush()
-                # Another program may have changed the part file, because it is an ordinary file in a folder
-                # of the user.
+                # Check that no other program has changed the part file, which lies in a folder of the user.
                 if file_digest(self._part) != self._written.hexdigest():
                     raise InputError(
                         f"{self._part}: another program changed this file during the run; run the command "
@@ -309,12 +308,11 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
 
     @property
     def _open_file(self) -> BinaryIO:
-        """The open part file."""
         assert self._file is not None, "the file is complete already"
         return self._file
 
     def _facts(self) -> dict[str, Any]:
-        """Return the values about the progress of the run that each checkpoint stores."""
+        """Return the progress of the run, such as its number of dialogues, for a checkpoint."""
         done = {"dialogues": self._dialogues, "negatives": self._negatives}
         return {**done, "notes": self._notes, "last": self._last}
 
@@ -448,7 +446,6 @@ class NegativeStream(ABC):
     """
 
     def __init__(self) -> None:
-        """Initialize the stream without computing negatives."""
         self.summary = Summary()
         self.resumed = Resumed()
         self._made: int | None = None
@@ -464,7 +461,7 @@ class NegativeStream(ABC):
         return "negatives to be made"
 
     def __repr__(self) -> str:
-        """Return the name of the class and the description of the request."""
+        """Return the name of the class, followed by `description`."""
         return f"<{type(self).__name__}: {self.description}>"
 
     def __len__(self) -> int:
@@ -548,7 +545,7 @@ class NegativeStream(ABC):
         from graphneg.records.shards import ShardBatch
 
         for finished in self.run(skip, tuple[Negative, ...]):
-            # If the batch has no `places`, sort the negatives by the ids of their dialogues.
+            # `places` contains sort keys of the negatives. If it is empty, sort by the ids of the dialogues.
             at = finished.places or [natural_order(negative.dialogue) for negative in finished.negatives]
             items = [(place, to_record(one)) for place, one in zip(at, finished.negatives, strict=True)]
             yield ShardBatch(finished.dialogues, items, finished.last)

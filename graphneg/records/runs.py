@@ -70,8 +70,8 @@ def _check_place(path: Path, *faults: tuple[bool, str]) -> None:
     """  # noqa: DOC501
     try:
         path.exists()
-    # The path cannot be checked: for example, the name is too long, symbolic links form a loop, or a folder
-    # may not be read.
+    # `exists` raises an error if, for example, the name is too long, symbolic links form a loop, or the
+    # folder is not readable.
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}; name another file") from error
     folder = path.parent
@@ -178,7 +178,7 @@ def remove_finished(path: Path) -> None:
 
 
 def _finished_note(path: Path, fingerprint: str) -> RunNote:
-    """Return the note that describes the run of a finished file: a hidden JSON file in the same folder."""
+    """Return the run note of a finished file, which is a hidden JSON file in the same folder."""
     return RunNote(path.with_name(f".{path.name}.run.json"), fingerprint)
 
 
@@ -196,7 +196,6 @@ def file_digest(path: Path) -> str:
 
 
 def _exists_error(path: Path, which: str = "") -> InputError:
-    """Return the error for an existing file that must not be replaced."""
     error = InputError(
         f"{path}: the file already exists{which}; name another file, or overwrite it (--overwrite)"
     )
@@ -302,7 +301,7 @@ def replacing(path: Path, token: str = "") -> Generator[Path]:
             socket, device or dangling link.
     """  # noqa: DOC501
     try:
-        # Check all outputs here, because renaming the finished file would remove a pipe of another program.
+        # Refuse a path that is a pipe, for example: renaming the finished file would replace the pipe.
         if _is_irregular(path):
             raise InputError(f"{path}: {_IRREGULAR}")
         with scratch_file(path, token) as unfinished:

@@ -102,7 +102,7 @@ class Header:
 
     @property
     def common(self) -> dict[str, Any]:
-        """The values of the header that must be the same in all shards of a result, as JSON values."""
+        """The values of the header that must be equal in all shards that are merged, as JSON values."""
         # Convert the header to JSON and back, so that a header that was just created equals one that was read
         # from a file: tuples become lists.
         facts = json.loads(json.dumps(asdict(self), default=str))
@@ -213,7 +213,7 @@ class ShardFile:
     header: Header = field(init=False)
 
     def __post_init__(self) -> None:
-        """Read the header."""
+        """Read the header, and raise `InputError` if the path is not the finished file of a shard."""
         # Refuse folders first, because `part_note` below needs a file name, and a folder such as "." has
         # none.
         if self.path.is_dir():
@@ -252,7 +252,7 @@ class ShardFile:
             end = parse_typed(last, _End, str(self.path))
         except InputError as error:
             raise self._damaged_error("is incomplete") from error
-        # A last line without a line end may be incomplete.
+        # Refuse a file whose last line has no line end, because the line may be incomplete.
         if not last.endswith(b"\n") or end.digest != digest.hexdigest():
             raise self._damaged_error("was changed or damaged")
         return end.digest
@@ -272,7 +272,7 @@ class ShardFile:
                 if number == 1:
                     continue
                 where = f"{self.path}, line {number}"
-                # Lines with items are JSON arrays. Only the last line of the file is a JSON object.
+                # A line that contains items is a JSON array. The last line of the file is a JSON object.
                 if line.startswith(b"{"):
                     end = parse_typed(line, _End, where)
                     if (end.places, end.items) == (places, items) and not file.read(1):

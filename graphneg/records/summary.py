@@ -62,7 +62,6 @@ class Summary:
     """
 
     def __init__(self) -> None:
-        """Initialize all counts with zero."""
         self.negatives = 0
         self.transforms: Counter[tuple[str, str]] = Counter()
         self.skipped: Counter[str] = Counter()
@@ -135,7 +134,7 @@ class Summary:
 
     @property
     def records(self) -> int:
-        """The number of negatives and twins."""
+        """The number of records, which is the number of negatives plus the number of their twins."""
         return self.negatives + self.twins
 
     @property
@@ -221,7 +220,7 @@ class Summary:
             summary.transforms.update({(name, category): n for name, category, n in state["transforms"]})
             summary.skipped.update(state["skipped"])
             summary.examples = {code: list(examples) for code, examples in state["examples"].items()}
-            # Checkpoints of older versions of graphneg lack these counts, which then stay 0.
+            # Older versions of graphneg stored no counts of target features and twins. Leave these at 0.
             for name, (count, met) in state.get("wished", {}).items():
                 summary.target_features[name], summary.features_met[name] = count, met
             twins, proved, unproved = state.get("pairs", (0, 0, 0))
@@ -248,10 +247,10 @@ def edited_texts(negative: Negative) -> list[tuple[str, str]]:
         before = [turn.text for turn in negative.original.context]
         after = [turn.text for turn in negative.context]
         if len(before) != len(after):
-            # Turns were removed, so turns at the same position cannot be compared. Compare whole contexts.
+            # If turns were removed, turn 3 is not the same turn before and after. Compare whole contexts.
             pairs.append((" ".join(before), " ".join(after)))
         else:
-            # Skip the turns that were not edited, because they would increase the mean overlap.
+            # Skip turns that were not edited: their overlap is 1, which would increase the mean overlap.
             pairs += [(old, new) for old, new in zip(before, after, strict=True) if old != new]
     if negative.original.response is not None:
         pairs.append((negative.original.response, negative.response))

@@ -68,9 +68,9 @@ class SelectionCriteria:
         max_score: Highest score that the judge may give to a negative; None for no maximum.
         absolute_margin: Minimum difference between the judge's scores of the correct response and of a
             negative; None for no minimum.
-        relative_margin: The same difference as a fraction of the correct response's score, from 0 to 1. A
-            negative may score at most ``1 - relative_margin`` times the score of the correct response. None
-            for no minimum.
+        relative_margin: Like ``absolute_margin``, but as a fraction (0 to 1) of the score of the correct
+            response. A negative may score at most ``1 - relative_margin`` times this score. None for no
+            minimum.
     """
 
     per_context: int | None = None
@@ -108,7 +108,7 @@ class SelectionCriteria:
 
     @property
     def compares(self) -> bool:
-        """Whether a criterion limits the margin between the scores of a negative and a correct response."""
+        """Whether ``absolute_margin`` or ``relative_margin`` is set."""
         return self.absolute_margin is not None or self.relative_margin is not None
 
     def refusal(self, scores: Mapping[str, float], right: float | None) -> str | None:
@@ -220,7 +220,7 @@ class SelectedNegatives(NegativeStream):
         self._progress.finish()
 
     def settings(self) -> Mapping[str, Any]:
-        """Return the settings that determine the output. The batch size is not one of them."""
+        """Return the settings that determine the output. They do not include the batch size."""
         with open(self._path, "rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         choice = self._choice
@@ -270,7 +270,8 @@ class SelectedNegatives(NegativeStream):
         """Add scores to records.
 
         Yields:
-            Each record with its scores, and the judge's score of the correct response; None if it is unknown.
+            Each record with its scores, and the judge's score of the correct response to the same context.
+            This score is None if it is not needed or if the record has no correct response.
         """
         contexts = [[turn.text for turn in record.context] for record in records]
         answers: list[float] = []
@@ -291,7 +292,7 @@ class SelectedNegatives(NegativeStream):
             yield msgspec.structs.replace(record, scores=scores), rights.get(index)
 
     def _order(self, record: Negative) -> tuple[float, float, float, int]:
-        """Return a sort key for the records of a context. Better records have smaller keys."""
+        """Return a sort key for the records of a context. Records with smaller keys are chosen first."""
         scores = record.scores
         drawn = number(self._seed, "choice", record.id)
         return scores.get(ANSWERS, 0.0), -scores.get(SELECTIONAL_FIT, 1.0), -scores[CONTEXT_OVERLAP], drawn
@@ -319,6 +320,6 @@ _ALL = ""
 
 
 def _names(record: Negative) -> set[str]:
-    """Return the names under which a chosen record is counted: its transforms, its categories and `_ALL`."""
+    """Return the keys under which quotas count a record: its transforms, its categories and `_ALL`."""
     made_by = (edit.transform for edit in record.edits if edit.transform is not None)
     return {_ALL, *record.categories, *made_by}

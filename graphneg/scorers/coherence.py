@@ -133,7 +133,7 @@ class WindowSplitter:
         return windows
 
     def _fitting(self, lengths: Sequence[int]) -> int:
-        """Return how many turns fit into a window that begins with the first of the given turns."""
+        """Return how many turns, from the first turn on, fit into a window."""
         return bisect_right(list(accumulate(lengths)), self.room)
 
 
@@ -452,7 +452,7 @@ class DialogueVersions:
         id: The id of the dialogue and the index of the last turn, joined by ``#``.
         original: The turns before any edit.
         edited: The edited versions.
-        twins: Twins of edited versions, which are coherent.
+        twins: Coherent dialogues that were made by the same construction as an edited version.
     """
 
     id: str
@@ -545,8 +545,8 @@ def original_turns(item: Negative) -> Turns:
     """
     context, response = item.original.context, item.original.response
     context = item.context if context is None else context
-    # Only the last speaker of the edited dialogue is stored. If the edit changed the number of turns, the
-    # last turn before the edit may have another speaker, who is treated as unknown.
+    # A record contains only the speaker of the edited response. If the edit changed the number of turns, the
+    # original response may be by another speaker. An empty string stands for this unknown speaker.
     speaker = item.speaker if len(context) == len(item.context) else ""
     return _with_response(context, response or item.response, speaker)
 

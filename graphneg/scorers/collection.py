@@ -71,7 +71,7 @@ class ContextChoice:
         """Check that ``top``, ``per_dialogue`` and ``max_turns_back`` are positive.
 
         Raises:
-            InputError: One of them is less than 1.
+            InputError: One of the three numbers is less than 1.
         """
         if min(self.top, self.per_dialogue, self.max_turns_back) < 1:
             raise InputError("top, per_dialogue and max_turns_back must each be at least 1")
@@ -218,8 +218,8 @@ def _write_in_batches(
     with ResumableWriter(path, fingerprint(settings), overwrite=overwrite) as writer:
         done, written = writer.resumed.dialogues, writer.resumed.negatives
         bar.advance(done)
-        # The items are in the same order in each run, so the items that an interrupted run has finished come
-        # first. They are skipped.
+        # Skip the items that an interrupted run has finished. They come first, because `items` has the same
+        # order in each run.
         rest = islice(items, done, None)
         while some := list(islice(rest, BATCH)):
             for line in lines(some):
@@ -326,7 +326,7 @@ class FileResponses(Generator):
         ]
 
     def settings(self) -> Mapping[str, object]:
-        """Return a digest of the file from which the responses are read, as the only setting."""
+        """Return a digest of the file of responses, because only the file determines the output."""
         return {"responses": hashlib.sha256(self._path.read_bytes()).hexdigest()}
 
 

@@ -65,7 +65,7 @@ MIX: tuple[Kind, ...] = (*KINDS, *KINDS[:3], *KINDS[:2])
 Of ten pairs, three are ``restated``, three ``crossed``, two ``elsewhere``, one ``agreed`` and one ``later``.
 """
 _OWN_WORDS = 7
-"""One in this many contradictions is reworded only by templates, even if there are sentences of other
+"""One of seven contradictions is reworded only by templates, even if there are sentences of other
 speakers."""
 
 TRANSFORMS = ("polarity_flip", "antonym_substitution", "self_contradiction")
@@ -254,9 +254,10 @@ def _contradiction_in_turn(
         for where, part in ((at, part) for at in said for part in typed_sentences(before[at].text)):
             if (shared := len(words & set(content_lemmas(part.text)))) > most:
                 most, earlier, sentence = shared, where, part.text
-    # Choose another turn of the same speaker, whose text may be added to responses. If the contradiction was
-    # added to a later turn than the statement, choose the original text of the later turn. Otherwise choose
-    # the speaker's next turn or, if there is none, the speaker's last other turn.
+    # Choose `other`, the text of a turn of the same speaker that may be added to responses. If the statement
+    # and the contradiction are in different turns, `other` is the original text of the turn with the
+    # contradiction. If they are in the same turn, it is the speaker's next turn or, if there is none, the
+    # speaker's last other turn.
     if _speaks_of_oneself(sentence) and _speaks_of_oneself(added[0]):
         other = turn if earlier != turn else next((at for at in own if at > turn), own[-1] if own else None)
         if other is not None and before[other].text:
@@ -294,7 +295,7 @@ class _Claim:
 
 
 def _claim(item: Contradiction, others: DenialWordings | None, seed: int) -> _Claim:
-    """Collect wordings of a statement and its contradiction. In a tenth of the items, swap them."""
+    """Collect wordings of a statement and its contradiction. In a tenth of the cases, swap the two."""
     # The templates reword only denials. Either the contradiction or the statement is a denial, so try both.
     if wordings := reword_denial(item.contradiction):
         said, contradicting = wordings.affirmed, wordings.denied
@@ -313,7 +314,7 @@ def _claim(item: Contradiction, others: DenialWordings | None, seed: int) -> _Cl
         new_said, new_contrary = others.affirmed, others.denied
 
     def saying(wordings: Sequence[str]) -> tuple[str, ...]:
-        """Return one copy of the earlier utterance per wording, which takes the place of the statement."""
+        """Return copies of the earlier utterance. In each, another wording replaces the statement."""
         return tuple(item.earlier.replace(item.sentence, text, 1) for text in wordings)
 
     if item.sentence not in item.earlier:
@@ -366,13 +367,13 @@ def _responses(
 
 def _opposite_polarity(text: str, spoken: Sequence[str]) -> str:
     """Return a sentence of another speaker: an affirmation if ``text`` is a denial, otherwise a denial."""
-    # The sentence is added to the response `text`. Each response then contains one denial and one
+    # The caller adds the returned sentence to `text`. Then each response contains one denial and one
     # affirmation, so the word "not" does not reveal whether the response is contradictory.
     return min(spoken, key=lambda other: denies(other) is denies(text))
 
 
 def _of_another_dialogue(claim: _Claim, claims: Sequence[_Claim], seed: int) -> _Claim:
-    """Return a random claim from another dialogue; without other dialogues, the next claim in the list."""
+    """Return a random claim from another dialogue. If there is none, return the claim after ``claim``."""
     start = number(seed, "elsewhere", claim.source.id) % len(claims)
     rotated = chain(islice(claims, start, None), islice(claims, start))
     others = (item for item in rotated if item.source.dialogue != claim.source.dialogue)

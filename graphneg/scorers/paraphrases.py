@@ -62,7 +62,7 @@ _COMMON_FRACTION, _COMMON_COUNT = 0.02, 20
 this number of statements (20)."""
 # Maximum number of sentences by other speakers that can replace one statement or one contradiction.
 _MAX_REPLACEMENTS = 4
-# Number of most similar sentences that are considered for each statement or contradiction.
+# Number of sentences from which the replacements for a statement or contradiction are chosen.
 _CANDIDATES = 64
 
 
@@ -188,8 +188,8 @@ def _templates() -> Mapping[tuple[str, str], list[tuple[str, str]]]:
     """Read the sentence templates from ``templates.tsv``.
 
     Returns:
-        Pairs of the cells ``needs`` and ``template``, such as ``("nothing", "{subject} do not {verb}")``,
-        keyed by auxiliary and side, such as ``("do", "denied")``.
+        The templates, each with its condition, for example ``("nothing", "{subject} do not {verb}")``. The
+        keys consist of an auxiliary and ``denied`` or ``affirmed``, for example ``("do", "denied")``.
     """
     table: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for row in _rows("templates"):
@@ -231,12 +231,12 @@ class Contradiction:
 def paraphrases(
     contradictions: Sequence[Contradiction], statements: Mapping[str, str], embedder: Embedder
 ) -> list[DenialWordings | None]:
-    """Find sentences of other speakers that can replace contradictions and statements.
+    """Find sentences of other speakers with nearly the same meaning as a contradiction or its statement.
 
-    For each contradiction, the result contains denials that are similar to it, and affirmations that are
-    similar to the statement. They come from other dialogues. A denial must share a rare word with the
-    statement, and it must not be clearly more similar to the statement than to the contradiction. Raises
-    `ModelError` if FAISS is not installed.
+    Each contradiction (*I do not keep bees*) contradicts a statement (*I keep bees*). The result contains
+    denials that are similar to the contradiction, and affirmations that are similar to the statement. They
+    come from other dialogues. A denial must share a rare word with the statement, and it must not be clearly
+    more similar to the statement than to the contradiction. Raises `ModelError` if FAISS is not installed.
 
     Args:
         contradictions: The contradictions. A contradiction gets no sentences if it is not a denial, or if its
@@ -270,7 +270,7 @@ def paraphrases(
         others = [
             text
             for text in denied
-            # Leave out the sentences of the statement's own dialogue, which include the statement itself.
+            # Leave out sentences of the same dialogue, which include the statement.
             if statements[text] != item.dialogue and rare_words.intersection(content_lemmas(text))
         ]
         same = [text for text in affirmed if statements[text] != item.dialogue]

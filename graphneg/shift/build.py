@@ -258,9 +258,9 @@ def shifts_of(pairs: Sequence[KeywordPair], embedder: Embedder) -> list[Shift]:
 
 
 def _pairs_of(store: Store, ids: Sequence[str]) -> list[DialogueShifts]:
-    """Return, for each dialogue, its texts and its pairs of a post and a reply.
+    """Read the texts of dialogues, and the pairs of a post and a reply in each dialogue.
 
-    The replies to a turn are the next turn and the correct responses to it.
+    The replies to a turn are the next turn and the correct responses to the turn.
 
     Returns:
         The texts and pairs, one object per dialogue.
@@ -361,7 +361,7 @@ def _write(
     lexicon = stored_lexicon(tx)
     for terms in in_transactions(sorted({row["text"] for name in _MENTIONS for row in rows[name]}), MAX_ROWS):
         finish(write_terms(tx, terms, lexicon))
-    # The following statements only link terms that already exist. All terms were therefore created above.
+    # The Cypher statements below only add relationships between terms. All terms were created above.
     for name, given in rows.items():
         for some in in_transactions(given, MAX_ROWS):
             run(tx, f"shift/{name}", rows=some)
@@ -369,7 +369,7 @@ def _write(
 
 
 def _is_being_removed(state: Record, method: Mapping[str, str]) -> bool:
-    """Return whether the shift graph is being deleted. Refuse a different keyword extractor or embedder."""
+    """Check that ``method`` built the shift graph, and return whether the graph is being deleted."""
     before = {name: state[name] for name in method}
     if before != method:
         raise InputError(
@@ -382,11 +382,11 @@ def _is_being_removed(state: Record, method: Mapping[str, str]) -> bool:
 
 
 def _forget(store: Store, method: Mapping[str, str], progress: Progress) -> None:
-    """Delete the shift graph in several transactions. Raise an error if another run also starts to do so."""
+    """Delete the shift graph in several transactions. Raise an error if another run deletes it, too."""
     me = uuid4().hex
 
     def removed(tx: ManagedTransaction, name: str) -> int:
-        """Delete a part of the shift graph, unless another run has started to delete it."""
+        """Run a query that deletes up to `MAX_ROWS` objects, unless another run is deleting the graph."""
         # Check in the same transaction that no other run has started to delete the graph. Otherwise this run
         # might delete what the other run has written since then.
         if not run(tx, "shift/forgetting", run=me):

@@ -65,7 +65,7 @@ class CandidateOptions:
 
     @classmethod
     def paper(cls) -> CandidateOptions:
-        """Return the settings of CAPT: all foci are from the post, candidates are one edge from a focus."""
+        """Return the settings of CAPT: only the post has foci, and candidates are one edge from a focus."""
         return cls(turns=1, hops=1, max_candidates=1_000_000)
 
     def split(self, focus: str, candidates: Sequence[str]) -> list[tuple[str, ...]]:
@@ -169,7 +169,8 @@ def posts(shifts: ShiftGraph, replies: Sequence[Reply], reach: CandidateOptions)
     for reply, keywords in zip(replies, salient, strict=True):
         foci: list[Focus] = []
         for text in filter(known.__contains__, keywords):
-            # Take one candidate more than needed, because the perspective of the reply is removed below.
+            # The perspective of the reply may be among the candidates and is removed in the next statement,
+            # so take one more candidate than needed.
             ranked = known[text].ranked[: reach.max_candidates + 1]
             candidates = tuple(other for other in ranked if other != reply.perspective)[
                 : reach.max_candidates

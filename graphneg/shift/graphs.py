@@ -156,7 +156,7 @@ class Likelihoods:
 
 
 class ShiftGraph:
-    """The shift graph of a store. Its parts are read when they are needed, and cached."""
+    """The shift graph of a store. The shifts from a focus are read when they are needed, and cached."""
 
     def __init__(self, store: Store) -> None:
         """Initialize the object without reading the shift graph.
@@ -214,7 +214,8 @@ class ShiftGraph:
         ways = {focus: list(shifts[focus])[: WAYS if hops > 1 else 0] for focus in missing}
         onward = self.from_each(term for some in ways.values() for term in some)
         for focus in missing:
-            # A path of two shifts needs a keyword in the middle from which replies shift to another keyword.
+            # Keep only the keywords (`way`) from which there are shifts. They lead to perspectives two edges
+            # away.
             leading = [way for way in ways[focus] if onward[way]]
             found[focus, hops] = self._smoothed(shifts[focus], leading, onward)
         _keep(self._likelihoods, found, KEPT // 4)
@@ -226,8 +227,7 @@ class ShiftGraph:
         """Return the smoothed probabilities of perspectives after a focus; see the module docstring."""
         prior, total = self.prior, sum(counts.values())
         share = BACK_OFF if ways else 0.0
-        # The rest of the smoothing mass is distributed by P(p): how often replies shift to perspective p,
-        # whatever the focus is.
+        # `rest` is the factor of P(p) in the formula of the module docstring.
         rest = STRENGTH * (1 - share) / (total + STRENGTH)
         mass: dict[str, float] = dict(counts)
         taken = sum(counts[way] for way in ways)

@@ -201,8 +201,8 @@ class SpacyExtractor(ABC):
     def _keyword_token(self, token: Any) -> KeywordToken:
         text: str = token.text
         kind: WordClass | None
-        # `notes` is non-empty only if no spaCy model is installed. There are then no lemmas and no parts of
-        # speech.
+        # If no spaCy model is installed, `notes` contains a message. Then count every word that is not a stop
+        # word as a noun, and use the word itself as its lemma.
         if self.notes:
             lemma, kind = token.lower_, None if token.is_stop else "noun"
         elif self._language == "en":
@@ -220,8 +220,8 @@ class SpacyExtractor(ABC):
         kinds = {word.kind for word in words}
         if None in kinds or len(words) == 1:
             return None not in kinds
-        # Phrases with a verb, such as "cab spend", hardly ever occur in more than one text. Phrases without a
-        # noun are excluded, too.
+        # Exclude phrases with a verb, such as "cab spend", because they hardly ever occur in more than one
+        # text. Also exclude phrases without a noun.
         if "verb" in kinds or "noun" not in kinds:
             return False
         # In English, the last word must be a noun, which excludes "battery dead". A word such as "tomorrow"
@@ -320,7 +320,8 @@ class YakeExtractor(SpacyExtractor):
     Among the keywords that YAKE finds, only phrases without stop words are used. A name with several words is
     a keyword as a whole, but its parts are not: "San Francisco" gives ``san francisco``, but not ``san``.
 
-    YAKE's own score ``h`` is 0 or more, and a lower score is better. It is converted into ``1 / (1 + h)``.
+    YAKE gives each keyword a score ``h`` of 0 or more, where lower is better. The salience of the keyword is
+    ``1 / (1 + h)``.
     """
 
     method = "yake"

@@ -119,12 +119,12 @@ class Neighbourhood:
 
     @property
     def more_perspectives(self) -> int:
-        """The number of topics that replies shift to from this topic, but that ``moves_to`` does not list."""
+        """Number of topics with shifts from this topic that are left out of ``moves_to``."""
         return self.perspectives - len(self.moves_to)
 
     @property
     def more_foci(self) -> int:
-        """The number of other topics with shifts to this topic that ``comes_from`` does not list."""
+        """Number of other topics with shifts to this topic that are left out of ``comes_from``."""
         return self.other_foci - len(self.comes_from)
 
 
@@ -192,7 +192,8 @@ def layout(around: Neighbourhood) -> list[Curve]:
     parts = [i / POINTS for i in range(POINTS + 1)]
     sides: dict[int, list[CountedShift]] = {0: [], 1: [], -1: [*around.comes_from]}
     for shift in around.moves_to:
-        # A shift from the topic to itself is drawn as a loop, whose side is 0.
+        # A shift from the topic to itself gets the side 0 (a loop). All other shifts from the topic get the
+        # side 1 (right).
         sides[int(shift.perspective != shift.focus)].append(shift)
     curves: list[Curve] = []
     for side, shifts in sides.items():
@@ -269,7 +270,7 @@ def _figure(around: Neighbourhood) -> figure:
 
 
 def _columns(curves: Sequence[Curve]) -> dict[str, Sequence[Any]]:
-    """Return the columns of a bokeh data source. Each column has one value per curve."""
+    """Return the data of the curves as the columns of a bokeh data source."""
     return {
         "xs": [[x for x, _ in curve.points] for curve in curves],
         "ys": [[y for _, y in curve.points] for curve in curves],
@@ -294,7 +295,7 @@ def page(around: Neighbourhood) -> str:
         around: The topic and its shifts.
 
     Returns:
-        The HTML. The data source ``shifts`` of the drawing has a row for each curve.
+        The HTML of the page.
     """
     require_bokeh()
     colours = {"left": COLOURS[-1], "loop": COLOURS[0], "right": COLOURS[1]}

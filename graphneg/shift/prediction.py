@@ -320,7 +320,7 @@ def examples_of(
         reached = shifts.from_each(focus for _, focus, _ in moves) if reach else {}
         for reply, focus, perspective in moves:
             post = reply.turns[-1]
-            # The prompt for the causal model lists no candidate perspectives, so neither do the examples.
+            # The prompt for the causal model lists no candidates, so its training examples list none either.
             if reach is None:
                 example = Example(source_without_candidates(post, focus), f" {perspective}")
                 found.append((reply.id, example))
@@ -340,7 +340,7 @@ PRIOR = 1.0
 
 
 def _required_model(model: str | Path | None, kind: str) -> str | Path:
-    """Return the model that the user gave, or raise an error with the training command if it is None."""
+    """Return ``model``. If it is None, raise an error that tells the user how to train a model."""
     if model is None:
         raise ModelError(
             f"the {kind} predictor needs a model, a folder or a hub id, trained on perspectives: "
@@ -420,7 +420,7 @@ class CausalPredictor:
         return best_of_each(post, subsets, (scores[text] for text in texts), self._prior)
 
     def _scores(self, source: list[int], targets: Mapping[str, Sequence[int]]) -> dict[str, float]:
-        """Return the log-probability of each candidate as the continuation of a prompt (all as token ids)."""
+        """Return the log-probability of each candidate as the continuation of a prompt, all as token ids."""
         import torch
 
         model, device = self._model.model, self._model.device

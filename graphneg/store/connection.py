@@ -215,8 +215,8 @@ def translate_driver_errors(
     try:
         yield
     except (Neo4jError, DriverError) as error:
-        # If the query itself is wrong, report its error, even if the disk is full. For any other error, look
-        # for a visible failure of the server first, because it explains more than the error.
+        # If the query is wrong, report its error. For any other error, first check the server, for example
+        # for a full disk, because this explains more than the error of the driver.
         seen = None if _is_of_the_query(error) else diagnose()
         raise StoreError(f"{server}: {seen}" if seen else _explain(error, server, if_silent)) from error
 
@@ -297,10 +297,10 @@ NOT_OF_CONTENT = ("Neo.ClientError.Security.", "Neo.ClientError.Database.", "Neo
 
 
 class _ConnectionAbandoned(asyncio.CancelledError):
-    """Raised in a transaction to end it without another message to the server.
+    """An exception that ends a transaction without sending another message to the server.
 
-    For other exceptions, the driver rolls the transaction back and uses the connection again. For
-    ``CancelledError``, it closes the connection, in its synchronous version, too.
+    After any other exception, the driver rolls the transaction back and keeps the connection. After a
+    ``CancelledError``, it closes the connection, even in code that does not use asyncio.
     """
 
 
@@ -379,7 +379,6 @@ class Store(AbstractContextManager["Store"]):
         turn: Callable[[], AbstractContextManager[None]] = nullcontext,
         server: OwnServer | None = None,
     ) -> None:
-        """Initialize the store with an open driver."""
         self.description = description
         self.reader = reader
         """The check and the driver for untrusted queries."""
@@ -558,7 +557,7 @@ class Store(AbstractContextManager["Store"]):
             session.run(as_literal(cypher_text("stop/terminate")), {"connection": connection}).consume()
 
     def _end_runaway(self) -> None:
-        """End an embedded server that does not stop a query, unless other processes use it."""
+        """End the embedded server, because it cannot stop a query. Do nothing if other processes use it."""
         if self._server:
             self._server.end_if_alone()
 
@@ -609,7 +608,7 @@ class Store(AbstractContextManager["Store"]):
         driver: Driver | None = None,
         batch: int = FETCH_SIZE,
     ) -> T:
-        """Call ``work`` in a transaction. If it fails, retry it for as long as `_patience` allows."""
+        """Call ``work`` in a transaction. If it fails, retry it for a time that depends on the error."""
         pause, failed = PAUSES[0], 0.0
         with self._session(access, driver or self._driver, batch) as session:
             execute = session.execute_read if access == READ_ACCESS else session.execute_write
@@ -623,8 +622,9 @@ class Store(AbstractContextManager["Store"]):
                     now = time.monotonic()
                     failed = failed or now
                     since = self._silence(now) if isinstance(error, SILENCE) else failed
-                    # Stop retrying if the time is up or the server has visibly failed. If the server does not
-                    # answer, the time starts with the first failed attempt of any thread of this store.
+                    # Stop retrying if the time is up or a cause is known, such as a full disk. If the server
+                    # does not answer, the time starts with the first failed attempt of any thread of this
+                    # store.
                     if now - since >= _patience(error) or self._trouble():
                         raise
                 # Randomize the pause, so that two conflicting transactions do not collide again.
@@ -634,8 +634,8 @@ class Store(AbstractContextManager["Store"]):
     def _silence(self, now: float) -> float:
         """Return the time at which a thread of this store first noticed that the server does not answer."""
         since = self._silent_since
-        # If the stored time is older than `3 * SILENCE_SECONDS`, the server has probably answered in the
-        # meantime. So replace it with the current time.
+        # If `_silent_since` is older than `3 * SILENCE_SECONDS`, the server has probably answered in the
+        # meantime. Then a new silence begins now.
         if since is None or now - since > 3 * SILENCE_SECONDS:
             since = self._silent_since = now
         return since
@@ -668,7 +668,6 @@ def _watch(transaction: ManagedTransaction) -> list[Result]:
 
 
 def _changes_data(summary: ResultSummary) -> bool:
-    """Return whether a statement changed nodes or relationships."""
     # Ignore statements that changed the schema: after such statements, Neo4j would refuse to write the
     # content version in the same transaction.
     counters = summary.counters
@@ -686,7 +685,6 @@ def _run_eagerly(
     parameters: Mapping[str, Any] | None,
     most: int | None = None,
 ) -> EagerResult:
-    """Run a user's query and fetch its result."""
     with _sendable():
         _refuse_deep(parameters)
         return send_text(transaction, text, parameters or {}).eager(most)

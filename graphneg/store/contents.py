@@ -62,8 +62,8 @@ def shared_digest(store: Store, selection: Selection) -> str:
         digest = fingerprint([digest, *([row["id"], row["digest"], sorted(row["graphs"])] for row in rows)])
     amounts = Counter[str]()
     for row in store.read(cypher_text("read/amounts")):
-        # The query may return several counts for a kind of item, so add them up. Graphs have a second count
-        # below zero, which subtracts the graphs of variants.
+        # Add up the counts of the same kind. For graphs, the query returns two counts: the number of all
+        # graphs, and the negative number of the graphs of variants.
         amounts[row["kind"]] += row["amount"]
     return fingerprint([digest, amounts])
 
@@ -82,7 +82,7 @@ def texts_digest(store: Store, selection: Selection) -> str:
 
 
 def content_digest(store: Store, selection: Selection) -> str:
-    """Return a digest of everything that edits depend on: the AMR graphs, and all that `texts_digest` covers.
+    """Return a digest of all data that edits depend on: AMR graphs and the data in `texts_digest`.
 
     Args:
         store: An open store.
@@ -114,7 +114,7 @@ def content_version(store: Store) -> list[list[Any]]:
 def _digest(
     store: Store, selection: Selection, rows: Callable[[Store, Sequence[str]], Iterable[bytes]]
 ) -> str:
-    """Return a digest of the content version, the word relations, and the rows of all selected dialogues."""
+    """Return a digest of the content version, the relations between words, and the rows of the dialogues."""
     # Include the content version, which changes with each write of graphneg, so that every change of the
     # store changes the digest.
     version = content_version(store)
@@ -149,7 +149,7 @@ def _texts(store: Store, ids: Sequence[str]) -> Iterator[bytes]:
 
 
 def _texts_and_graphs(store: Store, ids: Sequence[str]) -> Iterator[bytes]:
-    """Yield the texts of some dialogues and then the nodes of their AMR graphs, as encoded rows."""
+    """Yield the texts of the dialogues and then the nodes of their AMR graphs, as rows of encoded JSON."""
     yield from _texts(store, ids)
     amrs = [row["amr"] for row in store.read(cypher_text("read/amrs"), ids=list(ids))]
     [found] = store.read(cypher_text("read/graph_contents"), amrs=amrs)

@@ -64,7 +64,6 @@ class CopiedContexts:
     """
 
     def __init__(self, replies: Mapping[ContextKey, tuple[str, ...]]) -> None:
-        """Initialize the object with the correct replies to the contexts that occur more than once."""
         self._replies = replies
 
     def replies(self, dialogue: str, turn: int) -> tuple[str, ...]:
@@ -80,9 +79,10 @@ class CopiedContexts:
         return self._replies.get((dialogue, turn), ())
 
     def rows(self) -> list[Any]:
-        """Return rows for a snapshot. A row has a list of replies, and the contexts that have these replies.
+        """Return the replies as rows for a snapshot.
 
-        A context is given by its dialogue and turn.
+        A row consists of a list of replies and a list of the contexts to which these replies are correct. A
+        context is a dialogue id and a turn index.
         """
         places: defaultdict[tuple[str, ...], list[ContextKey]] = defaultdict(list)
         for place, texts in self._replies.items():
@@ -97,7 +97,7 @@ def copied_contexts(store: Store) -> CopiedContexts:
         store: An open store.
 
     Returns:
-        The contexts that have copies, with the correct replies.
+        The contexts that occur more than once, with the correct replies to all their copies.
     """
     rows = corpus_rows(store, COPIES, lambda: _find_copies(store).rows())
     return CopiedContexts(
@@ -112,7 +112,7 @@ def _find_copies(store: Store) -> CopiedContexts:
         store: The store, which must contain the whole corpus, not only a shard.
 
     Returns:
-        The contexts that have copies, with the correct replies.
+        The contexts that occur more than once, with the correct replies to all their copies.
     """
     # First pass: compute the signatures of all contexts.
     signatures = _Signatures()
@@ -161,8 +161,8 @@ class _ContextSoFar:
 
     def add(self, text: str) -> None:
         self.last = word_hashes(text)
-        # The sum is a hash of the set of words in the context. A set contains each word once, so only add the
-        # hashes of words that are new in the context.
+        # `_sum` is a hash of the set of words in the context. Each word counts once, so add only the hashes
+        # of words that did not occur in the context before.
         self._sum += _hash_of_set(self.last - self.whole.words)
         self.whole.add(self.last)
 
@@ -182,7 +182,7 @@ class _ContextSoFar:
 
 
 def _hash_of_set(words: Iterable[int]) -> int:
-    """Return a hash of a set of words, which are given as hashes. It does not depend on their order."""
+    """Combine the hashes of words into one hash, which does not depend on the order of the words."""
     return sum(word * (word ^ _MIX) for word in words)
 
 
@@ -256,7 +256,7 @@ def _contexts_with_replies(
 ) -> Iterator[tuple[int, _ContextSoFar]]:
     """Yield the turn index of each reply and its context.
 
-    The context is the same object each time, to which further turns are added after each step.
+    All contexts are the same object. After each step, further turns are added to it.
     """
     context, said = _ContextSoFar(), iter(dialogue.turns)
     held = next(said, None)
@@ -280,8 +280,8 @@ def _link_similar(classes: Mapping[tuple[int, int], _SameWords]) -> None:
         keys.sort()
         for at, key in enumerate(keys):
             for other in keys[at + 1 : at + 1 + _COMPARED]:
-                # Two sets of contexts whose signatures agree in several bands are found once for each of
-                # these bands. Compare them only once.
+                # If the signatures of two sets of contexts agree in several bands, the pair is found several
+                # times. Compare the two sets only once.
                 if (key, other) in linked:
                     continue
                 linked.add((key, other))

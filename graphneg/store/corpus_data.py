@@ -102,8 +102,8 @@ def stored_snapshot(store: Store) -> StoredSnapshot | None:
     if not found:
         return None
     facts = json.loads(found[0]["facts"])
-    # The keys are pairs of corpus and split. JSON objects cannot have such keys, so the JSON text contains
-    # lists.
+    # In the JSON text, each number of dialogues is a list such as ["everyday", "train", 40], because the keys
+    # of JSON objects cannot be pairs of a corpus and a split.
     dialogues = {(corpus, split): amount for corpus, split, amount in facts["dialogues"]}
     return StoredSnapshot(found[0]["digest"], tuple(facts["parts"]), dialogues, facts["utterances"])
 
@@ -206,7 +206,7 @@ def shared_content(store: Store, selection: Selection) -> str:
     if snapshot is None:
         return shared_digest(store, selection)
     check_selection(store, selection)
-    # Use the digest of the snapshot, which is the same in the stores of all shards.
+    # Return the digest of the snapshot: unlike the content, it is the same in the stores of all shards.
     return f"snapshot {snapshot.digest}"
 
 

@@ -87,7 +87,7 @@ class StoredDialogue:
         return [turn.graph_id for turn in self.turns if turn.graph_id is not None]
 
     def parameter(self) -> dict[str, Any]:
-        """Return the entry for this dialogue in the parameter ``$dialogues`` of a transform."""
+        """Return the id and the turns of the dialogue, as an item of the query parameter ``$dialogues``."""
         # Leave out turns without a graph, because transforms edit graphs.
         turns = [
             {"turn": turn.turn, "speaker": turn.speaker, "amr": turn.graph_id}
@@ -137,7 +137,7 @@ class Selection:
         return f"{first} dialogues" + f" of {', '.join(names)}" * bool(names) + part
 
     def conditions(self) -> dict[str, Any]:
-        """Return the parameters for queries that select dialogues, without the limit and the shard."""
+        """Return the query parameters for the corpora, the splits and ``with_graphs``."""
         return {"corpora": list(self.corpora), "splits": list(self.splits), "with_graphs": self.with_graphs}
 
 
@@ -173,9 +173,9 @@ def dialogue_ids(
         store: An open store.
         selection: The selected dialogues.
         skip: Number of dialogues to skip at the start.
-        after: The property ``order`` of the last dialogue to skip; empty if it is not known. A value that is
-            given determines the start instead of ``skip``. The start is then correct even if dialogues before
-            this position were added in the meantime.
+        after: The property ``order`` of the last dialogue to skip; empty if it is not known. Unlike
+            ``skip``, it stays correct if dialogues are added before that dialogue. If both are given,
+            ``skip`` is only subtracted from the limit.
         statement: The name of the shipped query that selects a page of ids.
         page: Number of ids that are read at a time.
 
@@ -351,7 +351,6 @@ class GraphCache:
     """
 
     def __init__(self, store: Store, kept: int = KEPT_NODES) -> None:
-        """Initialize an empty cache."""
         self._store = store
         self._kept = kept
         self._nodes = 0

@@ -150,7 +150,7 @@ def _prepare(directory: Path, engine_version: str) -> None:
             raise StoreError(
                 f"{directory} is a file, but a store is a directory: name a new or empty directory"
             )
-        if "${" in str(directory):  # The server would replace "${...}" by a variable.
+        if "${" in str(directory):
             raise StoreError(
                 f"can't use {directory} as a store: the server reads ${{…}} as a variable; "
                 "rename the directory"
@@ -178,7 +178,7 @@ def _prepare(directory: Path, engine_version: str) -> None:
         _write_mark(directory, engine_version)
     except UnsafeFileError as error:
         raise refusal(error) from error
-    except (OSError, ValueError) as error:  # ValueError: the name contains a NUL character.
+    except (OSError, ValueError) as error:  # ValueError: the path contains a NUL character.
         raise StoreError(
             f"can't use {directory} as a store: {getattr(error, 'strerror', None) or error}; "
             "name a directory that you may write to, on a disk with free space"
@@ -293,7 +293,7 @@ def log_reason(log: Path | None) -> str:
     # The last error is the innermost cause, because Java writes the outer exceptions first.
     last = trouble[-1] if trouble else len(lines) - 1
     reason = "".join(lines[last : last + 1]).removeprefix("Caused by: ")
-    # "Error occurred during initialization of VM" stands on a line of its own, before the error.
+    # The line "Error occurred during initialization of VM" gives no cause, so quote the next line, too.
     if reason.endswith("initialization of VM"):
         reason = "; ".join([reason, *lines[last + 1 : last + 2]])
     return f"its log, {log}, says: {reason[:_LONGEST_REASON] or 'nothing'}"
@@ -548,11 +548,10 @@ class Membership:
                 if keep_warm > 0:
                     self.control.sendall(b"keep %d\n" % min(keep_warm, LONGEST_WARM))
                 # Close the sending direction to tell the supervisor that this process leaves. Then wait until
-                # the supervisor closes the connection.
+                # the supervisor closes the connection. If the supervisor stops the server, it closes the
+                # connection only after Java has ended.
                 self.control.shutdown(socket.SHUT_WR)
                 self.control.settimeout(30.0)
-                # If the supervisor now stops the server (a Java process), it closes the connection after Java
-                # has ended.
                 while self.control.recv(64):
                     pass
         self.control.close()
@@ -580,8 +579,8 @@ def join(directory: Path, is_temporary: bool = False) -> Membership:
     starting: subprocess.Popen[bytes] | None = None
     with tempfile.TemporaryFile() as errors:
         locked_since = time.monotonic()
-        # Check the state again in each iteration, because other processes may start or stop the server at any
-        # time.
+        # In each iteration, check again whether a server runs, because other processes may start or stop it
+        # at any time.
         while time.monotonic() < deadline:
             membership = _connect_to_supervisor(directory, deadline)
             if membership and (is_other or membership.engine in (engine, None)):
@@ -594,7 +593,8 @@ def join(directory: Path, is_temporary: bool = False) -> Membership:
                 membership.leave()
                 continue
             if starting is not None and starting.poll() is not None:
-                # EXIT_BUSY is not a failure: another process has started the server in the meantime.
+                # With status EXIT_BUSY, another process has started the server in the meantime. Do not count
+                # this as a failure.
                 ended += starting.returncode != supervisor.EXIT_BUSY
                 # Status 1 means that the supervisor raised an exception. Quote the last line of its
                 # traceback.
@@ -614,8 +614,8 @@ def join(directory: Path, is_temporary: bool = False) -> Membership:
                 locked_since = time.monotonic()
                 _check_named_java()
                 check_engine_files(directory)
-                # Measure the time of this check and extend the deadline, because reading a large store can
-                # take longer than starting a server.
+                # Extend the deadline by the duration of `_check_content`, because reading the files of a
+                # large store can take longer than starting a server.
                 began = time.monotonic()
                 _check_content(directory)
                 deadline += time.monotonic() - began
@@ -639,7 +639,7 @@ def join(directory: Path, is_temporary: bool = False) -> Membership:
 def _check_content(directory: Path) -> None:
     """Refuse a store whose database files have changed since its last server ended."""
     path = directory / CHECKSUMS
-    # The server could not replace a folder by a file. `read_checksums` ignores it, like all other content.
+    # Refuse a folder with the name of the checksum file, because the server could not write the file.
     if path.is_dir() and not path.is_symlink():
         raise StoreError(f"{path} is a folder, but graphneg needs this name for a file: remove it")
     before = _identity(path)
@@ -754,7 +754,7 @@ def served_directories() -> list[Path]:
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if supervisor.__file__.encode() in (process / "cmdline").read_bytes().split(b"\0"):
-                # Return its working directory, which is the store directory in every supervisor process.
+                # A supervisor process has its store directory as working directory.
                 found.append((process / "cwd").readlink())
     return sorted(found)
 

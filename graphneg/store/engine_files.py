@@ -41,15 +41,20 @@ refused, because the first page must begin with a header."""
 # the version of the format and the kind of the file.
 _PAGED = re.compile(r"(?P<name>.+)\.[0-9]+\.(?P<size>[0-9]{1,9})\.v[0-9]+\.(?P<kind>[a-z]+)")
 _WRITTEN_AHEAD = ".wal"
+_NUMBER = re.compile(r"[0-9]{1,9}")
 
-# The allowed keys at each level of schema.json. Four keys are deliberately missing: the "default" of a
+# The allowed keys at each level of schema.json. When the engine has compacted an index into a new file, it
+# writes two more entries: "migratedFileIds" at the top level, which maps the numbers of old files to those of
+# new files, and the "logicalName" of the index. Four keys are deliberately missing: the "default" of a
 # property is an SQL expression that is evaluated for each new record, the "regexp" of a property may run
 # forever, and "bucketSelectionStrategy" and the "analyzer" of an index name Java classes that the engine
 # loads.
 _SCHEMA_DATA = {"schemaVersion", "dbmsVersion", "dbmsBuild", "settings", "types"}
 _TYPE_DATA = {"type", "parents", "buckets", "aliases", "properties", "indexes", "custom", "bidirectional"}
 _PROPERTY_DATA = {"type", "of", "mandatory", "notNull", "readonly", "hidden", "min", "max", "custom"}
-_INDEX_DATA = {"type", "bucket", "properties", "nullStrategy", "unique", "typeIndexName", "collations"}
+_INDEX_DATA = {
+    "type", "bucket", "properties", "nullStrategy", "unique", "typeIndexName", "collations", "logicalName",
+}  # fmt: skip
 _TYPE_KINDS = {"v", "e", "d"}
 _INDEX_KINDS = {"LSM_TREE", "HASH"}
 _ONES = {
@@ -151,8 +156,8 @@ def _check_pages(database: Path) -> None:
 
 def _is_sparse(status: os.stat_result) -> bool:
     """Return whether a file is large and consists mostly of holes, as after ``truncate -s 2T``."""
-    # A block has 512 bytes. Windows does not report the number of blocks. The size of the file is then used
-    # instead, so no file is classified as hollow.
+    # A block has 512 bytes. Windows does not report the number of blocks. Use the size of the file instead,
+    # so that no file counts as sparse there.
     allocated = getattr(status, "st_blocks", status.st_size) * 512
     # A compressing file system also stores an ordinary file in less space than its size. A file therefore
     # counts as sparse only if less than a hundredth of its size is on disk.
@@ -213,8 +218,14 @@ def files_below(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
 def _check_schema(path: Path) -> None:
     """Refuse a schema with keys that are not in the lists of allowed keys."""
     schema = _read_object(path)
+    moved = schema.pop("migratedFileIds", {})
+    if not _maps_numbers(moved):
+        raise StoreError(
+            f"{path} has migratedFileIds: {shown(moved)}, which the server can't read: remove the entry "
+            "there and in schema.prev.json"
+        )
     for key, value in schema.items():
-        # Allow unknown keys with an empty value, which contains no code.
+        # An unknown key is refused only if it has a value, because an empty value cannot contain code.
         if key not in _SCHEMA_DATA and value:
             name = _quoted_first_key(value)
             what = f"the {_ONES.get(key, key)}{name}"
@@ -228,6 +239,14 @@ def _check_schema(path: Path) -> None:
             _check_keys(path, f"property {name}.{inner}", details, _PROPERTY_DATA, None)
         for inner, details in _entries_of_object(path, kind, "indexes"):
             _check_keys(path, f"index {inner}", details, _INDEX_DATA, _INDEX_KINDS)
+
+
+def _maps_numbers(value: Any) -> bool:
+    """Return whether a JSON value is an object such as ``{"24": 74}``, from numbers to numbers."""
+    if not isinstance(value, dict):
+        return False
+    items = cast("dict[str, Any]", value).items()
+    return all(_NUMBER.fullmatch(key) and type(number) is int for key, number in items)
 
 
 def _check_keys(
@@ -247,7 +266,7 @@ def _check_keys(
 
 
 def _quoted_first_key(value: Any) -> str:
-    """Return the alphabetically first key of a dict, quoted, after a space; empty for other values."""
+    """Return the first key of a dict, for a message such as ``the trigger "notify"``; else an empty text."""
     if isinstance(value, dict):
         return f" {shown(min(cast('dict[str, Any]', value)))}"
     return ""
@@ -294,7 +313,7 @@ def _check_configuration(path: Path) -> None:
 def _entries_of_object(
     path: Path, owner: Mapping[str, Any], key: str
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the entries of a JSON object inside a JSON object. Each value must be a JSON object itself."""
+    """Yield the keys and values of ``owner[key]``, a JSON object whose values must be JSON objects."""
     inner = owner.get(key, {})
     if not isinstance(inner, dict):
         raise _damage_error(path, f"{shown(key)} is not a JSON object")

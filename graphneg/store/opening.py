@@ -127,7 +127,7 @@ _IMPORTED_AT_ONCE = 1_000
 
 
 def _finish_import(store: Store) -> None:
-    """Create constraints and indexes after a bulk import, and replace the placeholders for empty lists."""
+    """Create constraints and indexes after a bulk import, and replace each `EMPTY_LIST` by an empty list."""
     apply_schema(store)
     # Wait for the indexes, which the server builds in the background, because the queries below need them.
     store.read(cypher_text("read/await_indexes"))
@@ -278,17 +278,17 @@ def open_server(uri: str, auth: Auth | None, database: str | None, exporting: bo
         description = f"{version} at {uri}" + (f", database {name}" if name else "")
         resources = ExitStack()
         account = opened.enter_context(_reader_driver(uri, database)) if os.environ.get(_READER) else None
-        # Neo4j enforces READ access, and its query plans show what a query does. Other servers that are
-        # compatible with Neo4j may do neither. There, untrusted queries are refused unless there is an
-        # account that may only read.
+        # Neo4j enforces READ access, and its query plans show what a query does. A server that is only
+        # compatible with Neo4j may lack both features. It needs an account that may only read. Without such
+        # an account, untrusted queries are refused.
         if "compatible" not in agent:
             reader = Reader(account or driver, PlanCheck())
         else:
             reader = Reader(account or driver, rely_on_account if account else refuse)
         store = Store(driver, database, description, resources, reader=reader)
         ensure_schema(store, exporting)
-        # `opened` closes the drivers if an exception occurs before this line. From now on, `Store.close` does
-        # so.
+        # Let `Store.close` close the drivers from now on. Until here, `opened` would have closed them after
+        # an exception.
         resources.push(opened.pop_all())
         return store
 
@@ -332,7 +332,7 @@ def open_temporary() -> Store:
     directory = Path(tempfile.mkdtemp(prefix="graphneg-store-"))
     try:
         return open_embedded(directory, is_temporary=True)
-    # BaseException includes KeyboardInterrupt: Ctrl-C must not leave the directory behind.
+    # Also remove the temporary directory after Ctrl-C: KeyboardInterrupt is a BaseException.
     except BaseException:
         shutil.rmtree(directory, ignore_errors=True)
         raise
@@ -389,7 +389,7 @@ def open_embedded(
                     if _is_failure_of_engine(error):
                         raise StoreError(f"{error}; {_DAMAGED}") from error
                     raise
-                # The store was opened without an error. Its connections stay open until `Store.close`.
+                # Let `Store.close` close the connections, and not the end of the `with` statement.
                 resources.push(opened.pop_all())
                 return store
     raise StoreError(f"the server of {directory} ended while it was opened; {explain_exit(directory)}")

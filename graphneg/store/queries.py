@@ -81,7 +81,7 @@ class QueryParameter:
 
     @property
     def is_text(self) -> bool:
-        """Whether the values of this query parameter are strings; False if they are integers."""
+        """Whether the values of the parameter are strings. Otherwise, they are integers."""
         return not isinstance(self.default, int)
 
 
@@ -435,7 +435,6 @@ def shown(value: Any) -> str:
 
 
 def _add_to_graph(graph: networkx.MultiDiGraph[str], value: Any) -> None:
-    """Find the nodes and relationships in a value, and add them to a graph."""
     if isinstance(value, Node):
         graph.add_node(_node_key(value), labels=sorted(value.labels), **dict(value.items()))
     elif isinstance(value, Relationship):

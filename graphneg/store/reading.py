@@ -124,7 +124,6 @@ class PlanCheck:
     """
 
     def __init__(self) -> None:
-        """Initialize with an empty set of accepted queries."""
         self._passed: set[str] = set()
 
     def __call__(self, transaction: ManagedTransaction, text: str) -> str:
@@ -148,8 +147,8 @@ class PlanCheck:
             if len(self._passed) >= _MOST_PASSED:
                 self._passed.clear()
             self._passed.add(query)
-        # Send exactly the text that was planned, without the comments at its beginning. If the comments were
-        # added again, Neo4j might execute something that this module mistook for a comment.
+        # Send exactly the text whose plan was checked, without the comments at its beginning. If the comments
+        # were added again, Neo4j might execute something that this module mistook for a comment.
         return mode + query
 
 
@@ -184,8 +183,8 @@ def _mode_and_query(text: str) -> tuple[str, str]:
 def _operators(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the name and the details of each operator in an execution plan.
 
-    The details are in lower case and end before the first parenthesis. For a ``ProcedureCall``, they are the
-    name of the procedure.
+    The details are in lower case and end before the first parenthesis. For example, the details of a
+    ``ProcedureCall`` are the name of the procedure, such as ``db.labels``.
     """
     if plan:
         # Example of an operator: its `operatorType` is "ProcedureCall@neo4j", and its details are
@@ -394,9 +393,9 @@ _NO_NAME = frozenset(r"""'"()[]{},;.:|&!=<>+-*/%^""")
 def called_procedures(query: str) -> Iterator[str]:
     """Find the procedures that a query calls.
 
-    The query is split into tokens as the embedded server splits it. There are some differences, but because
-    of them only queries are misread that the server refuses, or the result contains too many names. No call
-    that the server makes is left out. A subquery such as ``CALL (n) {…}`` calls no procedure.
+    The query is split into tokens almost as the embedded server splits it. If the tokens differ, the server
+    refuses the query, or the result contains additional names. A call that the server makes is never left
+    out. A subquery such as ``CALL (n) {…}`` calls no procedure.
 
     Args:
         query: The Cypher text.
@@ -423,7 +422,7 @@ def called_procedures(query: str) -> Iterator[str]:
 
 def _procedure_at(tokens: Sequence[re.Match[str]], start: int) -> Iterator[str]:
     """Yield the name of the procedure that begins with a token, if there is one."""
-    # The end of the query, "call = 1", "call, n" and "CALL (n) {": here, "call" is a name or begins a
+    # In "call = 1", in "call, n" and at the end of a query, "call" is a name. In "CALL (n) {", it begins a
     # subquery.
     if start == len(tokens) or tokens[start][0][0] in _NO_NAME:
         return
@@ -433,8 +432,9 @@ def _procedure_at(tokens: Sequence[re.Match[str]], start: int) -> Iterator[str]:
         end += 2
     is_called = end < len(tokens) and tokens[end][0] == "(" and parts[0].upper() not in _AFTER_VARIABLE
     is_word = tokens[start].lastgroup in {"word", "quoted"}
-    # All procedures have a name with a dot. "CALL eval('1 = 1')" calls a function. In "RETURN call ORDER BY
-    # n.x", "call" is a name. Other characters, such as an invisible space, could hide a name.
+    # Yield a name with a dot ("do.when"), and any name before a parenthesis ("CALL eval('1 = 1')"). Skip an
+    # ordinary word, such as ORDER in "RETURN call ORDER BY n.x". Yield everything that is not a word, because
+    # characters such as an invisible space could hide a name.
     if len(parts) > 1 or is_called or not is_word:
         yield ".".join(_without_backticks(part) for part in parts).lower()
 

@@ -32,7 +32,6 @@ class ReopenedStore:
     """
 
     def __init__(self, store: Store, open_again: Callable[[], Store]) -> None:
-        """Initialize with an open store."""
         self._store = store
         self._open_again = open_again
         self._opening = threading.Lock()

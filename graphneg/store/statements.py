@@ -41,8 +41,8 @@ def cypher_text(name: str) -> str:
 @cache
 def shipped_texts() -> frozenset[str]:
     """Return the texts of all transforms and named queries that graphneg ships."""
-    # `Store.query_read` checks queries for unsafe commands, except the shipped queries of these two folders.
-    # The queries in other folders are never passed to it.
+    # `Store.query_read` runs the shipped queries in the folders transforms and explore, and does not check
+    # them for unsafe commands. The queries in other folders are never passed to it.
     folders = (resources.files("graphneg.cypher").joinpath(name) for name in ("transforms", "explore"))
     files = (file for folder in folders for file in folder.iterdir() if file.name.endswith(".cypher"))
     return frozenset(file.read_text(encoding="utf-8") for file in files)
@@ -65,7 +65,7 @@ def read_header(name: str, text: str) -> tuple[str, list[str]] | None:
     lines: list[str] = []
     for line in takewhile(lambda line: line.startswith("//"), text.splitlines()):
         content = line.removeprefix("//").removeprefix(" ")
-        # Append an indented line to the previous line.
+        # An indented line continues the previous line.
         if content.startswith(" ") and lines:
             lines[-1] += f" {content.strip()}"
         else:
@@ -124,8 +124,8 @@ def in_transactions(
     size = 0
     for item in items:
         own = rows(item)
-        # The condition `group` is needed if the first item alone has more than `most` rows. Without it, an
-        # empty group would be yielded before this item.
+        # If the first item alone has more than `most` rows, the group before it is empty. Do not yield an
+        # empty group.
         if group and size + own > most:
             yield group
             group, size = [], 0
@@ -215,7 +215,6 @@ class RunningStatement:
     __slots__ = ("_result", "_rows")
 
     def __init__(self, result: Result, rows: Sequence[_Rows]) -> None:
-        """Initialize with the result object of the driver."""
         self._result = result
         self._rows = rows
 
@@ -277,7 +276,7 @@ MOST_RESULT_SIZE = 10_000_000
 
 
 def _size(value: Any) -> int:
-    """Return the number of characters in all strings of a value, plus the number of its other values."""
+    """Return the number of characters in the strings of a nested value, plus the number of other values."""
     size = 0
     # Use a stack instead of recursion, because the results of a user's query may be nested deeply.
     waiting: list[Any] = [value]

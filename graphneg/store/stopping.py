@@ -41,7 +41,6 @@ class Cancellation:
     """Allows one thread to stop a query that another thread runs. Use an instance for one query only."""
 
     def __init__(self) -> None:
-        """Initialize without a query."""
         self._lock = threading.Lock()
         self._stop: Callable[[str], None] | None = None
         self.is_cancelled = False
@@ -119,7 +118,8 @@ def stoppable(
         if timer:
             timer.cancel()
         watch.end()
-    # The query has ended just when it was stopped. Its transaction cannot be committed any more.
+    # Raise an error even if the query ended before it could be stopped, because its transaction cannot be
+    # committed any more.
     if watch.reason:
         raise QueryStopped(watch.reason)
 
@@ -133,8 +133,8 @@ def connection_of(transaction: ManagedTransaction) -> str:
     Returns:
         The id of the connection.
     """
-    # Ask the server for its list of running statements and their connections, because the driver does not
-    # provide the id. A random comment identifies this statement in the list.
+    # The driver does not provide the id of the connection. So ask the server for the list of running
+    # statements and their connections. A random comment identifies this statement in the list.
     mark = token_hex(16)
     text = f"{cypher_text('stop/connection')}\n// {mark}"
     return transaction.run(as_literal(text), {"mark": mark}).single(strict=True)["connection"]
@@ -146,7 +146,6 @@ class _Watch:
     def __init__(
         self, connection: str, terminate: Callable[[str], None], runaway: Callable[[], None]
     ) -> None:
-        """Initialize the watch for the query that runs on a connection of the driver."""
         self.reason = ""
         self._connection = connection
         self._terminate = terminate
@@ -168,8 +167,8 @@ class _Watch:
                     return
                 self.reason = reason
                 self._terminate(self._connection)
-            # Repeat the attempt if the query does not end: it may not have been sent yet at the previous
-            # attempt.
+            # If the query has not ended, stop it again. It may not have been sent to the server yet at the
+            # previous attempt.
             if self._has_ended.wait(AGAIN_SECONDS):
                 return
         self._runaway()

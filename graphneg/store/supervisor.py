@@ -48,7 +48,8 @@ from graphneg.checksums import forget_checksums, read_checksums, write_checksums
 from graphneg.file_locks import lock_exclusively
 from graphneg.private_files import own_folder, private_opener, untrusted_opener
 
-if __name__ == "__main__":  # Later imports are from the standard library: remove the folder from the path.
+# Remove the folder of graphneg from the path, because all later imports are from the standard library.
+if __name__ == "__main__":
     del sys.path[0]
 
 PROTOCOL = 2
@@ -146,7 +147,8 @@ def main() -> int:
             # directory of the old server was removed, and the new lock file has the same inode number.
             if not (lock_exclusively(held) and is_at(run / HELD, os.fstat(held.fileno()))):
                 return EXIT_BUSY
-            _remove_old_files(run)  # Remove files that are left if the previous server was killed.
+            # If the previous server was killed, its files are still in the run directory.
+            _remove_old_files(run)
             _remove_abandoned(runs)
             return Supervisor(directory, run, order, lock).run()
 
@@ -165,7 +167,9 @@ def run_directory(runs: Path, lock: os.stat_result) -> Path:
     Returns:
         The path of the run directory, which exists only while a server runs or after it has failed.
     """
-    try:  # Include the id of the boot: after a restart of the machine, devices may have different numbers.
+    # Derive the name from the boot id, too, because devices may have different numbers after a restart of the
+    # machine.
+    try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
         boot = ""
@@ -204,7 +208,7 @@ def _remove_abandoned(runs: Path) -> None:
         with contextlib.suppress(OSError):
             if time.time() - run.lstat().st_mtime > ABANDONED_SECONDS:
                 with open(run / HELD, "ab", opener=untrusted_opener) as held:
-                    # The supervisor holds this lock while it runs. If the lock is free, it has ended.
+                    # The supervisor locks this file until it ends.
                     if lock_exclusively(held):
                         shutil.rmtree(run)
 
@@ -306,7 +310,7 @@ class Supervisor:
             elif data.endswith(END):
                 self._stop_asked = self._stop_asked or len(self._users) == 1
             else:
-                # Wait for the rest of the request. Keep only the last 64 bytes, because a request is shorter.
+                # The request may arrive in parts. Keep the last 64 bytes, which is more than a request has.
                 self._users[connection] = (self._users[connection] + data)[-64:]
 
     def _accept_user(self, connection: socket.socket, data: bytes) -> None:
@@ -435,8 +439,8 @@ def _start_java(
         "bolt.host": "127.0.0.1",
         "bolt.port": 0,
         "server.defaultDatabases": f"{DATABASE}[]",
-        # Allow many queries at the same time. With 2 cores, the default is 4. A fifth query would then have
-        # to wait, even if it is the command that stops another query.
+        # Maximum number of queries that run at the same time. By default, it is 4 on a machine with 2 cores.
+        # A fifth query would then have to wait, even if it is the command that stops another query.
         "queryMaxConcurrent": 64,
         "server.mode": "development",
     }
@@ -473,8 +477,8 @@ def _write_accounts(folder: Path, accounts: dict[str, str]) -> None:
 
 
 def _password_hash(password: str) -> str:
-    # Use one iteration only. More iterations would slow down each connection, and are not needed: a password
-    # with 192 random bits cannot be guessed.
+    # Use only one iteration of PBKDF2. More iterations would slow down each connection, and are not needed,
+    # because a password with 192 random bits cannot be guessed.
     salt = secrets.token_urlsafe(24)
     key = hashlib.pbkdf2_hmac("sha256", password.encode(), salt.encode(), 1, 32)
     return f"PBKDF2WithHmacSHA256$1${salt}${base64.b64encode(key).decode()}"

@@ -124,8 +124,8 @@ class WindowExample:
     Attributes:
         turns: The turns of the dialogue.
         places: Indices of the edited turns in the edited dialogue. The window contains at least one of these
-            indices. If an original dialogue is too short for that, because the edit added turns, any of its
-            windows is used.
+            indices. If the edit added turns, the original dialogue may have no turns at these indices. Then
+            any of its windows is used.
         label: 1 for an original dialogue or a twin, 0 for an edited dialogue.
         source: ``original``, ``twin``, or the name of the recipe that made the edit.
         categories: The error categories of the edit; empty for an original dialogue.
@@ -163,7 +163,8 @@ class WindowSampler:
         Args:
             dialogues: Dialogues with their edited versions.
             mix: Number of edited versions of each dialogue to use per epoch, keyed by recipe, generator or
-                error category; ``twin`` for twins, which are coherent.
+                error category; ``twin`` for twins: coherent dialogues made by the same construction as an
+                edited version.
             seed: Seed for sampling edited versions and windows.
             held_out: Texts of turns. Dialogues that contain one of these turns are removed.
 
@@ -195,7 +196,7 @@ class WindowSampler:
         self._seed = seed
 
     def epoch(self, epoch: int) -> list[WindowExample]:
-        """Return the dialogues to use in an epoch, and update ``shortfall``.
+        """Return the dialogues to use in an epoch, and set ``shortfall`` to the counts of this epoch.
 
         Args:
             epoch: The number of the epoch, from 0.
@@ -229,7 +230,7 @@ class WindowSampler:
 
 
 def _collate(scorer: CoherenceScorer, picks: Sequence[WindowExample]) -> Mapping[str, Any]:
-    """Select one window (a range of turns) per dialogue. Return a batch with labels and weights (all 1)."""
+    """Select one window (a range of turns) per dialogue, and convert the windows into a batch."""
     import torch
 
     rows: list[list[int]] = []

@@ -132,8 +132,8 @@ def train_detector(
 
 
 def _shared_key(item: Pair) -> tuple[str, ...]:
-    """Return a key that is equal for the two pairs that belong together.
+    """Return a key that only a contradictory response and its consistent counterpart share.
 
-    A contradiction made by editing a graph belongs to the consistent response that was made with it.
+    Only contradictions that were made by editing a graph have a counterpart.
     """
     return (item.id.rpartition("/")[0],) if item.source == SOURCE else (item.id, item.response)

@@ -189,8 +189,7 @@ def train_decoder(
             f"{written} tokens; raise max_tokens, or use a model that can read more"
         )
     known = getattr(model.model.config, "task_specific_params", None) or {}
-    # amrlib loads the tokenizer from the path in the configuration, so this must be the path of the output
-    # folder.
+    # amrlib loads the tokenizer from the path in the configuration, so use the path of the output folder.
     folder = str(resolved(out))
     limits = {"max_in_len": read, "max_out_len": written}
     model.model.config.task_specific_params = {**known, AMR_TO_TEXT: {"model_name_or_path": folder, **limits}}

@@ -267,9 +267,9 @@ class AdaptationExamples:
         # Half of the examples, chosen at random, get a response to another context.
         if number(self._seed, "next", id) % 2:
             right = NearTexts(answer.text for answer in group.positives)
-            # A response to another context, such as "Yes, sure.", may also be correct for this context. In
-            # this case, draw another response. If 20 draws are not enough, the example gets its own correct
-            # response.
+            # A response to another context, such as "Yes, sure.", may also be correct for this context. Then
+            # draw another response. If none of 20 responses is suitable, use the correct response of this
+            # context (label 0).
             for k in range(20):
                 other = self._pairs[number(self._seed, "other", id, str(k)) % self.size][1]
                 if other not in right:

@@ -101,15 +101,15 @@ class EarlyStopping:
             )
 
     def arguments(self, pairs: int, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the training arguments that are needed for early stopping.
+        """Add the training arguments that early stopping needs.
 
         Args:
             pairs: Number of training pairs per epoch.
-            given: The training arguments of the caller.
+            given: Training arguments that the user set.
 
         Returns:
-            The caller's arguments, and further arguments with which the trainer evaluates and saves the model
-            at the same steps, so that it can restore the best model.
+            The arguments in ``given``, and further arguments. With these, the trainer evaluates and saves the
+            model at the same steps, so that it can restore the best model.
         """
         batch = int(given.get("per_device_train_batch_size", 8))
         step = batch * int(given.get("gradient_accumulation_steps", 1))
@@ -201,8 +201,8 @@ def train_ranker(
         progress=progress, arguments={**settings, **IN_ORDER},
         callbacks=[EarlyStoppingCallback(validation.patience)] if validation is not None else (),
         eval_dataset=checked(0)[0] if checked is not None else None,
-        # Use the ranker's own loss function if it has one. That of a poly-encoder also uses the responses of
-        # other pairs in the batch as negatives.
+        # Some rankers have a method `loss`. For example, the loss of a poly-encoder also uses the responses
+        # of other pairs in the batch as negatives.
         compute_loss_func=getattr(ranker, "loss", pairs_and_lists),
     )  # fmt: skip
     sources = rows.sources_of(round(trained.share * len(rows)))
@@ -216,9 +216,9 @@ def _draws(
     seed: int,
     validation: EarlyStopping | None,
 ) -> tuple[Draws, Draws | None]:
-    """Return a function that draws the training pairs of an epoch, and another one for validation pairs.
+    """Return two functions that draw the pairs of an epoch: for training and for validation.
 
-    Without validation, the second function is None.
+    If ``validation`` is None, the second function is None.
 
     Raises:
         InputError: ``data`` is a `Pairs` object, which has its own mix and held-out texts, and a mix or

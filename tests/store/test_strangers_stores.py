@@ -14,6 +14,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from neo4j import ManagedTransaction
 
 from graphneg.checksums import CHECKSUMS
 from graphneg.errors import StoreError
@@ -309,6 +310,29 @@ class TestTheSchemaOfAStore:
             ):
                 store.query_write(text)
         check_engine_files(tmp_path / "own")
+
+    @pytest.mark.slow
+    def test_a_store_whose_indexes_were_compacted_is_opened_again(self, tmp_path: Path) -> None:
+        def write(transaction: ManagedTransaction, rows: list[str]) -> None:
+            transaction.run("UNWIND $rows AS text CREATE (:Term {text: text})", rows=rows).consume()
+
+        schema = tmp_path / "own" / DATABASE / "schema.json"
+        with open_store(tmp_path / "own") as store:
+            # Keys of 800 letters fill the pages of the index, until the server moves them into a new file.
+            for start in range(0, 60_000, 1_000):
+                rows = [f"{number:x>800}" for number in range(start, start + 1_000)]
+                store.write(lambda transaction, rows=rows: write(transaction, rows))
+                if "migratedFileIds" in schema.read_text(encoding="utf-8"):
+                    break
+        assert "migratedFileIds" in schema.read_text(encoding="utf-8")
+        with open_store(tmp_path / "own") as store:
+            [row] = store.read("MATCH (n:Term {text: $text}) RETURN count(n) AS count", text=f"{7:x>800}")
+            assert row["count"] == 1
+
+    @pytest.mark.parametrize("value", [{"24": "x"}, {"a": 1}, [1], {"24": {"a": 1}}, "x", {"24": True}])
+    def test_migrated_files_without_numbers_are_refused(self, sent: Path, value: object) -> None:
+        change(sent / DATABASE / "schema.json", "migratedFileIds", value)
+        assert "migratedFileIds" in refusal(sent)
 
 
 # Servers that do not answer

@@ -151,7 +151,8 @@ def inflect_finite(sentence: SentenceDraft, group: VerbGroup, person: str) -> No
             form = "are"
         else:
             sentence.rewrite(negation, "not")
-    # A question takes the form of *do* from the tag: "Why does she like it?"
+    # Tag the verb as a third-person form (VBZ) or as another present form (VBP). If the clause becomes a
+    # question later, this tag determines whether *does* or *do* is added: "Why does she like it?"
     tag = ("VBZ" if form != lemma else "VBP") if verb.tag in ("VBZ", "VBP") else None
     if form != low:
         sentence.rewrite(verb, form, tag)
@@ -310,8 +311,8 @@ def _is_inverted(tokens: Tokens, index: int) -> bool:
     verb = tokens.get(start)
     if index + 1 == len(tokens) or (verb.tag != "MD" and verb.expanded not in BE | DO | HAVE):
         return False
-    # The key is a tag of the word after the pronoun. The value says whether the auxiliary before the pronoun
-    # can go with this tag: "has it been" (VBN), "would it be" (VB), "is it good" (JJ).
+    # For each tag that the word after the pronoun may have, tell whether the auxiliary before the pronoun
+    # allows a word with this tag: "has it been" (VBN), "would it be" (VB), "is it good" (JJ).
     fitting = {
         "VBN": verb.expanded in HAVE | BE,
         "VBD": verb.expanded in HAVE,

@@ -114,7 +114,10 @@ class Sources:
         return SentenceDraft(self.readings.get(self.texts[amr], self.graphs[amr]))
 
     def open_claim(self, amr: str | None) -> SentenceDraft:
-        """Create an editable sentence like `open`, with token spans that fit the spacing of its text.
+        """Create an editable sentence for a reply that repeats a clause of the sentence.
+
+        The parser may have read the text with other spaces, for example "I ’ m late" for "I’m late". In this
+        case, the token spans of the graph are adapted to the text.
 
         Args:
             amr: The id of the graph.
@@ -139,8 +142,8 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
 
     Args:
         sentence: The sentence, edited in place.
-        edits: The edits of the sentence's graph, and the edits of the subtrees that its grafts copy.
-        sources: The texts and graphs from which grafts copy.
+        edits: The edits of the sentence's graph, and the edits of copies that these edits insert.
+        sources: The texts and graphs from which words are copied.
 
     Returns:
         The edited text.
@@ -148,7 +151,8 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
     Raises:
         RealisationError: An edit cannot be expressed with the words of the sentence.
     """
-    # An edit with `copy_of` changes the copy that a graft makes, not this sentence. `_copy` applies it.
+    # An edit with a value of `copy_of` changes a sentence that is copied from another turn. Such edits are
+    # applied when the sentence is copied, in `_copy` and `_say`.
     own = [edit for edit in edits if edit.copy_of is None]
     for edit in own:
         refuse_wordless(edit)
@@ -280,8 +284,8 @@ def _wrap(sentence: SentenceDraft, edits: Sequence[Edit]) -> None:
             raise RealisationError(
                 "unsupported-edit", "only a whole sentence can be put under a new predicate"
             )
-        # The subject of the new predicate is added by another edit. Its position is -1, which means the new
-        # top of the graph, that is, the predicate.
+        # Another edit adds the subject of the new predicate. This edit has the position -1, which stands for
+        # the new top of the graph, that is, for the predicate.
         subjects = (
             other.concept for other in edits if (other.op, other.position, other.role) == ("add", -1, "ARG0")
         )
@@ -320,10 +324,10 @@ def _edits_of_copy(copied_by: Edit, edits: Sequence[Edit]) -> list[Edit]:
 
 
 def _say(said_by: Edit, edits: Sequence[Edit], sources: Sources, reply: SentenceDraft) -> str:
-    """Return the text of a repeated sentence in its reply frame, after the edits that change the copy.
+    """Return a reply that repeats a changed sentence in a reply frame, such as "So you don't like it?".
 
     Raises:
-        RealisationError: The sentence cannot be repeated, or cannot be changed in this way.
+        RealisationError: The sentence cannot be repeated, or one of the edits cannot be made.
     """
     form = reply_frame(said_by.frame or "", said_by.voice or "")
     if form is None:
@@ -356,14 +360,13 @@ def _say(said_by: Edit, edits: Sequence[Edit], sources: Sources, reply: Sentence
             refuse_fixed_phrase(source, edit.position)
     before = [token.text for token in source.tokens]
     if _set_quantifier(source, copy):
-        # Nothing else changes.
         negated, copy = False, []
     else:
         _change(source, _change_verbs(source, copy, said_by, form), sources)
     if copy and not persons and before == [token.text for token in source.tokens]:
         raise RealisationError("unchanged", "the copied sentence did not change")
-    # In "There are banks that don't lend money", only an inner clause would be negated. This does not
-    # contradict the statement noticeably, so refuse it.
+    # Refuse the edit if the main clause keeps its polarity, because only a relative clause was negated:
+    # "There are banks that don't lend money" does not contradict "There are banks that lend money".
     if (negated or _affirms(source, copy)) and negative == negates_clause(source):
         raise RealisationError("unclear-clause", "only an inner clause would change its polarity")
     tidy_change(source)
@@ -384,7 +387,8 @@ def _replace_subject(source: SentenceDraft, edits: Sequence[Edit]) -> list[Edit]
     """Apply the edit that replaces a subject by a pronoun: "My sister lives in Rome" -> "You live in Rome".
 
     Returns:
-        The other edits. Edits that drop parts of the noun phrase are applied, too.
+        The edits that remain to be applied. They do not contain the edits of nodes inside the subject, such
+        as dropping *my*.
     """
     replaced = next((edit for edit in edits if edit.op == "set" and edit.concept in PRONOUNS), None)
     if replaced is None:
@@ -398,11 +402,11 @@ def _replace_subject(source: SentenceDraft, edits: Sequence[Edit]) -> list[Edit]
 def _set_quantifier(source: SentenceDraft, edits: Sequence[Edit]) -> bool:
     """Apply the edits that replace a quantity or frequency: "You always drink tea" -> "You never drink tea".
 
-    A negation that the edits add or drop belongs to the word: *never* is ``ever`` with a negation. So does
-    *only* in "only a few".
+    The other edits of the sentence are then not needed: in the graph, *never* is ``ever`` with a negation,
+    and "only a few" is ``few`` with the modifier ``only``.
 
     Returns:
-        Whether the edits do this.
+        True if one of the edits replaces a quantity or frequency.
     """
     changed = next((edit for edit in edits if edit.op == "set" and is_quantifier(edit.concept or "")), None)
     if changed is None:
@@ -417,7 +421,7 @@ def _change_verbs(
     """Apply the edits that change the modality of a repeated sentence, or say that something is done.
 
     Returns:
-        The other edits.
+        The edits that remain to be applied.
     """
     wraps = [edit for edit in edits if edit.op == "wrap"]
     negations = [edit for edit in edits if wraps and (edit.op, edit.position) == ("add", -1)]
@@ -458,7 +462,6 @@ class SurfaceDecoder:
     """The name of this decoder in the registry."""
 
     def __init__(self, aligner: str = "rules") -> None:
-        """Initialize the decoder with the aligner of the given name."""
         self._readings = AlignmentCache(get_aligner(aligner))
 
     def decode(self, batch: Sequence[EditedUtterance]) -> list[Decoded]:

@@ -30,7 +30,6 @@ class RealisationError(Exception):
     """
 
     def __init__(self, code: str, message: str) -> None:
-        """Initialize the error with its code and explanation."""
         super().__init__(f"{code}: {message}")
         self.code = code
 
@@ -201,7 +200,6 @@ class Draft:
     """
 
     def __init__(self, tokens: Sequence[Token], text: str) -> None:
-        """Initialize the list of tokens, and detect the style of the original text."""
         self.tokens = Tokens(tokens)
         self.original = text
         # Detect the style of clitics and of punctuation marks separately. A text that is not tokenised may

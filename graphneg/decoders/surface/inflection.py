@@ -25,7 +25,8 @@ EXPANDED = word_map("before-nt")
 _CONTRACTED = {full: stem for stem, full in EXPANDED.items() if stem != "ai"}
 _CASES = {person: cases.replace("_", " ").split("/") for person, cases in word_map("pronoun-cases").items()}
 Case = IntEnum("Case", ["SUBJECT", "OBJECT", "POSSESSIVE", "OWN", "REFLEXIVE"], start=0)
-"""Case of a pronoun. In the order of the members: *I*, *me*, *my*, *mine* (``OWN``), *myself*."""
+"""Case of a pronoun: *I* (``SUBJECT``), *me* (``OBJECT``), *my* (``POSSESSIVE``), *mine* (``OWN``), *myself*
+(``REFLEXIVE``)."""
 _BE = {"VBD": "was", "VBZ": "is", "VBP": "are", "VB": "be", "VBN": "been", "VBG": "being"}
 # Pattern for words that begin with a vowel sound, regardless of their first letter: "an uninteresting book",
 # "an hour", "an 8-day week", "an 11th hour", but "a university", "a European", "a ewe", "a ubiquitous sign".

@@ -42,8 +42,8 @@ from graphneg.model import Edit
 CLAUSE_MARKS = ("polarity", "mode", "polite")
 """Roles of constants such as ``:polarity -``, which the form of the clause expresses, not a single word."""
 MAX_COPIED_WORDS = 18
-"""Maximum number of words in a sentence that may be copied. In the copy of a longer sentence, readers would
-miss what was changed."""
+"""Maximum number of words in a sentence that may be copied. Readers would not notice the change of a word in
+a longer sentence."""
 # Pattern for concepts that no word expresses, because they only build the structure of a graph:
 # ``amr-unknown``, ``have-rel-role-91``, ``date-entity``.
 _WORDLESS = re.compile(r"amr-.*|.*-91|.*-(?:entity|quantity)|have-.*-92")
@@ -56,7 +56,7 @@ _AUXILIARIES = frozenset({"MD", "AX", "NEG", "RB"})
 _EXPLETIVE_REACH = 7
 # Pattern for phrasal adjectives such as "worn out", which cannot precede a noun.
 _PHRASAL = re.compile(r".*[ -].*(?:up|down|out|off|away)")
-# Number of tokens before a replaced word that are searched for *not*.
+# Number of tokens before a replaced word in which the rules look for *not*.
 _DENIAL_REACH = 5
 # Part-of-speech tags of words with which an object can begin.
 _OPENS_PHRASE = NOUNS | {"DT", "PS", "CD", "PN", "PRO"}
@@ -163,7 +163,10 @@ def _condition(cell: str) -> tuple[str, str, frozenset[str], bool]:
 
 
 def _feature(thing: Known, feature: str) -> str:
-    """Return a feature of a token or value as a string; ``yes`` or ``no`` for flags."""
+    """Return the feature of a token or of another tested value: ``saw`` for ``lower``, ``VBD`` for ``tag``.
+
+    Features that are true or false are returned as ``yes`` or ``no``.
+    """
     if feature == "kind":
         return kind_of(thing.lower if isinstance(thing, Token) else str(thing))
     value = getattr(thing, feature) if isinstance(thing, Token) else thing
@@ -337,8 +340,8 @@ def refuse_misplaced_verb(sentence: SentenceDraft, token: Token, old: str, conce
     with_object = sum(sum(frame.seen.get(form, {}).values()) for form in ("dobj", "nsubjpass"))
     needs_object = frame.examples >= _ENOUGH and with_object >= _NEARLY_ALL * frame.examples
     before_verb = sentence.tokens[: sentence.tokens.index_of(token)]
-    # Do not miss an object that precedes the verb, as in a passive, in "What did you say?" and in "the book
-    # that I read".
+    # The object may precede the verb, as in a passive, in "What did you say?" and in "the book that I read".
+    # Then the verb is accepted although no object follows it.
     elsewhere = token.tag in ("VBN", "VBG", "NN", "NNS", "JJ") or any(
         other.lower in word_class("fronted-objects") for other in before_verb
     )
@@ -374,7 +377,7 @@ def _complements(sentence: SentenceDraft, token: Token) -> list[str]:
         # The prepositional phrase is a complement ("look at it"), unless it is a time ("at five", "at noon").
         when = low == "at" and (second == "CD" or following.lower in word_class("times-of-day"))
         return [low] if low in word_class("governed-prepositions") and not when else []
-    # "buy red shoes" has an object as its complement, "stay awake" an adjective.
+    # An adjective can begin an object ("buy red shoes") or be the complement itself ("stay awake").
     if first == "JJ":
         return ["object" if sentence.is_noun(tokens.run_end(index, ("JJ", "CC"))) else "adjective"]
     if first != "PRO":
@@ -442,8 +445,8 @@ def refuse_pronoun(sentence: SentenceDraft, token: Token) -> None:
     refuse_expletive(sentence, token)
     index = tokens.index_of(token)
     refuse_idiom(sentence, index)
-    # The rules need to know where *you* must not change: "How are you?" and "Thank you" are fixed phrases,
-    # and in "If you go there, it rains", *you* may mean people in general.
+    # Compute the flags by which the rules refuse to change *you*: in fixed phrases such as "How are you?" and
+    # "Thank you", and in "If you go there, it rains", where *you* may mean people in general.
     around = tokens[slice(*sentence.sentence_bounds(index))]
     courteous = any(other.lower in word_class("courtesies") for other in around)
     greets = tokens.get(index - 2).lower == "how" and tokens.get(index - 1).is_be

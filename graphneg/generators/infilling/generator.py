@@ -129,7 +129,7 @@ class MaskAndFillOptions(WritingOptions):
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The names in the option ``sources``, such as ``responses``. Texts from these sources get blanks."""
+        """The option ``sources`` as a tuple: where the texts to blank come from, such as ``responses``."""
         return tuple(checked_list("sources", self.sources))
 
     @property
@@ -154,7 +154,7 @@ class Original(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class _Draft(Filling):
-    """One attempt to fill the blanks of a text. The prompt shows the text as a reply in another dialogue."""
+    """One attempt to fill the blanks of a text, which the prompt shows after turns of another dialogue."""
 
     asked: _ContextFillings
     original: Original
@@ -162,7 +162,7 @@ class _Draft(Filling):
 
 @dataclass(slots=True)
 class _ContextFillings(Gap):
-    """A context, with the filled texts that were accepted for it so far."""
+    """A context and the filled texts that were accepted for it so far."""
 
     texts: list[_Draft] = field(default_factory=list[_Draft])
 
@@ -262,14 +262,14 @@ class MaskAndFillGenerator(WritingGenerator):
         for (each, original, masked, id), shown in zip(
             found, self._histories.get(contexts, ids, seed), strict=True
         ):
-            # `shown` is None if the store has only one dialogue, and so no history of another dialogue. The
-            # text is then skipped, and counted as "no-history".
+            # If the store has no other dialogue, there is no history (`shown` is None). Then skip the text,
+            # and count it as "no-history".
             if self.passes(each, "no-history" if shown is None else None) and shown is not None:
                 drafts.append(_Draft(shown.turns, masked, id, asked=each, original=original))
         return drafts
 
     def _originals(self, contexts: Sequence[Context], seed: int) -> Iterator[list[Original]]:
-        """Yield a list of texts for each context, without duplicates. Blanks are made in these texts."""
+        """Yield a list for each context: the texts in which spans will be blanked, without duplicates."""
         kinds, most = self._options.kinds, self._options.texts
         retrieved: Sequence[Sequence[Candidate]] = [()] * len(contexts)
         if self._bank is not None:
@@ -328,8 +328,8 @@ class MaskAndFillGenerator(WritingGenerator):
         ):
             return "little-new"
         context, own = draft.asked.context, match_key(draft.original.text)
-        # A filled text repeats most of the text that was blanked. Therefore compare it only with the other
-        # turns and the other correct responses of the context.
+        # A filled text always resembles the text that was blanked. So compare it only with the other turns of
+        # the context and with the other correct responses.
         others = replace(
             context,
             positives=tuple(text for text in context.correct_responses if match_key(text) != own),
@@ -368,7 +368,7 @@ class MaskAndFillGenerator(WritingGenerator):
     def _without_likely_correct(
         self, found: Sequence[tuple[_Draft, dict[str, float]]], judge: PerplexityFilter
     ) -> Iterator[tuple[_Draft, dict[str, float]]]:
-        """Yield the filled texts, but drop those that were correct responses and probably still are."""
+        """Yield the filled texts, except those that are probably still correct responses."""
         rights = [(one, scores) for one, scores in found if one.original.kind == "responses"]
         turns = [one.asked.context.turns for one, _ in rights]
         now = judge.after([one.text for one, _ in rights], turns)

@@ -116,7 +116,7 @@ class Layout(ABC):
 class OneByOne(Layout):
     """Ask for one blank per prompt, which ends with the text before this blank.
 
-    Before this text, the prompt shows the whole text with a mark for each blank: ``[word]``, ``[phrase]`` or
+    First, the prompt shows the whole text with a mark for each blank: ``[word]``, ``[phrase]`` or
     ``[sentence]``. ``graphneg train infill`` trains models for this layout. For other causal models, the
     prompt contains solved examples. In Donahue et al. (2020, section 3), the models write the answers for all
     blanks at once. This layout asks for one answer at a time, because small models often write too few or too
@@ -143,7 +143,9 @@ class OneByOne(Layout):
         return blank_request(history, masked.joined([*given, *marks]))
 
     def answers(self, written: str, masked: MaskedText, nth: int = 0) -> list[str] | None:
-        """Return the model's answer: its output, up to the words that follow the blank in the text.
+        """Parse the output of the model into the answer for one blank.
+
+        The answer ends where the output repeats the words that follow the blank in the text.
 
         Args:
             written: Output of the model.
@@ -392,7 +394,8 @@ def fill(
     """
     settings = replace(settings, shown=layout.shown, kept=layout.kept)
     left = [one for one in fillings if one.is_open]
-    # Depending on the layout, each round fills all blanks of each text, or only the next blank.
+    # A prompt asks for all blanks of a text or for some of them (`Layout.at_once`). So send prompts until all
+    # blanks are filled.
     while left:
         asked = [
             Prompt(layout.prompt(one.turns, one.masked, one.given), f"{one.id}/{len(one.given)}")

@@ -211,7 +211,7 @@ def _size(masked: float, size: float) -> int:
 
 
 def _is_usable(text: str, spans: Sequence[Span]) -> bool:
-    """Return whether these spans can be blanks; see `masked_versions` for the conditions."""
+    """Return whether ``spans`` can be blanked together; see `masked_versions` for the conditions."""
     taken = [text[span.start : span.end] for span in spans]
     words = len(words_of(text))
     return (

@@ -55,7 +55,7 @@ class InfillingPair(NamedTuple):
 
     @property
     def examples(self) -> Iterator[Example]:
-        """The training examples for the response, one for each blank. In each, earlier blanks are filled."""
+        """One training example for each blank. In its prompt, earlier blanks contain the original text."""
         answers = self.masked.answers
         for nth, right in enumerate(answers):
             asked = LEARNED.prompt(self.context.turns, self.masked, answers[:nth])
@@ -112,7 +112,7 @@ def infilling_pairs(contexts: Iterable[Context], seed: int = 0) -> Iterator[Infi
         Responses with blanks, each with its context.
     """
     for context in contexts:
-        # One rule of `refusal` rejects texts that nearly equal a correct response. To switch off only this
+        # `refusal` also rejects texts that nearly equal a correct response of the context. To switch off this
         # rule, pass a context without correct responses.
         alone = replace(context, positives=(), replies_to_copies={})
         for nth, text in enumerate(context.positives):

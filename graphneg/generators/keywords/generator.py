@@ -126,10 +126,10 @@ class KeywordOptions(WritingOptions):
 
 @dataclass(slots=True)
 class _PendingNegative(Gap):
-    """A negative still to be made, with the keywords of its last prompt and the texts that the model wrote.
+    """A negative that the model has not written yet.
 
-    ``at`` is the index of the context in the batch. ``texts`` contains the usable texts with their losses,
-    sorted with the most likely text first.
+    ``at`` is the index of the context in the batch. ``words`` are the keywords in the last prompt. ``texts``
+    are the usable texts that the model wrote, each with its losses, sorted with the most likely text first.
     """
 
     id: str = ""
@@ -218,7 +218,7 @@ class KeywordGenerator(WritingGenerator):
     def _pending_negatives(
         self, contexts: Sequence[Context], per_context: int, seed: int
     ) -> list[_PendingNegative]:
-        """Choose keywords and a history for each negative. Count negatives without keywords as missing."""
+        """Get keywords and a history for each negative. Count negatives without keywords or history."""
         all_pending: list[_PendingNegative] = []
         texts = [context.text for context in contexts]
         found = keywords_of(self._extractor, texts, self._options.language)
@@ -245,7 +245,8 @@ class KeywordGenerator(WritingGenerator):
         """Let the model write texts for each missing negative. Keep usable texts, sorted by their losses."""
         prompts: list[Prompt] = []
         for pending in all_pending:
-            # Each attempt (`draw`) draws keywords again, because its number is part of the id of the prompt.
+            # The id contains the number of the attempt (`draw`), so that other keywords are drawn in each
+            # attempt.
             id = f"{pending.id}/{draw}"
             between = (self._options.min_keywords, self._options.max_keywords)
             pending.words = drawn(pending.keywords, between, seed, id, pending.context.text)
@@ -296,7 +297,7 @@ class KeywordGenerator(WritingGenerator):
         return self.judge.read([text for _, text in texts], histories)
 
     def _fill(self, unfilled: Sequence[_PendingNegative], all_pending: Sequence[_PendingNegative]) -> None:
-        """Choose for each missing negative its most likely text that is a wrong response to the context.
+        """Choose, for each missing negative, the most likely text that is a wrong response to its context.
 
         A text is rejected if its loss after the context is not much higher than its loss after the history in
         its prompt, if it is nonsense after the context, or if it nearly equals another candidate for the
@@ -396,7 +397,7 @@ def _generator(
     histories: Histories | None = None,
     vectors: str | Path | None = None,
 ) -> KeywordGenerator:
-    """Create a generator that writes replies to ``histories``, or single sentences without histories."""
+    """Create a generator that writes replies, or single sentences if ``histories`` is None."""
     chosen, near = options_of(KeywordOptions, name, options), None
     if name == "key-sem":
         if vectors is None:

@@ -133,7 +133,8 @@ def drawn(
     """
     least, most = amount
     drawn_amount = least + number(seed, "amount", id) % (most - least + 1)
-    # The list may contain a keyword several times, for example with different capitals. Use the first one.
+    # `keywords` may contain a keyword several times, for example with different capitals. Use its first
+    # occurrence.
     by_key = {keyword.text: keyword for keyword in reversed(keywords)}
     chosen: list[Words] = []
     for key in shuffled(by_key, seed, "keywords", id):
@@ -241,7 +242,8 @@ class Histories:
             own = self._index_of_dialogue.get(context.dialogue, len(self._dialogue_ids))
             amount = len(self._dialogue_ids) - (context.dialogue in self._index_of_dialogue)
             index = number(seed, "history", id) % max(amount, 1)
-            # Skip the index of the context's own dialogue, so that this dialogue is never drawn.
+            # Leave out the index of the context's own dialogue (`own`) by adding 1 to all indices from `own`
+            # on.
             others.append(self._dialogue_ids[index + (index >= own)] if amount else None)
         read = read_dialogues(self._store, sorted({other for other in others if other is not None}))
         known = {dialogue.id: dialogue for dialogue in read}
@@ -285,9 +287,9 @@ def reply_pairs(contexts: Iterable[Context], extractor: KeywordExtractor, seed: 
             # Take the keywords from the response, so that the model learns to use the keywords of a prompt.
             chosen = drawn(keywords, LEARNED, seed, id, text)
             reply = detokenize(text)
-            # The model should not learn to write texts that the generator would reject. One rule of `refusal`
-            # rejects texts that nearly equal a correct response. To switch off only this rule, pass a context
-            # without correct responses.
+            # The model should not learn to write texts that the generator would reject. `refusal` also
+            # rejects texts that nearly equal a correct response of the context. To switch off this rule, pass
+            # a context without correct responses.
             if (
                 chosen
                 and refusal(reply, chosen, replace(context, positives=(), replies_to_copies={}), LENGTHS)

@@ -24,7 +24,7 @@ from graphneg.english.words import CLOSED, is_past, readings, table_rows, word_c
 _TABLE = "anecdotes.tsv"
 """File with the weight of each feature. Its header names the data from which the weights were computed."""
 _LONGEST = 24
-"""Highest number of words that the length features distinguish. Longer texts count as this long."""
+"""Highest number of words in the length features. Longer texts get the feature of texts of this length."""
 _LONG_WORD = 9
 """Minimum number of letters in a word that counts as long."""
 _MANY = 2
@@ -43,7 +43,7 @@ def features(text: str) -> Iterator[str]:
         text: Text of a possible response.
 
     Yields:
-        Names of features, each once. A function word is the name of its own feature.
+        Names of features, each once. The feature of a function word has the word as its name, such as ``my``.
 
     Example:
         >>> sorted(set(features("My uncle sold it yesterday.")) - {"it", "my"})
@@ -61,9 +61,9 @@ def features(text: str) -> Iterator[str]:
         yield "past"
     if any(word_map("tenses-of-times").get(word) == "past" for word in low):
         yield "past-time"
-    # Lengths are grouped in pairs: texts of 4 and of 5 words share a feature.
+    # Texts of 4 and of 5 words both get the feature "words:4".
     yield f"words:{min(len(words), _LONGEST) // _MANY * _MANY}"
-    # The first word of a text is always capitalized, so a capital letter does not show that it is a name.
+    # Do not count the first word of a text: it is always capitalized, even if it is not a name.
     yield from _counted("names", sum(map(_is_name, words[1:])))
     yield from _counted("commas", text.count(","))
     yield from _counted("long words", sum(len(word) >= _LONG_WORD for word in words))
@@ -101,7 +101,7 @@ def _past_auxiliaries() -> frozenset[str]:
 
 
 def _counted(name: str, amount: int) -> Iterator[str]:
-    """Yield the name of a feature with a count, such as ``commas:1``; no name if the count is 0."""
+    """Yield a feature such as ``commas:1``, where ``amount`` is 1; nothing if ``amount`` is 0."""
     if amount:
         yield f"{name}:{min(amount, _MANY)}"
 

@@ -141,7 +141,10 @@ class Denoiser(Protocol):
 
 @dataclass(slots=True)
 class _ContextQuery:
-    """A context with its terms, and a target profile and a shortlist for each negative that is needed."""
+    """A context that needs negatives, and its content words (``terms``).
+
+    For each negative, ``profiles`` contains a target profile, and ``lists`` contains a shortlist.
+    """
 
     context: Context
     terms: ContextTerms
@@ -200,7 +203,7 @@ class OverlapGenerator(Generator):
         self._target_features: list[tuple[str, bool]] = []
         self._pool: Pool | None = None
         self._seed: int | None = None
-        # Whether `begin` was called. If not, `_queries` calls `begin` before the first retrieval.
+        # Whether `begin` has prepared the run. If the caller did not call it, `_queries` does.
         self._begun = False
         self._refused = 0
         self._chooser = self._new_chooser()
@@ -289,8 +292,8 @@ class OverlapGenerator(Generator):
             given.append(own := self._chosen_candidates(asked))
             if len(own) < per_context:
                 reason = (
-                    # If a shortlist contains sentences, they were suitable, but had been used too often
-                    # before.
+                    # If a shortlist contains sentences, they are suitable, but all of them have already been
+                    # used too often.
                     "used-up" if any(any(True for _ in listed) for listed in asked.lists) else "no-sentence"
                 )
                 self.leave_out(reason, asked.context.id, per_context - len(own))
@@ -369,7 +372,7 @@ class OverlapGenerator(Generator):
         yield from asked
 
     def _finish(self, contexts: Sequence[Context], given: list[list[Candidate]], seed: int) -> None:
-        """Add second sentences to candidates and replace nouns in them, if the options ask for it."""
+        """Apply ``second_sentence_rate`` and ``noun_substitution_rate`` to the candidates, in place."""
         for part in (self._second, self._substitution):
             if part is not None:
                 part.apply(contexts, given, seed)
@@ -380,11 +383,11 @@ class OverlapGenerator(Generator):
     def _query_parts(
         self, contexts: Sequence[Context], pool: Pool, per_context: int, seed: int
     ) -> Iterator[tuple[list[_ContextQuery], list[str]]]:
-        """Split contexts into parts, and compute the query terms for which each part needs sentences.
+        """Draw the target profiles of the contexts, `PART` contexts at a time.
 
         Yields:
-            The contexts of a part with their target profiles, and the terms whose sentences have not yet been
-            read from the store for an earlier part.
+            Up to `PART` contexts with their target profiles, and the query terms of these profiles whose
+            sentences must be read from the store.
         """
         claimed: set[str] = set()
         size, conditions = pool.size.sentences, self.options
@@ -416,11 +419,11 @@ class OverlapGenerator(Generator):
                 for row in self._store.read(cypher_text("overlap/successors"), **asking):
                     self._successors[row["term"]] = frozenset(row["successors"])
             needed = {term for query in part for profile in query.profiles for term in profile.query_terms}
-            # Request samples only for new terms. The samples for the terms of earlier contexts are cached or
-            # were already requested.
+            # Request sentences only for new terms. The sentences for all other terms are cached or were
+            # already requested.
             missing = sorted(term for term in needed - claimed if term not in pool)
-            # The samples are read in the background. Record their terms now, so that they are not requested
-            # again for the next batch of contexts.
+            # The caller reads the sentences in the background. Mark their terms as requested now, so that the
+            # next contexts do not request them again.
             claimed.update(missing)
             yield part, missing
 
@@ -441,7 +444,7 @@ class OverlapGenerator(Generator):
         ]
 
     def _chosen_candidates(self, asked: _ContextQuery) -> list[Candidate]:
-        """Choose the candidates for a context, and count the target features that they meet."""
+        """Choose the candidates for a context, and record which target features each of them has."""
         chosen = self._chooser.choose(asked.lists)
         for at, item in chosen:
             self._target_features += features_met(asked.profiles[at], item, asked.terms)
@@ -449,9 +452,9 @@ class OverlapGenerator(Generator):
 
 
 class HardGenerator(OverlapGenerator):
-    """Retrieve sentences like `OverlapGenerator`, but with other defaults for the options (`SETTINGS`).
+    """Retrieve sentences like `OverlapGenerator`, with the settings that gave the best rankers.
 
-    The options are the same as those of `OverlapGenerator`.
+    The options are those of `OverlapGenerator`, but the defaults are the settings in `SETTINGS`.
 
     Raises:
         GeneratorError: An option is unknown or has an invalid value.
@@ -548,7 +551,7 @@ class Similarity:
 
 
 def answered(store: Store) -> list[tuple[str, str]]:
-    """Return the first contexts in a store that have a correct response, each with one such response.
+    """Return the first contexts in a store that have correct responses, each with one of its responses.
 
     From these pairs, `Similarity` computes the usual cosines between contexts and correct responses.
 

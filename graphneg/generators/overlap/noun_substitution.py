@@ -77,7 +77,8 @@ class NounSubstitution:
         """Return the candidate with one noun replaced by one of ``words``, if a noun is suitable."""
         said = {node.label for node in graph.nodes}
         shared = set(candidate.provenance.get("shared", "").split(", "))
-        # Do not replace a word that also occurs in the context: it is the reason for retrieving the sentence.
+        # Do not replace a word that also occurs in the context, because the sentence was retrieved for this
+        # word.
         nouns = (at for at in _nouns(graph, candidate.text) if at[0].concept not in shared)
         for (noun, takes), word in product(nouns, [word for word in words if word not in said]):
             # The object of "eat" must be food, so "soup" may replace "bread", but "court" may not.
@@ -90,7 +91,7 @@ class NounSubstitution:
             try:
                 after = apply_edits(graph, [edit], {})
             except TransformError:
-                # The edited graph would not be well-formed, so try the next pair of nouns.
+                # With this pair of nouns, the edited graph would not be well-formed, so try the next pair.
                 continue
             edited = EditedUtterance(graph.id, "", candidate.text, graph, after, (edit,))
             text = self._decoder.decode([edited])[0].text
@@ -104,7 +105,7 @@ class NounSubstitution:
         return candidate
 
     def _words(self, contexts: Sequence[Context]) -> dict[str, list[str]]:
-        """Return the nouns of each context that can be inserted into a sentence, keyed by context id."""
+        """Return the nouns of each context that can replace a noun of a sentence, keyed by context id."""
         distinct = {context.id: context for context in contexts}
         turns = [(id, turn.text) for id, context in distinct.items() for turn in context.turns]
         found: dict[str, list[str]] = {id: [] for id in distinct}

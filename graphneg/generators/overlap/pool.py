@@ -49,8 +49,8 @@ ELSEWHERE = 128
 """Number of random terms that are kept for negatives that should share no words with their contexts. For such
 a negative, some of these terms are searched for instead of terms of the context."""
 SPOKEN_ENOUGH = 5_000
-"""Minimum number of sentences from dialogues with which these sentences alone determine which terms are
-everyday words. With fewer such sentences, all sentences of the pool determine it."""
+"""If the pool has at least this number of sentences from dialogues, only these sentences determine which
+terms are everyday words. Otherwise, all sentences of the pool determine it."""
 NARROW = 10.0
 """The vocabulary of the dialogues counts as narrow if their number of distinct terms is below this factor
 times the square root of their number of sentences. For example, 1,000 sentences of booking dialogues that
@@ -110,8 +110,9 @@ class Pool:
         spoken = self.size.spoken >= SPOKEN_ENOUGH and not self.narrow
         least = (conditions.min_term_frequency or 0.0) * (self.size.spoken if spoken else self.size.sentences)
         rows = [row for row in vocabulary if row["sentences"] >= max(1, int(least))]
-        # Another generator may have added graphneg's anecdotes to the store. Subtract the counts of their
-        # terms, so that the anecdotes do not change the output of this generator.
+        # The store may contain graphneg's anecdotes (example sentences) because another generator needs them.
+        # Subtract the counts of their terms, so that the anecdotes do not change the output of this
+        # generator.
         left_out = Counter[str]()
         if self._sources and ANECDOTES not in self._sources:
             own = store.read(cypher_text("overlap/terms_of_source"), source=ANECDOTES)
@@ -161,11 +162,11 @@ class Pool:
         if not terms:
             return {}
         windows: list[dict[str, Any]] = []
-        # The interval of ranks begins at a hash of the term. If it extends beyond the highest rank, it
-        # continues at rank 0.
+        # Each sentence has a random rank. For each term, read the sentences whose ranks are in an interval
+        # that begins at a hash of the term. An interval that exceeds the highest rank continues at rank 0.
         for term in terms:
-            # Make the interval so wide that it contains about `sentences_per_term` usable sentences with the
-            # term.
+            # Choose the width of the interval so that it contains about `sentences_per_term` usable sentences
+            # with the term.
             fitting = self._frequencies.get(term, 1) * self.size.fit / self.size.sentences
             first = number(self._seed, "window", term) % RANKS
             last = first + min(RANKS, int(RANKS * self._conditions.sentences_per_term / max(fitting, 1)))
@@ -174,8 +175,8 @@ class Pool:
         rows = self._store.read(cypher_text("overlap/sharing"), **asked)
         samples: dict[str, Sequence[Any]] = {row["term"]: row["sentences"] for row in rows}
         if self.narrow and (not self._sources or ANECDOTES in self._sources):
-            # The pool may contain many sentences that were made from templates. They would fill the whole
-            # sample, so read graphneg's anecdotes separately.
+            # Sentences made from templates may fill the whole sample for a term. So read graphneg's anecdotes
+            # in a separate query.
             every = [{"text": term, "first": 0, "last": RANKS, "again": 0} for term in terms]
             asked |= {"terms": every, "sources": [ANECDOTES]}
             for row in self._store.read(cypher_text("overlap/sharing"), **asked):
@@ -212,7 +213,7 @@ class Pool:
         Returns:
             The sentences of the sample, in no particular order.
         """
-        # Mark the sample as the most recently used (see `forget_oldest`).
+        # Move the sample to the end of the cache, because `forget_oldest` removes samples from its beginning.
         self._kept.move_to_end(term)
         return self._kept[term]
 
@@ -223,7 +224,7 @@ class Pool:
 
 
 def _sources(store: Store, conditions: OverlapOptions) -> tuple[list[str], Size]:
-    """Return the corpora and splits whose sentences are used (empty for all), and the number of sentences."""
+    """Return the sources whose sentences are used (empty for all sources), and the size of the pool."""
     rows = store.read(cypher_text("overlap/size"), **conditions.parameters())
     named = {
         # The name of a corpus matches all of its splits: "everyday" matches "everyday/train", but not
@@ -263,7 +264,8 @@ def pool_anecdotes(store: Store, conditions: OverlapOptions, progress: Progress 
         return
     records = list(get_loader(ANECDOTES).read([], LoadOptions(progress=progress or NoProgress())))
     known = store.read(cypher_text("overlap/count_source"), source=ANECDOTES)[0]["sentences"]
-    # If an earlier call was interrupted, the store may contain only some of the anecdotes. Then add the rest.
+    # If the store contains only some of the anecdotes, an earlier call was interrupted. Write all anecdotes
+    # again.
     if known < len(records):
         write_records(
             DerivedRecords(store), records, LoadReport(ANECDOTES), GraphDialogues(ANECDOTES, ANECDOTES, 1)
@@ -309,11 +311,11 @@ def pool_dialogues(store: Store, progress: Progress | None = None) -> LoadReport
         ids = [row["id"] for row in page]
         write_records(DerivedRecords(store), cut(ids), report, GraphDialogues(NAME, NAME, 1))
         if ids:
-            # Mark the dialogues of the page after their sentences are written. If the call is interrupted
-            # between these steps, a later call writes the sentences of the page again.
+            # Mark the dialogues as finished only after their sentences are written. If the call is
+            # interrupted in between, a later call writes these sentences again.
             store.write_derived(lambda transaction, ids=ids: run(transaction, "overlap/pooled", ids=ids))
         progress.advance(len(ids))
-        # A page with fewer dialogues than requested is the last page.
+        # If the query returned fewer than `PAGE` dialogues, no dialogues are left.
         after = page[-1]["order"] if len(page) == PAGE else None
     progress.finish()
     return report

@@ -48,20 +48,20 @@ _MIN_NEW_WEIGHT = 7.5
 """Minimum sum of the weights of those terms of a sentence that the context does not contain. The weight of a
 term is its inverse document frequency."""
 _UNSEEN_TERM_FACTOR = 1.5
-"""Factor by which the weight of a term that no dialogue contains is multiplied. In small stores, the product
-is below `_MIN_NEW_WEIGHT` and replaces it."""
+"""In a small store, the minimum sum is this factor times the weight of a term that no dialogue contains, if
+the product is below `_MIN_NEW_WEIGHT`."""
 _LONG = 6
-"""Minimum number of words in a sentence whose occurrence in two dialogues suggests that they are copies of
-one conversation. Shorter sentences occur in many conversations."""
+"""Minimum number of words in a long sentence. If two dialogues contain the same long sentence, they may be
+copies of one conversation. Shorter sentences occur in many conversations."""
 _VERY_LONG = 14
-"""Minimum number of words in a sentence whose occurrence in two dialogues suffices to treat them as copies of
-one conversation."""
+"""Minimum number of words in a very long sentence. If two dialogues contain the same very long sentence, they
+count as copies of one conversation."""
 _MIN_POINTS = 2
 """Minimum number of points with which two dialogues count as copies of one conversation. A long sentence that
-both contain gives one point, a very long sentence two."""
+occurs in both dialogues gives one point, a very long sentence two points."""
 _MAX_DIALOGUES = 8
-"""Maximum number of dialogues that contain a sentence which suggests that they are copies. A sentence that
-occurs in more dialogues is a set phrase."""
+"""A sentence that occurs in more than this number of dialogues is a set phrase. It does not show that
+dialogues are copies of one conversation."""
 
 
 class Scenes:
@@ -149,7 +149,7 @@ class Scenes:
         Returns:
             True if the sum of the weights of the terms (their inverse document frequencies) is high enough.
         """
-        # In a small store, even the rarest terms have low inverse document frequencies, so require less.
+        # In a small store, even the rarest terms have low weights, so the minimum sum is lower.
         return sum(map(self._weight, terms)) >= min(
             _MIN_NEW_WEIGHT, _UNSEEN_TERM_FACTOR * log(1 + len(self._said))
         )
@@ -267,7 +267,7 @@ class TopicFilter:
         )
 
     def _has_other_scene(self, dialogue: str) -> bool:
-        """Return whether a dialogue belongs to another conversation and is about a different scene."""
+        """Return whether a dialogue is about another scene and is no copy of the context's dialogue."""
         scenes = self._scenes
         if scenes.talk(dialogue) == self._talk or not self._rare.isdisjoint(
             scenes.terms_of_dialogue(dialogue)

@@ -36,12 +36,12 @@ class SecondSentence:
     """Extends a random fraction of the candidates by the sentence that follows in the same turn."""
 
     def __init__(self, store: Store, conditions: OverlapOptions) -> None:
-        """Initialize the fraction of candidates to extend, and the maximum length of an extended candidate.
+        """Initialize the object.
 
         Args:
             store: Store that contains the sentence pool.
-            conditions: Options of the generator. ``second_sentence_rate`` is the fraction, and ``max_words``
-                limits the length.
+            conditions: Options of the generator. ``second_sentence_rate`` is the fraction of candidates to
+                extend, and ``max_words`` limits the length of extended candidates.
         """
         self._store = store
         self._share = conditions.second_sentence_rate

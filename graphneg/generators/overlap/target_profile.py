@@ -131,7 +131,8 @@ class OverlapOptions:
         noun_substitution_rate: Fraction of negatives in which a noun is replaced by a noun of the context.
         query_terms: Number of words of the context that are searched for, per negative.
         anecdote_weight: Weight of the likeness between a sentence and the anecdotes that people write as
-            wrong responses. With 1, sentences of each kind are drawn as often as people write them.
+            wrong responses. With 1, features such as kinship terms are about as frequent in the negatives as
+            in these anecdotes.
         max_scene_cosine: Maximum cosine between the vector of a sentence's scene (situation) and the vector
             of the context's scene.
         second_sentence_rate: Fraction of negatives to extend by the sentence that follows in the same turn.
@@ -178,7 +179,7 @@ class OverlapOptions:
                 if is_share
                 else isinstance(value, int) and value >= 1
             )
-            # Any option may be None, which means that a sentence need not meet this condition.
+            # An option may also be None, which switches its condition off.
             if value is not None and not holds:
                 what = "a share from 0 to 1" if is_share else "a whole number of at least 1"
                 raise GeneratorError(f"overlap: {name} must be {what}, not {value!r}")
@@ -188,7 +189,7 @@ class OverlapOptions:
             )
         for name in ("openings", "sources"):
             value = getattr(self, name)
-            # A single string is a sequence of letters, so refuse it explicitly.
+            # Refuse a string in place of a list, because Python would read it as a list of letters.
             if isinstance(value, str) or not all(isinstance(text, str) for text in value):
                 raise GeneratorError(
                     f'overlap: {name} must be a list of texts, such as ["well"], not {value!r}'
@@ -264,7 +265,7 @@ def terms_of(context: Context, frequency: Callable[[str], int], max_overlap_freq
             can count as a shared word.
 
     Returns:
-        The content words as lemmas, by the part of the dialogue in which they occur.
+        The content words as lemmas: separate sets for the context, its last turn and each correct response.
     """
     turns = [frozenset(content_lemmas(turn.text)) for turn in context.turns]
     answers = tuple(frozenset(content_lemmas(text)) for text in context.correct_responses)
@@ -313,10 +314,10 @@ def target_profiles(
         # it is a question.
         bits = number(seed, "wish", context.id, slot)
         draws = [((bits >> (_BITS * at)) & 0xFFFF) / 0x10000 for at in range(4)]
-        # `ranked` contains the words of the context that a negative may share. If it is empty, share none.
+        # If no word of the context can be searched for (`ranked` is empty), the negative shares no word.
         shared = _weighted_index(conditions.overlap, draws[0]) if ranked else 0
-        # Search with terms of the last turn, or with terms of earlier turns. If only one of these groups has
-        # terms, use this group.
+        # Search with terms of the last turn or with terms of earlier turns. If only the last turn or only the
+        # earlier turns have terms, use these.
         last = bool(of_last) and (not before or draws[1] < conditions.last_turn)
         many = conditions.query_terms * (_QUERY_TERM_FACTOR if shared > 2 else 1)
         if shared:
@@ -334,7 +335,7 @@ def target_profiles(
 
 
 def _cyclic_slice(terms: Sequence[str], start: int, most: int) -> list[str]:
-    """Return up to ``most`` terms from index ``start`` on, and continue at the beginning after the end."""
+    """Return up to ``most`` terms from index ``start`` on. After the last term, continue with the first."""
     return [terms[(start + step) % len(terms)] for step in range(min(most, len(terms)))]
 
 
@@ -361,7 +362,7 @@ def _ranked(
             # Weighted random order: the sort key is -log(u) for a uniform random number u, times a factor
             # that grows with the frequency of the term. u is above 0, so that the logarithm is defined.
             chance = (number(seed, "anchor", context.id, term) + 1) / (2**64 + 1)
-            # The first part of the key is True for very frequent terms, so these come after all other terms.
+            # The key begins with a boolean, so that very frequent terms come after all other terms.
             keys.append(
                 (often > max_bridge_frequency, -math.log(chance) * math.log(often + 2) ** _RARITY, term)
             )
@@ -453,9 +454,9 @@ class ScoredCandidate(NamedTuple):
 
 
 class Shortlist:
-    """A sorted list of sentences whose entries are computed only when they are read.
+    """A sorted list of sentences, which are computed only when they are read.
 
-    Computing all entries would waste time, because often only the first sentence is needed.
+    Computing all sentences would waste time, because often only the first sentence is needed.
     """
 
     def __init__(self, items: Iterator[ScoredCandidate]) -> None:
@@ -532,13 +533,14 @@ def shortlist(
     )
     asked, first_person, order = profile.question, profile.first_person, profile.order
     anecdotal = conditions.anecdote_weight
-    # The distance is a sum of penalties: 4 for each shared word too many or too few, 2 if the sentence shares
-    # a word with the last turn although the profile asks for no such word (or the reverse), 1.5 if the
-    # sentence should be a question but is not, and 1 if only one of sentence and profile is in the first
-    # person.
+    # The distance of a sentence from the profile is the sum of these penalties:
+    # 4 for each shared word too many or too few,
+    # 2 if the profile asks for a shared word of the last turn and there is none, or the reverse,
+    # 1.5 if the profile asks for a question and the sentence is a statement,
+    # 1 if the profile asks for the first person and the sentence has another person, or the reverse.
     by_shared = [4.0 * abs(count - profile.shared) for count in range(MOST_SHARED + 1)]
     by_distance: defaultdict[float, list[PoolSentence]] = defaultdict(list)
-    # The loop runs over thousands of sentences for each profile, so it avoids function calls.
+    # This loop runs over thousands of sentences, so it avoids function calls, which are slow.
     for sentence in sentences:
         if (sentence.question and not asked) or sentence.dialogue == context.dialogue:
             continue
@@ -572,12 +574,14 @@ def shortlist(
         listed: set[str] = set()
         for distance, chance, sentence in ranked():
             key = words_key(sentence.text)
-            # Skip a sentence with the words of a context turn, of a correct response or of a listed sentence.
+            # Skip a sentence that has the same words as a turn, a correct response or a sentence on the
+            # shortlist.
             if key in said or key in listed:
                 continue
             mentioned, likest = sentence.terms, conditions.max_response_overlap * len(sentence.terms)
             # Drop a sentence with a word to which replies usually shift (a word of `usual`), because it may
-            # be a correct response. Words of the context do not count, because they are no shift.
+            # be a correct response. A word of the context does not count, because repeating it does not shift
+            # the topic.
             if usual and not usual.isdisjoint(mentioned - terms.terms):
                 continue
             # Most sentences pass a fast test: if a sentence shares few enough words with all correct

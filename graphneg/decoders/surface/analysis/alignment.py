@@ -72,7 +72,6 @@ class AlignmentCache:
     """
 
     def __init__(self, aligner: Aligner = align) -> None:
-        """Initialize an empty cache."""
         self._aligner = aligner
         self._kept: dict[tuple[str, str], AlignedText] = {}
 

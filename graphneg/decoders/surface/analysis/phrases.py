@@ -102,7 +102,7 @@ def phrase(sentence: SentenceDraft, k: int) -> Phrase:
 def _noun_phrase(sentence: SentenceDraft, k: int, low: int, high: int, head: int) -> Phrase:
     """Return the phrase whose head is the noun at ``head``."""
     tokens, owners, last = sentence.tokens, sentence.owners(), sentence.node(k).subtree_last
-    # In "bank account", the first noun is only a modifier of the second. Its phrase is this single word.
+    # In "bank account", *bank* only modifies *account*, so the phrase of *bank* is this single word.
     if sentence.is_noun(head + 1) and owners.get(head + 1, k) < k:
         return Phrase(head, head + 1, "modifier", head)
     start, end = sentence.noun_phrase(head)

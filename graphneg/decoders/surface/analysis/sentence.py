@@ -43,7 +43,7 @@ class SentenceDraft(Draft):
     """A text being edited, with its AMR graph.
 
     Args:
-        reading: The text with its tokens, tags and graph, and with the tokens aligned with each node.
+        reading: The aligned text: its tokens, tags and graph, and the tokens that express each node.
 
     Attributes:
         graph: The AMR graph of the original text.

@@ -272,9 +272,8 @@ def _finite(tokens: Tokens, index: int) -> VerbGroup:
     if token.tag in ("VBD", "VBZ") and index and (before.is_quote or before.text == ","):
         end = noun_phrase_end(tokens, index + 1)
         # In "..., said the king", the verb of speech precedes its subject. In "OK, got it", *it* is an
-        # object.
+        # object, so it is not treated as a subject after the verb.
         if tokens.get(index + 1).lower == "it":
-            # Set an empty noun phrase, so that the condition below does not take *it* for a subject.
             end = index + 1
         if end > index + 1 and tokens.get(end).tag in ("EN", "PU", "IN", "RB", "TO", "QT", "CC"):
             group.subject, group.inverted, group.quotative = (index + 1, end), True, True

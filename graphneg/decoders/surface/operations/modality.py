@@ -1,9 +1,9 @@
 """Change what the speaker of a clause must, can, wants or has done, for a reply that repeats the clause.
 
-Modal verbs (*can*), verbs such as *want to* and *have to*, and the forms of the future and the perfect are
-different words with the same place: between the subject and the plain form of the main verb.
-`plain_predicate` removes what is there, and the other functions write something else into the place. The
-words that may be there are in ``restating.tsv``.
+Modal verbs (*can*), verbs such as *want to* and *have to*, and the auxiliaries of the future and the perfect
+are written between the subject and the main verb. `plain_predicate` removes these words: "you want to buy"
+becomes "you buy". The other functions insert the words of another modality: "you have to buy". The table
+``restating.tsv`` lists the words that can be removed.
 
 Example: "You want to buy a car." becomes "You have to buy a car." (`set_modality` with ``obligate-01``), "You
 can't buy a car." (``possible-01``, negated) or "You've already bought a car." (`set_done`).
@@ -40,8 +40,8 @@ def plain_predicate(source: SentenceDraft, k: int) -> tuple[Token, str, bool]:
         the past tense.
 
     Raises:
-        RealisationError: The clause is negative, or a word between its verbs belongs to none of them
-            (``unclear-clause``).
+        RealisationError: The clause is negative, or a word between its subject and its verb is neither a verb
+            nor an adverb that can be left out (``unclear-clause``).
     """
     group, tokens = _main(source), source.tokens
     if group.negations or any(token.tag == "NEG" for token in tokens):
@@ -75,7 +75,8 @@ def plain_predicate(source: SentenceDraft, k: int) -> tuple[Token, str, bool]:
     if strange is not None:
         raise RealisationError("unclear-clause", f"'{strange.text}' is between the subject and its verb")
     source.cut(after_subject, tokens.index_of(verb))
-    # The lemma of a plain form may be wrong: "rent" is also a past form, of "rend".
+    # Keep a plain form instead of replacing it by its lemma. The lemma may be that of another verb: "rent" is
+    # also the past form of "rend".
     plain = verb.lower if verb.tag in ("VB", "VBP") else verb.lemma
     source.rewrite(verb, "be" if verb.is_be or verb.expanded in BE else plain, "VB")
     verb.original_index = -1
@@ -127,8 +128,8 @@ def drop_time(source: SentenceDraft, k: int) -> None:
     before = Counter(token.lower for token in source.tokens)
     drop(source, k)
     after = Counter(token.lower for token in source.tokens)
-    # "I'm going to graduate this summer" would become "graduate something", and "I want to check out today"
-    # would lose its particle.
+    # Refuse "I'm going to graduate this summer", which would become "I'm going to graduate something". Also
+    # refuse "I want to check out today", which would lose its particle *out*.
     if after["something"] > before["something"] or any(
         before[word] > after[word] for word in words_of("particles")
     ):
@@ -161,8 +162,8 @@ def set_modality(source: SentenceDraft, concept: str, k: int, *, negated: bool, 
     verb, person, past = plain_predicate(source, k)
     if concept == "want-01" and source.tokens.index_of(verb) not in source.indices(k):
         raise RealisationError("unclear-clause", f"'{verb.text}' may not be what somebody wants")
-    # "I'm calling from the bank" tells what happens now. "I'm leaving tomorrow" is a plan, which can be
-    # impossible.
+    # "I'm leaving tomorrow" can become "You can't leave tomorrow". Refuse "I'm calling from the bank": it
+    # happens now, so it must be possible.
     timed = any(token.lower in words_of("not-perfect") for token in source.tokens)
     if progressive and concept == "possible-01" and verb.lower != "go" and not timed:
         raise RealisationError("unclear-clause", "what happens now cannot be impossible")
@@ -174,8 +175,8 @@ def set_modality(source: SentenceDraft, concept: str, k: int, *, negated: bool, 
         elif negated:
             words = [Token("could", "MD"), Token("not", "NEG")] if past else [Token("cannot", "MD")]
     else:
-        # A wish is always present, because what was done is taken for a plan: "I bought it" -> "you want to
-        # buy it". A duty keeps its tense: "I wanted to go" -> "you had to go".
+        # Write a wish in the present tense, even if the clause is past: "I bought it" -> "you want to buy
+        # it". A duty keeps the tense of the clause: "I wanted to go" -> "you had to go".
         tag = "VBD" if past and concept == "obligate-01" else "VBP"
         word = agree(verbs[concept], tag, person)
         words = [

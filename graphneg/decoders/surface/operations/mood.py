@@ -33,7 +33,9 @@ _MAX_TAGGED = 12
 
 
 def assertion(sentence: SentenceDraft, k: int) -> VerbGroup:
-    """Return the verb group of the clause that a node heads. If it heads none, use its nearest argument.
+    """Return the verb group of the clause that a node heads.
+
+    If the node heads no clause, the clause that its nearest argument heads is used.
 
     Args:
         sentence: The sentence being edited.
@@ -266,8 +268,8 @@ def to_statement(sentence: SentenceDraft, k: int) -> None:
     if group.inverted and group.subject is not None:
         uninvert(sentence, group)
     elif first.tag in ("AX", "MD") or first.expanded in BE | DO:
-        # The sentence begins with an auxiliary, but its subject was not found, so the word order of a
-        # statement is unknown.
+        # The sentence begins with an auxiliary, but its subject was not found. Refuse it, because the
+        # auxiliary must be moved behind the subject.
         raise RealisationError("unclear-clause", "the subject of the question was not found")
     if mark is not None:
         mark.text = "."
@@ -345,7 +347,7 @@ def to_imperative(sentence: SentenceDraft, k: int) -> None:
     strip_to_base(sentence, group)
     index = tokens.index_of(subject[0])
     sentence.cut(index, index + len(subject))
-    # A negation is removed and added again with *do*: "You do not go" -> "Do not go".
+    # Remove the negation. "Do not" is written before the verb instead: "You will not go" -> "Do not go".
     negations = [token for token in tokens[index : tokens.index_of(main)] if token.tag == "NEG"]
     for token in negations:
         tokens.remove(token)

@@ -46,7 +46,7 @@ POSITIVE = word_map("positive")
 
 For example, the counterpart of *nothing* is *something*, and that of *any* is *some*.
 """
-# Counterpart in negative clauses of each affirmative word: *any* for *some*.
+# Maps words such as *some* to the words that replace them in negative clauses, such as *any*.
 _ASSERTIVE = word_map("assertive")
 # Words that are used only in negative clauses and have no affirmative counterpart: *at all*, *ever*.
 _LEFT_OUT = word_class("left-out")
@@ -411,7 +411,7 @@ def affirm(sentence: SentenceDraft, k: int) -> None:
 
 
 def _negative_word(sentence: SentenceDraft, group: VerbGroup) -> int | None:
-    """Return the index of the first negative word in a clause, such as *never* or *unhappy*; None if none."""
+    """Return the index of the first negative word of a clause, such as *never* or *unhappy*, or None."""
     start = group.subject[0] if group.subject else group.first
     for index, token in enumerate(sentence.tokens[start:], start):
         if token.tag in ("EN", "SC", "WP"):

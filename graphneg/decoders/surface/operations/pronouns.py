@@ -31,12 +31,11 @@ def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
         persons: The new person of each node, keyed by node index.
 
     Raises:
-        RealisationError: None of the nodes is expressed by a word, or a further word for one of the changed
-            persons would stay unchanged (``no-alignment``).
+        RealisationError: No word expresses the nodes, or a pronoun of one of the changed persons expresses
+            none of the nodes, so that it would stay unchanged (``no-alignment``).
 
     Example:
-        If ``k`` is the index of the node ``i``, ``{k: "you"}`` changes "I love my dog." into "You love your
-        dog."
+        If the node ``i`` has the index 1, ``{1: "you"}`` changes "I love my dog." into "You love your dog."
     """
     tokens = sentence.tokens
     mentions = [(tokens[i], k, person) for k, person in persons.items() for i in sentence.indices(k)]

@@ -1,8 +1,8 @@
-"""Replace a quantity or frequency by one that excludes it: "many friends" -> "only a few friends".
+"""Replace a quantity or frequency by one that contradicts it: "many friends" -> "only a few friends".
 
-The words of a quantity are not only those of its node: *a lot of*, *all of the*. `set_quantifier` finds them
-around the word of the node, and writes the words of the new quantity. ``quantifiers.tsv`` lists the new words
-by the old words and the new concept.
+A quantity can have more words than its node expresses: in "a lot of friends", the node expresses only *lot*.
+`set_quantifier` finds all words of the quantity, and replaces them by the words of the new quantity. Each row
+of ``quantifiers.tsv`` contains the old words, the new concept and the new words.
 
 Example: "You always drink tea." with ``ever`` (and a negation in the graph) becomes "You never drink tea."
 """
@@ -28,7 +28,13 @@ _PERIODS = frozenset(form for unit in TEMPORAL_UNITS for form in (unit, noun_for
 
 @cache
 def _table() -> dict[tuple[str, str], dict[str, str]]:
-    """Return the new words by the tag of the noun that must follow, keyed by old words and new concept."""
+    """Read ``quantifiers.tsv``.
+
+    Returns:
+        A dictionary such as ``{("much", "few"): {"NN": "only a little"}}``. Its keys are the old words and
+        the new concept. Its values contain the new words, keyed by the tag that the following noun must have
+        (empty for any tag).
+    """
     table: dict[tuple[str, str], dict[str, str]] = {}
     for old, concept, noun, new in table_rows("graphneg.decoders.surface", "quantifiers.tsv"):
         table.setdefault((old, concept), {})[noun] = new
@@ -42,7 +48,7 @@ def is_quantifier(concept: str) -> bool:
         concept: The new concept.
 
     Returns:
-        True for ``ever``, ``few`` and other concepts of the table.
+        True if ``quantifiers.tsv`` contains the concept, for example ``ever`` or ``few``.
     """
     return any(concept == other for _, other in _table())
 
@@ -56,7 +62,8 @@ def set_quantifier(source: SentenceDraft, k: int, concept: str) -> None:
         concept: The new quantity.
 
     Raises:
-        RealisationError: No words are known for the new quantity in this place (``no-form``).
+        RealisationError: The table contains no words for the new quantity that fit the words around it
+            (``no-form``).
     """
     tokens = source.tokens
     # "Never" is *ever* with a negation. It may be aligned with either node.
@@ -90,7 +97,7 @@ def _write(source: SentenceDraft, start: int, end: int, by_noun: dict[str, str])
     # "I like all kinds of music" does not become "I like no kinds of music": "no" fits only a subject.
     if words == "no" and start:
         raise RealisationError("no-form", "'no' fits only the subject")
-    # "A few days ago" is a time, and "I've never tried it" excludes one time, not all times but one.
+    # Refuse "a few days", because "a lot of days" does not fit every time: "a lot of days ago".
     if words == "a lot of" and following.lower in _PERIODS:
         raise RealisationError("no-form", f"'{following.text}' measures a time")
     affirmed = tokens[start].lower in words_of("negative-quantities")

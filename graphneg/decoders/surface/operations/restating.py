@@ -45,7 +45,8 @@ from graphneg.english.words import readings, table_rows, unique_rows, word_class
 MAX_WORDS = 16
 """Maximum number of words in a sentence that a reply repeats."""
 MIN_WORDS = 3
-"""Minimum number of words. Shorter sentences are answers or formulas: "I know." """
+"""Minimum number of words in a sentence that a reply repeats. Shorter sentences are answers or formulas: "I
+know." """
 # If at most this number of words follow the last comma of a sentence, they can be left out: ", you know".
 _ASIDE = 3
 # Full forms such as "do not", which most texts contract. If a dialogue contains one of them, replies are
@@ -168,16 +169,16 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
         long=len(words) > MAX_WORDS,
         short=len(words) < MIN_WORDS,
         opened=opened,
-        # The sentence has several main clauses: "I like it, it is nice", "I like it and you hate it". If one
-        # of them is denied, the other stays true.
+        # The sentence has several main clauses: "I like it, it is nice", "I like it and you hate it". Such
+        # sentences are refused, because an edit would change only one of the clauses.
         several=any(
             other.subject is not None
             and (before := tokens.get(other.subject[0] - 1)).tag in ("PU", "CC", "EN")
             and before.lower not in ("or", "nor")
             for other in groups[1:]
         ),
-        # The sentence has a subordinate clause: "I stayed because it rained". If the sentence is denied, it
-        # is not clear which clause is denied.
+        # The sentence has a subordinate clause: "I stayed because it rained". Such sentences are refused,
+        # because "I did not stay because it rained" may deny either clause.
         parts=any(
             (
                 token.lower in word_class("clause-openings")
@@ -204,7 +205,7 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
         concludes=group is not None
         and group.verb.lower in ("must", "should", "ought")
         and (tokens[group.main].is_be or group.second.expanded in HAVE),
-        # "I haven't seen you for ages" has no affirmative counterpart.
+        # Refuse "I haven't seen you for ages", because "I have seen you for ages" is not English.
         lasting=group is not None
         and bool(group.negations)
         and group.verb.expanded in HAVE
@@ -221,7 +222,8 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
     adjective = not named and "ADJ" in readings(first.lower)
     if alone and first.capital and first.tag in ("NN", "VB", "VBP", "JJ") and not adjective:
         first.tag = "NNP"
-    # An adjective that the graph does not name is no name, even if it is tagged as one: "Green tea is good."
+    # A first word that was tagged as a name is an adjective if the graph contains no such name: "Green tea is
+    # good."
     elif first.tag == "NNP" and first.sentence_initial and adjective:
         first.tag = "JJ"
     return group
@@ -234,7 +236,7 @@ def negates_clause(source: SentenceDraft) -> bool:
         source: The sentence.
 
     Returns:
-        False for "There are banks that don't lend money", in which only an inner clause is negative.
+        False for "There are banks that don't lend money", in which only the relative clause is negative.
     """
     group = next((group for group in source.parse_verbs() if group.is_main), None)
     if group is None:
@@ -337,7 +339,7 @@ def state_wish(source: SentenceDraft, group: VerbGroup) -> None:
 
     Args:
         source: The sentence, edited in place.
-        group: The verb group of its clause.
+        group: The verb group of the main clause.
     """
     tokens, main = source.tokens, source.tokens[group.main]
     wish = _wishes().get(main.lower)
@@ -352,7 +354,7 @@ def state_wish(source: SentenceDraft, group: VerbGroup) -> None:
 
 @cache
 def _wishes() -> dict[str, str]:
-    """Return the plain verb for each verb of a polite wish."""
+    """Map the verbs of polite wishes to plain verbs: *like* in "I'd like a coffee" to *want*."""
     return dict(pair.split(":") for pair in words_of("wishes"))
 
 
@@ -441,13 +443,13 @@ def exchange_speakers(source: SentenceDraft, persons: Mapping[str, str] | None =
 
 
 def refuse_other_person(source: SentenceDraft, old: str, new: str) -> None:
-    """Refuse to change what a sentence says of one person if this person is not its subject.
+    """Refuse to change a person in a repeated sentence if this person is not the subject of the sentence.
 
     Args:
-        source: The sentence, as its speaker has said it.
-        old: The person, as a subject pronoun.
-        new: The new person. If it equals ``old``, the pronoun keeps its form, and so stands for the other
-            speaker. The sentence must then be about a duty or the future: "I have to go", not "I'm hungry".
+        source: The sentence before its pronouns are exchanged ("I have to go").
+        old: The person to change, as a subject pronoun.
+        new: The new person. If it equals ``old``, the reply keeps the pronoun: "So I have to go?". This is
+            refused if the sentence is not about a duty or the future: "So I'm hungry?".
 
     Raises:
         RealisationError: The person is not the subject, or the sentence is about something else
@@ -487,7 +489,7 @@ def replace_subject(source: SentenceDraft, k: int, person: str) -> None:
     if tokens.index_of(head) not in source.subtree_indices(k):
         raise RealisationError("no-alignment", "the node is not the subject of the sentence")
     named = all(token.tag in ("NNP", "POS") for token in subject) or subject[0].tag == "PS"
-    # "My mp3 player" is a compound, whose last noun alone may be a person.
+    # Refuse compounds such as "my mp3 player": *player* alone may be a person, but the compound is not.
     compound = head.tag != "NNP" and subject[-2:-1] and subject[-2].tag in NOUNS
     if compound or (not named and subject[0].lower != "the"):
         raise RealisationError("unclear-clause", "the subject is indefinite")
@@ -495,7 +497,7 @@ def replace_subject(source: SentenceDraft, k: int, person: str) -> None:
     if any({"i", "you", "we"} & {one for one, _ in pronoun_cases(token.text)} for token in rest):
         raise RealisationError("unclear-clause", "the sentence is about a speaker elsewhere")
     old = third_person(subject, "he")
-    # "Anna lost her key": the gender of a name shows only in the pronouns of its sentence.
+    # Infer the gender of a name from a pronoun of the sentence: in "Anna lost her key", *Anna* is *she*.
     others = {one for token in rest for one, _ in pronoun_cases(token.text)} & {"he", "she"}
     if head.tag == "NNP" and len(others) == 1:
         old = others.pop()
@@ -504,7 +506,7 @@ def replace_subject(source: SentenceDraft, k: int, person: str) -> None:
     source.insert(0, pronoun_token)
     follow(source, rest, old, person)
     agree_with(source, pronoun_token)
-    # "My niece is allergic" -> "You're allergic".
+    # Contract *you are* if the sentence contains contractions: "My niece is allergic" -> "You're allergic".
     if source.contracts and tokens[1].lower == "are" and tokens.get(2).lower != "n't":
         source.rewrite(tokens[1], "'re")
 
@@ -546,8 +548,8 @@ def ask_for(source: SentenceDraft, k: int, role: str) -> None:
         wider = tokens.run_start(start, ("DT", "PS", "JJ", "CD"))
         start = wider if tokens.get(wider - 1).tag == "IN" and wider > group.main + 1 else start
         before = tokens[start - 1]
-        # The preposition of a time or place is asked for, too: "on Friday" -> "when". A particle stays in its
-        # place: "check out tomorrow" -> "check out".
+        # The question word also replaces the preposition of a time or place: *when* replaces "on Friday". A
+        # particle before the time is kept: in "check out tomorrow", *when* replaces only *tomorrow*.
         start -= before.tag in ("IN", "TO", "SC") and before.lower not in words_of("particles")
     elif (before.tag != "VBP" and before.lower in words_of("closed-prepositions")) or (
         before.lower == "of" and tokens.get(start - 2).tag in NOUNS
@@ -560,7 +562,8 @@ def ask_for(source: SentenceDraft, k: int, role: str) -> None:
         raise RealisationError("unclear-clause", "the phrase to ask for is the object of another clause")
     if tokens.get(start - 1).tag in ("DT", "CD", "PS", "CC"):
         raise RealisationError("unclear-clause", "the phrase to ask for is a part of a longer phrase")
-    # "What do you have for four?" is not clear, because "for four" belongs to the phrase.
+    # Refuse to ask for "a table" in "I have a table for four": in "What do you have for four?", it is not
+    # clear that "for four" belongs to "a table".
     if word in ("what", "who") and tokens.get(end).tag in (
         "IN", "TO", "VBN", "VBG", "JJ", *NOUNS, "DT", "POS", "WP", "SC",
     ):  # fmt: skip
@@ -610,7 +613,7 @@ def _refuse_circumstance(source: SentenceDraft, word: str, start: int, end: int)
 
 
 def tidy_change(source: SentenceDraft) -> None:
-    """Correct a changed sentence, and refuse words that do not fit their new place.
+    """Correct *less* in a changed sentence, and refuse time words at a position where they are not English.
 
     *Less* becomes *fewer* before a plural: "two less days" -> "two fewer days".
 
@@ -618,7 +621,7 @@ def tidy_change(source: SentenceDraft) -> None:
         source: The sentence, edited in place.
 
     Raises:
-        RealisationError: A new time is at a place where only another time fits: "I have been here after", "I
+        RealisationError: A new time word cannot be used at its position: "I have been here after", "I
             yesterday came" (``unclear-clause``).
     """
     tokens = source.tokens

@@ -42,8 +42,8 @@ def set_time(sentence: SentenceDraft, k: int, concept: str) -> None:
         "I saw it yesterday." with ``yesterday`` set to ``tomorrow`` becomes "I will see it tomorrow."
     """
     word, index, up = lexeme(concept), sentence.head(k), sentence.node(k).parent
-    # In "tomorrow night", the time word is part of a longer time expression. Find the event to which this
-    # expression belongs, among the ancestors of the node.
+    # The node of the time word may be below other nodes that express times, as in "tomorrow night". Go up to
+    # the first node that is not a time: it is the event whose tense must fit.
     while up is not None and (sentence.node(up).role == "time" or sentence.node(up).concept == "date-entity"):
         up = sentence.node(up).parent
     group, tense = sentence.predicate(up) if up is not None else None, TENSES.get(word, "")
@@ -195,13 +195,11 @@ def change_tense(sentence: SentenceDraft, group: VerbGroup, wanted: str) -> None
 
 
 def _joins_clause(sentence: SentenceDraft, group: VerbGroup) -> bool:
-    """Return whether a conjunction without a comma joins a clause to a clause with another subject.
+    """Return whether a conjunction joins the clause of a verb group to a clause with a different subject.
 
-    Clauses that are joined in this way must have the same tense: "She sang yesterday and he dances" is odd.
-    After a comma, the tenses may differ: "She sang yesterday, and he dances".
-
-    Returns:
-        True if a clause with another subject is joined to the given clause, before or after it.
+    A conjunction after a comma does not count. Without a comma, both clauses must have the same tense: "She
+    sang yesterday and he dances" is odd. With a comma, the tenses may differ: "She sang yesterday, and he
+    dances".
     """
     start, end = sentence.sentence_bounds(group.first)
     finite = [

@@ -424,7 +424,7 @@ def set_value(sentence: SentenceDraft, k: int, value: str) -> None:
     while tokens.get(head).tag in ("NN", "VBG") and tokens.get(head + 1).tag in ("NN", "NNS"):
         head += 1
     noun = tokens.get(head)
-    # In "60 euro" and "the eight floor", the noun does not agree with the old number either.
+    # Keep the noun if it did not agree with the old number, as in "60 euro" and "the eight floor".
     if not re.fullmatch(r"\d+", node.value or "") or (node.value == "1") == (noun.tag == "NNS"):
         return
     # Adjust the number of the noun: "six years" -> "one year".
