@@ -9,10 +9,10 @@
 //   A: I left the windows open.   (from another dialogue)
 // Graph:  (p / promise-01 ...) => (l / leave-13 :ARG0 (i / i) :ARG1 (o / open-09 :ARG1 (w / window)))
 //
-// A donor is an utterance of another dialogue of the same corpus and split. Each donor is offered to at most two
-// dialogues, and not to the dialogues just before and after its own, which may be parts of the same conversation. A
-// dialogue copies a sentence only once. The statements of a donor are its sentences that fit any dialogue: they have
-// four to twenty nodes, are neither questions nor orders, and refer to nothing before them. For each turn, up to four
+// A donor is an utterance of another dialogue of the same corpus and split. Each donor is listed for at most two
+// dialogues, but not for the dialogues just before and after the dialogue from which it comes, because they may be parts
+// of the same conversation. A dialogue copies a sentence only once. The statements of a donor are its sentences that
+// have four to twenty nodes, are no questions or orders, and refer to nothing before them. For each turn, up to four
 // statements are proposed as replacements. The query works in three steps:
 //   1. Read the nouns of the dialogue, and the statements of its donors with their nouns.
 //   2. For each turn, choose statements that share a noun with the context, or that can be made to share a noun.

@@ -49,7 +49,7 @@ TAKERS = 2
 """Maximum number of dialogues that may copy from the same donor."""
 _CONSIDERED = 8
 """Number of best-fitting dialogues to remember for each donor, that is, for each utterance to copy from. The
-donor is offered to `TAKERS` of these dialogues: to those that have the fewest donors so far."""
+donor is listed for `TAKERS` of these dialogues: for those that have the fewest donors so far."""
 _SEGMENTS = 8
 """Number of dialogues before and after a dialogue from which it may not copy. Some corpora split a long
 conversation into consecutive dialogues: in DailyDialog++, into up to eight contexts."""
