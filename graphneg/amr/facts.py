@@ -91,7 +91,7 @@ class Analysis(NamedTuple):
         view: The graph, indexed for look-ups.
         clauses: The clauses of the graph.
         facts: The properties of each node, indexed by node index.
-        statements: The statements of the nodes (see `graphneg.amr.echoes`).
+        statements: What the nodes say, for comparison with other turns (see `graphneg.amr.echoes`).
     """
 
     text: str
@@ -102,7 +102,7 @@ class Analysis(NamedTuple):
 
 
 def analysed(graph: AmrGraph, text: str, lexicon: Lexicon) -> Analysis:
-    """Compute the properties of each node of a graph, and the statements to compare with other turns.
+    """Compute the properties of each node of a graph, and what the nodes say (`Statement`).
 
     Args:
         graph: The graph whose nodes are described.
@@ -118,7 +118,9 @@ def analysed(graph: AmrGraph, text: str, lexicon: Lexicon) -> Analysis:
 
 
 def discourse_facts(view: AmrView, clauses: Clauses) -> list[Facts]:
-    """Compute only the properties that `graphneg.discourse.read_graph` reads: a third of the time of `facts`.
+    """Compute only the properties that `graphneg.discourse.read_graph` reads.
+
+    This takes a third of the time that `facts` takes.
 
     Args:
         view: The graph.

@@ -191,8 +191,8 @@ class _GraphReader:
         if not mentioned:
             nodes = [AmrNode._make(fields) for fields in self._nodes]
         else:
-            # For each old index, count the mentions up to it. The new index of a node is its old index
-            # minus this count.
+            # `skipped` is, for each old index, the number of mentions up to this index. The new index of a
+            # node is its old index minus this number.
             skipped = list(accumulate(old in mentioned for old in range(len(self._nodes))))
             for old, row in enumerate(self._nodes):
                 _, last, var, concept, value, up, role, pos, align, role_align = row

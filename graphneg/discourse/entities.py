@@ -315,8 +315,8 @@ class Resolver:
         return one.gender in ("", gender) and one.number != "plural"
 
     def _is_thing(self, one: _KnownEntity) -> bool:
-        # Count all things as candidates, also those that *it* rarely refers to. If there are several, *it* is
-        # not resolved.
+        # *It* is resolved only if there is a single candidate. So count every thing as a candidate, even a
+        # thing that *it* rarely refers to.
         return one.number != "plural" and one.kind not in (SPEAKER, SPEAKERS, "person")
 
     def _is_several(self, one: _KnownEntity) -> bool:
@@ -348,10 +348,11 @@ def _is_subject_of_noun(mention: Mention, view: AmrView) -> bool:
 
 
 def _is_usual(mention: Mention, one: _KnownEntity, view: AmrView) -> bool:
-    """Return whether ``takes.tsv`` lists an entity's noun as an argument of the predicate of a pronoun.
+    """Return whether the entity is a usual argument of the verb to which the pronoun *it* belongs.
 
-    *It* may refer to a thing, to a whole statement or to nothing. In "The seat? I missed it", *it* is not
-    linked to the seat, because *seat* is not a usual object of *miss*.
+    ``takes.tsv`` lists the usual arguments of each verb. In "The seat? I missed it", *it* is not linked to
+    the seat, because *seat* is not a usual object of *miss*: *it* may refer to a whole statement or to
+    nothing.
     """
     for role, above in view.roles_in[mention.position]:
         if role in ("ARG0", "ARG1") and view.is_frame[above]:
