@@ -306,7 +306,7 @@ def _write(tx: ManagedTransaction, batch: Sequence[NewGraph], source: str) -> tu
 
 def _forget(tx: ManagedTransaction, amrs: Sequence[str]) -> None:
     """Delete graphs, and also the edited copies (variants) of the dialogues that have the graphs."""
-    # A variant refers to nodes of the graphs, so it must be deleted together with them.
+    # An edited copy refers to nodes of the deleted graphs, so it must be deleted, too.
     variants = sorted(row["variant"] for row in run(tx, "parse/edited", amrs=amrs))
     if variants:
         edited = sorted(row["amr"] for row in run(tx, "parse/materialized", ids=variants))

@@ -160,7 +160,8 @@ def read_words(doc: Any, offset: int = 0, places: Sequence[int] | None = None) -
         if places is not None:
             start, end = places[start], places[end - 1] + 1
         pos = _POS.get(tag, "PUNCT")
-        # The universal tagset has the tags AUX for auxiliaries and copulas, and SCONJ for subordinators.
+        # Penn tags do not distinguish auxiliaries and copulas (AUX) from other verbs, or subordinators
+        # (SCONJ) from prepositions. The lemma and the dependency relation do.
         if pos == "VERB" and (lemma == "be" or dep in {"aux", "auxpass"}):
             pos = "AUX"
         elif tag == "IN" and dep == "mark":
@@ -210,7 +211,8 @@ def signature(predicate: Word, argument: Word) -> str | None:
             return f"prep_{argument.lower}"
         return clause_form(argument)
     if predicate.parent is argument and argument is not predicate:
-        # In "the man who left", the predicate "left" depends on its argument "man".
+        # In "the man who left", the predicate "left" depends on its argument "man", so the relation is
+        # `up_relcl`.
         reverse = predicate.dep in {"amod", "relcl", "acl", "compound", "poss"}
         return f"up_{predicate.dep}" if reverse else None
     if above.parent is predicate and above is not argument and argument.dep in {"pobj", "pcomp"}:

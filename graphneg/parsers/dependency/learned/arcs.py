@@ -352,8 +352,8 @@ def _move_polarity(draft: GraphDraft, minus: int, noun: int, verb: int, score: f
             node = draft.nodes[arc.dep]
             if arc.role == "polarity" and arc.head in group and node.token is None and node.value == "-":
                 draft.drop(arc.dep)
-    # If the previously negated node (or a conjunction above it) was the top of the sentence, the newly
-    # negated node becomes the top.
+    # The top of the sentence must be the negated node. If it is the other node or a conjunction above that
+    # node, replace it.
     sentence = draft.nodes[verb].sentence
     if draft.tops.get(sentence) in _with_conjunction(draft, other):
         draft.tops[sentence] = _with_conjunction(draft, chosen)[-1]

@@ -140,7 +140,7 @@ def _correct_existence(be: Word) -> None:
 
 
 def _verbs_of(be: Word, noun: Word) -> Iterator[Word]:
-    """Yield the verbs whose subject the noun may be, most reliable first."""
+    """Yield the participles that may belong to a noun after *there is*, most reliable first."""
     # In "there is a dog running" and "a dog being washed", the participle depends on the noun.
     for kid in noun.children("acl"):
         if kid.tag == "VBG" or any(aux.lower == "being" for aux in kid.children()):
@@ -184,7 +184,7 @@ def _is_participle(word: Word) -> bool:
     """Return whether a word is a participle, even if tagged as a noun: *dancing*, but not *building*."""
     if word.tag != "NN" or not word.lower.endswith("ing"):
         return word.tag == "VBG"
-    # A word such as "building" that is also listed as a noun is not changed.
+    # "building" is also a noun in the dictionary, so it does not count as a participle.
     known = readings(word.lower)
     return "VERB" in known and "NOUN" not in known
 
@@ -244,7 +244,8 @@ def _correct_inversion(said: Word) -> None:
     # make it the object.
     if early is not None and other is not None:
         early.dep = "dobj"
-    # Or spaCy takes the quotation for the subject and the prince for the object.
+    # If spaCy takes the quotation for the subject and "the prince" for the object, make "the prince" the
+    # subject.
     elif early is not None and late is not None and before is not None and before.text in QUOTES:
         early.dep, late.dep = "ccomp", "nsubj"
     elif before is not None and not any(kid.dep in {*_SUBJECTS, "aux"} for kid in kids):
@@ -389,8 +390,8 @@ def _correct_joined_verb(word: Word) -> None:
     first, known = word.parent, readings(word.lower)
     if word.i - 2 != first.i or first.tag != "VB" or "VERB" not in known:
         return
-    # An adjective is not retagged ("can be quick or slow"). The first verb must have an auxiliary, as in "can
-    # sing".
+    # Keep the tag of an adjective ("can be quick or slow"), and of a word whose first conjunct has no
+    # auxiliary such as "can".
     if not (word.tag == "JJ" and "ADJ" in known) and first.child("aux") is not None:
         _retag(word, "VB", "VERB")
 
