@@ -328,7 +328,7 @@ def _are_opposite(said: Proposition, before: Proposition, lexicon: Lexicon) -> b
     if other in opposites().get(one, ()):
         return True
     kinds = lexicon.modified_kinds(one, other)
-    # *old* and *young* are opposites only for living things, so the clause must be about a noun of such a kind.
+    # *old* and *young* are opposites only for living things, so the clause must describe a living thing.
     return bool(kinds) and not said.kinds.isdisjoint(kinds or ())
 
 

@@ -349,7 +349,7 @@ def _defer_none(state: RuleState, i: int) -> int:
 
 
 def _write_expression(state: RuleState, i: int) -> int:
-    """Add an expression of ``expressions.tsv`` that starts at a word. Return the number of its words, or 0."""
+    """Add an expression of ``expressions.tsv`` that starts at a word; return the number of its words."""
     for run, concept in _expressions_at(state, i) if i not in state.done else ():
         before = state.words[i - 1].tag if i else ""
         noun = run[-1].child("pobj") if run[-1].lower == "of" else None

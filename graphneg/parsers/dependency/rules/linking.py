@@ -187,8 +187,8 @@ def write_shared(state: RuleState, written: dict[int, list[int]]) -> None:
 def _subject(state: RuleState, verb: Word) -> Word | None:
     """Return the subject of a verb. For *tall* in "She is tall", return *she*, the subject of the copula."""
     own = verb.child(*SUBJECTS)
-    # In "She is tall", the subject depends on "is", which shares the node of "tall". So use the node of
-    # "tall".
+    # In "She is tall", the subject depends on "is", which shares the node of "tall". So use the subject of
+    # "is".
     if own is None and state.representatives.get(verb.head) == verb.i:
         own = verb.parent.child(*SUBJECTS)
     return own
