@@ -242,7 +242,7 @@ class Clauses:
         view = self._view
         top = view.sentences[k]
         inside = view.inside(top)
-        # A single word, a question and reported speech ("He said that ...") are not statements to repeat.
+        # A single word, a question or reported speech ("He said that ...") cannot be repeated as a statement.
         if not inside or view.is_a(top, "retelling") or any(at in inside for at in view.asked):
             return None
         # "I hope", "I promise" and "Thank you" are true only when they are said, so they cannot be repeated

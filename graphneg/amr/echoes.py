@@ -138,8 +138,8 @@ def repetitions(turns: Sequence[tuple[str, Sequence[Statement]]]) -> list[Echoes
     """Find the nodes that repeat something that was said before in a dialogue.
 
     Args:
-        turns: The turns of the dialogue, in order. Each turn is a pair of the speaker and a list of what the
-            nodes of its graph state (`Statement`).
+        turns: The turns of the dialogue, in order. Each turn is a pair of the speaker and the statements of
+            its graph, as `sayings` returns them.
 
     Returns:
         For each turn, a dictionary from the index of each repeating node to a list that says where the

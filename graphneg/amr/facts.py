@@ -245,15 +245,15 @@ class _Facts:
             {
                 "top_branches": [child.position for child in self.view.children[0]] or None,
                 "question_sentences": (questions if len(questions) < len(sentences) else []) or None,
-                # A graph of up to three nodes, such as that of "Why?", does not count as consisting only of
-                # questions.
+                # Set this property only for graphs with more than three nodes, so not for "Why?".
                 "only_questions": all_ask and self.view.size > 3,
                 "depth": self.view.graph.depth,
                 "reentrant_top": tied,
                 "has_imperative": any(
                     node.value == "imperative" and node.role == "mode" for node in self.view.nodes
                 ),
-                # A sentence about the speaker's own thoughts is hedged: "I hope", "I guess", "Thank you".
+                # Sentences with "I hope", "I guess" and "I thank you" count as hedged, because they express
+                # what the speaker thinks or feels.
                 "hedged": any(
                     node.concept == "i" and self.view.is_a(node.parent, "wondering", "thinking", "courtesy")
                     for node in self.view.nodes

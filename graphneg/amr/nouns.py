@@ -20,7 +20,7 @@ from graphneg.english.selectional_preferences import noun_cluster, preferred_nou
 
 SMALL = 6
 """A subtree can be replaced only if fewer nodes than this are below its top."""
-# Matches concepts such as ``date-entity``, which combine other words but do not name anything themselves.
+# Pattern of concepts such as ``date-entity``, which group other nodes and are not nouns.
 _COMPOSED = re.compile(r".*-(of|entity|quantity)")
 _ENTITY = re.compile(r".*-(entity|quantity)")
 _ARGUMENTS = frozenset({"ARG0", "ARG1", "ARG2"})
@@ -141,8 +141,8 @@ class Nouns:
         view, role, up = self._view, self._view.roles[k], self._view.nodes[k].parent
         if view.nodes[k].concept is None or up is None:
             return False
-        # In "I like tea and coffee", each conjunct counts as an argument. If ``and`` joins two sentences, it
-        # is not an argument itself, and neither are its conjuncts.
+        # In "I like tea and coffee", the conjuncts count as arguments, because ``and`` is an argument. The
+        # conjuncts of an ``and`` that joins two sentences do not count.
         if role.startswith("op"):
             return view.is_a(up, "joint") and view.roles[up] in _ARGUMENTS
         if role not in _ARGUMENTS or view.is_a(up, "reified"):
@@ -183,7 +183,7 @@ class Nouns:
         """Return the kind of noun or the entity concept that may replace a node; None to keep the node."""
         view, label, up = self._view, self._view.labels[k], self._view.nodes[k].parent
         # Do not replace quoted words: "They call him Tom", "He said goodbye". Do not replace a person as the
-        # object of *use* or *read* either, because it is probably a parser error.
+        # object of *use* or *read* either, because such a graph is probably wrong.
         quoted = view.is_a(up, "naming") or (label == "person" and view.is_a(up, "using"))
         if quoted and view.roles[k] != "ARG0":
             return None

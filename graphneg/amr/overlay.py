@@ -510,8 +510,7 @@ class _Tree:
         becomes a copy of its target, with the target's name if it has one.
         """
         inside = {id(node) for node in copy.walk()}
-        # If the copied subtree mentions a pronoun such as *i* that the edited graph also contains, the copy
-        # refers to the node of the edited graph.
+        # The pronouns of the edited graph, which mentions in the copied subtree can refer to.
         own = {t.concept: t for t in self._top.walk() if t.concept in PRONOUNS and t is not leaving}
         for node in list(copy.walk()):
             target = node.target
@@ -580,7 +579,7 @@ class _Tree:
             self._share_subject(above, node)
 
     def _share_subject(self, above: MutableNode, clause: MutableNode) -> None:
-        """Let a verb such as *want* have the subject of the clause below it: "you want to buy a car"."""
+        """Make the subject of a clause also the subject of the verb above it: *you* in *you want to go*."""
         role = _SUBJECT_ROLES.get(above.concept or "")
         subject = next((child for child in clause.below if child.role in ("ARG0", "ARG1", "domain")), None)
         if role is not None and subject is not None and subject.value is None:

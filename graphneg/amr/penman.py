@@ -157,8 +157,8 @@ class _GraphReader:
             if tokens[at][:1] == "~":
                 align, at = tokens[at], at + 1
             nodes.append([k, k, variable, concept, value, up, role, pos, align, role_align])
-            # Each closing parenthesis closes a node. The highest node index so far is the last index in
-            # its subtree.
+            # When a node is closed, its subtree is complete. So the last index in the subtree is the highest
+            # index so far.
             while tokens[at] == ")":
                 nodes[open_nodes.pop()][1] = len(nodes) - 1
                 branches.pop()

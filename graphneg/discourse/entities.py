@@ -143,7 +143,7 @@ class Resolver:
         return f"{self._shared_prefix}{at}" if at < self._first else f"{self._prefix}{at - self._first}"
 
     def entities(self) -> Iterator[Entity]:
-        """Yield the entities that this resolver added, without those that it was created with by `branch`."""
+        """Yield the entities of this resolver. A copy made by `branch` yields only its new entities."""
         for one in self._referents[self._first :]:
             yield Entity(self.id_of(one), one.kind, one.name, one.gender or None, one.number or None)
 
@@ -200,10 +200,10 @@ class Resolver:
 
     def _name(self, mention: Mention, speaker: str, found: dict[int, _KnownEntity]) -> _KnownEntity | None:
         bearer: _KnownEntity | None = None
-        # The sentence says whose name it is: "I'm Mary", "My name is Mary".
+        # In "I'm Mary" and "My name is Mary", the name belongs to the person of the pronoun.
         if mention.names is not None:
             bearer = found.get(mention.names)
-        # "Hi, Mary." names the other speaker.
+        # In "Hi, Mary.", the name belongs to the other speaker.
         elif mention.is_address:
             addressee = self._addressee(speaker)
             bearer = None if addressee is None else self._known_speaker(SPEAKER, addressee)

@@ -381,11 +381,11 @@ class _Reader:
     def _is_proper(self, part: str) -> bool:
         """Return whether a word of a name can be a name by itself.
 
-        Titles ("Mrs"), discourse markers, interjections ("Hi") and single letters cannot.
+        Titles ("Mrs"), discourse markers, interjections ("Hi") and single letters cannot be names.
         """
         is_title = part in values("titles") or "title" in self._view.lexicon.classes_of(part)
-        # Single letters, as in "L/C" and "J. Smith", are not names of their own. Neither are greetings: some
-        # parsers treat "Good Morning" as a name.
+        # Single letters, as in "L/C" and "J. Smith", are not names. Greetings are not names either, although
+        # some parsers treat "Good Morning" as a name.
         is_word = part in words("markers") or part in words("no-mention")
         return not is_title and not is_word and len(part) > 1 and part[0].isalnum()
 

@@ -367,7 +367,7 @@ def _listed_opposites(lexicon: Lexicon) -> Mapping[str, frozenset[str]]:
 
 
 def answer_to(question: ClauseReading, clauses: Sequence[ClauseReading], view: AmrView) -> int | None:
-    """Find the clause of a turn that answers a question of the turn before.
+    """Find the clause of a turn that answers a question of the previous turn.
 
     Args:
         question: The question.
@@ -397,7 +397,7 @@ def _refuses(clause: ClauseReading, view: AmrView) -> bool:
 
 
 def _says_yes_or_no(clause: ClauseReading, view: AmrView) -> bool:
-    """Return whether a clause consists of a word such as *yes*, perhaps with the subject: "You're right"."""
+    """Return whether the predicate of a clause answers a yes/no question: "Yes", "You're right"."""
     return view.labels[clause.core] in words("affirming") | words("denying")
 
 

@@ -412,8 +412,8 @@ def read_model(model: str | Path | None) -> ParseModel:
             f"(gtos is for the decoder t5); parse models are of type 'stog', see {AMRLIB_MODELS}"
         )
     module = str(meta.get("inference_module", ""))
-    # The named module is imported later. Accept only the parsers of amrlib, so that a model directory cannot
-    # make graphneg import an arbitrary module.
+    # graphneg imports the module that the metadata names. Accept only the parsers of amrlib, so that a model
+    # directory cannot make graphneg import an arbitrary module.
     known = _INFERENCE.fullmatch(module)
     if known is None:
         raise ParserError(

@@ -374,9 +374,9 @@ def parse_store(
 def _read_batches(
     store: Store, pool: ParserPool, scope: ParseScope, uses: Counter[str]
 ) -> Iterator[tuple[_Batch, Texts]]:
-    """Yield batches of texts that have no graph in the store, and which of them the parser must parse.
+    """Yield batches of texts that need a graph, each with a list of the texts to pass to the parser.
 
-    A text need not be parsed if the store contains a parse of an equal text.
+    A text is not passed to the parser if the store contains a parse of an equal text.
     """
     pending = stored.read_pending(store, scope, pool.source)
     while page := list(islice(pending, BATCH)):

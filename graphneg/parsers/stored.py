@@ -159,7 +159,7 @@ def count_pending(store: Store, scope: ParseScope, parser: str) -> int:
     count = sum(
         store.read(cypher_text(f"parse/count_{kind}"), **conditions)[0]["texts"] for kind in scope.kinds
     )
-    # Only the progress display needs this count. For a shard, an even share of the total is accurate enough.
+    # For a shard, return an even share of the total. This estimate is accurate enough for a progress display.
     return count if shard is None else -(-count // shard.amount)
 
 

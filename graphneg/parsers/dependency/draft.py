@@ -148,7 +148,7 @@ class GraphDraft:
         return self._add(DraftNode(None, value, token, -1, -1, sentence, rule), last)
 
     def _add(self, node: DraftNode, last: int | None) -> int:
-        """Add a node, and set its character range and sentence from the words from ``token`` to ``last``."""
+        """Add a node. Its character range extends from its word to the word ``last``."""
         if node.token is not None:
             word = self.words[node.token]
             node.start, node.end = word.start, (word if last is None else self.words[last]).end

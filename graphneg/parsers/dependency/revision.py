@@ -88,8 +88,8 @@ def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
         for k, node in enumerate(nodes)
         if node.concept == "we" and node.token and draft.words[node.token - 1].lower in {"let", "lets"}
     }
-    # Inside a quotation, "I" may refer to the quoted speaker. Its arcs from the rules are unreliable, so the
-    # models may remove them.
+    # Inside a quotation, "I" may refer to the quoted speaker. The arcs that the rules write for such pronouns
+    # are unreliable, so the models may remove them.
     persons = {k for k in range(len(nodes)) if _is_person(nodes[k]) and nodes[k].token not in spoken}
     kept: dict[str, list[DraftArc]] = {}
     for arc in draft.arcs:
@@ -245,10 +245,10 @@ def _restore_person(draft: GraphDraft, arc: DraftArc) -> None:
 
 
 def _node_or_substitute(draft: GraphDraft, node: int) -> int | None:
-    """Return a node or, if it is deleted, a node to use instead; ``None`` if there is none.
+    """Return a node or, if it is deleted, its substitute; ``None`` if it has no substitute.
 
-    Another concept of the same word replaces a deleted node. If the deleted node is not aligned with a word,
-    the top of its sentence replaces it.
+    The substitute is another concept of the same word. For a node that is not aligned with a word, it is the
+    top of the sentence.
     """
     old = draft.nodes[node]
     if not old.deleted:

@@ -340,8 +340,9 @@ def readable(text: str) -> str:
 def tightened(text: str) -> tuple[str, tuple[int, ...] | None]:
     """Join the contractions and abbreviations of a text that are split by spaces.
 
-    Some corpora write *I ’ m* and *can ’ t*, but spaCy's tokenizer expects *I'm* and *can't*. In *n't*, the
-    *n* gets the offset of the apostrophe, so that the span of the verb before it keeps all its characters.
+    Some corpora write *I ’ m* and *can ’ t*, but spaCy's tokenizer expects *I'm* and *can't*. spaCy splits
+    *can't* into *ca* and *n't*. The *n* gets the offset of the apostrophe, because the original text has the
+    tokens *can* and *’*.
 
     >>> tightened("I ’ m in")
     ("I'm in", (0, 2, 4, 5, 6, 7))

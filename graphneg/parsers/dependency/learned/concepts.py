@@ -135,7 +135,7 @@ def open_words(draft: GraphDraft) -> Iterator[tuple[Word, str, list[int]]]:
 
 def _rules_decide(word: Word, text: str) -> bool:
     """Return whether the rules are more reliable than the network for a word."""
-    # For the noun in "on leave", the network would wrongly choose a frame of the verb.
+    # For the noun in "on leave", the network would wrongly choose a frame of the verb, so trust the rules.
     if (word.lower, word.tag) == ("leave", "NN"):
         return True
     # Keep an amr-unknown that the rules added. But words such as "where" can also start a relative clause, so

@@ -370,7 +370,7 @@ class DraftFeatures:
 
 
 def _is_settled(head: str, dep: str, role: str) -> bool:
-    """Return whether the models must keep this arc: it is in a name or a date, or leads to a vocative."""
+    """Return whether the models must keep an arc: it is in a name or a date, or leads to a vocative."""
     if head == "date-interval":
         return role.startswith("op")
     return dep[:1] == '"' or role in _SETTLED_ROLES or (head.endswith("-entity") and role in _ENTITY_ROLES)

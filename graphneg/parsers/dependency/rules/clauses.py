@@ -494,7 +494,7 @@ def _negate_conjuncts(state: RuleState, word: Word, target: int) -> None:
 
 
 def _node_negated_by_no(state: RuleState, noun: Word) -> int | None:
-    """Return the node that *no* in a noun phrase negates: the verb of a subject, otherwise the noun."""
+    """Return the node that the *no* of a noun negates: the verb if the noun is a subject, else the noun."""
     verb = noun.parent
     denies = noun.dep in SUBJECTS or (noun.dep == "dobj" and verb.lemma == "have")
     return state.core_of(verb if denies and state.core_of(verb) is not None else noun)

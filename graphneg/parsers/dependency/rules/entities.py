@@ -366,8 +366,8 @@ def _write_expression(state: RuleState, i: int) -> int:
             if inner is not None:
                 state.relations[inner.i] = "example"
             return len(run)
-        # In "a lot of money", the phrase has the node of "money". `write_nominals` later adds "a lot" as
-        # its :quant.
+        # In "a lot of money", "a lot of" shares the node of "money". `write_nominals` later makes "a lot" the
+        # :quant of this node.
         if measures and noun is not None:
             state.amounts[noun.i] = state.draft.concept(concept, i, "multiword", last=run[-1].i)
             state.defer(run, noun)

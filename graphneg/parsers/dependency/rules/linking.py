@@ -97,7 +97,7 @@ def write_coordination(state: RuleState) -> dict[int, list[int]]:
 
 
 def _shared_modal(state: RuleState, members: list[int]) -> DraftArc | None:
-    """Return the arc from a modal that concerns all conjuncts, as in *you should sit and wait*."""
+    """Return the arc below a modal that belongs to all conjuncts, as in *you should sit and wait*."""
     outer, others = state.top_nodes[members[0]], [state.words[member] for member in members[1:]]
     own = any(word.child("nsubj", "nsubjpass", "aux", "expl") for word in others)
     # In "You should sit and I will wait", the second verb has its own subject, so the modal does not concern
@@ -197,7 +197,7 @@ def _subject(state: RuleState, verb: Word) -> Word | None:
 def _controller(state: RuleState, word: Word) -> Word | None:
     """Return the word that is the understood subject of an infinitive or participle, or ``None``."""
     head = word.parent
-    # In "when he came", the adverbial clause has a finite verb, so its subject is not taken from elsewhere.
+    # In "when he came", the verb is finite and has its own subject, so it has no understood subject.
     if word.child(*SUBJECTS) is not None or (word.dep == "advcl" and word.tag not in {"VBG", "VB", "VBN"}):
         return None
     # In "he left without saying a word", "saying" depends on "without". Its understood subject is that of the
@@ -360,7 +360,7 @@ def join_speech(state: RuleState, roots: list[Word]) -> list[Word]:
 
 
 def _lacks_reported_speech(word: Word) -> bool:
-    """Return whether a word is a verb of saying that has no complement with the content of the speech."""
+    """Return whether a word is a verb of saying without a complement, as in *He asked: "Where are they?"*."""
     return word.lemma in SPEECH and word.tag[:2] == "VB" and word.child("ccomp", "dobj", "parataxis") is None
 
 
@@ -426,8 +426,8 @@ def merge_speakers(state: RuleState) -> None:
         meant = roles.get(role)
         if meant is None or nodes[meant].deleted or nodes[meant].concept in {None, "amr-unknown"}:
             continue
-        # The subject or addressee of the verb of saying may itself be a pronoun inside the quotation marks.
-        # Do not merge the quoted pronouns with such a pronoun.
+        # If the subject or addressee of the verb of saying is itself a pronoun inside the quotation marks, do
+        # not merge the other quoted pronouns with this pronoun.
         if nodes[meant].concept == pronoun and nodes[meant].token in spoken:
             continue
         for k, node in enumerate(nodes):

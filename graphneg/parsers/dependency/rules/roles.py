@@ -77,8 +77,8 @@ def dependency(state: RuleState, dependent: int) -> Dependency | None:
         if proxy in state.head_nodes and proxy != dependent:
             form = _form(state, through, preposition, below, copular)
             return Dependency(proxy, dependent, through, form, preposition)
-        # The lowest preposition determines the relation, except for higher prepositions such as "out": in
-        # "out of the house", the relation is `prep_out`.
+        # The lowest preposition determines the relation, unless a higher preposition is, for example, "out":
+        # in "out of the house", the relation is `prep_out` and not `prep_of`.
         counts = preposition is None or head.lower in _DECISIVE
         if counts and head.dep in {"prep", "agent", "dative", "pcomp"} and head.tag in {"IN", "TO", "RP"}:
             preposition = head
@@ -546,8 +546,8 @@ def best_role(state: RuleState, concept: str, scores: dict[str, float], used: se
 
 
 def _is_allowed(state: RuleState, concept: str, role: str) -> bool:
-    """Return whether a concept may get a role from `best_role`, and not only from a special rule."""
-    # Special rules add these roles.
+    """Return whether `best_role` may choose a role for a dependent of a concept."""
+    # Special rules add these roles, so `best_role` must not choose them.
     if role in {"polarity", "mode", "wiki", "name", "value", "unit", "ord", "op2", "op3"}:
         return False
     if role.startswith(("snt", "op")) and not (role == "op1" and not is_frame(concept)):
@@ -602,7 +602,7 @@ def _used_roles(state: RuleState, head: int) -> set[str]:
 
 
 def subject_role(state: RuleState, verb: Word, form: str, lemma: str) -> str | None:
-    """Return the role of a subject that a verb shares with another clause.
+    """Return the role of a shared subject: for *waited* in *he sat and waited*, the role of *he*.
 
     Args:
         state: The words of the text, and the graph under construction.

@@ -3,7 +3,7 @@
 The state contains the words, the tables, and the node of each word. A word may have two nodes. In *I think
 she must sleep*, the word *sleep* has the outer node ``obligate-01`` and the core node ``sleep-01``. The outer
 node is linked to *think*, and the core node takes the argument *she*. Conversely, several words may share a
-node: in *She is tall*, *is* has the node of *tall*.
+node: in *She is tall*, *is* shares the node of *tall*.
 """
 
 from __future__ import annotations

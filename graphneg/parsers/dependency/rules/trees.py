@@ -28,7 +28,7 @@ _TURNS = word_class("turn")
 
 
 def correct_trees(words: Sequence[Word]) -> None:
-    """Correct the heads, relations and tags of the words in a piece of text, in place.
+    """Correct the heads, relations and tags of words, in place.
 
     If several corrections apply to a word, only the first correction is made.
 
@@ -213,8 +213,8 @@ def _attach_participle(noun: Word) -> None:
         for doing in preposition.children("pobj"):
             location = doing.tree[doing.i - 1]
             inner = [kid for kid in doing.children() if kid.i < location.i]
-            # The place must have a determiner ("in a pub") or be a colour of clothes ("in white"). Without
-            # either, it may form a compound with the participle ("in choir singing").
+            # Correct the tree only if the place has a determiner ("in a pub") or is a colour of clothes ("in
+            # white"). Otherwise, noun and participle may form a compound ("in choir singing").
             named = location.tag[:2] == "NN" and any(kid.dep in {"det", "poss"} for kid in inner)
             if _is_participle(doing) and location.head == doing.i and (named or location.lower in _COLOURS):
                 for kid in inner:
@@ -297,7 +297,7 @@ def _correct_aside(said: Word) -> None:
     closing = first > 0 and words[first - 1].text in QUOTES
     after = range(max(said.i, subject.i) + 1, min(said.i + _LONGEST_ASIDE, len(words)))
     opening = any(words[k].text in QUOTES and words[k - 1].text in {",", ".", ":"} for k in after)
-    # The pattern is a quotation that closes before "he said" and opens again shortly after it.
+    # The quotation closes before "he said" and opens again shortly after it, so "he said" interrupts it.
     if closing and opening:
         before = [kid for kid in said.children("npadvmod", "nsubj", "advmod", "intj", "cc") if kid.i < first]
         make_root(said, root, "ccomp")
@@ -440,7 +440,7 @@ def _correct_result(so: Word) -> None:
 
 
 def _make_main(clause: Word, root: Word) -> None:
-    """Make a clause the root of its sentence. Attach to it the punctuation and the words before it."""
+    """Make a clause the root of its sentence, and attach the words before it and all punctuation to it."""
     for kid in root.children():
         if kid is not clause and (kid.i < clause.i or kid.dep == "punct"):
             reattach(kid, clause, kid.dep)
