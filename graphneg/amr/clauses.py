@@ -20,7 +20,7 @@ from graphneg.english.noun_kinds import OTHER
 LONG = 11
 """A clause with at least this many nodes below its head is too long to become a natural question."""
 PORTABLE = range(3, 20)
-"""How many nodes a sentence may have below its top if it is to be copied into another dialogue."""
+"""Allowed numbers of nodes below the top of a sentence that is copied into another dialogue."""
 # Roles of subordinate clauses, which may come before the main clause: "When it rained, ..."
 _CLAUSAL = frozenset({"time", "condition", "concession"})
 # Roles of circumstances: when, where, how and why.

@@ -52,7 +52,7 @@ TABLES = (
     "discourse.tsv", "lexicon/moves.tsv", "lexicon/opposites.tsv", "lexicon/predicates.tsv",
     "lexicon/words.tsv", "nouns.tsv", "takes.tsv", "word_classes.tsv",
 )  # fmt: skip
-"""The tables of `graphneg.english` from which these properties are computed."""
+"""The tables of `graphneg.english` from which the properties are computed."""
 
 
 @cache

@@ -22,7 +22,7 @@ from graphneg.english.words import table_rows
 CLAUSE = "clause-of-frame"
 """Concept of the node that stands for the repeated sentence in the graph of a frame."""
 VOICES = ("own", "other")
-"""The speakers whose sentence a reply can repeat: its own speaker, or the other one."""
+"""The speakers whose sentence a reply can repeat: the speaker of the reply, or the other speaker."""
 
 
 class ReplyFrame(NamedTuple):

@@ -310,8 +310,8 @@ _INVERSES = {"mod": "domain", "domain": "mod"}
 _USUALLY_INVERSE = frozenset({"part"})
 """Roles for which AMR annotators prefer the inverse: ``:part-of``, not ``:part``."""
 _DETOUR_COST = 1000
-"""Additional cost of a path that reaches a node through a sentence other than the node's own. It exceeds the
-cost of every path within a sentence, so such a detour is taken only if there is no other path.
+"""Additional cost of a path that reaches a node through another sentence. It exceeds the cost of every path
+within a sentence, so such a detour is taken only if there is no other path.
 """
 _Branch = tuple[str, int, bool]
 """A role of a node in the tree, the target node, and whether the role is a reentrancy."""

@@ -23,11 +23,11 @@ from which two words count as unrelated.
 _LEXICAL = frozenset({"IN", "TO", "RP", "CC", "WRB"})
 """Tags of function words whose lemmas are included in paths."""
 _SETTLED_ROLES = frozenset({"vocative", "polite", "name"})
-"""The models keep arcs with these roles as the rules wrote them."""
+"""Roles whose arcs the models keep as the rules wrote them."""
 _ENTITY_ROLES = frozenset(
     ["weekday", "day", "month", "year", "season", "time", "dayperiod", "calendar", "decade", "value"]
 )
-"""Roles in dates and other entities. The models keep arcs with these roles as the rules wrote them."""
+"""Roles in dates and other entities whose arcs the models keep as the rules wrote them."""
 
 
 @lru_cache(maxsize=65536)
