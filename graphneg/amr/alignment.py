@@ -44,8 +44,8 @@ Span = tuple[int, int]
 # Concepts that have no token of their own and share the token of a child. For *teacher*, the graph is
 # ``(p / person :ARG0-of (t / teach-01))``: ``person`` shares the token of ``teach-01``.
 _SHARES = re.compile(r"^(?:person|thing|have-(?:rel|org)-role-91|.*-(?:entity|quantity))$")
-# The question words that express ``amr-unknown``. The keys of the first table are concepts of its parent, and
-# those of the second table are its roles. For example, *where* expresses ``:location amr-unknown``.
+# The question words that may express an ``amr-unknown``, by the concept of its parent node and by its role.
+# For example, *where* expresses ``:location amr-unknown``.
 _WH_BY_PARENT = {"cause-01": ("why", "how"), "be-located-at-91": ("where",)}
 _WH_BY_ROLE = {
     "location": ("where",),
@@ -84,7 +84,7 @@ def align(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
 
 
 def _given_spans(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
-    """Return the token spans that the graph itself gives for its nodes, without spans outside the text."""
+    """Return the spans that the nodes of the graph already have, without spans outside the text."""
     return {k: span for k, span in graph.spans.items() if 0 <= span[0] < span[1] <= len(tokens)}
 
 
@@ -130,8 +130,8 @@ class _Alignment:
         }
         for k, candidates in list(pending.items()):
             span, score = candidates[0]
-            # If a node has only one candidate and its score is high, align it now. For the ambiguous nodes
-            # around it, tokens near this span are then preferred.
+            # First align the nodes that have a single candidate with a high score. `_distance` then prefers
+            # candidates of other nodes that are near these tokens.
             if len(candidates) == 1 and score >= 7 and self._is_free(span):
                 self._align_node(k, span)
                 del pending[k]
@@ -177,8 +177,8 @@ class _Alignment:
         that grows with the position is added, so that the first of several equally good tokens is chosen.
         """
         near = [self.spans[other] for other in self.around[k] if other in self.spans]
-        # The penalty for the distance is medium if no neighbour of the node is aligned yet. Candidates near
-        # an aligned neighbour have a lower penalty, so they are chosen first.
+        # If no neighbour is aligned yet, the penalty is half of the maximum. Candidates near an aligned
+        # neighbour have a lower penalty, so they are chosen first.
         if not near:
             return 1.5 + span[0] / (len(self.tokens) + 1)
         # Use the distances from only the two nearest neighbours, because farther ones are often in other

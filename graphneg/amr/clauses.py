@@ -20,7 +20,7 @@ from graphneg.english.noun_kinds import OTHER
 LONG = 11
 """A clause with at least this many nodes below its head is too long to become a natural question."""
 PORTABLE = range(3, 20)
-"""How many nodes a sentence may have below its top if it is to be copied into another dialogue."""
+"""Allowed numbers of nodes below the top of a sentence that is copied into another dialogue."""
 # Roles of subordinate clauses, which may come before the main clause: "When it rained, ..."
 _CLAUSAL = frozenset({"time", "condition", "concession"})
 # Roles of circumstances: when, where, how and why.
@@ -242,7 +242,7 @@ class Clauses:
         view = self._view
         top = view.sentences[k]
         inside = view.inside(top)
-        # A single word, a question and reported speech ("He said that ...") are not statements to repeat.
+        # A single word, a question or reported speech ("He said that ...") cannot be repeated as a statement.
         if not inside or view.is_a(top, "retelling") or any(at in inside for at in view.asked):
             return None
         # "I hope", "I promise" and "Thank you" are true only when they are said, so they cannot be repeated
@@ -304,11 +304,10 @@ class Clauses:
         )
 
     def _omits_main_verb(self, k: int) -> bool:
-        """Return whether the sentence omits its main verb, as "My sister did" does after another clause."""
+        """Return whether the main verb of the sentence is missing, as in "My sister did"."""
         view = self._view
         core = [child for child in view.children[k] if (child.role or "").startswith("ARG")]
-        # In "Your neighbours might" and "My sister did", the only argument of the auxiliary is the subject.
-        # The action is missing.
+        # In "Your neighbours might" and "My sister did", the subject is the only argument of the auxiliary.
         auxiliary = view.is_a(k, "modal") or view.labels[k] == "do-02"
         return auxiliary and len(core) == 1 and not view.is_frame[core[0].position]
 
@@ -327,7 +326,7 @@ class Clauses:
         # count.
         if role not in _DETAILS or view.nodes[k].concept is None or up is None:
             return False
-        # Only nodes that are at most two roles below the top are details of the main predicate.
+        # Skip nodes that are more than two roles below the top.
         if up != 0 and view.nodes[up].parent != 0:
             return False
         done = view.is_frame[up] and not view.is_a(up, "reified")

@@ -59,15 +59,14 @@ class Statement:
 
 
 def sayings(view: AmrView, known: Sequence[Mapping[str, object]]) -> list[Statement]:
-    """Return the statements of a graph's nodes, for comparison with other turns.
+    """Return a `Statement` for each node whose content a later turn can repeat.
 
     Args:
         view: The graph, indexed for look-ups.
         known: The properties of each node, as `graphneg.amr.facts` computes them, indexed by node index.
 
     Returns:
-        The statements in the order of their nodes. Nodes whose content cannot be repeated, such as ``and``,
-        have no statement.
+        The statements in the order of their nodes. A node such as ``and`` has no statement.
     """
     return [
         said
@@ -77,11 +76,7 @@ def sayings(view: AmrView, known: Sequence[Mapping[str, object]]) -> list[Statem
 
 
 def _statement(view: AmrView, k: int, known: Mapping[str, object]) -> Statement | None:
-    """Return the content of a node, in a form in which it can be compared with other nodes.
-
-    Returns:
-        The content; None if the node has no content of its own, such as ``and``.
-    """
+    """Return the statement of a node; None for a node such as ``and``, which cannot be repeated alone."""
     node, sentence = view.nodes[k], view.sentences[k]
     # Names and numbers are compared by their type and their words, for example ``name person "Anna"``.
     if "entity_type" in known:
@@ -143,8 +138,8 @@ def repetitions(turns: Sequence[tuple[str, Sequence[Statement]]]) -> list[Echoes
     """Find the nodes that repeat something that was said before in a dialogue.
 
     Args:
-        turns: The turns of the dialogue, in order. Each turn is a pair of the speaker and a list of what the
-            nodes of its graph state (`Statement`).
+        turns: The turns of the dialogue, in order. Each turn is a pair of the speaker and the statements of
+            its graph, as `sayings` returns them.
 
     Returns:
         For each turn, a dictionary from the index of each repeating node to a list that says where the
@@ -164,9 +159,10 @@ def repetitions(turns: Sequence[tuple[str, Sequence[Statement]]]) -> list[Echoes
 def _repeating_nodes(
     speaker: str, says: Sequence[Statement], said: Mapping[str, Sequence[tuple[str, Statement]]]
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the index of each node that repeats an earlier statement, and where the statement was made.
+    """Yield the index of each node that repeats an earlier statement, with its list of echoes.
 
-    The second value lists one or more of `OWN`, `OTHER`, `ASKED` and `TURN`.
+    The echoes tell where the earlier statement was made. For example, ``["other"]`` means that another
+    speaker made it.
     """
     beside: dict[str, list[Statement]] = {}
     for one in says:

@@ -52,7 +52,7 @@ TABLES = (
     "discourse.tsv", "lexicon/moves.tsv", "lexicon/opposites.tsv", "lexicon/predicates.tsv",
     "lexicon/words.tsv", "nouns.tsv", "takes.tsv", "word_classes.tsv",
 )  # fmt: skip
-"""The tables of `graphneg.english` from which these properties are computed."""
+"""The tables of `graphneg.english` from which the properties are computed."""
 
 
 @cache
@@ -91,7 +91,7 @@ class Analysis(NamedTuple):
         view: The graph, indexed for look-ups.
         clauses: The clauses of the graph.
         facts: The properties of each node, indexed by node index.
-        statements: The statements of the nodes (see `graphneg.amr.echoes`).
+        statements: What the nodes say, for comparison with other turns (see `graphneg.amr.echoes`).
     """
 
     text: str
@@ -102,7 +102,7 @@ class Analysis(NamedTuple):
 
 
 def analysed(graph: AmrGraph, text: str, lexicon: Lexicon) -> Analysis:
-    """Compute the properties of each node of a graph, and the statements to compare with other turns.
+    """Compute the properties of each node of a graph, and what the nodes say (`Statement`).
 
     Args:
         graph: The graph whose nodes are described.
@@ -118,7 +118,9 @@ def analysed(graph: AmrGraph, text: str, lexicon: Lexicon) -> Analysis:
 
 
 def discourse_facts(view: AmrView, clauses: Clauses) -> list[Facts]:
-    """Compute only the properties that `graphneg.discourse.read_graph` reads: a third of the time of `facts`.
+    """Compute only the properties that `graphneg.discourse.read_graph` reads.
+
+    This takes a third of the time that `facts` takes.
 
     Args:
         view: The graph.
@@ -243,15 +245,15 @@ class _Facts:
             {
                 "top_branches": [child.position for child in self.view.children[0]] or None,
                 "question_sentences": (questions if len(questions) < len(sentences) else []) or None,
-                # A graph of up to three nodes, such as that of "Why?", does not count as consisting only of
-                # questions.
+                # Set this property only for graphs with more than three nodes, so not for "Why?".
                 "only_questions": all_ask and self.view.size > 3,
                 "depth": self.view.graph.depth,
                 "reentrant_top": tied,
                 "has_imperative": any(
                     node.value == "imperative" and node.role == "mode" for node in self.view.nodes
                 ),
-                # A sentence about the speaker's own thoughts is hedged: "I hope", "I guess", "Thank you".
+                # Sentences with "I hope", "I guess" and "I thank you" count as hedged, because they express
+                # what the speaker thinks or feels.
                 "hedged": any(
                     node.concept == "i" and self.view.is_a(node.parent, "wondering", "thinking", "courtesy")
                     for node in self.view.nodes

@@ -20,7 +20,7 @@ from graphneg.english.selectional_preferences import noun_cluster, preferred_nou
 
 SMALL = 6
 """A subtree can be replaced only if fewer nodes than this are below its top."""
-# Matches concepts such as ``date-entity``, which combine other words but do not name anything themselves.
+# Pattern of concepts such as ``date-entity``, which group other nodes and are not nouns.
 _COMPOSED = re.compile(r".*-(of|entity|quantity)")
 _ENTITY = re.compile(r".*-(entity|quantity)")
 _ARGUMENTS = frozenset({"ARG0", "ARG1", "ARG2"})
@@ -39,12 +39,12 @@ _REPLACEABLE_ROLES = _ARGUMENTS | {
     "instrument",
     "topic",
 }
-# Roles of nouns that only describe something else. Such a noun is not a topic of the dialogue.
+# Roles of modifiers, times, units, amounts and names. A noun with such a role is not a topic of the dialogue.
 _DESCRIBING_ROLES = frozenset({"mod", "time", "unit", "quant", "name"})
 # Kinds of nouns that are not replaced by nouns of other dialogues, except as the object of a verb of liking.
 _KEPT_KINDS = frozenset({"act", "state", "time"})
-# Roles of words that modify another word. The empty role is that of the top of the graph, which is the
-# predicate.
+# Roles of words that count as modifiers when antonyms are chosen. The empty role is that of the top of the
+# graph, such as ``tall`` in the graph of "She is tall".
 _MODIFYING = frozenset(
     {"", "mod", "manner", "degree", "extent", "frequency", "time", "location", "direction", "domain"}
 )
@@ -65,7 +65,7 @@ class Nouns:
     """
 
     def __init__(self, view: AmrView) -> None:
-        """Find the predicates whose subjects cannot act, as in "The engine started", and any greeting."""
+        """Find the predicates with an inanimate subject, and whether the graph contains a greeting."""
         self._view = view
         # Collect the predicates whose subject is neither a person nor a group: "The engine started".
         self._without_actor = {
@@ -106,16 +106,14 @@ class Nouns:
         return "thing" if "physical-object" in self._view.lexicon.classes_of(kind) else kind
 
     def slot(self, k: int) -> str | None:
-        """Return a key for the words that may fill an argument.
-
-        Arguments with the same role and the same key can be swapped.
+        """Return the type of an argument. Arguments with the same role and the same type can be swapped.
 
         Args:
             k: Index of the node in the graph.
 
         Returns:
-            The key: a kind of noun, ``deed`` for an action, or an entity concept such as ``date-entity``. If
-            the verb accepts few nouns ("solve") or is a verb of learning, the verb is appended to the key of
+            The type: a kind of noun, ``deed`` for an action, or an entity concept such as ``date-entity``. If
+            the verb accepts few nouns ("solve") or is a verb of learning, the verb is appended to the type of
             each argument except ``ARG0``, so that only arguments of the same verb are swapped. None if the
             node must not be replaced.
         """
@@ -143,8 +141,8 @@ class Nouns:
         view, role, up = self._view, self._view.roles[k], self._view.nodes[k].parent
         if view.nodes[k].concept is None or up is None:
             return False
-        # In "I like tea and coffee", each conjunct counts as an argument. If ``and`` joins two sentences, it
-        # is not an argument itself, and neither are its conjuncts.
+        # In "I like tea and coffee", the conjuncts count as arguments, because ``and`` is an argument. The
+        # conjuncts of an ``and`` that joins two sentences do not count.
         if role.startswith("op"):
             return view.is_a(up, "joint") and view.roles[up] in _ARGUMENTS
         if role not in _ARGUMENTS or view.is_a(up, "reified"):
@@ -185,7 +183,7 @@ class Nouns:
         """Return the kind of noun or the entity concept that may replace a node; None to keep the node."""
         view, label, up = self._view, self._view.labels[k], self._view.nodes[k].parent
         # Do not replace quoted words: "They call him Tom", "He said goodbye". Do not replace a person as the
-        # object of *use* or *read* either, because it is probably a parser error.
+        # object of *use* or *read* either, because such a graph is probably wrong.
         quoted = view.is_a(up, "naming") or (label == "person" and view.is_a(up, "using"))
         if quoted and view.roles[k] != "ARG0":
             return None
@@ -211,7 +209,7 @@ class Nouns:
         is_open = role in _REPLACEABLE_ROLES and self.names_something(k) and self.is_plain(k)
         if not is_open or view.is_a(k, "vague") or view.is_a(up, "choosy"):
             return None
-        # Verbs of liking fit nouns of any kind: one can like or remember a person, a place or a thing.
+        # One can like or remember a person, a place or a thing, so a noun of any kind may replace the object.
         if role == "ARG1" and view.is_a(up, "liking"):
             return "any"
         if view.kinds[k] in _KEPT_KINDS:
@@ -490,7 +488,7 @@ class Nouns:
 
         Args:
             k: Index of the node ``name``.
-            of: Type of the name, which is returned unchanged.
+            of: Type of the name, such as ``name person``. It is returned as the first value.
         """
         view = self._view
         words = " ".join(view.nodes[at].value or "" for at in view.inside(k))

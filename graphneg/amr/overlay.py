@@ -314,9 +314,10 @@ class _Tree:
         self._top = self._nodes[(graph.id, 0)]
         self._mentions = bool(graph.mentions)
         self._mentioned: dict[tuple[str, int], list[MutableNode]] = {}
-        # The top of the sentence that `_say` has copied, inside its reply frame.
+        # The top of the sentence that `_say` has copied. The nodes of the reply frame are above it.
         self._said: MutableNode | None = None
-        # The nodes that a reply frame has added below this top, such as ":mode interrogative".
+        # The children that the reply frame has added to the top of the copied sentence, such as
+        # ":mode interrogative".
         self._marks: list[MutableNode] = []
 
     def under(
@@ -350,8 +351,8 @@ class _Tree:
         Raises:
             TransformError: The graph has no such node.
         """
-        # The number -1 stands for the current top, which may be a new node above the original top. In the
-        # copy of a sentence, it stands for the top of the copy, which is below the nodes of the reply frame.
+        # The position -1 means the current top, which an earlier edit may have added. If the edit refers to
+        # the sentence that `_say` has copied, -1 means the top of that sentence.
         if edit.position == -1:
             return self._top if edit.copy_of is None or self._said is None else self._said
         key = (edit.copy_of or edit.amr, edit.position)
@@ -434,8 +435,8 @@ class _Tree:
                 break
             kept, parent = mention.target, mention.parent
             assert kept is not None and parent is not None
-            # The node `kept` moves out of the removed subtree. Put a reentrancy in its old place: if its old
-            # parent is moved out later, too, the parent must still have this argument.
+            # Move the node `kept` out of the removed subtree, and leave a reentrancy behind. If the next
+            # round also moves the former parent of `kept` out, the parent still has its argument.
             if kept is not gone:
                 assert kept.parent is not None
                 kept.parent.attach(MutableNode(kept.role, target=kept), kept.detach())
@@ -503,13 +504,12 @@ class _Tree:
     def _resolve_mentions(self, copy: MutableNode, leaving: MutableNode | None) -> None:
         """Resolve the mentions in a copied subtree whose targets are not in the subtree.
 
-        If the target is a pronoun that the edited graph also contains, the mention refers to that pronoun,
-        unless the copy is about to replace it (``leaving``). Any other mention becomes a copy of its target,
-        with the target's name if it has one.
+        If the target is a pronoun that the edited graph also contains, the mention refers to the pronoun of
+        the edited graph. The node ``leaving``, which the copy will replace, does not count. Any other mention
+        becomes a copy of its target, with the target's name if it has one.
         """
         inside = {id(node) for node in copy.walk()}
-        # If the copied subtree mentions a pronoun such as *i* that the edited graph also contains, the copy
-        # refers to the node of the edited graph.
+        # The pronouns of the edited graph, which mentions in the copied subtree can refer to.
         own = {t.concept: t for t in self._top.walk() if t.concept in PRONOUNS and t is not leaving}
         for node in list(copy.walk()):
             target = node.target
@@ -570,14 +570,15 @@ class _Tree:
         above.attach(node)
         if node is self._said:
             self._said = above
-            # Marks of the frame, such as ":mode interrogative", belong to the top of the repeated sentence.
+            # Move the marks of the reply frame, such as ":mode interrogative", to the new top of the
+            # sentence.
             for mark in [child for child in node.below if child in self._marks]:
                 mark.detach()
                 above.attach(mark)
             self._share_subject(above, node)
 
     def _share_subject(self, above: MutableNode, clause: MutableNode) -> None:
-        """Let a verb such as *want* have the subject of the clause below it: "you want to buy a car"."""
+        """Make the subject of a clause also the subject of the verb above it: *you* in *you want to go*."""
         role = _SUBJECT_ROLES.get(above.concept or "")
         subject = next((child for child in clause.below if child.role in ("ARG0", "ARG1", "domain")), None)
         if role is not None and subject is not None and subject.value is None:
@@ -620,8 +621,8 @@ class _Tree:
         assert place.parent is not None
         clause.role = place.role
         place.parent.attach(clause, place.detach())
-        # In "I'm surprised that you phoned me", *I* and *me* are the same person, so use the node of the
-        # clause for both.
+        # In "I'm surprised that you phoned me", the *I* of the reply frame becomes a mention of *me*, because
+        # both are the same person.
         own = {node.concept: node for node in clause.walk() if node.concept in _SWAPPED_PRONOUNS}
         for node in frame.below:
             if node is not clause and node.concept in own:
@@ -634,7 +635,8 @@ class _Tree:
                 node.concept, node.var = _SWAPPED_PRONOUNS[node.concept], None
 
 
-# The role of the person who wants or must do something, under the verb above the clause that says what.
+# Verbs whose subject is also the subject of the clause below them, with the role of this subject. In "You
+# want to go", *you* is the ARG0 of want-01.
 _SUBJECT_ROLES = {"want-01": "ARG0", "obligate-01": "ARG1"}
 # In a sentence that the other speaker repeats, *I* and *you* change places.
 _SWAPPED_PRONOUNS = {"i": "you", "you": "i"}
@@ -644,7 +646,7 @@ def _frame_nodes(penman: str) -> MutableNode:
     """Return the nodes of a reply frame as a new mutable tree."""
     nodes = mutable_nodes(_parsed(penman))
     for node in nodes.values():
-        # Edits refer to nodes by their key. No edit refers to a node of the frame.
+        # Edits find nodes by their key. Delete the keys, because no edit may refer to a node of the frame.
         node.key = node.var = None
     return next(iter(nodes.values()))
 
@@ -688,7 +690,7 @@ def _next_role(node: MutableNode, role: str) -> str:
 def _close_gap(parent: MutableNode, role: str | None) -> None:
     """Renumber the ``:opN`` or ``:sntN`` that follow a removed child, so that the numbers have no gap."""
     gone = _NUMBERED.match(role or "")
-    # If there were two ``:op2``, for example, removing one of them leaves no gap.
+    # If another child has the same role, for example a second ``:op2``, there is no gap.
     if gone is None or any(child.role == role for child in parent.below):
         return
     for child in parent.below:

@@ -156,8 +156,8 @@ class _GraphReader:
             if tokens[at][:1] == "~":
                 align, at = tokens[at], at + 1
             nodes.append([k, k, variable, concept, value, up, role, pos, align, role_align])
-            # Each closing parenthesis closes a node. The highest node index so far is the last index in
-            # its subtree.
+            # When a node is closed, its subtree is complete. So the last index in the subtree is the highest
+            # index so far.
             while tokens[at] == ")":
                 nodes[open_nodes.pop()][1] = len(nodes) - 1
                 branches.pop()
@@ -190,8 +190,8 @@ class _GraphReader:
         if not mentioned:
             nodes = [AmrNode._make(fields) for fields in self._nodes]
         else:
-            # For each old index, count the mentions up to it. The new index of a node is its old index
-            # minus this count.
+            # `skipped` is, for each old index, the number of mentions up to this index. The new index of a
+            # node is its old index minus this number.
             skipped = list(accumulate(old in mentioned for old in range(len(self._nodes))))
             for old, row in enumerate(self._nodes):
                 _, last, var, concept, value, up, role, pos, align, role_align = row

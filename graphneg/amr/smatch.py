@@ -98,7 +98,7 @@ class Triples(NamedTuple):
 
     @property
     def size(self) -> int:
-        """The number of triples."""
+        """The number of triples of the graph."""
         return len(self.instances) + len(self.attributes) + len(self.relations)
 
     @property
@@ -155,11 +155,9 @@ def smatch_triples(graph: AmrGraph) -> Triples:
 def _triples(graph: AmrGraph, inverses: Mapping[str, str]) -> Triples:
     """Return the triples of a graph.
 
-    Some roles are inverse although they do not end in ``-of``. ``inverses`` gives the role that each of them
-    inverts, for example ``domain`` for ``mod``.
-
-    Returns:
-        The triples, with inverse roles exchanged.
+    An inverse role such as ``ARG0-of`` is replaced with ``ARG0``, and the ends of the triple are exchanged.
+    The same is done for the roles in ``inverses``: for ``{"mod": "domain"}``, ``mod`` is replaced with
+    ``domain``.
     """
     names = [node.var or "" for node in graph.nodes]
     instances = [
@@ -209,8 +207,8 @@ class _Package:
         self._measures = measures
         self._random = random.Random()
         self._smatch: Any = smatch
-        # The package seeds the module ``random`` from the clock. Replace this module in the package with a
-        # generator that is seeded for each pair, so that results are reproducible.
+        # The package smatch seeds the module ``random`` from the clock. Replace ``smatch.random`` with a
+        # generator that is seeded for each pair of graphs, so that results are reproducible.
         self._smatch.random = SimpleNamespace(seed=lambda: None, randint=self._random.randint)
         for module in (amr, smatch):
             vars(module)["ERROR_LOG"] = io.StringIO()
@@ -251,7 +249,7 @@ class _Package:
 
 
 def _both_triples(line: str) -> tuple[Triples, Triples]:
-    """Return the triples of a graph twice: as Smatch reads them, and with ``mod`` as a separate role."""
+    """Return two lists of the triples of a graph: with ``mod`` read as inverse ``domain``, and without."""
     graph = parse_graph(line)
     return smatch_triples(graph), _triples(graph, {})
 

@@ -17,7 +17,7 @@ from functools import lru_cache
 from graphneg.amr.reading import AmrView
 from graphneg.english.lexicon import Lexicon
 
-# Roles of nodes that express a time or a part of a time.
+# Roles of nodes that express a time (``:time``) or a part of a date (``:weekday``).
 _TIME_ROLES = frozenset({"time", "duration", "frequency", "weekday", "dayperiod", "season"})
 # Roles of concepts whose operands are times: ``:duration (b / between :op1 ... :op2 ...)``.
 _ROLES_OF_TIME_SPANS = frozenset({"time", "duration", "frequency"})

@@ -142,7 +142,7 @@ class Resolver:
         return f"{self._shared_prefix}{at}" if at < self._first else f"{self._prefix}{at - self._first}"
 
     def entities(self) -> Iterator[Entity]:
-        """Yield the entities that this resolver added, without those that it was created with by `branch`."""
+        """Yield the entities of this resolver. A copy made by `branch` yields only its new entities."""
         for one in self._referents[self._first :]:
             yield Entity(self.id_of(one), one.kind, one.name, one.gender or None, one.number or None)
 
@@ -199,10 +199,10 @@ class Resolver:
 
     def _name(self, mention: Mention, speaker: str, found: dict[int, _KnownEntity]) -> _KnownEntity | None:
         bearer: _KnownEntity | None = None
-        # The sentence says whose name it is: "I'm Mary", "My name is Mary".
+        # In "I'm Mary" and "My name is Mary", the name belongs to the person of the pronoun.
         if mention.names is not None:
             bearer = found.get(mention.names)
-        # "Hi, Mary." names the other speaker.
+        # In "Hi, Mary.", the name belongs to the other speaker.
         elif mention.is_address:
             addressee = self._addressee(speaker)
             bearer = None if addressee is None else self._known_speaker(SPEAKER, addressee)
@@ -314,8 +314,8 @@ class Resolver:
         return one.gender in ("", gender) and one.number != "plural"
 
     def _is_thing(self, one: _KnownEntity) -> bool:
-        # Count all things as candidates, also those that *it* rarely refers to. If there are several, *it* is
-        # not resolved.
+        # *It* is resolved only if there is a single candidate. So count every thing as a candidate, even a
+        # thing that *it* rarely refers to.
         return one.number != "plural" and one.kind not in (SPEAKER, SPEAKERS, "person")
 
     def _is_several(self, one: _KnownEntity) -> bool:
@@ -347,10 +347,11 @@ def _is_subject_of_noun(mention: Mention, view: AmrView) -> bool:
 
 
 def _is_usual(mention: Mention, one: _KnownEntity, view: AmrView) -> bool:
-    """Return whether ``takes.tsv`` lists an entity's noun as an argument of the predicate of a pronoun.
+    """Return whether the entity is a usual argument of the verb to which the pronoun *it* belongs.
 
-    *It* may refer to a thing, to a whole statement or to nothing. In "The seat? I missed it", *it* is not
-    linked to the seat, because *seat* is not a usual object of *miss*.
+    ``takes.tsv`` lists the usual arguments of each verb. In "The seat? I missed it", *it* is not linked to
+    the seat, because *seat* is not a usual object of *miss*: *it* may refer to a whole statement or to
+    nothing.
     """
     for role, above in view.roles_in[mention.position]:
         if role in ("ARG0", "ARG1") and view.is_frame[above]:

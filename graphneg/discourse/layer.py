@@ -136,7 +136,7 @@ def discourse_layer(
 
 
 def _add(layer: DiscourseLayer, turn: SpokenTurn, resolver: Resolver) -> list[Clause]:
-    """Read a turn, add its clauses and references to the layer, and return the clauses."""
+    """Add the clauses and references of a turn to the discourse layer, and return the clauses."""
     references = resolver.resolve(turn.reading, turn.speaker, turn.turn)
     layer.references[turn.graph] = references
     clauses = [
@@ -176,7 +176,7 @@ class _EarlierClauses:
         self._last = turn, list(clauses)
 
     def relate(self, turn: SpokenTurn, clauses: Sequence[Clause], layer: DiscourseLayer) -> None:
-        """Add to the layer which earlier clauses the clauses of a turn repeat, contradict or answer."""
+        """Add the repetitions, contradictions and answers of a turn to the discourse layer."""
         references = layer.references[turn.graph]
         # "I don't have a car" and "my car" contradict each other in either order.
         for thing, clause in _denied(turn, clauses, references):
@@ -259,8 +259,8 @@ def _leave_out_single_nouns(layer: DiscourseLayer) -> None:
     kept = {
         one.id for one in layer.entities if mentions.get(one.id, 0) > 1 or one.kind in ("speaker", "speakers")
     }
-    # "I have no sister" contradicts a clause with "my sister and my sister's friend" twice. Keep only one of
-    # the two equal contradictions.
+    # If an earlier clause mentions "my sister and my sister's friend", "I have no sister" is recorded twice
+    # as its contradiction. Remove such duplicates.
     layer.contradicts = list(dict.fromkeys(layer.contradicts))
     layer.entities = [one for one in layer.entities if one.id in kept]
     layer.references = {

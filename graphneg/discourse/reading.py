@@ -217,7 +217,7 @@ class _Reader:
         )
 
     def _embedded_predicate(self, k: int, label: str) -> int | None:
-        """Return the node of *late* for *think* in "I think it is late"; None if ``k`` is another verb."""
+        """Return the predicate below a modal or an opinion, such as *late* in "I think it is late"."""
         view = self._view
         if label in words("raised"):
             # The clause below obligate-01 ("must") is its :ARG2, because its :ARG1 is the person who must
@@ -381,11 +381,11 @@ class _Reader:
     def _is_proper(self, part: str) -> bool:
         """Return whether a word of a name can be a name by itself.
 
-        Titles ("Mrs"), discourse markers, interjections ("Hi") and single letters cannot.
+        Titles ("Mrs"), discourse markers, interjections ("Hi") and single letters cannot be names.
         """
         is_title = part in values("titles") or "title" in self._view.lexicon.classes_of(part)
-        # Single letters, as in "L/C" and "J. Smith", are not names of their own. Neither are greetings: some
-        # parsers treat "Good Morning" as a name.
+        # Single letters, as in "L/C" and "J. Smith", are not names. Greetings are not names either, although
+        # some parsers treat "Good Morning" as a name.
         is_word = part in words("markers") or part in words("no-mention")
         return not is_title and not is_word and len(part) > 1 and part[0].isalnum()
 
@@ -393,7 +393,7 @@ class _Reader:
         """Return the index of the pronoun for the named person: *I* in "I'm Mary" and "My name is Mary"."""
         view = self._view
         for child in view.children[k]:
-            # Neither "Are you Jane?" nor "I'm not Jane" says that the person is called Jane.
+            # "Are you Jane?" and "I'm not Jane" do not tell the name of the person, so return None.
             if child.role == "polarity":
                 return None
             if child.role != "domain":
@@ -418,8 +418,8 @@ class _Reader:
                 if "ARG2" in relation:
                     at = relation["ARG2"]
                     head, owner = lexeme(view.labels[at]), relation.get("ARG1", owner)
-        # The node *sister* itself is then not a mention, because the node *person* already stands for the
-        # sister.
+        # In the graph of "my sister", the node *person* is the mention of the sister. So skip the node
+        # *sister*, which is the ARG2 of have-rel-role-91.
         if role == "ARG2" and view.is_a(view.nodes[k].parent, "relating"):
             return None
         if (
@@ -444,7 +444,7 @@ class _Reader:
         # "my car" is definite because it has an owner. "any car of mine" has an owner but stays indefinite.
         if owner is not None and definiteness == "bare":
             definiteness = "definite"
-        # "A man needs a good job. He ..." is about any man.
+        # "A man needs a good job" is about any man, so a noun such as "man" counts as indefinite.
         elif head in words("anybody"):
             definiteness = "indefinite"
         # A word of unknown kind may be an adjective and not a noun if it has no determiner ("It is
@@ -482,8 +482,8 @@ class _Reader:
             if node in self._spans:
                 end = self._spans[node][1] - 1
                 return end if end < len(tokens) else None
-        # If the node is not aligned with a token, look for tokens with the same stem. If there are as many of
-        # them as nodes with this concept, the second "car" in the text belongs to the second node `car`.
+        # If the node is not aligned with a token, look for tokens with the same stem. If the text has two
+        # such tokens and the graph has two nodes `car`, the second token belongs to the second node.
         stem = head.rpartition(" ")[2]
         stem = stem[:-1] if len(stem) > 3 and stem.endswith("y") else stem
         found = [i for i, token in enumerate(tokens) if token.startswith(stem) and len(token) < len(stem) + 4]
@@ -527,7 +527,7 @@ class _Reader:
         return "singular" if word == last else "plural" if word != last and word.endswith("s") else ""
 
     def _modifiers(self, k: int) -> frozenset[str]:
-        """Return what the graph says about a noun, except for determiners and its possessor."""
+        """Return the modifiers of a noun, such as ``mod red``, without determiners and possessors."""
         view = self._view
         return frozenset(
             f"{child.role} {lexeme(child.label)}"

@@ -44,8 +44,9 @@ class Proposition:
 
     Attributes:
         predicate: The lexeme of the clause's main predicate.
-        arguments: The keys of the predicate's arguments. Equal arguments have a key in common.
-        circumstances: The keys of its other roles: when, where, how and with what.
+        arguments: For each role such as ``ARG0``, the keys of the arguments (see `Keys`). Two arguments are
+            equal if they have a key in common.
+        circumstances: For each other role (when, where, how, with what), the keys of the nodes in this role.
         kinds: The kinds of the nouns that the predicate describes. They decide which words are its opposites.
     """
 
@@ -78,8 +79,8 @@ class _Propositions:
 
     def of(self, core: int) -> Proposition | None:
         view, mention = self._view, self._mentions.get(core)
-        # The graph of "I've been to Florida" may be (state :name "Florida" :domain i). Read such a graph as
-        # "I am in Florida": the place is an argument.
+        # The graph of "I've been to Florida" may be (state :name "Florida" :domain i), without a predicate.
+        # Use be-located-at-91 as the predicate, with the place as its ARG2.
         if mention is not None and mention.kind == "name" and mention.noun_kind == "place":
             found = self._of_predicate(core, lexeme(_PLACE), frozenset({"name", "wiki"}))
             if found is None or core not in self._references:
@@ -143,7 +144,7 @@ class _Propositions:
             return None
         inside: list[str] = []
         for role, at in _roles(view, k):
-            # A reentrancy may lead to a node outside of the argument. Compare only the word of that node.
+            # If a reentrancy leads to a node outside of the phrase, use only the lexeme of that node.
             key = (
                 self._phrase(at, depth + 1)
                 if at in view.inside(k) or at in self._references
@@ -327,7 +328,7 @@ def _are_opposite(said: Proposition, before: Proposition, lexicon: Lexicon) -> b
     if other in opposites().get(one, ()):
         return True
     kinds = lexicon.modified_kinds(one, other)
-    # Some words are opposites only for certain kinds of things: *old* and *young* only for living things.
+    # *old* and *young* are opposites only for living things, so the clause must describe a living thing.
     return bool(kinds) and not said.kinds.isdisjoint(kinds or ())
 
 
@@ -366,7 +367,7 @@ def _listed_opposites(lexicon: Lexicon) -> Mapping[str, frozenset[str]]:
 
 
 def answer_to(question: ClauseReading, clauses: Sequence[ClauseReading], view: AmrView) -> int | None:
-    """Find the clause of a turn that answers a question of the turn before.
+    """Find the clause of a turn that answers a question of the previous turn.
 
     Args:
         question: The question.
@@ -396,7 +397,7 @@ def _refuses(clause: ClauseReading, view: AmrView) -> bool:
 
 
 def _says_yes_or_no(clause: ClauseReading, view: AmrView) -> bool:
-    """Return whether a clause consists of a word such as *yes*, perhaps with the subject: "You're right"."""
+    """Return whether the predicate of a clause answers a yes/no question: "Yes", "You're right"."""
     return view.labels[clause.core] in words("affirming") | words("denying")
 
 

@@ -34,13 +34,13 @@ def words(name: str) -> frozenset[str]:
 
 @cache
 def values(name: str) -> Mapping[str, str]:
-    """Return the words of a class that maps words to values.
+    """Return the words of a class with their values, such as ``male`` for *he*.
 
     Args:
         name: Name of the class, such as ``pronouns``.
 
     Returns:
-        The value of each word.
+        The values, keyed by word.
     """
     pairs = (pair.rpartition(":") for pair in _classes()[name].split(" "))
     return {word: value for word, _, value in pairs}

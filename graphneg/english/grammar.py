@@ -58,7 +58,7 @@ def grammar_errors(text: str) -> tuple[str, ...]:
     linter = _linter()
     with _LINTING:
         lints = linter.lint(plain, language="plaintext")
-        # Naming the rules takes as long as finding the errors, and few texts have an error.
+        # Getting the names of the rules takes as long as `lint`. So get them only for texts with an error.
         if lints:
             named = linter.organized_lints(plain, language="plaintext")
             found += [name for name, of_rule in named.items() if of_rule]
@@ -88,7 +88,7 @@ def new_error(text: str, sources: Iterable[str]) -> str | None:
 
 
 def checker_version() -> str:
-    """Return the version of the grammar checker, on which the errors that it finds depend."""
+    """Return the version of the grammar checker. Other versions may find other errors."""
     return version("harper-py")
 
 

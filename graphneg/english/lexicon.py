@@ -275,7 +275,7 @@ def usable_antonyms(
 
 
 def _have_same_form(word: str, other: str, lexicon: Lexicon) -> bool:
-    """Return whether two words have the same word class and form, as far as the spelling shows."""
+    """Return whether two words have the same word class and form, judging by their spelling."""
     # Prepositions and adverbs of place replace only each other: "in" may become "out", but not "absence".
     closed = ("particle" in lexicon.classes_of(text.replace(" ", "-")) for text in (word, other))
     if len(set(closed)) > 1 or "much" in (word, other):

@@ -146,17 +146,17 @@ class NearTexts:
     """A list of texts; ``text in near_texts`` tests whether a text is a near-duplicate of one of them."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        """Initialize with the texts of the list.
+        """Initialize the list.
 
         Args:
-            texts: The texts; exact duplicates are removed.
+            texts: The texts of the list; exact duplicates are removed.
         """
         self._texts = list(dict.fromkeys(texts))
         self._keys: set[str] | None = None
         self._words: list[frozenset[int]] = []
 
     def __contains__(self, text: str) -> bool:
-        """Return whether a text is a near-duplicate of a text in the list."""
+        """Return whether ``text`` is a near-duplicate of one of the texts in this list."""
         if self.has_equal(text):
             return True
         if not self._words:

@@ -1,7 +1,7 @@
 """Read numbers and ordinals that are written in words or digits.
 
 The parser writes numbers as AMR constants, and transforms compare numbers by value. This module reads forms
-such as *two hundred and twenty-two*, *1,000* and *21st* for both of them.
+such as *two hundred and twenty-two*, *1,000* and *21st*.
 
 >>> value_of(["two", "hundred", "and", "six"]), number_value("1,000"), ordinal_value("21st")
 (206.0, '1000', '21')

@@ -1,9 +1,9 @@
-"""Read the frames in which a reply repeats a sentence of an earlier turn.
+"""Read the reply frames: templates for replies that repeat a sentence of an earlier turn.
 
-A reply that repeats a sentence says why it does so: it asks whether the sentence was understood, asks for its
-reason, or is surprised. A *reply frame* is such a reason. It adds nodes to the graph of the sentence, and
-words to its text. For example, the frame ``why`` puts ``cause-01`` above the sentence "You like tea", and
-writes "Why do you like tea?". The frames are the rows of ``reply_frames.tsv``.
+A *reply frame* turns the repeated sentence into a natural reply, for example into a question for its reason,
+a check that it was understood, or an expression of surprise. The frame adds nodes to the graph of the
+sentence, and words to its text. For example, the frame ``why`` puts ``cause-01`` above the graph of "You like
+tea", and its text is "Why do you like tea?". The frames are the rows of ``reply_frames.tsv``.
 
 The *voice* tells who said the repeated sentence: ``own`` for the speaker of the reply, ``other`` for the
 other speaker.
@@ -22,7 +22,7 @@ from graphneg.english.words import table_rows
 CLAUSE = "clause-of-frame"
 """Concept of the node that stands for the repeated sentence in the graph of a frame."""
 VOICES = ("own", "other")
-"""The speakers whose sentence a reply can repeat: its own speaker, or the other one."""
+"""The speakers whose sentence a reply can repeat: the speaker of the reply, or the other speaker."""
 
 
 class ReplyFrame(NamedTuple):

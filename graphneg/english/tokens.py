@@ -191,7 +191,7 @@ def word_count(text: str) -> int:
 
 
 def sentences(text: str) -> Iterator[str]:
-    """Split edited text into sentences, and collapse white space.
+    """Split a text with standard capitalisation into sentences, and collapse white space.
 
     A sentence ends at an end mark if a capital letter follows. It does not end after an abbreviation.
 
@@ -199,7 +199,7 @@ def sentences(text: str) -> Iterator[str]:
     ['Mr. Ode left.', 'Did he say why?']
 
     Args:
-        text: Text with standard capitalisation, such as that of a book.
+        text: Text in which each sentence starts with a capital letter, as in a book.
 
     Yields:
         The sentences in order.

@@ -127,10 +127,9 @@ CLOSED = word_class("closed")
 @lru_cache(maxsize=1)
 def _load_lemminflect() -> tuple[Any, Any]:
     """Return the lemmatizer and the inflection tables of lemminflect."""
-    # If spaCy is installed, lemminflect's __init__ imports it (and so torch) to extend spaCy's tokens.
-    # Importing spaCy takes seconds, and its tokens are not used here. Therefore an empty package temporarily
-    # replaces lemminflect while its submodules are imported. A program that imports lemminflect itself still
-    # gets the complete package.
+    # If spaCy is installed, the __init__ of lemminflect imports spaCy, and thereby torch. This takes seconds
+    # and is not needed here. Therefore an empty package temporarily replaces lemminflect while its submodules
+    # are imported. A program that imports lemminflect itself still gets the complete package.
     name = "lemminflect"
     spec = importlib.util.find_spec(name)
     empty = spec is not None and name not in sys.modules

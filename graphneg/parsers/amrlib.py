@@ -330,8 +330,8 @@ def _is_valid_branch(variable: str, role: str, target: str, variables: set[str])
     # A reentrancy is valid unless its target is the node itself.
     if target in variables:
         return target != variable
-    # A constant cannot be the head of an arc. A value such as b2 is not a constant, but a variable that the
-    # model never introduced.
+    # A branch with an inverse role is invalid, because its target, a constant, cannot have roles. A target
+    # such as b2 is a variable that the model never introduced, so its branch is invalid, too.
     return not is_inverted(role[1:]) and not _VARIABLE.fullmatch(target)
 
 
@@ -412,8 +412,8 @@ def read_model(model: str | Path | None) -> ParseModel:
             f"(gtos is for the decoder t5); parse models are of type 'stog', see {AMRLIB_MODELS}"
         )
     module = str(meta.get("inference_module", ""))
-    # The named module is imported later. Accept only the parsers of amrlib, so that a model directory cannot
-    # make graphneg import an arbitrary module.
+    # graphneg imports the module that the metadata names. Accept only the parsers of amrlib, so that a model
+    # directory cannot make graphneg import an arbitrary module.
     known = _INFERENCE.fullmatch(module)
     if known is None:
         raise ParserError(
@@ -487,7 +487,7 @@ def _sequence_engine(model: ParseModel, device: str, batch: int, beams: int, *, 
 
     def generate(rows: Sequence[Sequence[int]]) -> list[list[Output]]:
         """Truncate each row of token ids to the input limit, and run beam search."""
-        # The last token marks the end of the text, so it is kept when a long row is truncated.
+        # Keep the last token of a truncated row, because it marks the end of the text.
         last = model.max_input - 1
         read = [[*row[:last], row[-1]] if len(row) > model.max_input else list(row) for row in rows]
         return backend.beams(read, beams, model.max_output)

@@ -87,19 +87,19 @@ class ParserPool(AbstractContextManager["ParserPool"]):
         return f"{self.name} {self.version}".strip()
 
     def parse_tagged(self, batches: Iterable[tuple[Kept, Texts]]) -> Iterator[tuple[Kept, list[Parsed]]]:
-        """Parse batches of texts. Return the results of a batch with a value that the caller gave for it.
+        """Parse batches of texts that are tagged, for example with the ids of the texts.
 
         Args:
-            batches: Pairs of a value of any type, such as a list of ids, and a batch of texts.
+            batches: Pairs of a tag, which may have any type, and a batch of texts.
 
         Yields:
-            Pairs of the value and the results of its batch, in the order of the batches.
+            Pairs of the tag and the results of its batch, in the order of the batches.
         """
         ahead: deque[Kept] = deque()
 
         def texts() -> Iterator[Texts]:
-            # `parse` may read several batches before it returns the results of the first one. Keep the value
-            # that belongs to each batch in a queue until the results of the batch arrive.
+            # `parse` may read several batches before it returns the results of the first one. Keep the tag of
+            # each batch in a queue until the results of the batch arrive.
             for kept, batch in batches:
                 ahead.append(kept)
                 yield batch
@@ -374,9 +374,9 @@ def parse_store(
 def _read_batches(
     store: Store, pool: ParserPool, scope: ParseScope, uses: Counter[str]
 ) -> Iterator[tuple[_Batch, Texts]]:
-    """Yield batches of texts that have no graph in the store, and which of them the parser must parse.
+    """Yield batches of texts that need a graph, each with a list of the texts to pass to the parser.
 
-    A text need not be parsed if the store contains a parse of an equal text.
+    A text is not passed to the parser if the store contains a parse of an equal text.
     """
     pending = stored.read_pending(store, scope, pool.source)
     while page := list(islice(pending, BATCH)):

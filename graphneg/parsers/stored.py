@@ -159,7 +159,7 @@ def count_pending(store: Store, scope: ParseScope, parser: str) -> int:
     count = sum(
         store.read(cypher_text(f"parse/count_{kind}"), **conditions)[0]["texts"] for kind in scope.kinds
     )
-    # Only the progress display needs this count. For a shard, an even share of the total is accurate enough.
+    # For a shard, return an even share of the total. This estimate is accurate enough for a progress display.
     return count if shard is None else -(-count // shard.amount)
 
 
@@ -306,7 +306,7 @@ def _write(tx: ManagedTransaction, batch: Sequence[NewGraph], source: str) -> tu
 
 def _forget(tx: ManagedTransaction, amrs: Sequence[str]) -> None:
     """Delete graphs, and also the edited copies (variants) of the dialogues that have the graphs."""
-    # A variant refers to nodes of the graphs, so it must be deleted together with them.
+    # An edited copy refers to nodes of the deleted graphs, so it must be deleted, too.
     variants = sorted(row["variant"] for row in run(tx, "parse/edited", amrs=amrs))
     if variants:
         edited = sorted(row["amr"] for row in run(tx, "parse/materialized", ids=variants))

@@ -148,7 +148,7 @@ class GraphDraft:
         return self._add(DraftNode(None, value, token, -1, -1, sentence, rule), last)
 
     def _add(self, node: DraftNode, last: int | None) -> int:
-        """Add a node, and set its character range and sentence from the words from ``token`` to ``last``."""
+        """Add a node. Its character range extends from its word to the word ``last``."""
         if node.token is not None:
             word = self.words[node.token]
             node.start, node.end = word.start, (word if last is None else self.words[last]).end
@@ -310,8 +310,8 @@ _INVERSES = {"mod": "domain", "domain": "mod"}
 _USUALLY_INVERSE = frozenset({"part"})
 """Roles for which AMR annotators prefer the inverse: ``:part-of``, not ``:part``."""
 _DETOUR_COST = 1000
-"""Additional cost of a path that reaches a node through a sentence other than the node's own. It exceeds the
-cost of every path within a sentence, so such a detour is taken only if there is no other path.
+"""Additional cost of a path that reaches a node through another sentence. It exceeds the cost of every path
+within a sentence, so such a detour is taken only if there is no other path.
 """
 _Branch = tuple[str, int, bool]
 """A role of a node in the tree, the target node, and whether the role is a reentrancy."""
@@ -443,9 +443,9 @@ def _arcs_from(pool: _MergedDrafts) -> list[list[tuple[int, str, int, int]]]:
     ways: list[list[tuple[int, str, int, int]]] = [[] for _ in pool.nodes]
     above = Counter(dep for _, dep, _ in pool.arcs)
     for n, (head, dep, role) in enumerate(pool.arcs):
-        # Following an arc backwards, from argument to head, needs an inverse role and costs 2. For :part, the
-        # forward direction costs 2 instead. If the argument has several heads, the backward direction costs 1
-        # more, so that other paths to the head are preferred.
+        # A step from argument to head needs an inverse role and costs 2. For :part, which AMR usually
+        # inverts, the step from head to argument costs 2. If the argument has several heads, the step to a
+        # head costs 1 more, so that other paths to the head are preferred.
         usual = role not in _USUALLY_INVERSE
         ways[head].append((dep, role, 0 if usual else 2, n))
         if pool.nodes[dep].concept is not None:
@@ -479,8 +479,8 @@ def _attach_unconnected(pool: _MergedDrafts, top: int, depths: dict[int, int]) -
         links.setdefault(head, []).append(dep)
         links.setdefault(dep, []).append(head)
     reached = set(depths)
-    # Some parts of the graph are not connected to the top yet. Visit nodes that are not arguments first, so
-    # that the head of each part is attached to the graph, and not the node of the part's first word.
+    # Visit nodes that are not arguments first. They are the heads of the unconnected parts, and each part
+    # should be attached by its head, not by the node of its first word.
     for k in sorted(loose, key=lambda k: (k in below, pool.nodes[k].value is not None, k)):
         if k in reached:
             continue

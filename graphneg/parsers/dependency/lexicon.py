@@ -128,9 +128,9 @@ class ParserLexicon(FrameTable):
         entry = self.frames.get(head)
         shown = entry.seen.get(form, {}) if entry is not None else {}
         in_frame = {f"ARG{role}": count for role, count in shown.items() if role != "M"}
-        # All counts are smoothed, so that a head or word with few observations has little influence. The
-        # pseudo-counts are distributed like the counts of all words: one for PropBank's examples, two for
-        # the head and for the word.
+        # Additive smoothing keeps a ratio near 1 if there are few observations. The prior is the distribution
+        # of roles for the word class. It weighs as much as two observations of the head and of the dependent,
+        # and as one example in PropBank.
         total = sum(general.values()) + 5.0
         n_head, n_word, n_frame = sum(by_head.values()), sum(by_word.values()), sum(in_frame.values())
         scores: dict[str, float] = {}
@@ -148,7 +148,7 @@ def _is_single_word(concept: str, lemma: str) -> bool:
     """Return whether a single word can express a concept. No word expresses ``monetary-quantity``."""
     if concept in {DELETED, "amr-unknown", "no-one"}:
         return True
-    # One word cannot express "go-on-25". It can express "grown-up", because this is also the lemma of a word.
+    # No single word expresses "go-on-25". The word "grown-up" expresses the concept "grown-up".
     stem = concept.rpartition("-")[0] if concept[-1].isdigit() else concept
     return "-" not in stem or stem == lemma
 

@@ -88,8 +88,8 @@ def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
         for k, node in enumerate(nodes)
         if node.concept == "we" and node.token and draft.words[node.token - 1].lower in {"let", "lets"}
     }
-    # Inside a quotation, "I" may refer to the quoted speaker. Its arcs from the rules are unreliable, so the
-    # models may remove them.
+    # Inside a quotation, "I" may refer to the quoted speaker. The arcs that the rules write for such pronouns
+    # are unreliable, so the models may remove them.
     persons = {k for k in range(len(nodes)) if _is_person(nodes[k]) and nodes[k].token not in spoken}
     kept: dict[str, list[DraftArc]] = {}
     for arc in draft.arcs:
@@ -115,9 +115,10 @@ def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
 
 
 def _is_always_restored(arc: DraftArc) -> bool:
-    """Return whether an arc, such as that to a vocative, is restored whenever the models have removed it.
+    """Return whether an arc is restored even if the models have kept the node of its argument.
 
-    In contrast, the arc to a negation is restored only if the models have deleted the node of the negation.
+    This is so for vocatives, politeness marks and examples. The arc to a negation is restored only if the
+    models have deleted the node of the negation.
     """
     return arc.role in _KEPT_ROLES or arc.rule == "example"
 
@@ -176,8 +177,8 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
 def _restore_arc(draft: GraphDraft, arc: DraftArc, head: int) -> None:
     """Link an argument to its head again, as the rules did, and remove all other arcs to this argument."""
     node = draft.nodes[arc.dep]
-    # The models may have made the argument the top of the sentence, or may have deleted it because it is a
-    # vocative. In these two cases, keep their decision.
+    # Do not restore the arc if the models have made its argument the top of the sentence, or if they have
+    # deleted a vocative.
     is_decided = head == arc.dep or draft.tops.get(node.sentence) == arc.dep
     if not is_decided and not (node.deleted and arc.role == "vocative"):
         node.deleted, back = False, (arc.dep, head)
@@ -244,10 +245,10 @@ def _restore_person(draft: GraphDraft, arc: DraftArc) -> None:
 
 
 def _node_or_substitute(draft: GraphDraft, node: int) -> int | None:
-    """Return a node or, if it is deleted, a node to use instead; ``None`` if there is none.
+    """Return a node or, if it is deleted, its substitute; ``None`` if it has no substitute.
 
-    Another concept of the same word replaces a deleted node. If the deleted node is not aligned with a word,
-    the top of its sentence replaces it.
+    The substitute is another concept of the same word. For a node that is not aligned with a word, it is the
+    top of the sentence.
     """
     old = draft.nodes[node]
     if not old.deleted:

@@ -160,7 +160,8 @@ def read_words(doc: Any, offset: int = 0, places: Sequence[int] | None = None) -
         if places is not None:
             start, end = places[start], places[end - 1] + 1
         pos = _POS.get(tag, "PUNCT")
-        # The universal tagset has the tags AUX for auxiliaries and copulas, and SCONJ for subordinators.
+        # Penn tags do not distinguish auxiliaries and copulas (AUX) from other verbs, or subordinators
+        # (SCONJ) from prepositions. The lemma and the dependency relation do.
         if pos == "VERB" and (lemma == "be" or dep in {"aux", "auxpass"}):
             pos = "AUX"
         elif tag == "IN" and dep == "mark":
@@ -210,7 +211,8 @@ def signature(predicate: Word, argument: Word) -> str | None:
             return f"prep_{argument.lower}"
         return clause_form(argument)
     if predicate.parent is argument and argument is not predicate:
-        # In "the man who left", the predicate "left" depends on its argument "man".
+        # In "the man who left", the predicate "left" depends on its argument "man", so the relation is
+        # `up_relcl`.
         reverse = predicate.dep in {"amod", "relcl", "acl", "compound", "poss"}
         return f"up_{predicate.dep}" if reverse else None
     if above.parent is predicate and above is not argument and argument.dep in {"pobj", "pcomp"}:
@@ -338,8 +340,9 @@ def readable(text: str) -> str:
 def tightened(text: str) -> tuple[str, tuple[int, ...] | None]:
     """Join the contractions and abbreviations of a text that are split by spaces.
 
-    Some corpora write *I ’ m* and *can ’ t*, but spaCy's tokenizer expects *I'm* and *can't*. In *n't*, the
-    *n* gets the offset of the apostrophe, so that the span of the verb before it keeps all its characters.
+    Some corpora write *I ’ m* and *can ’ t*, but spaCy's tokenizer expects *I'm* and *can't*. spaCy splits
+    *can't* into *ca* and *n't*. The *n* gets the offset of the apostrophe, because the original text has the
+    tokens *can* and *’*.
 
     >>> tightened("I ’ m in")
     ("I'm in", (0, 2, 4, 5, 6, 7))

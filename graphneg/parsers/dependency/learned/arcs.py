@@ -48,7 +48,7 @@ def scored_pairs(seen: DraftFeatures) -> Iterator[tuple[int, int]]:
         The index of the head node and the index of the argument node.
     """
     nodes = seen.draft.nodes
-    # Sort the nodes in text order, so that only nodes whose words are near each other form pairs.
+    # Pair each node only with the next nodes in text order, so that distant words form no pairs.
     alive = [i for i in sorted(seen.alive, key=lambda i: seen.order[i]) if i not in seen.settled]
     for at, a in enumerate(alive):
         for b in alive[at + 1 : at + _MAX_DISTANCE]:
@@ -352,8 +352,8 @@ def _move_polarity(draft: GraphDraft, minus: int, noun: int, verb: int, score: f
             node = draft.nodes[arc.dep]
             if arc.role == "polarity" and arc.head in group and node.token is None and node.value == "-":
                 draft.drop(arc.dep)
-    # If the previously negated node (or a conjunction above it) was the top of the sentence, the newly
-    # negated node becomes the top.
+    # If the top of the sentence is the node that is not negated, or a conjunction above this node, make the
+    # negated node the top.
     sentence = draft.nodes[verb].sentence
     if draft.tops.get(sentence) in _with_conjunction(draft, other):
         draft.tops[sentence] = _with_conjunction(draft, chosen)[-1]

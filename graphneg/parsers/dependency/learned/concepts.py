@@ -47,8 +47,9 @@ class FragmentOption(NamedTuple):
     """A candidate for the meaning of a word.
 
     Attributes:
-        fragment: The fragment, in the notation of `graphneg.parsers.dependency.learned.tables`.
-        features: Names of the candidate's features for the network.
+        fragment: The part of the graph that the word would contribute, such as ``leave-11``. The module
+            `graphneg.parsers.dependency.learned.tables` describes the notation.
+        features: Names of the features with which the network scores the candidate.
     """
 
     fragment: str
@@ -133,8 +134,8 @@ def open_words(draft: GraphDraft) -> Iterator[tuple[Word, str, list[int]]]:
 
 
 def _rules_decide(word: Word, text: str) -> bool:
-    """Return whether to keep the concept that the rules chose for a word: they are right more often here."""
-    # For the noun in "on leave", the network would choose the frame of the verb, which is wrong.
+    """Return whether the rules are more reliable than the network for a word."""
+    # For the noun in "on leave", the network would wrongly choose a frame of the verb, so trust the rules.
     if (word.lower, word.tag) == ("leave", "NN"):
         return True
     # Keep an amr-unknown that the rules added. But words such as "where" can also start a relative clause, so
@@ -182,7 +183,7 @@ def is_fixed(fragment: str) -> bool:
 
 
 def _add_variants(sources: dict[str, list[str]], given: str) -> None:
-    """Add copies of the fragment that the rules chose, each with another sense in place of its frame."""
+    """Add variants of the fragment that the rules wrote, in which another sense replaces the frame."""
     labels, arcs = read_fragment(given)
     frames = [n for n, label in enumerate(labels) if kind_of(label) == "frame"]
     # The fragment of "player" is (person :ARG0-of play-01). For another sense of "play", only the frame is

@@ -23,11 +23,11 @@ from which two words count as unrelated.
 _LEXICAL = frozenset({"IN", "TO", "RP", "CC", "WRB"})
 """Tags of function words whose lemmas are included in paths."""
 _SETTLED_ROLES = frozenset({"vocative", "polite", "name"})
-"""The models keep arcs with these roles as the rules wrote them."""
+"""Roles whose arcs the models keep as the rules wrote them."""
 _ENTITY_ROLES = frozenset(
     ["weekday", "day", "month", "year", "season", "time", "dayperiod", "calendar", "decade", "value"]
 )
-"""Roles in dates and other entities. The models keep arcs with these roles as the rules wrote them."""
+"""Roles in dates and other entities whose arcs the models keep as the rules wrote them."""
 
 
 @lru_cache(maxsize=65536)
@@ -159,12 +159,14 @@ class Paths:
 Group = tuple[str | int, ...]
 """A group of features that always occur together. It consists of the name of a template in `_FORMS` and the
 values for the template. The weights of a group are summed only once, to save time. `expand` returns the
-single features.
+names of the features of a group.
 """
 
 
 def expand(group: Group) -> list[str]:
-    """Return the single features of a feature group.
+    """Return the names of the features of a group.
+
+    The group ``("dep", "ARG1", "", "boy")`` has two features, since its template ``dep`` has two forms.
 
     >>> expand(("dep", "ARG1", "", "boy"))
     ['RD=ARG1,boy', 'BH=,boy']
@@ -206,10 +208,10 @@ class DraftFeatures:
         alive: Indices of the nodes that are not deleted.
         rule_arcs: For each arc that the rules wrote, its role and the name of its rule, keyed by head and
             argument.
-        given_head: For each node, the role of the first arc that the rules wrote to it.
-        steps: For each node, its neighbours in the graph of the rules. For each neighbour, the role and the
-            direction of the arc.
-        settled: Nodes whose arcs stay as the rules wrote them.
+        given_head: For each node, the role of the first arc that leads to the node in the draft of the rules.
+        steps: The role and the direction of each arc that the rules wrote, keyed by node and neighbour:
+            ``ARG0>`` from head to argument, ``ARG0<`` from argument to head.
+        settled: Arguments whose arcs the models must not change, such as the parts of a name.
         rank: For each node that is not deleted, its position among these nodes in ``draft.nodes``.
         mates: Indices of the nodes of each word, keyed by the index of the word. *Teacher* has two nodes.
         order: For each node that is not deleted, its position in text order.
@@ -289,15 +291,14 @@ class DraftFeatures:
         return features
 
     def pair(self, h: int, d: int) -> tuple[list[Group], list[str]]:
-        """Return the features of a pair of nodes as head and argument.
+        """Return the features by which the network scores an arc between two nodes.
 
         Args:
             h: Index of the head.
             d: Index of the argument.
 
         Returns:
-            The feature groups, and the names of the features that belong to no group. The sums of the groups
-            are cached, because the same groups occur in many pairs.
+            The feature groups (see `Group`), and the names of the features that belong to no group.
         """
         nodes = self.draft.nodes
         head, dep = nodes[h], nodes[d]
@@ -338,7 +339,7 @@ class DraftFeatures:
         return groups, single
 
     def related(self, a: int, b: int) -> bool:
-        """Return whether two nodes are close in the dependency tree or in the graph of the rules.
+        """Return whether two nodes are close in the dependency tree or in the draft that the rules wrote.
 
         Args:
             a: Index of a node.
@@ -355,7 +356,10 @@ class DraftFeatures:
         return not self.steps[a].keys().isdisjoint(self.steps[b])
 
     def _nearest(self, head: DraftNode, dep: DraftNode) -> tuple[int, int]:
-        """Return the closest pair of words of two nodes. All mentions of a node count as its words."""
+        """Return a word of each node, such that the two words are closest in the dependency tree.
+
+        A node may have several words: *he* and *himself* share a node.
+        """
         first, second = head.token or 0, dep.token or 0
         if not head.mentions and not dep.mentions:
             return first, second
@@ -366,7 +370,7 @@ class DraftFeatures:
 
 
 def _is_settled(head: str, dep: str, role: str) -> bool:
-    """Return whether the models must keep this arc: it is in a name or a date, or leads to a vocative."""
+    """Return whether the models must keep an arc: it is in a name or a date, or leads to a vocative."""
     if head == "date-interval":
         return role.startswith("op")
     return dep[:1] == '"' or role in _SETTLED_ROLES or (head.endswith("-entity") and role in _ENTITY_ROLES)

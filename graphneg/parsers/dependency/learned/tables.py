@@ -314,7 +314,7 @@ class GroupSums:
         Args:
             model: The network whose weights are summed.
             table: Name of the feature table and of the array of weights.
-            expand: Function that takes a group and returns its features.
+            expand: Function that returns the names of the features of a group.
         """
         self._model, self._table, self._expand = model, table, expand
         self._places: dict[Any, int] = {}
@@ -322,7 +322,7 @@ class GroupSums:
         self._lock = Lock()
 
     def sums(self, bags: Sequence[Sequence[Any]]) -> Array:
-        """Sum the weights of the feature groups in each bag, that is, in each list of groups.
+        """Sum the weights of the feature groups in each bag. A bag is a list of feature groups.
 
         Args:
             bags: Lists of feature groups. No list may be empty.

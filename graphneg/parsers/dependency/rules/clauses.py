@@ -118,9 +118,8 @@ def _write_order(state: RuleState, word: Word) -> None:
 
 
 def _is_imperative(word: Word) -> bool:
-    # "Thank you" is not an imperative, and neither are inflected forms of "be" such as "is" (but "Be quiet"
-    # is). A verb with a subject or a conjunction ("if you go"), after "to", or after a modal is not an
-    # imperative either.
+    # None of these is an imperative: "thank you", "are", "you go", "if you go", "to go", "must go". But "be"
+    # in "Be quiet" is one.
     if (
         word.tag not in {"VB", "VBP"}
         or word.lemma == "thank"
@@ -135,7 +134,11 @@ def _is_imperative(word: Word) -> bool:
 
 
 def _write_question(state: RuleState, root: Word) -> None:
-    """Add ``request-confirmation-91`` or ``:polarity (a / amr-unknown)`` to a yes/no question."""
+    """Mark a yes/no question.
+
+    "Don't you see?" and "It is late, isn't it?" ask for confirmation and get ``request-confirmation-91``.
+    Other questions get ``:polarity (a / amr-unknown)``.
+    """
     members = [word for word in state.words if word.sentence == root.sentence]
     tagged = any(word.dep == "tag" for word in members)
     if not tagged and not _is_yes_no_question(root, members):
@@ -257,7 +260,9 @@ _CLAUSES = frozenset({"ROOT", "relcl", "acl", "advcl", "ccomp", "xcomp", "pcomp"
 
 
 def write_question_words(state: RuleState) -> None:
-    """Add a node for each question word that stands for something, such as a person, a thing or a place.
+    """Add the nodes of question words such as *who* and *where*.
+
+    A relative pronoun such as *who* in *the man who came* gets no node.
 
     Args:
         state: The words of the text, and the graph under construction, which is changed in place.
@@ -489,7 +494,7 @@ def _negate_conjuncts(state: RuleState, word: Word, target: int) -> None:
 
 
 def _node_negated_by_no(state: RuleState, noun: Word) -> int | None:
-    """Return the node that *no* in a noun phrase negates: the verb of a subject, otherwise the noun."""
+    """Return the node that the *no* of a noun negates: the verb if the noun is a subject, else the noun."""
     verb = noun.parent
     denies = noun.dep in SUBJECTS or (noun.dep == "dobj" and verb.lemma == "have")
     return state.core_of(verb if denies and state.core_of(verb) is not None else noun)

@@ -83,7 +83,7 @@ def write_concepts(state: RuleState) -> None:
             having = state.add("have-03", word.i, "lack", ARG1=word.lower[:-4])
             state.mark(having, "polarity", "-", word.i, "negative")
         elif tag in {"WP", "WP$", "WRB", "WDT", "CC"}:
-            # The modules `clauses` and `linking` handle question words and conjunctions.
+            # Skip question words and conjunctions. The modules `clauses` and `linking` add their nodes.
             continue
         elif word.lower in word_class("wh-word") and tag[:2] not in {"IN", "VB", "MD", "PR"}:
             continue
@@ -172,7 +172,7 @@ def _forms(word: Word) -> list[str]:
 
 
 def _fit(state: RuleState, frame: str, form: str) -> float:
-    """Return how often a frame occurs with a kind of argument, as a factor: 0.3 for never, 1.3 for always."""
+    """Score how often an argument such as ``dobj`` (``form``) occurs with a frame, from 0.3 to 1.3."""
     entry = state.lexicon.frames.get(frame)
     graphs = state.lexicon.roles.get(("F", frame, form), {})
     seen = sum(count for role, count in (entry.seen.get(form, {}) if entry else {}).items() if role != "M")
@@ -313,8 +313,8 @@ def _negated_concept(state: RuleState, lemma: str) -> str | None:
     lexicon = state.lexicon
     for prefix in _PREFIXES:
         stem = lemma[len(prefix) :]
-        # "important" has its own frame, so it is not taken for the negation of "portant". A word with "un-"
-        # is taken for a negation even if it has its own frame.
+        # "important" has a frame, so it is not a negation of "portant". An adjective in "un-" is a negation,
+        # even if it has a frame.
         own = prefix != "un" and ("j", lemma) in lexicon.aliases
         if lemma.startswith(prefix) and len(stem) > 3 and not own:
             known, frames = lexicon.best_concept(stem, "j"), lexicon.candidates(stem, "j")

@@ -1,10 +1,10 @@
-"""Find the node that each form of *be*, *going to* and *let's* shares with another word.
+"""Let each form of *be*, *going to* and *let's* share the node of another word.
 
-AMR has no concept for a copula: *She is tall* is ``(t / tall :domain (s / she))``. Therefore *is* uses the
+AMR has no concept for a copula: *She is tall* is ``(t / tall :domain (s / she))``. Therefore *is* shares the
 node of *tall*. The rules store this pair of words in `RuleState.representatives`. In the same way, *going to*
-and *let's* use the node of the main verb. For statements of place, origin and likeness, AMR has frames, which
-become the node of *be*: *He is in London* is ``(b / be-located-at-91 :ARG1 (h / he) :ARG2 ...)``. These rules
-run before the concepts of the words are added.
+and *let's* share the node of the main verb. For statements of place, origin and likeness, AMR has frames,
+which become the node of *be*: *He is in London* is ``(b / be-located-at-91 :ARG1 (h / he) :ARG2 ...)``. These
+rules run before the concepts of the words are added.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LOCATIVE = word_class("locative") | {"like"}
 
 
 def resolve_copulas(state: RuleState) -> None:
-    """For each *be* that is not an auxiliary, find the word or frame whose node stands for it in the graph.
+    """Let each *be* that is not an auxiliary share the node of another word, or add a frame for it.
 
     Args:
         state: The words of the text, and the graph under construction, which is changed in place.
@@ -41,9 +41,9 @@ def resolve_copulas(state: RuleState) -> None:
 
 
 def resolve_futures(state: RuleState) -> None:
-    """Give *going to* and *let's* no node of their own: they share the node of the main verb.
+    """Let *going to* and *let's* share the node of the main verb.
 
-    This is *rain* in *is going to rain*, and *go* in *let's go*.
+    In *is going to rain*, *going* shares the node of *rain*. In *let's go*, *let* shares the node of *go*.
 
     Args:
         state: The words of the text, and the graph under construction, which is changed in place.
@@ -57,7 +57,7 @@ def resolve_futures(state: RuleState) -> None:
             verb = clause if us is not None and us.lower in {"'s", "us"} else None
         elif word.lemma == "go" and word.tag in {"VBG", "VB"} and word.child("dobj", "prep", "prt") is None:
             clause = word.child("xcomp")
-            # "He is going to sleep" is a future, so "going" gets no node of its own and uses that of "sleep".
+            # "He is going to sleep" is a future, so "going" shares the node of "sleep".
             # "Going to sleep is nice" is not a future, since "going" has no auxiliary. "go to Rome" is not a
             # future, since no verb follows "to".
             future = clause is not None and clause.is_infinitive and word.child("aux") is not None
@@ -67,9 +67,9 @@ def resolve_futures(state: RuleState) -> None:
 
 
 def _resolve(state: RuleState, be: Word) -> None:
-    """Find the node for a form of *be*, or add one.
+    """Let a form of *be* share the node of another word, or add a node for it.
 
-    In "The sky is blue", *is* gets the node of *blue*. In "There is a book on the table", *is* gets a new
+    In "The sky is blue", *is* shares the node of *blue*. In "There is a book on the table", *is* gets a new
     node ``be-located-at-91``.
     """
     complements = (kid for dep in ("acomp", "attr", "oprd", "ccomp", "xcomp") for kid in be.children(dep))
@@ -164,9 +164,9 @@ def _location(be: Word) -> Word | None:
 
 
 def _fallback_word(be: Word) -> Word | None:
-    """Return the word whose node *be* uses without a predicate or place: "trees" in "It's about trees"."""
-    # "is" uses the node of the noun in "It is about trees", and of the adverb in "The game is over". In "I
-    # think, so I am", only the subject is left.
+    """Return the word whose node *be* shares if there is neither a predicate nor a place."""
+    # This word is the noun "trees" in "It is about trees", the adverb "over" in "The game is over", and the
+    # subject "I" in "I think, so I am".
     for preposition in be.children("prep"):
         inner = preposition.child("pobj", "pcomp")
         if inner is not None:

@@ -95,7 +95,7 @@ def _write_entity(state: RuleState, word: Word) -> int:
 
 
 def _write_value(state: RuleState, word: Word, kind: str, role: str, value: str, rule: str) -> int:
-    """Add an entity for a single word, such as an e-mail address, with its value. Return 1."""
+    """Add an entity with a value for a word such as an e-mail address. Return the number of words, 1."""
     state.mark(state.add(kind, word.i, rule), role, value, word.i, rule)
     state.done.add(word.i)
     return 1
@@ -318,7 +318,7 @@ def write_multiwords(state: RuleState) -> None:
 
 
 def _expressions_at(state: RuleState, i: int, kind: str = "") -> list[tuple[Sequence[Word], str]]:
-    """Return the words and the concept of each listed expression that starts at a word, longest first."""
+    """Return the words and concepts of all expressions in ``expressions.tsv`` that start at a word."""
     return [
         (state.words[i : i + len(forms)], concept)
         for forms, concept in expressions(kind).get(state.words[i].lower, ())
@@ -349,7 +349,7 @@ def _defer_none(state: RuleState, i: int) -> int:
 
 
 def _write_expression(state: RuleState, i: int) -> int:
-    """Add the listed expression that starts at a word. Return the number of its words; 0 if there is none."""
+    """Add an expression of ``expressions.tsv`` that starts at a word; return the number of its words."""
     for run, concept in _expressions_at(state, i) if i not in state.done else ():
         before = state.words[i - 1].tag if i else ""
         noun = run[-1].child("pobj") if run[-1].lower == "of" else None
@@ -366,8 +366,8 @@ def _write_expression(state: RuleState, i: int) -> int:
             if inner is not None:
                 state.relations[inner.i] = "example"
             return len(run)
-        # In "a lot of money", the phrase has the node of "money". `write_nominals` later adds "a lot" as
-        # its :quant.
+        # In "a lot of money", "a lot of" shares the node of "money". `write_nominals` later makes "a lot" the
+        # :quant of this node.
         if measures and noun is not None:
             state.amounts[noun.i] = state.draft.concept(concept, i, "multiword", last=run[-1].i)
             state.defer(run, noun)

@@ -62,8 +62,8 @@ def write_coordination(state: RuleState) -> dict[int, list[int]]:
         state: The words of the text, and the graph under construction, which is changed in place.
 
     Returns:
-        The word indices of all conjuncts of each coordination, keyed by the index of the first conjunct. A
-        conjunct that uses the node of another word is replaced with that word.
+        The word indices of all conjuncts of each coordination, keyed by the index of the first conjunct. If a
+        conjunct shares the node of another word, as *is* shares that of *tall*, the other word is listed.
     """
     written: dict[int, list[int]] = {}
     for group in reversed(groups(state)):
@@ -87,8 +87,8 @@ def write_coordination(state: RuleState) -> dict[int, list[int]]:
         else:
             state.top_nodes[members[0]] = node
         for n, top in enumerate(tops, 1):
-            # "He left, but she stayed" has contrast-01, whose roles are ARG1 and ARG2. The concepts "and" and
-            # "or" have the roles op1, op2, and so on.
+            # The conjuncts of "He left, but she stayed" become ARG1 and ARG2 of contrast-01. The conjuncts of
+            # "and" and "or" become op1, op2, and so on.
             role = f"ARG{min(n, 2)}" if concept == "contrast-01" else f"op{n}"
             state.draft.link(node, role, top, "coordination")
         state.done.update(members[1:])
@@ -97,7 +97,7 @@ def write_coordination(state: RuleState) -> dict[int, list[int]]:
 
 
 def _shared_modal(state: RuleState, members: list[int]) -> DraftArc | None:
-    """Return the arc from a modal that concerns all conjuncts, as in *you should sit and wait*."""
+    """Return the arc below a modal that belongs to all conjuncts, as in *you should sit and wait*."""
     outer, others = state.top_nodes[members[0]], [state.words[member] for member in members[1:]]
     own = any(word.child("nsubj", "nsubjpass", "aux", "expl") for word in others)
     # In "You should sit and I will wait", the second verb has its own subject, so the modal does not concern
@@ -187,7 +187,8 @@ def write_shared(state: RuleState, written: dict[int, list[int]]) -> None:
 def _subject(state: RuleState, verb: Word) -> Word | None:
     """Return the subject of a verb. For *tall* in "She is tall", return *she*, the subject of the copula."""
     own = verb.child(*SUBJECTS)
-    # In "She is tall", the subject depends on "is". "Is" has no node of its own, so use the node of "tall".
+    # In "She is tall", the subject depends on "is", which shares the node of "tall". So use the subject of
+    # "is".
     if own is None and state.representatives.get(verb.head) == verb.i:
         own = verb.parent.child(*SUBJECTS)
     return own
@@ -196,7 +197,7 @@ def _subject(state: RuleState, verb: Word) -> Word | None:
 def _controller(state: RuleState, word: Word) -> Word | None:
     """Return the word that is the understood subject of an infinitive or participle, or ``None``."""
     head = word.parent
-    # In "when he came", the adverbial clause has a finite verb, so its subject is not taken from elsewhere.
+    # In "when he came", the verb is finite and has its own subject, so it has no understood subject.
     if word.child(*SUBJECTS) is not None or (word.dep == "advcl" and word.tag not in {"VBG", "VB", "VBN"}):
         return None
     # In "he left without saying a word", "saying" depends on "without". Its understood subject is that of the
@@ -298,8 +299,11 @@ def _antecedent(state: RuleState, pronoun: Word, named: list[Word]) -> Word | No
     """Return the noun to which a pronoun most likely refers, or ``None`` if no noun fits."""
     kind, over = _REFERENCES[pronoun.lower], pronoun.parent
     if kind == "thing" and pronoun.dep == "nsubj" and over.lemma in _EXPLETIVE_VERBS:
-        return None  # "It is late", "It seems so" and "It is good to sleep" have an expletive.
-    # In "The boy saw him", "him" is not the boy: only a reflexive pronoun could refer to the subject.
+        # In "It is late", "It seems so" and "It is good to sleep", "it" refers to nothing.
+        return None
+
+    # In "The boy saw him", "him" is not the boy. So exclude nouns that depend on the same verb as the
+    # pronoun.
     heads = {over.i, over.head if pronoun.dep == "pobj" else over.i}
 
     def nearness(noun: Word) -> float:
@@ -313,7 +317,7 @@ def _antecedent(state: RuleState, pronoun: Word, named: list[Word]) -> Word | No
 
 
 def _fits(state: RuleState, noun: Word, kind: str) -> bool:
-    """Return whether a pronoun for a person, a thing or people (``kind``) can refer to a noun."""
+    """Return whether a pronoun may refer to a noun. Its ``kind`` is ``person``, ``thing`` or ``people``."""
     if kind == "people" or noun.tag == "NNS":
         return kind == "people" and noun.tag == "NNS"
     # Proper nouns (NNP) count as people, because the tags do not distinguish "Ann" from "Rome".
@@ -356,7 +360,7 @@ def join_speech(state: RuleState, roots: list[Word]) -> list[Word]:
 
 
 def _lacks_reported_speech(word: Word) -> bool:
-    """Return whether a word is a verb of saying that has no complement with the content of the speech."""
+    """Return whether a word is a verb of saying without a complement, as in *He asked: "Where are they?"*."""
     return word.lemma in SPEECH and word.tag[:2] == "VB" and word.child("ccomp", "dobj", "parataxis") is None
 
 
@@ -422,8 +426,8 @@ def merge_speakers(state: RuleState) -> None:
         meant = roles.get(role)
         if meant is None or nodes[meant].deleted or nodes[meant].concept in {None, "amr-unknown"}:
             continue
-        # The subject or addressee of the verb of saying may itself be a pronoun inside the quotation marks.
-        # Do not merge the quoted pronouns with such a pronoun.
+        # If the subject or addressee of the verb of saying is itself a pronoun inside the quotation marks, do
+        # not merge the other quoted pronouns with this pronoun.
         if nodes[meant].concept == pronoun and nodes[meant].token in spoken:
             continue
         for k, node in enumerate(nodes):

@@ -77,8 +77,8 @@ def dependency(state: RuleState, dependent: int) -> Dependency | None:
         if proxy in state.head_nodes and proxy != dependent:
             form = _form(state, through, preposition, below, copular)
             return Dependency(proxy, dependent, through, form, preposition)
-        # The lowest preposition determines the relation, except for higher prepositions such as "out": in
-        # "out of the house", the relation is `prep_out`.
+        # The lowest preposition determines the relation, unless a higher preposition is, for example, "out":
+        # in "out of the house", the relation is `prep_out` and not `prep_of`.
         counts = preposition is None or head.lower in _DECISIVE
         if counts and head.dep in {"prep", "agent", "dative", "pcomp"} and head.tag in {"IN", "TO", "RP"}:
             preposition = head
@@ -86,10 +86,7 @@ def dependency(state: RuleState, dependent: int) -> Dependency | None:
 
 
 def _topmost_sharing_node(state: RuleState, word: Word) -> Word:
-    """Return the topmost word that shares its node with a word: *is* for *tall* in *she is tall*.
-
-    If no other word shares the node, the word itself is returned.
-    """
+    """Return the topmost word that shares the node of ``word``: *is* for *tall* in *she is tall*."""
     for _ in range(10):
         head = word.parent
         if head.i != word.i and state.representatives.get(head.i) == word.i:
@@ -163,7 +160,7 @@ def _write_group(state: RuleState, governor: int, edges: list[Dependency]) -> No
 
 
 def _write_modifier(state: RuleState, edge: Dependency) -> bool:
-    """Link a dependent whose role follows from a rule; return whether a rule applied."""
+    """Link a dependent by a fixed rule. Return False if its role must be chosen by weights instead."""
     form, kid, preposition, draft = edge.form, state.words[edge.dependent], edge.preposition, state.draft
     head, dep = state.head(edge.governor, form), state.top_nodes[edge.dependent]
     # If another rule has already linked the two nodes, add nothing.
@@ -198,7 +195,7 @@ def _write_modifier(state: RuleState, edge: Dependency) -> bool:
 
 
 def _write_argument(state: RuleState, edge: Dependency, head: int, dep: int) -> bool:
-    """Link the arguments of modals, *able*, *used to* and *shirtless*. Return whether this was done."""
+    """Link a dependent of a modal, *able*, *used to* or *shirtless*. Return False for other dependents."""
     draft, node, infinitive = state.draft, state.draft.nodes[head], edge.form.startswith("xcomp")
     # In "a shirtless man", the man is the ARG0 of the negated have-03, since he has no shirt.
     if draft.nodes[dep].rule == "lack":
@@ -262,7 +259,8 @@ def _write_adjective(state: RuleState, edge: Dependency, head: int, dep: int) ->
         return degree
     role: str | None = "ARG1"
     # "the beautiful woman" becomes (w / woman :ARG1-of (b / beautiful-02)). The noun gets the role that is
-    # most frequent in annotated graphs. If this is no core role, a participle in -ing takes the noun as ARG0.
+    # most frequent in annotated graphs. If this role is not an ARG, the noun becomes the ARG0 of a participle
+    # in -ing, or the ARG1 of another frame.
     if edge.form != "advmod":
         lemma = state.words[edge.governor].lemma
         scores = state.lexicon.role_scores(concept, class_of(kid), "up_amod", lemma)
@@ -350,7 +348,8 @@ def _write_adverbial(state: RuleState, edge: Dependency, head: int, dep: int) ->
     draft, clause = state.draft, edge.through
     marks = [kid for kid in clause.children("mark", "advmod") if kid.tag in {"IN", "WRB", "RB"}]
     mark = next((kid for kid in marks if kid.lower in _MARK_ROLES), None)
-    # Without a conjunction, "to see her" expresses a purpose and "hearing the news" a manner.
+    # Without a conjunction, an infinitive expresses a purpose ("He came to see her"), and a participle in
+    # -ing a manner ("He left smiling").
     if mark is None or (mark.lower == "for" and clause.is_infinitive):
         role = "purpose" if clause.is_infinitive else ("manner" if clause.tag == "VBG" else "time")
         draft.link(head, "mod" if clause.tag in {"VBD", "VBZ", "VBP"} else role, dep, "adverbial")
@@ -460,7 +459,8 @@ def role_weights(state: RuleState, edge: Dependency) -> dict[str, float]:
     if form == "prep_of" and ("F", concept, "prep_of") not in state.lexicon.roles:
         scores.pop("consist-of", None)
     if form in {"npadvmod", "prep_in", "prep_on", "prep_at", "prep_during"}:
-        # Only the noun distinguishes the time "on Monday" from the place "on the table".
+        # "on Monday" is a time, but "on the table" is a place. So raise the weight of the role time if the
+        # noun denotes a time, and otherwise lower it.
         timely = kid.lemma in TIME_NOUNS or state.concept_of(kid.i) == "then"
         scores["time"] = scores.get("time", 0.0) + 0.4 if timely else scores.get("time", 0.0) * 0.2
     if form == "advmod" and state.rule_of(kid.i) == "adverb":
@@ -546,8 +546,8 @@ def best_role(state: RuleState, concept: str, scores: dict[str, float], used: se
 
 
 def _is_allowed(state: RuleState, concept: str, role: str) -> bool:
-    """Return whether a role may be chosen by its score for a dependent of a concept."""
-    # Special rules add these roles, so never choose them by their scores.
+    """Return whether `best_role` may choose a role for a dependent of a concept."""
+    # Special rules add these roles, so `best_role` must not choose them.
     if role in {"polarity", "mode", "wiki", "name", "value", "unit", "ord", "op2", "op3"}:
         return False
     if role.startswith(("snt", "op")) and not (role == "op1" and not is_frame(concept)):
@@ -560,7 +560,7 @@ def _is_allowed(state: RuleState, concept: str, role: str) -> bool:
 
 
 def _lowest_role(state: RuleState, concept: str, default: str) -> str:
-    """Return ``default`` if the frame has this role, otherwise the frame's role with the lowest number."""
+    """Return the role ``default`` if the frame has it, otherwise the frame's role with the lowest number."""
     entry = state.lexicon.frames.get(concept)
     if entry is None or not entry.functions or default[3:] in entry.functions:
         return default
@@ -602,7 +602,7 @@ def _used_roles(state: RuleState, head: int) -> set[str]:
 
 
 def subject_role(state: RuleState, verb: Word, form: str, lemma: str) -> str | None:
-    """Return the role of a subject that a verb shares with another clause.
+    """Return the role of a shared subject: for *waited* in *he sat and waited*, the role of *he*.
 
     Args:
         state: The words of the text, and the graph under construction.

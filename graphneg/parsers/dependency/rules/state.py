@@ -3,7 +3,7 @@
 The state contains the words, the tables, and the node of each word. A word may have two nodes. In *I think
 she must sleep*, the word *sleep* has the outer node ``obligate-01`` and the core node ``sleep-01``. The outer
 node is linked to *think*, and the core node takes the argument *she*. Conversely, several words may share a
-node: in *She is tall*, *is* has the node of *tall*.
+node: in *She is tall*, *is* shares the node of *tall*.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class RuleState:
         top_nodes: For each word with a node, its outer node: the node to which the word's governor is linked.
             It differs from the core node if another node is above the word: a modal, a conjunction, or
             ``person`` over ``paint-01``.
-        representatives: For each word that uses the node of another word, this other word. For example, *is*
-            in *She is tall* uses the node of *tall*.
+        representatives: For each word that shares the node of another word, the other word. In *She is tall*,
+            *is* shares the node of *tall*.
         done: Words that later rules must skip.
         persons: For each agent noun such as *painter*, the ``person`` node above the node of the verb.
         relations: For each word whose parsed relation a rule has replaced, the new relation.
@@ -74,7 +74,7 @@ class RuleState:
         return self.set_node(word, self.draft.concept(concept, word, rule, 0, last, **arguments))
 
     def set_node(self, word: int, node: int) -> int:
-        """Make a node both the core node and the outer node of a word.
+        """Make a node the only node of a word: both its arguments and its governor are linked to this node.
 
         Args:
             word: Index of the word.
@@ -87,7 +87,7 @@ class RuleState:
         return node
 
     def erase(self, word: int) -> None:
-        """Delete the node of a word. The word then has neither a core node nor an outer node.
+        """Delete the node of a word.
 
         Args:
             word: Index of the word.
@@ -189,16 +189,16 @@ class RuleState:
         return self.head_nodes[word]
 
     def proxy(self, word: int) -> int:
-        """Return the word whose node a word uses: for *is* in *She is tall*, the word *tall*.
+        """Return the word whose node another word shares: *tall* for *is* in *She is tall*.
 
         Args:
-            word: Index of the word.
+            word: Index of the word that may share a node, such as *is*.
 
         Returns:
-            The index of the word that has the node. This is the given index if the word has its own node.
+            The index of the word that has the node, such as *tall*. If ``word`` shares no node, ``word``.
         """
-        # In "She is going to be tall", "going" uses the node of "be", and "be" that of "tall". Such chains
-        # are short. The limit ends the loop if the rules have made a cycle by mistake.
+        # In "She is going to be tall", "going" shares the node of "be", which shares that of "tall". The
+        # limit of 20 steps ends the loop if the rules have made a cycle by mistake.
         for _ in range(20):
             if word not in self.representatives:
                 break
@@ -209,10 +209,10 @@ class RuleState:
         """Return the node that takes the arguments of a word.
 
         Args:
-            word: The word; it may be represented by another word.
+            word: The word. It may share the node of another word, as *is* does in *She is tall*.
 
         Returns:
-            The index of the node, or ``None`` if no node represents the word.
+            The index of the node, or ``None`` if the word has no node.
         """
         return self.head_nodes.get(self.proxy(word.i))
 
@@ -220,10 +220,10 @@ class RuleState:
         """Return the node to which the governor of a word is linked.
 
         Args:
-            word: The word; it may be represented by another word.
+            word: The word. It may share the node of another word, as *is* does in *She is tall*.
 
         Returns:
-            The index of the node, or ``None`` if no node represents the word.
+            The index of the node, or ``None`` if the word has no node.
         """
         return self.top_nodes.get(self.proxy(word.i))
 
@@ -271,7 +271,7 @@ def quoted_words(words: Sequence[Word]) -> set[int]:
         words: The words of the text.
 
     Returns:
-        The indices of these words. If a quotation is not closed, it extends to the end of the piece.
+        The indices of these words. If a quotation is not closed, it extends to the last word.
     """
     spoken: set[int] = set()
     inside = False

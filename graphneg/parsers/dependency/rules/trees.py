@@ -28,7 +28,7 @@ _TURNS = word_class("turn")
 
 
 def correct_trees(words: Sequence[Word]) -> None:
-    """Correct the heads, relations and tags of the words in a piece of text, in place.
+    """Correct the heads, relations and tags of words, in place.
 
     If several corrections apply to a word, only the first correction is made.
 
@@ -140,7 +140,7 @@ def _correct_existence(be: Word) -> None:
 
 
 def _verbs_of(be: Word, noun: Word) -> Iterator[Word]:
-    """Yield the verbs whose subject the noun may be, most reliable first."""
+    """Yield the participles that may belong to a noun after *there is*, most reliable first."""
     # In "there is a dog running" and "a dog being washed", the participle depends on the noun.
     for kid in noun.children("acl"):
         if kid.tag == "VBG" or any(aux.lower == "being" for aux in kid.children()):
@@ -184,7 +184,7 @@ def _is_participle(word: Word) -> bool:
     """Return whether a word is a participle, even if tagged as a noun: *dancing*, but not *building*."""
     if word.tag != "NN" or not word.lower.endswith("ing"):
         return word.tag == "VBG"
-    # A word such as "building" that is also listed as a noun is not changed.
+    # "building" is also a noun in the dictionary, so it does not count as a participle.
     known = readings(word.lower)
     return "VERB" in known and "NOUN" not in known
 
@@ -213,8 +213,8 @@ def _attach_participle(noun: Word) -> None:
         for doing in preposition.children("pobj"):
             location = doing.tree[doing.i - 1]
             inner = [kid for kid in doing.children() if kid.i < location.i]
-            # The place must have a determiner ("in a pub") or be a colour of clothes ("in white"). Without
-            # either, it may form a compound with the participle ("in choir singing").
+            # Correct the tree only if the place has a determiner ("in a pub") or is a colour of clothes ("in
+            # white"). Otherwise, noun and participle may form a compound ("in choir singing").
             named = location.tag[:2] == "NN" and any(kid.dep in {"det", "poss"} for kid in inner)
             if _is_participle(doing) and location.head == doing.i and (named or location.lower in _COLOURS):
                 for kid in inner:
@@ -244,7 +244,8 @@ def _correct_inversion(said: Word) -> None:
     # make it the object.
     if early is not None and other is not None:
         early.dep = "dobj"
-    # Or spaCy takes the quotation for the subject and the prince for the object.
+    # If spaCy takes the quotation for the subject and "the prince" for the object, make "the prince" the
+    # subject.
     elif early is not None and late is not None and before is not None and before.text in QUOTES:
         early.dep, late.dep = "ccomp", "nsubj"
     elif before is not None and not any(kid.dep in {*_SUBJECTS, "aux"} for kid in kids):
@@ -296,7 +297,7 @@ def _correct_aside(said: Word) -> None:
     closing = first > 0 and words[first - 1].text in QUOTES
     after = range(max(said.i, subject.i) + 1, min(said.i + _LONGEST_ASIDE, len(words)))
     opening = any(words[k].text in QUOTES and words[k - 1].text in {",", ".", ":"} for k in after)
-    # The pattern is a quotation that closes before "he said" and opens again shortly after it.
+    # The quotation closes before "he said" and opens again shortly after it, so "he said" interrupts it.
     if closing and opening:
         before = [kid for kid in said.children("npadvmod", "nsubj", "advmod", "intj", "cc") if kid.i < first]
         make_root(said, root, "ccomp")
@@ -389,8 +390,8 @@ def _correct_joined_verb(word: Word) -> None:
     first, known = word.parent, readings(word.lower)
     if word.i - 2 != first.i or first.tag != "VB" or "VERB" not in known:
         return
-    # An adjective is not retagged ("can be quick or slow"). The first verb must have an auxiliary, as in "can
-    # sing".
+    # Keep the tag of an adjective ("can be quick or slow"), and of a word whose first conjunct has no
+    # auxiliary such as "can".
     if not (word.tag == "JJ" and "ADJ" in known) and first.child("aux") is not None:
         _retag(word, "VB", "VERB")
 
@@ -439,7 +440,7 @@ def _correct_result(so: Word) -> None:
 
 
 def _make_main(clause: Word, root: Word) -> None:
-    """Make a clause the root of its sentence. Attach to it the punctuation and the words before it."""
+    """Make a clause the root of its sentence, and attach the words before it and all punctuation to it."""
     for kid in root.children():
         if kid is not clause and (kid.i < clause.i or kid.dep == "punct"):
             reattach(kid, clause, kid.dep)
