@@ -288,7 +288,7 @@ def _answer_rate(
             store=str(folder / f"{name}-store"),
             generate={"generator": "pneg", "model": "stub", "served": served},
             blocks=BLOCKS,
-            makers=Actors(amount),
+            negative_workers=Actors(amount),
         )
         with open_store(pipeline.store), _ProgressRecorder(lambda: len(answered(stub))) as watch:
             run(pipeline)

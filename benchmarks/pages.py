@@ -17,7 +17,7 @@ from benchmarks.results import Goal, Result, Table, sample, verdict
 from benchmarks.sizes import Sizes
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.model import EditedPenman, Negative, Original, Turn
-from graphneg.pages.graph import commonest_drawn
+from graphneg.pages.graph import draw_frequent_topics
 from graphneg.pages.index import open_index
 from graphneg.records import write_jsonl
 from tests.negative_samples import EXAMPLE
@@ -182,7 +182,7 @@ def _rows_of_moves(page: Page, origin: str, topics: int) -> Iterator[tuple[tuple
     ends = [int(topics * chance.random() ** 3) for _ in range(2 * SHIFTS_OF_A_TOPIC * topics)]
     pairs = zip(ends[::2], ends[1::2], strict=True)
     edges = [(f"topic {focus}", f"topic {end}", 1 + int(20 * chance.random() ** 8)) for focus, end in pairs]
-    data = json.dumps(commonest_drawn(edges, topics))
+    data = json.dumps(draw_frequent_topics(edges, topics))
     page.route("**/all.json*", lambda route: route.fulfill(body=data, content_type="application/json"))
     page.goto(f"{origin}/graph/all")
     began = time.monotonic()

@@ -20,7 +20,7 @@ from graphneg.editing.variants import Variant, planned_variants, write_variants
 from graphneg.errors import PenmanError
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import GraphCache, Selection, StoredDialogue, dialogue_ids, read_dialogues
-from graphneg.workers import fewer_collections, prefetch_map
+from graphneg.workers import collect_garbage_rarely, prefetch_map
 
 BATCH = 200
 """Number of dialogues per batch."""
@@ -125,7 +125,7 @@ class Editor:
         batches = iter(lambda: list(islice(ids, BATCH)), [])
         texts: list[str] = []
         began = time.perf_counter()
-        with fewer_collections():
+        with collect_garbage_rarely():
             for some in prefetch_map(lambda batch: self._batch(plan, batch, graph_cache, done), batches):
                 texts += some
         # Only the benchmark checks the written graphs again, so this check is not measured.

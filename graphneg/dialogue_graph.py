@@ -19,9 +19,9 @@ from graphneg.editing.generation import (
     EditRequest,
     Explanation,
     Negatives,
+    default_target,
     explain,
     materialize,
-    own_target,
     stored_negatives,
 )
 from graphneg.editing.planning import EditSettings
@@ -274,7 +274,7 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
         request = EditRequest(
             EditSettings(
                 chosen,
-                target or own_target(chosen, known),
+                target or default_target(chosen, known),
                 seed,
                 sites,
                 version_of(chosen.transforms, known),

@@ -83,12 +83,12 @@ class ModelError(GraphnegError):
     status = 2
 
 
-def checked_list(argument: str, given: Given) -> Given:
+def checked_list(argument: str, values: Given) -> Given:
     """Check that an argument is a list of strings and not a single string, and return it.
 
     Args:
         argument: Name of the argument, for the error message.
-        given: Value of the argument to check.
+        values: Value of the argument to check.
 
     Returns:
         The value, unchanged.
@@ -100,9 +100,9 @@ def checked_list(argument: str, given: Given) -> Given:
         >>> checked_list("splits", ["train", "test"])
         ['train', 'test']
     """
-    if isinstance(given, str):
-        raise InputError(f"{argument} takes a list: {argument}=[{given!r}], not {argument}={given!r}")
-    return given
+    if isinstance(values, str):
+        raise InputError(f"{argument} takes a list: {argument}=[{values!r}], not {argument}={values!r}")
+    return values
 
 
 class StoppedError(GraphnegError):

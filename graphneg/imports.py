@@ -21,7 +21,7 @@ from types import ModuleType
 _is_own_process = False
 
 
-def own_process() -> None:
+def mark_own_process() -> None:
     """Declare that graphneg has started this process, which lets `import_spacy` leave out PyTorch.
 
     Code of other programs, which could need spaCy with PyTorch, does not run in such a process.

@@ -23,7 +23,7 @@ from graphneg.generators.deferred_choice import DRAFTS, choose_from_draft, choos
 from graphneg.hashing import fingerprint
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.runs import atomic_file, check_output, check_replaceable, finished_run, note_finished
-from graphneg.records.shards import RECORDS, ShardFile, place_order, read_shards
+from graphneg.records.shards import RECORDS, ShardFile, place_sort_key, read_shards
 
 _FORMS = {form.kind: form for form in (*FORMS.values(), ContextWriter().form, DIALOGUES)}
 
@@ -55,7 +55,7 @@ def merge(
     check_replaceable(path, overwrite)
     # The digests of the shards' files identify the result. If an existing file was merged from the same
     # files, it is complete.
-    run = fingerprint(["merged", files[0].header.common, [file.verified() for file in files]])
+    run = fingerprint(["merged", files[0].header.shared_settings, [file.verified() for file in files]])
     if done := finished_run(path, run, overwrite):
         return Exported(done["items"], was_complete=True)
     bar = progress or NoProgress()
@@ -90,7 +90,7 @@ def _merged_items(files: Sequence[ShardFile], progress: Progress) -> Iterator[An
     with ExitStack() as opened:
         lines = [opened.enter_context(closing(_lines_of_shard(file, progress))) for file in files]
         # Each shard is sorted, so `heapq.merge` needs only one line of each shard in memory.
-        for _, items in heapq.merge(*lines, key=lambda line: place_order(line[0])):
+        for _, items in heapq.merge(*lines, key=lambda line: place_sort_key(line[0])):
             for item in items:
                 yield from [item] if choose is None else choose_from_draft(item, choose)
 

@@ -121,8 +121,8 @@ class Pipeline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     negatives: dict[str, Any] | None = None
     generate: dict[str, Any] | None = None
     blocks: int = 16
-    parsers: Actors = Actors()
-    makers: Actors = Actors()
+    parse_workers: Actors = Actors()
+    negative_workers: Actors = Actors()
 
     @property
     def shards(self) -> list[Shard]:
@@ -218,7 +218,7 @@ def checked(pipeline: Pipeline) -> Pipeline:
     # A pipeline makes negatives either by edits (`negatives`) or with a generator (`generate`).
     if (pipeline.negatives is None) == (pipeline.generate is None):
         raise _settings_error("give exactly one of negatives and generate")
-    amounts = (pipeline.blocks, pipeline.parsers.amount, pipeline.makers.amount)
+    amounts = (pipeline.blocks, pipeline.parse_workers.amount, pipeline.negative_workers.amount)
     if min(amounts) < 1 or max(amounts) > _MOST:
         raise _settings_error(
             f"the numbers of blocks, parsers and makers must be at least 1 and at most {_MOST:,}"
@@ -278,8 +278,8 @@ class BlockResult(NamedTuple):
         fault: Reason why the block failed; empty if the block was finished.
     """
 
-    refused: Sequence[Rejected] = ()
-    fault: str = ""
+    rejected: Sequence[Rejected] = ()
+    failure_reason: str = ""
 
 
 Mapped = Callable[[Pipeline, Sequence[Shard], Path | None], Iterator[BlockResult]]
@@ -409,10 +409,10 @@ def _process_unfinished(
     # Collect the errors, so that a block that fails does not prevent other blocks from being finished.
     faults: list[str] = []
     for done in each(pipeline, unfinished, folder) if unfinished else ():
-        for one in done.refused:
+        for one in done.rejected:
             report_rejected(one)
-        if done.fault:
-            faults.append(done.fault)
+        if done.failure_reason:
+            faults.append(done.failure_reason)
         else:
             progress.advance(1)
     progress.finish()
@@ -519,9 +519,9 @@ class Parses(NamedTuple):
 
     name: str
     version: str
-    of: dict[str, Parsed]
+    by_text: dict[str, Parsed]
 
-    def again(self, batches: Iterable[Sequence[str]]) -> Iterator[list[Parsed]]:
+    def stored_results(self, batches: Iterable[Sequence[str]]) -> Iterator[list[Parsed]]:
         """Return the stored results for batches of texts. A `ParserPool` with this method runs no parser.
 
         Args:
@@ -530,7 +530,7 @@ class Parses(NamedTuple):
         Returns:
             An iterator over the results of each batch.
         """
-        return ([self.of[text] for text in batch] for batch in batches)
+        return ([self.by_text[text] for text in batch] for batch in batches)
 
 
 class Reader:
@@ -673,7 +673,7 @@ class Maker:
         self._loaded_dialogues += report.written["dialogues"]
         if parsed is not None:
             self._embedded.parse(
-                ParserPool(parsed.name, parsed.version, parsed.again, _close_nothing), shard=shard
+                ParserPool(parsed.name, parsed.version, parsed.stored_results, _close_nothing), shard=shard
             )
         if self._pipeline.snapshot is not None:
             from graphneg.snapshots import Snapshot

@@ -62,21 +62,21 @@ def plugin_errors(
         raise failure from fault
 
 
-def require_object(kind: str, given: object, methods: Sequence[str], error: type[GraphnegError]) -> None:
+def require_object(kind: str, value: object, methods: Sequence[str], error: type[GraphnegError]) -> None:
     """Raise an error if an argument is a class instead of an object, or lacks a method or attribute.
 
     Args:
         kind: Kind of the component, such as ``loader``.
-        given: The argument to check.
+        value: The argument to check.
         methods: Names of the required methods and attributes. A method is given with its parameters, as in
             ``decode(batch)``.
         error: Class of the error to raise.
     """
-    if isinstance(given, type):
-        raise error(f"{given.__name__} is a class; pass an object: {given.__name__}()")
+    if isinstance(value, type):
+        raise error(f"{value.__name__} is a class; pass an object: {value.__name__}()")
     for method in methods:
-        if not hasattr(given, method.partition("(")[0]):
-            raise error(f"{type(given).__name__} is not a {kind}: it has no {method}; see docs/extending.md")
+        if not hasattr(value, method.partition("(")[0]):
+            raise error(f"{type(value).__name__} is not a {kind}: it has no {method}; see docs/extending.md")
 
 
 @dataclass(frozen=True, slots=True)

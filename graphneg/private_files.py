@@ -231,7 +231,7 @@ def cache_folder(*names: str) -> Path:
         raise OSError(error.errno, reason, error.filename or str(caches)) from error
 
 
-def own_folder(path: Path) -> Path:
+def private_folder(path: Path) -> Path:
     """Create a folder that only the user can access, or check an existing folder and make it private.
 
     Args:

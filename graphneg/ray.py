@@ -257,7 +257,7 @@ def _process_with_actors(
             if not left:
                 return
     for name in left:
-        yield BlockResult(fault=f"block {name}: the actor of the block ended in each attempt")
+        yield BlockResult(failure_reason=f"block {name}: the actor of the block ended in each attempt")
 
 
 def _results_of_blocks(
@@ -285,10 +285,12 @@ def _dataset_of_blocks(pipeline: Pipeline, names: Sequence[str], folder: Path | 
         # If all blocks share a store, an earlier call of this function (with `folder` None) has parsed them.
         if pipeline.parse is not None and (where is None or pipeline.store is None):
             found = found.map_batches(
-                _ParseActor, **_actor_arguments(pipeline.parsers, arguments, len(names))
+                _ParseActor, **_actor_arguments(pipeline.parse_workers, arguments, len(names))
             )
         if where is not None:
-            found = found.map_batches(_MakeActor, **_actor_arguments(pipeline.makers, arguments, len(names)))
+            found = found.map_batches(
+                _MakeActor, **_actor_arguments(pipeline.negative_workers, arguments, len(names))
+            )
     # Tolerate any number of failed blocks: if actors die, `_process_with_actors` processes their blocks
     # again.
     found.context.max_errored_blocks = -1
@@ -347,11 +349,11 @@ class _MakeActor:
         shard = Shard.parse(str(batch["block"][0]))
         done = before = pickle.loads(batch["done"][0]) if "done" in batch else BlockResult()
         # If the first stage failed, return its result unchanged.
-        if isinstance(before, BlockResult) and not before.fault:
+        if isinstance(before, BlockResult) and not before.failure_reason:
             [parsed] = pickle.loads(batch["parses"][0]) if "parses" in batch else [None]
             done = _tried(shard, self._stage.make, shard, parsed)
             if isinstance(done, BlockResult):
-                done = BlockResult([*before.refused, *done.refused], done.fault)
+                done = BlockResult([*before.rejected, *done.rejected], done.failure_reason)
         return {"block": [str(shard)], "done": [pickle.dumps(done)]}
 
 

@@ -58,7 +58,7 @@ class Shard:
             raise _usage_error(f"shard {text!r}: the number of shards must be at least 1")
         return cls(index, amount)
 
-    def holds(self, dialogue: str) -> bool:
+    def contains(self, dialogue: str) -> bool:
         """Return whether a dialogue is in the shard.
 
         Args:
@@ -70,17 +70,17 @@ class Shard:
         return number(0, "shard", dialogue) % self.amount == self.index - 1
 
     @classmethod
-    def of(cls, dialogue: str, amount: int) -> Shard:
+    def of(cls, dialogue: str, total: int) -> Shard:
         """Return the shard that contains a dialogue.
 
         Args:
             dialogue: Id of the dialogue.
-            amount: Number of shards into which the corpus is divided.
+            total: Number of shards into which the corpus is divided.
 
         Returns:
             The shard.
         """
-        return cls(number(0, "shard", dialogue) % amount + 1, amount)
+        return cls(number(0, "shard", dialogue) % total + 1, total)
 
     def file(self, out: str | Path) -> Path:
         """Return the path of the shard's own output file.
@@ -102,16 +102,16 @@ class Shard:
         return f"{self.index}/{self.amount}"
 
 
-def shard_of(given: Shard | str | None) -> Shard | None:
+def shard_of(shard: Shard | str | None) -> Shard | None:
     """Return the shard that a caller passed as a `Shard` or as a string.
 
     Args:
-        given: The shard, a string such as ``3/16``, or None for all dialogues.
+        shard: The shard, a string such as ``3/16``, or None for all dialogues.
 
     Returns:
         The shard, or None for all dialogues.
     """
-    return Shard.parse(given) if isinstance(given, str) else given
+    return Shard.parse(shard) if isinstance(shard, str) else shard
 
 
 def _usage_error(reason: str) -> InputError:

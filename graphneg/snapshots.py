@@ -44,7 +44,7 @@ from graphneg import __version__
 from graphneg.amr.penman import format_graph
 from graphneg.editing.proposals import Donors, samples_of_texts
 from graphneg.errors import InputError, checked_list
-from graphneg.generators.overlap.generator import answered
+from graphneg.generators.overlap.generator import contexts_with_response
 from graphneg.generators.overlap.pool import pool_dialogues
 from graphneg.generators.retrieval import bank_rows
 from graphneg.ingest.lexicon import finish, stored_lexicon, write_terms
@@ -62,7 +62,7 @@ from graphneg.json_input import (
 )
 from graphneg.model import Dialogue, Utterance
 from graphneg.parsers.base import Parsed
-from graphneg.parsers.stored import NewGraph, PendingText, parse_row, remembered_parse, write_graphs
+from graphneg.parsers.stored import NewGraph, PendingText, parse_from_row, parse_row, write_graphs
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.runs import atomic_file
 from graphneg.shift.graphs import read_edges
@@ -328,7 +328,7 @@ Named = Iterator[tuple[str, Iterable[Row]]]
 def _read_donors(store: Store, splits: Splits) -> Named:
     """Yield the utterances that transforms may copy from, and then the excerpts of their dialogues."""
     donors = Donors(store)
-    rows = [row for split in splits for row in donors.offers(*split)]
+    rows = [row for split in splits for row in donors.assign(*split)]
     yield DONORS, rows
     yield EXCERPTS, _excerpts(store, rows)
 
@@ -385,7 +385,7 @@ def _read_shifts(store: Store, splits: Splits) -> Named:
 def _read_sentences(store: Store, splits: Splits) -> Named:
     """Yield the contexts with their correct responses, and the sentences for new responses."""
     pool_dialogues(store)
-    yield ANSWERED, answered(store)
+    yield ANSWERED, contexts_with_response(store)
     yield SENTENCES, _pool_sentences(store)
 
 
@@ -442,7 +442,7 @@ def _write_excerpts(store: Store, part: str, number: int, rows: Sequence[Row]) -
 
 def _graph_of_parse(dialogue: str, turn: Sequence[Any], parse: Mapping[str, Any]) -> tuple[str, NewGraph]:
     """Return the parser's name and the graph of a parser result, in the form that `write_graphs` takes."""
-    made = remembered_parse(**parse)
+    made = parse_from_row(**parse)
     number, _, text = turn
     pending = PendingText("utterances", f"{dialogue}#{number}", text, ())
     assert made.graph is not None

@@ -35,7 +35,7 @@ from threading import Lock
 from typing import IO, Any, Generic, Self, TypeVar
 
 from graphneg.errors import GraphnegError
-from graphneg.imports import own_process
+from graphneg.imports import mark_own_process
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -107,7 +107,7 @@ def child_environment() -> dict[str, str]:
 
 
 def prefetch_map(
-    work: Callable[[Item], Result], items: Iterable[Item], at_once: int = AHEAD
+    work: Callable[[Item], Result], items: Iterable[Item], threads: int = AHEAD
 ) -> Iterator[Result]:
     """Yield the results of a function in order, while threads already compute the results of the next items.
 
@@ -117,7 +117,7 @@ def prefetch_map(
     Args:
         work: Function that takes one item.
         items: The items to pass to the function.
-        at_once: Number of threads, which is also the number of items that are read ahead.
+        threads: Number of threads, which is also the number of items that are read ahead.
 
     Yields:
         The results in the order of the items.
@@ -128,8 +128,8 @@ def prefetch_map(
     """
     # The `with` statement waits for all threads, even after an error. When this function returns, no call of
     # `work` is still running.
-    with ThreadPoolExecutor(at_once, thread_name_prefix="graphneg-ahead") as threads:
-        yield from _in_order(partial(threads.submit, work), items, at_once)
+    with ThreadPoolExecutor(threads, thread_name_prefix="graphneg-ahead") as pool:
+        yield from _in_order(partial(pool.submit, work), items, threads)
 
 
 def _in_order(
@@ -281,7 +281,7 @@ def serve() -> None:
     each further message, and the result is sent back. If the factory function raises an error, this error is
     sent back for each further message.
     """
-    own_process()
+    mark_own_process()
     # Ignore Ctrl-C, which the terminal sends to all processes of the group. The parent stops the workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
@@ -330,9 +330,9 @@ def portable(error: Exception) -> Exception:
 
 
 YOUNG = 100_000
-"""Number of new objects after which a garbage collection starts, in a block of `fewer_collections`."""
+"""Number of new objects after which a garbage collection starts, in a block of `collect_garbage_rarely`."""
 SWITCH = 0.0005
-"""Number of seconds after which a thread lets another thread run, in a block of `sooner_switches`."""
+"""Number of seconds after which a thread lets another thread run, in a block of `shorten_switch_interval`."""
 
 Restore = Callable[[], None]
 
@@ -364,7 +364,7 @@ def _as_shared_setting(change: Callable[[], Restore]) -> Callable[[], AbstractCo
 
 
 @_as_shared_setting
-def fewer_collections() -> Restore:
+def collect_garbage_rarely() -> Restore:
     """Run the garbage collector less often within a ``with`` block.
 
     A batch of dialogues consists of several hundred thousand small objects, all of which are needed until the
@@ -381,7 +381,7 @@ def fewer_collections() -> Restore:
 
 
 @_as_shared_setting
-def sooner_switches() -> Restore:
+def shorten_switch_interval() -> Restore:
     """Let threads take turns every 0.5 ms instead of every 5 ms within a ``with`` block.
 
     A thread that has received a response of the server then waits less until it can continue.

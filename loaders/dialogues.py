@@ -32,7 +32,7 @@ from graphneg.ingest.exports import is_export
 from graphneg.ingest.fields import Fields
 from graphneg.ingest.loader import LoadOptions, Notices, check_by_records, check_format
 from graphneg.ingest.model_logs import langchain_message
-from graphneg.ingest.nested import inner_dialogues, lifted
+from graphneg.ingest.nested import inner_dialogues, lift_paths
 from graphneg.ingest.reading import Item
 from graphneg.ingest.shapes import dialogue_values
 from graphneg.ingest.validation import IdSet, named, valid_dialogues
@@ -116,14 +116,14 @@ def _unnested(source: Source, fields: Fields, options: LoadOptions) -> Source:
             if not isinstance(entry, Item):
                 yield entry
                 continue
-            value = lifted(entry.value, fields)
+            value = lift_paths(entry.value, fields)
             if (inner := inner_dialogues(value, fields)) is None:
                 is_same = value is entry.value and not more
                 yield entry if is_same else entry._replace(number=entry.number + more, value=value)
                 continue
             options.notices.say(f"{source.place}: objects that contain lists of dialogues are read as these")
             for number, one in enumerate(inner, entry.number + more):
-                yield Item(entry.place, number, "", lifted(one, fields))
+                yield Item(entry.place, number, "", lift_paths(one, fields))
             more += len(inner) - 1
 
     return source._replace(read=read)
@@ -186,7 +186,7 @@ def _list_key(source: Source, fields: Fields) -> str | None:
             continue
         number += 1
         if number == 1:
-            keys = (one for one in fields.texts_of(entry.value) if isinstance(entry.value[one], str))
+            keys = (one for one in fields.text_keys(entry.value) if isinstance(entry.value[one], str))
             key = next((one for one in keys if decoded(entry.value[one]) is not None), None)
         if key is None:
             return None
@@ -220,7 +220,7 @@ def _of_named_lines(source: Source, fields: Fields, options: LoadOptions) -> Sou
     names = {field: fields.named_by_user.get(field) or field for field in ("speaker", "text")}
 
     def turn(line: str) -> dict[str, str]:
-        # Keep the line breaks of the text, which `spoken_in` would join.
+        # Keep the line breaks of the text, which `turns_in` would join.
         first, end, rest = line.partition("\n")
         [(speaker, text)] = spoken_in(first, Notices())
         return {names["speaker"]: speaker, names["text"]: f"{text}{end}{rest}"}
@@ -306,7 +306,7 @@ def _transcript_key(source: Source, fields: Fields) -> str | None:
         if turns is not None and not isinstance(entry.value[turns], str):
             return None
         if number == 1:
-            keys = fields.texts_of(entry.value)
+            keys = fields.text_keys(entry.value)
             key = next((one for one in keys if _speakers(entry.value[one])), None)
         speakers = _speakers(entry.value.get(key)) if key is not None else []
         if not speakers:

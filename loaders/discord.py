@@ -80,7 +80,7 @@ def _message(value: Any, notices: Notices) -> Message | None:
     # Parse the time only here: a message that is left out need not have a valid time.
     time = time_of(fields.get("timestamp"))
     return Message(
-        seconds_of(time), _name_of(author), _EMOJI.sub(r"\1", text), person=str(author.get("id") or "")
+        seconds_of(time), _name_of(author), _EMOJI.sub(r"\1", text), author_id=str(author.get("id") or "")
     )
 
 

@@ -49,5 +49,5 @@ class Loader(DialogueLoader):
             utterances=tuple(Utterance(turn, speaker, text) for turn, (speaker, text) in enumerate(said)),
             # The labels are reversed: a contradiction (label 1 in the file) is a wrong response (label 0).
             responses=(Response(len(line.context) - 1, line.response, 1 - line.label, line.generator),),
-            attributes={"contradicted": line.earlier, "votes": line.votes},
+            attributes={"contradicted": line.contradicted_index, "votes": line.votes},
         )

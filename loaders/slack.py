@@ -144,7 +144,7 @@ def _flow(
                 message.speaker,
                 message.text,
                 message.thread,
-                message.person,
+                message.author_id,
             ]
             threads.execute(
                 "INSERT INTO said (thread, at, item) VALUES (?, ?, ?)",

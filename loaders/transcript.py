@@ -236,7 +236,7 @@ def _cues(lines: Iterable[Line | Rejected]) -> Iterator[Line | Rejected]:
         yield waiting
 
 
-def spoken_in(text: str, notices: Notices) -> list[tuple[str, str]]:
+def turns_in(text: str, notices: Notices) -> list[tuple[str, str]]:
     r"""Return the turns of a transcript that is a single text.
 
     >>> spoken_in("Ann: Is it fresh?\nBo: Yes.", Notices())

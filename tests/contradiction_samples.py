@@ -35,7 +35,7 @@ def apart() -> list[JudgedResponse]:
     return [
         JudgedResponse(
             one.id,
-            (f"{one.said} {one.generator}", *one.utterances[1:]),
+            (f"{one.contradicted_text} {one.generator}", *one.utterances[1:]),
             one.speakers,
             0,
             one.generator,

@@ -20,8 +20,8 @@ from graphneg.evaluation.review.results import Results
 from graphneg.merging import merge
 from graphneg.pipeline import read_pipeline
 from graphneg.records.files import read_negatives, write_jsonl, write_parquet
-from graphneg.records.resumable import ResumableWriter, part_note
-from graphneg.records.runs import noted_facts
+from graphneg.records.resumable import ResumableWriter, checkpoint_path
+from graphneg.records.runs import read_unverified_note
 from graphneg.snapshots import Snapshot
 from tests.negative_samples import some
 from tests.records.test_shards import write_shards
@@ -101,7 +101,7 @@ def write_file(kind: str, folder: Path) -> tuple[Path, Read]:
         return folder / "ratings.json", lambda path: list(read_ratings([path]))
     assert kind == "note"
     (folder / "note.json").write_text('{"fingerprint": "a", "items": 3}')
-    return folder / "note.json", noted_facts
+    return folder / "note.json", read_unverified_note
 
 
 def resumable(kind: str, folder: Path) -> tuple[Path, Read]:
@@ -124,7 +124,7 @@ def resumable(kind: str, folder: Path) -> tuple[Path, Read]:
     make(2)
     part = part_of(out)
     assert part is not None
-    kept = {path: path.read_bytes() for path in (part, part_note(out))}
+    kept = {path: path.read_bytes() for path in (part, checkpoint_path(out))}
 
     def resume(path: Path) -> None:
         damaged = path.read_bytes()
@@ -138,7 +138,7 @@ def resumable(kind: str, folder: Path) -> tuple[Path, Read]:
             out.unlink(missing_ok=True)
             (folder / ".out.jsonl.run.json").unlink(missing_ok=True)
 
-    return (part if kind == "part" else part_note(out)), resume
+    return (part if kind == "part" else checkpoint_path(out)), resume
 
 
 def judgements(kind: str, folder: Path) -> tuple[Path, Read]:

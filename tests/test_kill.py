@@ -14,7 +14,7 @@ import pytest
 from benchmarks.corpus import bundled, write_jsonl
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import StoreError
-from graphneg.records.resumable import part_note
+from graphneg.records.resumable import checkpoint_path
 from graphneg.store.connection import Store
 from tests.killable import Run
 from tests.killed_servers import Server
@@ -123,10 +123,10 @@ def names(file: Path) -> list[str]:
 
 def acknowledged_negatives(out: Path) -> set[str]:
     """Return the ids of the negatives that an unfinished file has up to its last checkpoint, if any."""
-    if not part_note(out).exists():
+    if not checkpoint_path(out).exists():
         return set()
     lines = acknowledged(out).splitlines()
-    assert len(lines) == json.loads(part_note(out).read_bytes())["negatives"]
+    assert len(lines) == json.loads(checkpoint_path(out).read_bytes())["negatives"]
     return {json.loads(line)["id"] for line in lines}
 
 

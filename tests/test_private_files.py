@@ -17,7 +17,13 @@ from graphneg.nn.answers import Answer, AnswerCache
 from graphneg.nn.embedders import CachedEmbedder
 from graphneg.nn.serving import ServerSettings
 from graphneg.pages.index import open_index
-from graphneg.private_files import UnsafeFileError, cache_folder, own_folder, private_opener, untrusted_opener
+from graphneg.private_files import (
+    UnsafeFileError,
+    cache_folder,
+    private_folder,
+    private_opener,
+    untrusted_opener,
+)
 from graphneg.records.files import write_jsonl
 from tests.negative_samples import EXAMPLE
 from tests.nn.test_embedding import RecordingEmbedder
@@ -94,8 +100,8 @@ class TestAFileOfWhatPeopleWrote:
 class TestAFolderOfTheUsersAlone:
     def test_is_closed_to_others(self, tmp_path: Path) -> None:
         (tmp_path / "own").mkdir(0o777)
-        assert own_folder(tmp_path / "own" / "a" / "b").is_dir()
-        assert own_folder(tmp_path / "own").is_dir()
+        assert private_folder(tmp_path / "own" / "a" / "b").is_dir()
+        assert private_folder(tmp_path / "own").is_dir()
         assert modes(tmp_path) == {"own": 0o700, "a": 0o700, "b": 0o700}
 
     def test_is_no_link_and_no_file(self, tmp_path: Path) -> None:
@@ -103,7 +109,7 @@ class TestAFolderOfTheUsersAlone:
         (tmp_path / "file").touch()
         for name in ("link", "file"):
             with pytest.raises(OSError, match=r"is not a directory|File exists"):
-                own_folder(tmp_path / name)
+                private_folder(tmp_path / name)
 
     @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs root")
     def test_is_not_another_users(self, tmp_path: Path) -> None:
@@ -111,7 +117,7 @@ class TestAFolderOfTheUsersAlone:
         os.chown(tmp_path / "own", 12_345, 12_345)
         for path in (tmp_path / "own", tmp_path / "own" / "new"):  # sudo with the HOME of another user
             with pytest.raises(UnsafeFileError, match="belongs to user 12345"):
-                own_folder(path)
+                private_folder(path)
         assert not (tmp_path / "own" / "new").exists()
 
 

@@ -30,10 +30,10 @@ from graphneg.parsers.dependency.lexicon import ParserLexicon
 from graphneg.parsers.dependency.parser import write_draft
 from graphneg.parsers.dependency.text import (
     Word,
+    join_contractions,
     read_words,
     readable,
     signature,
-    tightened,
 )
 from graphneg.progress import NoProgress
 from tools.parser_tables import phrase_head
@@ -123,7 +123,7 @@ def words_of(nlp: Any, texts: Sequence[str]) -> list[list[Word]]:
     Returns:
         The words of each text.
     """
-    cuts = [tightened(readable(text)) for text in texts]
+    cuts = [join_contractions(readable(text)) for text in texts]
     docs = nlp.pipe((piece for piece, _ in cuts), batch_size=128)
     return [read_words(doc, 0, places) for doc, (_, places) in zip(docs, cuts, strict=True)]
 

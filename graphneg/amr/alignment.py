@@ -80,7 +80,7 @@ def align(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
     Returns:
         Token spans, keyed by node index. Nodes that no token expresses are missing.
     """
-    return _given_spans(graph, tokens) or _Alignment(graph, tokens).settled()
+    return _given_spans(graph, tokens) or _Alignment(graph, tokens).align_all()
 
 
 def _given_spans(graph: AmrGraph, tokens: Sequence[str]) -> dict[int, Span]:
@@ -117,7 +117,7 @@ class _Alignment:
         for mention in graph.mentions:
             self.around[mention.target].append(mention.parent)
 
-    def settled(self) -> dict[int, Span]:
+    def align_all(self) -> dict[int, Span]:
         """Align all nodes, and return their token spans, keyed by node index."""
         for node in self.graph.nodes:
             # Align names first, so that no other node takes their words.

@@ -193,7 +193,7 @@ class Clauses:
             idea!"), ``answer`` ("I do") or ``statement``.
         """
         view, below, role = self._view, self._view.children[k], self._view.roles[k]
-        if any(self._is_beside(k, asked) for asked in view.asked):
+        if any(self._is_beside(k, asked) for asked in view.question_nodes):
             return "question"
         for name, clause in (
             ("formula", "formula"), ("supposing", "wish"), ("saying", "report"), ("linking", "link"),
@@ -243,16 +243,16 @@ class Clauses:
         top = view.sentences[k]
         inside = view.inside(top)
         # A single word, a question or reported speech ("He said that ...") cannot be repeated as a statement.
-        if not inside or view.is_a(top, "retelling") or any(at in inside for at in view.asked):
+        if not inside or view.is_a(top, "retelling") or any(at in inside for at in view.question_nodes):
             return None
         # "I hope", "I promise" and "Thank you" are true only when they are said, so they cannot be repeated
         # later.
-        if any(view.is_a(at, "wondering", "thinking", "courtesy") for at in view.whole(top)):
+        if any(view.is_a(at, "wondering", "thinking", "courtesy") for at in view.subtree(top)):
             return None
         # The sentence must be about something concrete: a person, a name or a noun of a known kind.
         if not any(view.is_a(at, "solid") or view.kinds[at] != OTHER for at in inside):
             return None
-        heads = [head for head in self.heads if head in view.whole(top)]
+        heads = [head for head in self.heads if head in view.subtree(top)]
         # The meaning of "I do" depends on the question before it, so it cannot be repeated elsewhere.
         if any(view.is_a(head, "answer") and len(view.inside(head)) < 3 for head in heads):
             return None
@@ -260,7 +260,9 @@ class Clauses:
         # Asides such as "I mean" are not statements.
         if sum(head in self.main for head in heads) > 1 or any(view.is_a(at, "aside") for at in heads):
             return None
-        return "nearby" if any(view.is_a(at, "anaphor", "pointer") for at in view.whole(top)) else "anywhere"
+        return (
+            "nearby" if any(view.is_a(at, "anaphor", "pointer") for at in view.subtree(top)) else "anywhere"
+        )
 
     def is_event(self, k: int) -> bool:
         """Return whether a clause is about an event, which happens at some time.
@@ -275,7 +277,7 @@ class Clauses:
         happens = view.is_frame[k] and not view.is_a(k, "timeless", "reified")
         return happens and bool(view.inside(k)) and self.clause_type(k) in ("statement", "report", "wish")
 
-    def is_portable(self, k: int) -> bool:
+    def is_context_free(self, k: int) -> bool:
         """Return whether a sentence makes sense in any dialogue.
 
         Such a sentence is not a question, an order or an answer, and it does not refer to an earlier
@@ -300,7 +302,7 @@ class Clauses:
             view.roles[at] in ("mode", "polite")
             or view.labels[at] in _MOOD_LABELS
             or view.is_a(at, "anaphor", "reply")
-            for at in view.whole(k)
+            for at in view.subtree(k)
         )
 
     def _omits_main_verb(self, k: int) -> bool:
@@ -311,7 +313,7 @@ class Clauses:
         auxiliary = view.is_a(k, "modal") or view.labels[k] == "do-02"
         return auxiliary and len(core) == 1 and not view.is_frame[core[0].position]
 
-    def is_detail(self, k: int) -> bool:
+    def is_prunable_detail(self, k: int) -> bool:
         """Return whether a node expresses a circumstance of the main predicate: when, where, how or why.
 
         Args:
@@ -330,4 +332,6 @@ class Clauses:
         if up != 0 and view.nodes[up].parent != 0:
             return False
         done = view.is_frame[up] and not view.is_a(up, "reified")
-        return (role in ("time", "location") or done) and not any(at in view.whole(k) for at in view.asked)
+        return (role in ("time", "location") or done) and not any(
+            at in view.subtree(k) for at in view.question_nodes
+        )

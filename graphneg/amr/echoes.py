@@ -58,7 +58,7 @@ class Statement:
     asks: bool = False
 
 
-def sayings(view: AmrView, known: Sequence[Mapping[str, object]]) -> list[Statement]:
+def statements_of(view: AmrView, known: Sequence[Mapping[str, object]]) -> list[Statement]:
     """Return a `Statement` for each node whose content a later turn can repeat.
 
     Args:
@@ -118,7 +118,7 @@ def _word(view: AmrView, k: int) -> str:
     # word.
     if view.is_a(k, "speaking"):
         return view.labels[k]
-    if view.is_a(k, "anaphor") or k in view.asked:
+    if view.is_a(k, "anaphor") or k in view.question_nodes:
         return _ANYTHING
     # In "I like to swim", the argument of *like* is *swim* together with its own arguments.
     if view.is_frame[k]:
@@ -139,7 +139,7 @@ def repetitions(turns: Sequence[tuple[str, Sequence[Statement]]]) -> list[Echoes
 
     Args:
         turns: The turns of the dialogue, in order. Each turn is a pair of the speaker and the statements of
-            its graph, as `sayings` returns them.
+            its graph, as `statements_of` returns them.
 
     Returns:
         For each turn, a dictionary from the index of each repeating node to a list that says where the

@@ -18,7 +18,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from graphneg.amr.clauses import Clauses
-from graphneg.amr.echoes import Statement, sayings
+from graphneg.amr.echoes import Statement, statements_of
 from graphneg.amr.nouns import Nouns
 from graphneg.amr.reading import AmrView
 from graphneg.amr.times import Times
@@ -114,7 +114,7 @@ def analysed(graph: AmrGraph, text: str, lexicon: Lexicon) -> Analysis:
     """
     known = _Facts(graph, text, lexicon)
     found = known.all()
-    return Analysis(text, known.view, known.clauses, found, sayings(known.view, found))
+    return Analysis(text, known.view, known.clauses, found, statements_of(known.view, found))
 
 
 def discourse_facts(view: AmrView, clauses: Clauses) -> list[Facts]:
@@ -134,7 +134,7 @@ def discourse_facts(view: AmrView, clauses: Clauses) -> list[Facts]:
     for k, node in enumerate(view.nodes):
         known: Facts = {}
         if node.concept is not None:
-            known = {"expletive": nouns.is_empty_it(k), "has_name": nouns.is_named(k)}
+            known = {"expletive": nouns.is_expletive(k), "has_name": nouns.is_named(k)}
         found.append(drop_false(known | clauses.facts(k)) if k in heads else drop_false(known))
     return found
 
@@ -168,9 +168,9 @@ class _Facts:
                 "classes": sorted(self.view.classes[k]),
                 "sentence_top": self.view.sentences[k],
                 "clause_head": self.clauses.clause_of[k],
-                "temporal": self._times.says_when(k),
+                "temporal": self._times.is_temporal(k),
                 "fixed_time": self._times.is_fixed(k),
-                "prunable_detail": self.clauses.is_detail(k),
+                "prunable_detail": self.clauses.is_prunable_detail(k),
             }
             | (self._head_properties(k) if k in self._heads else {})
             | self._word(k)
@@ -192,10 +192,10 @@ class _Facts:
 
     def _word(self, k: int) -> Facts:
         """Return the properties that decide which antonyms may replace the word of a node."""
-        asserts = self._nouns.asserts(k)
+        asserts = self._nouns.opposable_as(k)
         if asserts is None:
             return {}
-        said_of = self._nouns.said_of(k)
+        said_of = self._nouns.modified_kinds(k)
         found: Facts = {"opposable_as": asserts, "modified_kinds": said_of or None}
         return found | ({"roles": self._nouns.roles(k)} if self.view.is_frame[k] else {"roles": []})
 
@@ -203,20 +203,23 @@ class _Facts:
         """Return the properties of a noun or argument that show what may replace it, such as its kind."""
         nouns = self._nouns
         found: Facts = {
-            "argument_type": nouns.slot(k),
-            "person_role": nouns.deixis(k),
-            "pronoun_sentences": nouns.said_in(k),
-            "expletive": nouns.is_empty_it(k),
-            "possessed_or_perceived": nouns.is_handled(k),
+            "argument_type": nouns.argument_type(k),
+            "person_role": nouns.person_role(k),
+            "pronoun_sentences": nouns.pronoun_sentences(k),
+            "expletive": nouns.is_expletive(k),
+            "possessed_or_perceived": nouns.is_possessed_or_perceived(k),
             "has_name": nouns.is_named(k),
         }
-        if nouns.names_something(k):
+        if nouns.is_replaceable(k):
             found |= {
-                "coarse_kind": nouns.general_kind(k),
-                "substitutable_kind": nouns.open_to(k),
-                "topical": nouns.is_topic(k),
+                "coarse_kind": nouns.coarse_kind(k),
+                "substitutable_kind": nouns.substitutable_kind(k),
+                "topical": nouns.is_topical(k),
             }
-            found |= {"noun_class": nouns.sort(k), "selectional_preferences": nouns.takes(k) or None}
+            found |= {
+                "noun_class": nouns.noun_class(k),
+                "selectional_preferences": nouns.selectional_preferences(k) or None,
+            }
         if found["argument_type"] is not None:
             found["phrase"] = nouns.phrase(k)
         return found
@@ -227,8 +230,8 @@ class _Facts:
         return {} if swap is None else {"entity_type": swap[0], "entity_text": swap[1]}
 
     def _sentence_properties(self, k: int) -> Facts:
-        roles = [self.view.roles[at] for at in self.view.asked if at in self.view.whole(k)]
-        return drop_false({"asked_roles": roles or None, "context_free": self.clauses.is_portable(k)})
+        roles = [self.view.roles[at] for at in self.view.question_nodes if at in self.view.subtree(k)]
+        return drop_false({"asked_roles": roles or None, "context_free": self.clauses.is_context_free(k)})
 
     def _graph(self) -> Facts:
         """Return the properties that describe the whole graph. They are stored in its top node."""
@@ -239,8 +242,10 @@ class _Facts:
         sentences = [
             child.position for child in self.view.children[0] if (child.role or "").startswith("snt")
         ]
-        questions = [k for k in sentences if any(at in self.view.whole(k) for at in self.view.asked)]
-        all_ask = bool(self.view.asked) and len(questions) == len(sentences)
+        questions = [
+            k for k in sentences if any(at in self.view.subtree(k) for at in self.view.question_nodes)
+        ]
+        all_ask = bool(self.view.question_nodes) and len(questions) == len(sentences)
         return drop_false(
             {
                 "top_branches": [child.position for child in self.view.children[0]] or None,

@@ -75,7 +75,7 @@ class Nouns:
         }
         self._greets = any(view.is_a(k, "greeting") for k in range(view.size))
 
-    def names_something(self, k: int) -> bool:
+    def is_replaceable(self, k: int) -> bool:
         """Return whether a node is a noun that another noun could replace.
 
         Args:
@@ -92,7 +92,7 @@ class Nouns:
         is_bare_person = label == "person" and not view.inside(k)
         return not view.is_a(k, "closed") and not _COMPOSED.fullmatch(label) and not is_bare_person
 
-    def general_kind(self, k: int) -> str:
+    def coarse_kind(self, k: int) -> str:
         """Return the kind of a noun, with ``thing`` in place of all kinds of physical objects.
 
         Args:
@@ -105,7 +105,7 @@ class Nouns:
         kind = self._view.kinds[k]
         return "thing" if "physical-object" in self._view.lexicon.classes_of(kind) else kind
 
-    def slot(self, k: int) -> str | None:
+    def argument_type(self, k: int) -> str | None:
         """Return the type of an argument. Arguments with the same role and the same type can be swapped.
 
         Args:
@@ -159,7 +159,7 @@ class Nouns:
         modifier.
         """
         view = self._view
-        if any(view.labels[at] in ("amr-unknown", "truth-value") for at in view.whole(k)):
+        if any(view.labels[at] in ("amr-unknown", "truth-value") for at in view.subtree(k)):
             return False
         # A person or an action can be replaced even if its subtree contains a clause: "people who left" is
         # replaced as a whole.
@@ -189,11 +189,11 @@ class Nouns:
             return None
         if _ENTITY.fullmatch(label):
             return label
-        if not self.names_something(k):
+        if not self.is_replaceable(k):
             return None
-        return self.general_kind(k) if view.is_a(up, "handling") else view.kinds[k]
+        return self.coarse_kind(k) if view.is_a(up, "handling") else view.kinds[k]
 
-    def open_to(self, k: int) -> str | None:
+    def substitutable_kind(self, k: int) -> str | None:
         """Return the kind of noun that may replace a node, if the noun comes from another dialogue.
 
         Args:
@@ -206,7 +206,7 @@ class Nouns:
         """
         view, role, up = self._view, self._view.roles[k], self._view.nodes[k].parent
         # Verbs such as *play* in "play the guitar" accept few nouns, so their objects are not replaced.
-        is_open = role in _REPLACEABLE_ROLES and self.names_something(k) and self.is_plain(k)
+        is_open = role in _REPLACEABLE_ROLES and self.is_replaceable(k) and self.is_plain(k)
         if not is_open or view.is_a(k, "vague") or view.is_a(up, "choosy"):
             return None
         # One can like or remember a person, a place or a thing, so a noun of any kind may replace the object.
@@ -214,7 +214,7 @@ class Nouns:
             return "any"
         if view.kinds[k] in _KEPT_KINDS:
             return None
-        return self.general_kind(k) if role == "ARG1" and view.is_a(up, "handling") else view.kinds[k]
+        return self.coarse_kind(k) if role == "ARG1" and view.is_a(up, "handling") else view.kinds[k]
 
     def is_named(self, k: int) -> bool:
         """Return whether a node has a name.
@@ -227,7 +227,7 @@ class Nouns:
         """
         return any(role == "name" for role, _ in self._view.roles_out[k])
 
-    def is_topic(self, k: int) -> bool:
+    def is_topical(self, k: int) -> bool:
         """Return whether a noun can be a topic that later turns mention again.
 
         Args:
@@ -240,7 +240,7 @@ class Nouns:
         said = self._view.roles[k] not in _DESCRIBING_ROLES and not self._view.is_a(k, "vague")
         return said and not self.is_named(k)
 
-    def is_handled(self, k: int) -> bool:
+    def is_possessed_or_perceived(self, k: int) -> bool:
         """Return whether a node is a thing that somebody has, buys or sees.
 
         Args:
@@ -250,7 +250,7 @@ class Nouns:
             True for such a thing, which can be replaced with any other thing.
         """
         takes = any(self._view.is_a(above, "handling") for _, above in self._view.roles_in[k])
-        return takes and self._view.roles[k] == "ARG1" and self.general_kind(k) == "thing"
+        return takes and self._view.roles[k] == "ARG1" and self.coarse_kind(k) == "thing"
 
     def phrase(self, k: int) -> str:
         """Return the labels of a subtree in written order, as one string.
@@ -261,7 +261,7 @@ class Nouns:
         Returns:
             The labels, separated by spaces.
         """
-        return " ".join(self._view.labels[at] for at in self._view.whole(k))
+        return " ".join(self._view.labels[at] for at in self._view.subtree(k))
 
     def is_plain(self, k: int) -> bool:
         """Return whether at most one node is below a noun: a possessor, a number or a modifier.
@@ -279,7 +279,7 @@ class Nouns:
         roles = {"poss", "quant"} | ({"mod"} if self._view.roles[k].startswith("ARG") else set())
         return all(self._view.roles[at] in roles for at in inside)
 
-    def sort(self, k: int) -> str | None:
+    def noun_class(self, k: int) -> str | None:
         """Return the cluster of similar nouns that contains a noun.
 
         Verbs that occur with some nouns of a cluster usually accept all of them.
@@ -293,7 +293,7 @@ class Nouns:
         """
         return noun_cluster(self._view.labels[k])
 
-    def takes(self, k: int) -> list[str]:
+    def selectional_preferences(self, k: int) -> list[str]:
         """Return the nouns that a noun's predicate prefers in the noun's role (its selectional preferences).
 
         If the predicate is used without an agent ("The train arrives"), the preferences for its object come
@@ -322,7 +322,7 @@ class Nouns:
             return self._view.lexicon.members("physical-object") | {self._view.kinds[k]}
         return frozenset({self._view.kinds[k]})
 
-    def asserts(self, k: int) -> str | None:
+    def opposable_as(self, k: int) -> str | None:
         """Return how the word of a node is used, which determines the antonyms that can replace it.
 
         Args:
@@ -352,7 +352,7 @@ class Nouns:
             return None if nominal and view.labels[up or 0] in ("person", "thing") else concept
         return "modifier" if role in _MODIFYING or role.endswith("-of") else "noun"
 
-    def said_of(self, k: int) -> list[str]:
+    def modified_kinds(self, k: int) -> list[str]:
         """Return the kinds of the nouns to which a word applies, as *tall* applies to *man* in "a tall man".
 
         Args:
@@ -378,7 +378,7 @@ class Nouns:
         """
         return sorted({role for role, _ in self._view.roles_out[k] if role.startswith("ARG")})
 
-    def is_empty_it(self, k: int) -> bool:
+    def is_expletive(self, k: int) -> bool:
         """Return whether *it* refers to nothing, or only to a clause that follows.
 
         Examples: "It rains", "It's five o'clock", "It was three years ago", "It takes two hours to get
@@ -413,7 +413,7 @@ class Nouns:
         # *it* refers to nothing in "It's getting late" and "It looks like rain".
         return view.is_a(above, "becoming") and any(view.is_a(at, "impersonal") for at in others)
 
-    def deixis(self, k: int) -> str | None:
+    def person_role(self, k: int) -> str | None:
         """Return the function of *I*, *you* or *we* in its sentence.
 
         Args:
@@ -431,7 +431,7 @@ class Nouns:
         acts = role.startswith("ARG") or role == "domain"
         return "actor" if acts and not view.is_a(up, "relating") else "other"
 
-    def said_in(self, k: int) -> list[int] | None:
+    def pronoun_sentences(self, k: int) -> list[int] | None:
         """Return the tops of all sentences that mention this *I*, *you* or *we*.
 
         The graph of "I'm leaving. I'm packing." has one node for both *I*. The node is in the first sentence;
@@ -444,7 +444,7 @@ class Nouns:
             The node indices of the tops, starting with the top of the node's own sentence. None for words
             other than these pronouns.
         """
-        if self.deixis(k) is None:
+        if self.person_role(k) is None:
             return None
         tops = self._view.sentences
         mentioned = sorted({tops[one.parent] for one in self._view.graph.mentions if one.target == k})

@@ -278,10 +278,10 @@ def apply_edits_unchecked(
     """
     if not edits:
         return graph, {(graph.id, node.position): node.position for node in graph.nodes}
-    return _Tree(graph).under(edits, sources)
+    return _Tree(graph).apply(edits, sources)
 
 
-def restated(graph: AmrGraph, voice: str | None, changes: Sequence[Edit]) -> tuple[AmrGraph, dict[int, int]]:
+def restate(graph: AmrGraph, voice: str | None, changes: Sequence[Edit]) -> tuple[AmrGraph, dict[int, int]]:
     """Return the graph of a turn as the speaker of a reply repeats it, with the changes of the reply.
 
     The graph has no reply frame, and its tokens are those of the turn. It shows what a reply such as "Why
@@ -301,7 +301,7 @@ def restated(graph: AmrGraph, voice: str | None, changes: Sequence[Edit]) -> tup
     tree = _Tree(graph)
     if voice == "other":
         tree.exchange_speakers()
-    after, places = tree.under([edit._replace(amr=graph.id, copy_of=None) for edit in changes], {})
+    after, places = tree.apply([edit._replace(amr=graph.id, copy_of=None) for edit in changes], {})
     return after, {k: place for (_, k), place in places.items()}
 
 
@@ -320,7 +320,7 @@ class _Tree:
         # ":mode interrogative".
         self._marks: list[MutableNode] = []
 
-    def under(
+    def apply(
         self, edits: Sequence[Edit], sources: Mapping[str, AmrGraph]
     ) -> tuple[AmrGraph, dict[tuple[str, int], int]]:
         """Apply edits, and convert the edited tree into a graph.

@@ -86,7 +86,7 @@ class AmrView:
         """
         return range(k + 1, self.nodes[k].subtree_last + 1)
 
-    def whole(self, k: int) -> range:
+    def subtree(self, k: int) -> range:
         """Return the indices of a node and of all nodes below it.
 
         Args:
@@ -98,7 +98,7 @@ class AmrView:
         return range(k, self.nodes[k].subtree_last + 1)
 
     @cached_property
-    def asked(self) -> list[int]:
+    def question_nodes(self) -> list[int]:
         """The indices of the nodes that mark a clause as a question, such as ``amr-unknown``."""
         return [k for k, label in enumerate(self.labels) if label in ASKING]
 
@@ -114,7 +114,7 @@ class AmrView:
             return [0] * self.size
         tops = [0] * self.size
         for child in self.children[0]:
-            for k in self.whole(child.position):
+            for k in self.subtree(child.position):
                 tops[k] = child.position
         return tops
 
@@ -138,10 +138,10 @@ class AmrView:
     def in_questions(self) -> list[bool]:
         """For each node, whether its sentence is or contains a question."""
         found = [False] * self.size
-        for at in range(self.size) if self.asked else ():
+        for at in range(self.size) if self.question_nodes else ():
             is_top = self.roles[at].startswith("snt") or (at == 0 and not self.is_multiple)
-            if is_top and any(asked in self.inside(at) for asked in self.asked):
-                for k in self.whole(at):
+            if is_top and any(asked in self.inside(at) for asked in self.question_nodes):
+                for k in self.subtree(at):
                     found[k] = True
         return found
 

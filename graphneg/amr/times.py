@@ -66,10 +66,10 @@ class Times:
         labels = self._view.labels
         return any(
             at in self._bound or labels[at] in _DATES or labels[at] == "rate-entity-91"
-            for at in self._view.whole(k)
+            for at in self._view.subtree(k)
         )
 
-    def says_when(self, k: int) -> bool:
+    def is_temporal(self, k: int) -> bool:
         """Return whether a node expresses when, how often or for how long something happens.
 
         Args:

@@ -141,11 +141,11 @@ def _write_sheet(
 
     drawn = draw(files, human, each=n, seed=seed, questions=load_questions(questions))
     key = write_blank_sheet(drawn.set, out, overwrite=overwrite)
-    tell_drawn(drawn, n)
+    print_shortages(drawn, n)
     print_message(f"{out}: {counted(len(drawn.set.items), 'row')} to judge; {key} records their sources")
 
 
-def tell_drawn(drawn: Drawn, n: int) -> None:
+def print_shortages(drawn: Drawn, n: int) -> None:
     """Print which sources have too few negatives, and how many records were left out.
 
     Args:
@@ -184,7 +184,7 @@ def _read_and_print(
 
 
 def _add_to_review(paths: Sequence[Path], into: Path, key: Path | None) -> None:
-    from graphneg.evaluation.review.exchange import read_several
+    from graphneg.evaluation.review.exchange import read_files
     from graphneg.evaluation.review.judgements import Judgements
 
     if not paths or key is not None:
@@ -192,7 +192,7 @@ def _add_to_review(paths: Sequence[Path], into: Path, key: Path | None) -> None:
             "give files with --read and remove --key: the review contains the key", param_hint="--into"
         )
     with Judgements.open(into) as kept:
-        amount = kept.put(read_several(kept.set, paths))
+        amount = kept.put(read_files(kept.set, paths))
     print_note(f"{into}: {counted(amount, 'judgement')} imported")
 
 
@@ -210,7 +210,7 @@ def read_judged(paths: Sequence[Path], key: Path | None) -> tuple[ReviewSet, Seq
     Raises:
         BadParameter: A ``.sqlite`` file is given together with another file or a key.
     """
-    from graphneg.evaluation.review.exchange import key_path, read_key, read_several
+    from graphneg.evaluation.review.exchange import key_path, read_files, read_key
     from graphneg.evaluation.review.judgements import Judgements
 
     if paths[0].suffix == JUDGEMENTS:
@@ -222,7 +222,7 @@ def read_judged(paths: Sequence[Path], key: Path | None) -> tuple[ReviewSet, Seq
             return kept.set, kept.all()
     # Read the key only once: all sheets are copies of the same sheet, so they have the same key.
     known = read_key(key or key_path(paths[0]))
-    return known, read_several(known, paths)
+    return known, read_files(known, paths)
 
 
 def _table(what: str, lines: Sequence[Line]) -> Table:

@@ -49,10 +49,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         from graphneg.cli.program import app
         from graphneg.cli.terminal import print_error
         from graphneg.errors import GraphnegError
-        from graphneg.imports import own_process
+        from graphneg.imports import mark_own_process
         from graphneg.plugins import TRACEBACK
 
-        own_process()
+        mark_own_process()
         try:
             app(args=arguments, prog_name="graphneg")
         except GraphnegError as error:

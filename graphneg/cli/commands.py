@@ -300,11 +300,11 @@ def _typer_parameter(name: str, default: Any, hint: Any) -> Parameter:
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
 
 
-def named_values(given: Iterable[str] | None, hint: str) -> dict[str, Any]:
+def named_values(arguments: Iterable[str] | None, hint: str) -> dict[str, Any]:
     """Parse ``NAME=VALUE`` arguments.
 
     Args:
-        given: The arguments that the user has typed; None without arguments.
+        arguments: The arguments that the user has typed; None without arguments.
         hint: The name of the option that takes these arguments, for error messages.
 
     Returns:
@@ -318,7 +318,7 @@ def named_values(given: Iterable[str] | None, hint: str) -> dict[str, Any]:
         {'most': 3, 'word': 'tea'}
     """
     values: dict[str, Any] = {}
-    for text in given or ():
+    for text in arguments or ():
         name, equals, value = text.partition("=")
         if not name or not equals:
             raise BadParameter(f"{text!r}: expected NAME=VALUE", param_hint=hint)
@@ -336,11 +336,11 @@ def named_values(given: Iterable[str] | None, hint: str) -> dict[str, Any]:
     return values
 
 
-def named_amounts(given: Iterable[str] | None, hint: str) -> dict[str, int]:
+def named_counts(arguments: Iterable[str] | None, hint: str) -> dict[str, int]:
     """Parse ``NAME=N`` arguments whose values are positive integers.
 
     Args:
-        given: The arguments that the user has typed; None without arguments.
+        arguments: The arguments that the user has typed; None without arguments.
         hint: The name of the option that takes these arguments, for error messages.
 
     Returns:
@@ -349,7 +349,7 @@ def named_amounts(given: Iterable[str] | None, hint: str) -> dict[str, int]:
     Raises:
         BadParameter: An argument is malformed, or its value is not an integer of at least 1.
     """
-    amounts = named_values(given, hint)
+    amounts = named_values(arguments, hint)
     for name, amount in amounts.items():
         # Refuse "tea=true" as well: its value is a boolean, and booleans are integers in Python.
         if not isinstance(amount, int) or isinstance(amount, bool) or amount < 1:

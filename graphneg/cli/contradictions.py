@@ -25,7 +25,7 @@ from graphneg.cli import options
 from graphneg.cli.annotate import JUDGEMENTS, read_judged
 from graphneg.cli.commands import argument, group, named_values, option, shared, training_command
 from graphneg.cli.options import DialogueOptions, Offline, OutFile, Overwrite, Seed, StoreOptions
-from graphneg.cli.terminal import counted, keeps_part, print_message, progress_bars
+from graphneg.cli.terminal import counted, print_message, progress_bars, resume_file_message
 
 if TYPE_CHECKING:
     from graphneg.generators.base import Generator
@@ -169,7 +169,7 @@ def responses(
         if generator:
             store = opened.enter_context(where.opened()).store
             own = [*(get_generator(name, store, **settings) for name in generator), *own]
-        bars = opened.enter_context(progress_bars(keeps_part(out)))
+        bars = opened.enter_context(progress_bars(resume_file_message(out)))
         amount = collect_responses(
             contexts, own, out, per_context=per_context, seed=seed, overwrite=overwrite, progress=bars
         )

@@ -138,19 +138,23 @@ def _read_interruptibly(store: Store, text: str, parameters: dict[str, Any], *, 
 def _named_table() -> Table:
     from graphneg.store.queries import named_queries
 
-    def offered(parameter: QueryParameter) -> str:
+    def format_parameter(parameter: QueryParameter) -> str:
         """Format a parameter of a query: ``focus`` if required, ``limit=20`` or ``[corpus]`` if optional."""
         name, default = parameter.name, parameter.default
         return name if parameter.required else f"[{name}]" if default is None else f"{name}={default}"
 
     rows = (
-        (f"[bold]{query.name}[/]", escape(", ".join(map(offered, query.parameters))), escape(query.summary))
+        (
+            f"[bold]{query.name}[/]",
+            escape(", ".join(map(format_parameter, query.parameters))),
+            escape(query.summary),
+        )
         for query in named_queries().values()
     )
     return plain_table("name", "parameters", "description", rows=rows)
 
 
-def _named_parameters(name: str, given: Sequence[str]) -> dict[str, Any]:
+def _named_parameters(name: str, arguments: Sequence[str]) -> dict[str, Any]:
     """Parse the ``NAME=VALUE`` arguments for a named query, and check them against its parameters.
 
     The value of a text parameter is used as typed. Other values are decoded from JSON.
@@ -165,10 +169,10 @@ def _named_parameters(name: str, given: Sequence[str]) -> dict[str, Any]:
 
     try:
         query = named_query(name)
-        values = named_values(given, "--param")
+        values = named_values(arguments, "--param")
         # `named_values` has decoded a value such as "3" into a number. For text parameters, use the value as
         # it was typed.
-        written = {name: value for name, _, value in (text.partition("=") for text in given)}
+        written = {name: value for name, _, value in (text.partition("=") for text in arguments)}
         values |= {
             item.name: written[item.name] for item in query.parameters if item.is_text and item.name in values
         }
@@ -226,7 +230,7 @@ def transforms(
     Raises:
         InputError: There is no transform with this name.
     """
-    from graphneg.cli.negatives import show_closely
+    from graphneg.cli.negatives import print_negative
     from graphneg.editing.generation import preview
     from graphneg.editing.recipes import GENERATED, RECIPES
     from graphneg.editing.transforms import load_transforms
@@ -255,7 +259,7 @@ def transforms(
         if example is None:
             print_note(f"{name} applies nowhere in the first dialogues of the {graph.store.description}")
         else:
-            show_closely(example, {})
+            print_negative(example, {})
 
 
 def _show(transform: Transform) -> None:

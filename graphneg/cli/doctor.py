@@ -126,12 +126,12 @@ def _system(_: StoreOptions) -> Iterator[tuple[str, str]]:
 def _packages(_: StoreOptions) -> Iterator[tuple[str, str]]:
     """Yield the name and version of each required package, and the missing packages of each extra."""
     needed = _requirements()
-    for name, lacks in ((each.name, what_it_lacks(each)) for each in needed.get("", ())):
+    for name, lacks in ((each.name, missing_parts(each)) for each in needed.get("", ())):
         yield name, f"{FAULT}{lacks}: pip install --upgrade graphneg" if lacks else version(name)
     for extra, use in EXTRAS.items():
-        missing = [lacks for each in needed.get(extra, ()) if (lacks := what_it_lacks(each))]
+        missing = [lacks for each in needed.get(extra, ()) if (lacks := missing_parts(each))]
         have = ", ".join(
-            f"{each.name} {version(each.name)}" for each in needed.get(extra, ()) if not what_it_lacks(each)
+            f"{each.name} {version(each.name)}" for each in needed.get(extra, ()) if not missing_parts(each)
         )
         install = f'pip install "graphneg[{extra}]"'
         yield f"[{extra}]", f"missing for {use}: {', '.join(missing)}; {install}" if missing else have
@@ -150,7 +150,7 @@ def _requirements() -> dict[str, list[Requirement]]:
     return found
 
 
-def what_it_lacks(needed: Requirement) -> str:
+def missing_parts(needed: Requirement) -> str:
     """Describe what is missing for a requirement.
 
     Args:

@@ -34,18 +34,18 @@ from graphneg.cli.options import (
     Offline,
     Resamples,
     Seed,
-    made_responses,
+    make_responses,
 )
 from graphneg.cli.tables import decoder_table, figures_table, show, with_interval
 from graphneg.cli.terminal import (
     Bars,
     advise_on_interrupt,
     counted,
-    keeps,
     print_error,
     print_message,
     print_note,
     progress_bars,
+    resume_message,
 )
 from graphneg.errors import InputError
 
@@ -436,7 +436,7 @@ def contradiction(
         given: Sequence[float] = read_scores(scores, len(tested))
     elif model is not None:
         detector = ContradictionDetector.from_pretrained(model, device=device, offline=offline)
-        given = detector.score([(response.response, response.said) for response in tested])
+        given = detector.score([(response.response, response.contradicted_text) for response in tested])
     else:
         assert encoder is not None
         if out is None:
@@ -449,7 +449,7 @@ def contradiction(
             epochs, made_epochs, frozen=frozen, arguments=arguments, **training_options
         )
         learned: dict[str, Any] = {"source": source, "settings": settings, "seed": seed}
-        learned["graph_made"] = made_responses(made, embedder, seed=seed, offline=offline)
+        learned["graph_made"] = make_responses(made, embedder, seed=seed, offline=offline)
         # Training takes a while, so print the sizes of the training and test sets before it starts.
         for fold in leave_one_out(tested):
             left = counted(fold.leaked, "response")
@@ -457,7 +457,7 @@ def contradiction(
             print_message(
                 f"{fold.generator}: {len(fold.train):,} to train on, {len(fold.test):,} to test{dropped}"
             )
-        with progress_bars(keeps(out)) as bars:
+        with progress_bars(resume_message(out)) as bars:
             validated = cross_validate(tested, encoder, out, progress=bars, **learned)
         tested, given = validated.tested, validated.scores
     found = evaluate_detection(tested, given, threshold=threshold, resamples=resamples, seed=seed)

@@ -33,7 +33,7 @@ from graphneg.cli.options import (
     training_arguments,
 )
 from graphneg.cli.tables import figures_table, show, with_interval
-from graphneg.cli.terminal import counted, keeps, print_message, progress_bars
+from graphneg.cli.terminal import counted, print_message, progress_bars, resume_message
 
 if TYPE_CHECKING:
     from graphneg.evaluation.comparison.comparison import Comparison
@@ -145,7 +145,7 @@ def sources(
         keep_models=keep_models,
     )
     data = read_data(train, test, split)
-    with progress_bars(keeps(out)) as bars:
+    with progress_bars(resume_message(out)) as bars:
         compared = run_all(
             data, plan, out, open_graph=open, overwrite=overwrite, progress=bars, on_run=_print_run
         )

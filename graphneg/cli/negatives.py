@@ -214,7 +214,7 @@ def negatives(
             made_decoder = get_decoder(decoder, **options)
             with advise_on_interrupt("nothing was changed"):
                 explained = graph.explain(explain, made_decoder)
-                show_closely(explained.negative, explained.refused)
+                print_negative(explained.negative, explained.refused)
         elif out is not None:
             with Bars() as bars:
                 made = graph.negatives(
@@ -250,7 +250,7 @@ def negatives(
             # Read the negatives to show from the output file. Show nothing if they were written to standard
             # output, which cannot be read, or to the file of a shard.
             if show and shard is None and out != STANDARD:
-                show_briefly(_choose_varied(read_negatives(out), show))
+                print_edit_table(_choose_varied(read_negatives(out), show))
 
 
 def show_sites(
@@ -386,7 +386,7 @@ GONE, NEW, QUIET = "red", "green", "dim"
 INDENT = 3
 
 
-def show_briefly(negatives: Sequence[Negative]) -> None:
+def print_edit_table(negatives: Sequence[Negative]) -> None:
     """Print a table of edits: the text and the changed part of the graph, before and after each edit.
 
     Args:
@@ -399,7 +399,7 @@ def show_briefly(negatives: Sequence[Negative]) -> None:
         turns = turn_changes(negative)
         for edit in negative.edits:
             change = turns[edit.turn]
-            table.add_row(Text(edit.transform or "", "bold"), *worded(change.old, change.text))
+            table.add_row(Text(edit.transform or "", "bold"), *mark_changed_words(change.old, change.text))
             graphs = (Text(graph or "", QUIET) for graph in (edit.before, edit.after))
             table.add_row(Text(f"{edit.category}, turn {edit.turn}", QUIET), *graphs)
         table.add_section()
@@ -409,7 +409,7 @@ def show_briefly(negatives: Sequence[Negative]) -> None:
         results().print(f"[dim]To see one of them in detail:[/] {closely}", soft_wrap=True)
 
 
-def show_closely(negative: Negative, refused: Mapping[int, str]) -> None:
+def print_negative(negative: Negative, refused: Mapping[int, str]) -> None:
     """Print one negative: its edits, each edited graph beside the original, and the dialogue.
 
     Args:
@@ -442,7 +442,7 @@ def show_closely(negative: Negative, refused: Mapping[int, str]) -> None:
         if not change.is_edited:
             table.add_row("", str(turn), Text(change.speaker), Text(change.text))
             continue
-        left, right = worded(change.old, change.text)
+        left, right = mark_changed_words(change.old, change.text)
         table.add_row(Text("-", GONE), str(turn), Text(change.old_speaker), left)
         table.add_row(Text("+", NEW), "", "", right)
     console.print(table)
@@ -450,7 +450,7 @@ def show_closely(negative: Negative, refused: Mapping[int, str]) -> None:
         print_note(f"turn {turn}: the decoder gave no text: {reason}")
 
 
-def worded(before: str, after: str) -> tuple[Text, Text]:
+def mark_changed_words(before: str, after: str) -> tuple[Text, Text]:
     """Mark the words in which an original and an edited text differ.
 
     Args:

@@ -574,7 +574,7 @@ def training_arguments(rate: float, batch: int, option: Iterable[str] | None) ->
     return defaults | named_values(option, "--option")
 
 
-def made_responses(
+def make_responses(
     paths: Sequence[Path] | None, embedder: str | None, *, seed: int, offline: bool
 ) -> list[JudgedResponse]:
     """Make contradictory and consistent responses from files of negatives, as training data.

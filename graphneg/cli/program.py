@@ -63,14 +63,14 @@ def _options(
     context.default_map = _for_each_command(app, without_none(**asdict(where)))
 
 
-def _for_each_command(parent: typer.Typer, given: dict[str, Any]) -> dict[str, Any]:
+def _for_each_command(parent: typer.Typer, values: dict[str, Any]) -> dict[str, Any]:
     """Return a dictionary with the given options for each command, keyed by the name of the command.
 
     The commands of a subgroup such as ``train`` are in a nested dictionary, whose key is the name of the
     subgroup.
     """
-    options: dict[str, Any] = {listed.name: given for listed in parent.registered_commands if listed.name}
+    options: dict[str, Any] = {listed.name: values for listed in parent.registered_commands if listed.name}
     for below in parent.registered_groups:
         if below.typer_instance is not None and isinstance(below.typer_instance.info.name, str):
-            options[below.typer_instance.info.name] = _for_each_command(below.typer_instance, given)
+            options[below.typer_instance.info.name] = _for_each_command(below.typer_instance, values)
     return options

@@ -179,7 +179,7 @@ def index(
     ranker = PolyEncoder.from_pretrained(model, batch=batch, device=device, offline=offline)
     with ExitStack() as opened:
         graph = None if files else opened.enter_context(where.opened(chosen))
-        bars = opened.enter_context(progress_bars(terminal.keeps(out)))
+        bars = opened.enter_context(progress_bars(terminal.resume_message(out)))
         if graph is None:
             responses = read_responses(files or ())
         else:
@@ -304,10 +304,10 @@ def select(
             raise BadParameter(
                 "give at least one criterion: --per-context, --least, --quota, --judge or --model"
             )
-        if choice.judged and judge is None:
+        if choice.needs_judge and judge is None:
             raise BadParameter("--max-score and the margins require a judge: give one with --judge")
         scorer = None if judge is None else _judge(judge, device, offline)
-        with progress_bars(terminal.keeps_part(out)) as bars:
+        with progress_bars(terminal.resume_file_message(out)) as bars:
             chosen = SelectedNegatives(
                 file,
                 choice,
@@ -342,7 +342,7 @@ def select(
 
         models = [load_causal(name, device=device, offline=offline) for name in names]
     pair = Bidirectional(models[0], models[-1])
-    with progress_bars(terminal.keeps_part(out)) as bars:
+    with progress_bars(terminal.resume_file_message(out)) as bars:
         selected = Selected(file, pair, limits.criteria(pair), batch=batch, shard=part, progress=bars)
         terminal.write_stream(selected, out, unkept, "chosen", overwrite=overwrite)
 
@@ -411,10 +411,10 @@ def _judge(model: str, device: str, offline: bool) -> Ranker:
         return load_ranker(model, offline=offline, device=None if device == "auto" else device)
 
 
-def _parse_shares(given: Sequence[str], name: str) -> dict[str, float]:
+def _parse_shares(arguments: Sequence[str], name: str) -> dict[str, float]:
     """Return the shares in ``NAME=SHARE`` arguments, such as ``context_overlap=0.2``, keyed by name."""
     shares: dict[str, float] = {}
-    for text in given:
+    for text in arguments:
         key, _, share = text.partition("=")
         try:
             shares[key] = float(share)

@@ -17,7 +17,7 @@ from pathlib import Path
 from graphneg.cli.commands import argument, option, training_command
 from graphneg.cli.options import Overwrite
 from graphneg.cli.store import SHOWN_REJECTIONS
-from graphneg.cli.terminal import counted, print_message, progress_bars, say_complete
+from graphneg.cli.terminal import counted, print_already_complete, print_message, progress_bars
 
 
 @training_command(
@@ -65,6 +65,6 @@ def run(
         print_message(f"  and {more:,} more")
     holds = counted(made.items, "negative")
     if made.was_complete:
-        say_complete(what.write, holds)
+        print_already_complete(what.write, holds)
     else:
         print_message(f"{what.write}: {holds} of {counted(what.blocks, 'block')}")

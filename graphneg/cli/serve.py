@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphneg import __version__
-from graphneg.cli.annotate import tell_drawn
+from graphneg.cli.annotate import print_shortages
 from graphneg.cli.commands import argument, option, shared, training_command
 from graphneg.cli.options import StoreOptions
 from graphneg.cli.terminal import Bars, advise_on_interrupt, counted, print_message, print_note
@@ -151,7 +151,7 @@ class ReviewOptions:
             annotators=self.annotators,
             gold=gold,
         )
-        tell_drawn(drawn, self.n)
+        print_shortages(drawn, self.n)
         print_message(f"{path} stores the answers to {counted(len(drawn.set.items), 'item')}")
         return Judgements.create(path, drawn.set)
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from graphneg.cli.commands import argument, command, group, option, training_command
 from graphneg.cli.options import OutFile, Overwrite, StoreOptions
-from graphneg.cli.terminal import counted, print_message, progress_bars, say_complete
+from graphneg.cli.terminal import counted, print_already_complete, print_message, progress_bars
 
 
 @training_command(
@@ -46,7 +46,7 @@ def merge(
         merged = put_together(files, out, overwrite=overwrite, progress=bars)
     holds = counted(merged.items, "item")
     if merged.was_complete:
-        say_complete(out, holds)
+        print_already_complete(out, holds)
     else:
         print_message(f"{out}: {holds} of {counted(len(files), 'shard')}")
 

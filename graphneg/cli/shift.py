@@ -35,12 +35,12 @@ from graphneg.cli.tables import plain_table, results
 from graphneg.cli.terminal import (
     advise_on_interrupt,
     counted,
-    keeps_part,
     messages,
+    print_already_complete,
     print_message,
     print_note,
     progress_bars,
-    say_complete,
+    resume_file_message,
     training,
 )
 from graphneg.errors import InputError
@@ -178,13 +178,13 @@ def _print_neighbourhood(around: Neighbourhood) -> None:
     if around.opposites:
         console.print(Text(f"opposites: {', '.join(around.opposites)}", "dim"))
     # Scale the bars of both tables by the same maximum, so that the two tables can be compared.
-    most = max(shift.count for shift in (*around.moves_to, *around.comes_from))
+    most = max(shift.count for shift in (*around.outgoing_shifts, *around.incoming_shifts))
     to, of = counted(around.perspectives, "topic"), counted(around.other_foci, "other topic")
     leaving = f"{counted(around.outgoing, 'pair')} move from this topic to {to}"
     leading = f"{counted(around.arriving, 'pair')} move to this topic from {of}"
     for title, shifts, end, colour, more in (
-        (leaving, around.moves_to, "perspective", "blue", around.more_perspectives),
-        (leading, around.comes_from, "focus", "yellow", around.more_foci),
+        (leaving, around.outgoing_shifts, "perspective", "blue", around.more_perspectives),
+        (leading, around.incoming_shifts, "focus", "yellow", around.more_foci),
     ):
         if not shifts:
             continue
@@ -292,10 +292,10 @@ def substitutes(
                 **chosen.as_arguments,
             )
         if out is not None:
-            with advise_on_interrupt(keeps_part(out)), bars:
+            with advise_on_interrupt(resume_file_message(out)), bars:
                 report = finder.to_jsonl(out, overwrite=overwrite)
             if report.was_complete:
-                say_complete(out, f"substitutes of {report.written:,} replies")
+                print_already_complete(out, f"substitutes of {report.written:,} replies")
                 return
             print_message(f"{out}: {report.written:,} of {report.replies:,} replies have substitutes")
             for why, amount in sorted(report.skipped.items()):
@@ -367,7 +367,7 @@ def train(
             **training_options.arguments,
         )
     too_long = f"; {report.skipped:,} too long" if report.skipped else ""
-    terminal.tell_trained(report, out, too_long, report.examples)
+    terminal.print_trained(report, out, too_long, report.examples)
 
 
 app = commands.group(

@@ -27,10 +27,10 @@ from graphneg.cli.options import DialogueOptions, Json, Overwrite, ShardOption, 
 from graphneg.cli.tables import plain_table, print_json, results
 from graphneg.cli.terminal import (
     advise_on_interrupt,
+    print_already_complete,
     print_message,
     print_note,
     progress_bars,
-    say_complete,
 )
 from graphneg.shards import shard_of
 
@@ -336,7 +336,7 @@ def export(
     holds = f"{written.items:,} {kind}"
     out = out if part is None else part.file(out)
     if written.was_complete:
-        say_complete(out, holds)
+        print_already_complete(out, holds)
     else:
         print_message(f"{out}: {holds}")
         for amount, of in (

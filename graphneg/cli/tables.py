@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from graphneg.cli.terminal import Screen, sized, visible
+from graphneg.cli.terminal import Screen, fix_width, visible
 from graphneg.json_input import json_line
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @cache
 def results() -> Console:
     """Return the console that prints to standard output."""
-    return sized(Screen())
+    return fix_width(Screen())
 
 
 def print_json(*values: Any, indent: int | None = None) -> None:
@@ -172,11 +172,11 @@ def shortage_table(rows: Sequence[Shortage]) -> Table:
     for row in rows:
         # The columns "too few" and "wanted" are known only for a source as a whole, so leave them empty in
         # the rows of error categories.
-        needed = ["", ""] if row.category else [f"{row.short:,}", f"{row.wanted:,}"]
+        needed = ["", ""] if row.category else [f"{row.contexts_lacking:,}", f"{row.requested:,}"]
         name, spread = "" if row.category else row.name, row.similarity
         figures = (spread.minimum, spread.median, spread.maximum) if spread else ()
         shown = (f"{figure:.2f}" for figure in figures)
-        table.add_row(name, row.category, f"{row.contexts:,}", *needed, f"{row.got:,}", *shown)
+        table.add_row(name, row.category, f"{row.contexts:,}", *needed, f"{row.drawn:,}", *shown)
     return table
 
 

@@ -114,10 +114,10 @@ class Screen(Console):
 @cache
 def messages() -> Console:
     """Return the console that prints to standard error."""
-    return sized(Screen(stderr=True))
+    return fix_width(Screen(stderr=True))
 
 
-def sized(console: Console) -> Console:
+def fix_width(console: Console) -> Console:
     """Set a fixed width for a console that does not write to a terminal.
 
     Without a fixed width, Rich assumes 80 columns, which is too narrow for some tables. If the environment
@@ -199,16 +199,16 @@ def counted(amount: int, noun: str) -> str:
     return f"{amount:,} {noun}" if amount == 1 else f"{amount:,} {noun}s"
 
 
-def amounts_text(amounts: Mapping[str, int]) -> str:
+def counts_text(counts: Mapping[str, int]) -> str:
     """Format several counts as a text for a message.
 
     Args:
-        amounts: The counts, keyed by the name of what was counted.
+        counts: The counts, keyed by the name of what was counted.
 
     Returns:
         The names in alphabetical order with their numbers, such as ``edits 1,200, random 300``.
     """
-    return ", ".join(f"{name} {amount:,}" for name, amount in sorted(amounts.items()))
+    return ", ".join(f"{name} {amount:,}" for name, amount in sorted(counts.items()))
 
 
 @contextmanager
@@ -260,13 +260,13 @@ def training(out: Path) -> AbstractContextManager[Bars]:
     """
     checkpoints = out / "checkpoints"
     kept, unkept = (
-        keeps(checkpoints),
+        resume_message(checkpoints),
         "no training step was finished, so nothing is kept",
     )
     return progress_bars(lambda: kept if checkpoints.is_dir() else unkept)
 
 
-def keeps(where: str | Path) -> str:
+def resume_message(where: str | Path) -> str:
     """Return the message that a resumable command prints on Ctrl-C.
 
     Args:
@@ -278,7 +278,7 @@ def keeps(where: str | Path) -> str:
     return f"the finished part is kept in {where}; run the same command again to continue"
 
 
-def keeps_part(out: str | Path) -> str:
+def resume_file_message(out: str | Path) -> str:
     """Return the message that a resumable command prints on Ctrl-C if it writes a file.
 
     Args:
@@ -320,7 +320,7 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
         whole = ""
     # The report says whether a file was replaced, so check now whether the file exists.
     replaces = Path(out).is_file()
-    with advise_on_interrupt(unkept if out == STANDARD else keeps_part(out)):
+    with advise_on_interrupt(unkept if out == STANDARD else resume_file_message(out)):
         if whole:
             made.to_shard(whole, overwrite=overwrite)
         elif out.endswith(".parquet"):
@@ -329,7 +329,7 @@ def write_stream(made: Any, out: str, unkept: str, verb: str = "made", *, overwr
             made.to_jsonl(out, overwrite=overwrite)
     kind = "negative" if verb == "made" else "record"
     if made.resumed.is_complete:
-        say_complete(out, counted(made.summary.negatives, kind))
+        print_already_complete(out, counted(made.summary.negatives, kind))
         return
     if made.resumed.discarded:
         print_note(f"started again: {made.resumed.discarded}")
@@ -374,17 +374,17 @@ def refuse_empty(made: Any, advice: Mapping[str, str] | None = None) -> None:
     )
 
 
-def say_complete(out: str | Path, holds: str) -> None:
+def print_already_complete(out: str | Path, contents: str) -> None:
     """Print that nothing was done, because an earlier run of the same command has completed the file.
 
     Args:
         out: The path of the file.
-        holds: Description of the file's content, such as ``1,200 negatives``.
+        contents: Description of the file's content, such as ``1,200 negatives``.
     """
-    print_message(f"{out} is already complete, with {holds}: nothing was done")
+    print_message(f"{out} is already complete, with {contents}: nothing was done")
 
 
-def tell_trained(report: Any, out: Path, learned: str, examples: int | None = None) -> None:
+def print_trained(report: Any, out: Path, learned: str, examples: int | None = None) -> None:
     """Print a line about a model that has been trained: its folder, the number of steps and the loss.
 
     Args:

@@ -26,7 +26,7 @@ from graphneg.cli import options, tables
 from graphneg.cli.commands import (
     argument,
     group,
-    named_amounts,
+    named_counts,
     option,
     shared,
     training_command,
@@ -41,12 +41,12 @@ from graphneg.cli.options import (
     Training,
 )
 from graphneg.cli.terminal import (
-    amounts_text,
     counted,
+    counts_text,
     print_message,
     print_note,
+    print_trained,
     progress_bars,
-    tell_trained,
     training,
 )
 
@@ -232,7 +232,7 @@ def decoder(
             loaded, learned, out, measured=measured, progress=bars, **training_options.arguments
         )
     left_out = f"; {report.too_long:,} were too long" if report.too_long else ""
-    tell_trained(report, out, left_out, report.examples)
+    print_trained(report, out, left_out, report.examples)
     # Free the model before its saved copy is loaded for the evaluation, because a GPU may not have enough
     # memory for both.
     del loaded
@@ -283,7 +283,7 @@ def infill(
             progress=bars,
             **training_options.arguments,
         )
-    tell_trained(report, out, "", report.examples)
+    print_trained(report, out, "", report.examples)
     if report.perplexity is not None:
         measured = counted(report.measured, "held-out text")
         print_message(f"perplexity {report.perplexity:.1f} on the blanks of {measured}")
@@ -299,7 +299,7 @@ def _fine_tune(
     with training(out) as bars:
         report = learn(loaded, out=out, progress=bars, **training_options.arguments)
     left_out = f"; {report.skipped:,} were empty or too long" if report.skipped else ""
-    tell_trained(report, out, left_out, report.examples)
+    print_trained(report, out, left_out, report.examples)
 
 
 @training_command(
@@ -353,7 +353,7 @@ def adapt(
     settings = {"epochs": epochs, "max_tokens": max_tokens, "masked": masked, "held_out": texts}
     with training(out) as bars:
         report = train_encoder(encoder, groups, out, progress=bars, **settings, **training_options.arguments)
-    tell_trained(report, out, "", report.examples)
+    print_trained(report, out, "", report.examples)
 
 
 @training_command(
@@ -431,7 +431,7 @@ def ranker(
         files, training_options.seed, response_texts(held_out or ()), held_out_split or ()
     )
     if mix:
-        amounts = named_amounts(mix, "--mix")
+        amounts = named_counts(mix, "--mix")
     else:
         # Without --mix, use one negative from each source in the files, and two random negatives.
         sources = {answer.source for group in dataset.groups(0) for answer in group.negatives} - {RANDOM}
@@ -463,7 +463,7 @@ def ranker(
     learned = sum(report.pairs.values())
     if learned < report.planned:
         print_note(f"stopped early, after {learned:,} of {report.planned:,} pairs; the best model is kept")
-    tell_trained(report, out, f"; pairs: {amounts_text(report.pairs)}")
+    print_trained(report, out, f"; pairs: {counts_text(report.pairs)}")
 
 
 def _note_shortfall(short: Shortfall, few: Mapping[str, str]) -> None:
@@ -536,7 +536,7 @@ def coherence(
     from graphneg.training.coherence import train_coherence
 
     read = read_dialogues(files)
-    settings = {"mix": named_amounts(mix, "--mix") if mix else None, "held_out": turn_texts(held_out or ())}
+    settings = {"mix": named_counts(mix, "--mix") if mix else None, "held_out": turn_texts(held_out or ())}
     scorer = CoherenceScorer.new(model, **training_options.model)
     with training(out) as bars:
         report = train_coherence(
@@ -562,7 +562,7 @@ def coherence(
         )
     if report.cut_turns:
         print_note(f"{counted(report.cut_turns, 'turn')} longer than a window were cut at the end")
-    tell_trained(report, out, f"; windows: {amounts_text(report.windows)}")
+    print_trained(report, out, f"; windows: {counts_text(report.windows)}")
     print_message(f"categories: {', '.join(scorer.categories) or 'none'}")
 
 
@@ -628,7 +628,7 @@ def contradiction(
     if not files and not made:
         raise BadParameter("give files of labelled responses, or negatives with --made", param_hint="FILE")
     labelled = read_labelled(files) if files else []
-    labelled += options.made_responses(
+    labelled += options.make_responses(
         made, embedder, seed=training_options.seed, offline=training_options.offline
     )
     texts = test_texts(read_labelled(held_out)) if held_out else frozenset[str]()
@@ -640,7 +640,7 @@ def contradiction(
         )
     if report.held_out:
         print_note(f"{counted(report.held_out, 'response')} were left out, because they are held out")
-    tell_trained(report, out, f"; pairs: {amounts_text(report.pairs)}")
+    print_trained(report, out, f"; pairs: {counts_text(report.pairs)}")
 
 
 app = group(

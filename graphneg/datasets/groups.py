@@ -611,7 +611,7 @@ class HeldOut:
         at = bisect_left(hashes, hash)
         return at < len(hashes) and hashes[at] == hash
 
-    def without(self, group: Group) -> Group:
+    def without_held_out(self, group: Group) -> Group:
         """Return a group without its held-out responses.
 
         Args:

@@ -262,7 +262,7 @@ def store_groups(entries: Iterable[Entry], folder: Path, held_out: HeldOut) -> N
         for whole in _grouped(entries, file):
             group = without_unusable(whole)
             unusable += whole.size - group.size
-            allowed = held_out.without(group)
+            allowed = held_out.without_held_out(group)
             left_out += group.size - allowed.size
             ends.append(ends[-1] + lines.write(msgspec.json.encode(allowed) + b"\n"))
     # The temporary file is as large as the input, so it is removed as soon as it is no longer needed.

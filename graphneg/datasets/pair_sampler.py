@@ -140,14 +140,14 @@ class Draw(NamedTuple):
     """
 
     group: int
-    other: int
-    slot: int
+    response_group: int
+    response_index: int
     name: str
 
     @property
     def label(self) -> int:
         """The label of the pair: 1 if the response is a correct response to the context, otherwise 0."""
-        return int(self.slot >= 0 and self.group == self.other)
+        return int(self.response_index >= 0 and self.group == self.response_group)
 
 
 class PairSampler:
@@ -247,7 +247,7 @@ class PairSampler:
         for draw in self.draws(epoch, shortfall):
             pair = self.pair(draw)
             keys.append(number(self._seed, "pair", str(epoch), pair.id))
-            draws.extend((draw.group, draw.other, draw.slot))
+            draws.extend((draw.group, draw.response_group, draw.response_index))
             # A position that `Pairs.state_dict` returned is valid only for the same pairs, which `Pairs`
             # checks by comparing digests. The digest therefore includes contexts and weights.
             facts = "\0".join((pair.id, str(pair.weight), *pair.context, ""))
@@ -293,8 +293,12 @@ class PairSampler:
             The pair with its texts and its weight.
         """
         group = self.groups[draw.group]
-        other = group if draw.other == draw.group else self.groups[draw.other]
-        answer = other.positives[draw.slot] if draw.slot >= 0 else other.negatives[-1 - draw.slot]
+        other = group if draw.response_group == draw.group else self.groups[draw.response_group]
+        answer = (
+            other.positives[draw.response_index]
+            if draw.response_index >= 0
+            else other.negatives[-1 - draw.response_index]
+        )
         # A random negative is a correct response to another context, so change its source to "random".
         if other is not group:
             answer = Answer(answer.text, RANDOM)
@@ -450,22 +454,22 @@ def _copies(groups: Sequence[Group], kept: Iterable[int]) -> dict[int, list[int]
     return {at: some for some in places.values() if isinstance(some, list) for at in some}
 
 
-def rotate(items: Sequence[Item], amount: int, epoch: int) -> list[Item]:
+def rotate(items: Sequence[Item], size: int, epoch: int) -> list[Item]:
     """Return the items to use in an epoch. Successive epochs go through all items in turn.
 
     Args:
         items: All items.
-        amount: Number of items per epoch.
+        size: Number of items per epoch.
         epoch: The epoch number, from 0.
 
     Returns:
-        ``amount`` items, or all items if there are fewer.
+        ``size`` items, or all items if there are fewer.
 
     Example:
         >>> rotate("abc", 2, 0), rotate("abc", 2, 1)
         (['a', 'b'], ['c', 'a'])
     """
-    return [items[(epoch * amount + i) % len(items)] for i in range(min(amount, len(items)))]
+    return [items[(epoch * size + i) % len(items)] for i in range(min(size, len(items)))]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -486,7 +490,7 @@ class EpochPairs(Sequence[Pair]):
     right: int
     digest: str
 
-    def together(self) -> EpochPairs:
+    def grouped_by_context(self) -> EpochPairs:
         """Return the same pairs in a different order, in which the pairs of a context are next to each other.
 
         Returns:
@@ -561,9 +565,9 @@ class Shortage:
     name: str
     category: str
     contexts: int
-    short: int
-    wanted: int
-    got: int
+    contexts_lacking: int
+    requested: int
+    drawn: int
     similarity: Spread | None
 
 
@@ -654,7 +658,7 @@ class Epochs:
         first, self.shortfall = draws(0)
         self.first, self._digest = len(first), first.digest
         self.balance = (self.first - first.right) / max(1, first.right)
-        self._epoch, self._pairs = 0, first.together()
+        self._epoch, self._pairs = 0, first.grouped_by_context()
         self._window, self._sorted = -1, list[Pair]()
         self.sources: Counter[str] = Counter()
         self._starts = [0]
@@ -696,7 +700,7 @@ class Epochs:
         epoch = bisect_right(self._starts, index) - 1
         # Training reads the pairs in order, so only the current epoch is kept in memory.
         if epoch != self._epoch:
-            self._pairs = self._draws(epoch)[0].together()
+            self._pairs = self._draws(epoch)[0].grouped_by_context()
             self._epoch, self._window = epoch, -1
         window, within = divmod(index - self._starts[epoch], self._size)
         if window != self._window:

@@ -202,7 +202,9 @@ class _Reader:
             modality = values("modalities")[label]
         asked: tuple[str, ...] = ()
         if found == "question":
-            asked = tuple(dict.fromkeys(view.roles[at] for at in view.asked if at in view.whole(head)))
+            asked = tuple(
+                dict.fromkeys(view.roles[at] for at in view.question_nodes if at in view.subtree(head))
+            )
         return ClauseReading(
             head,
             core,
@@ -283,7 +285,7 @@ class _Reader:
     def _tense(self, head: int) -> str:
         """Return the tense of the sentence that contains a clause."""
         view, spans = self._view, self._spans
-        places = [spans[at] for at in view.whole(head) if at in spans]
+        places = [spans[at] for at in view.subtree(head) if at in spans]
         if not places:
             return self._tense_without_alignment(head)
         tokens = self._tokens

@@ -177,14 +177,19 @@ def _is_silent(view: AmrView, role: str, at: int) -> bool:
     return is_marker and role not in words("core-roles")
 
 
-def repeats(later: ClauseReading, said: Proposition, earlier: ClauseReading, before: Proposition) -> bool:
+def repeats(
+    later: ClauseReading,
+    later_proposition: Proposition,
+    earlier: ClauseReading,
+    earlier_proposition: Proposition,
+) -> bool:
     """Return whether a clause repeats an earlier one.
 
     Args:
         later: The later clause.
-        said: The proposition of the later clause.
+        later_proposition: The proposition of the later clause.
         earlier: The earlier clause.
-        before: The proposition of the earlier clause.
+        earlier_proposition: The proposition of the earlier clause.
 
     Returns:
         True if it does. A statement can only repeat a statement, a question only a question, and a request
@@ -192,33 +197,33 @@ def repeats(later: ClauseReading, said: Proposition, earlier: ClauseReading, bef
     """
     if later.type != earlier.type or later.type not in ("statement", "question", "request"):
         return False
-    if said.predicate != before.predicate or later.negative != earlier.negative:
+    if later_proposition.predicate != earlier_proposition.predicate or later.negative != earlier.negative:
         return False
     if later.modality != earlier.modality or later.asked != earlier.asked:
         return False
     # "I'll go home" does not repeat "I went home", because it is about the future and not about the past.
-    if {later.tense, earlier.tense} >= {"past", "future"} or _is_empty(said):
+    if {later.tense, earlier.tense} >= {"past", "future"} or _is_empty(later_proposition):
         return False
     # "I work at a bank" does not repeat "I work", because it adds the circumstance "at a bank".
-    return _are_equal(said.arguments, before.arguments) and _is_contained(
-        said.circumstances, before.circumstances
+    return _are_equal(later_proposition.arguments, earlier_proposition.arguments) and _is_contained(
+        later_proposition.circumstances, earlier_proposition.circumstances
     )
 
 
 def contradicts(
     later: ClauseReading,
-    said: Proposition,
+    later_proposition: Proposition,
     earlier: ClauseReading,
-    before: Proposition,
+    earlier_proposition: Proposition,
     lexicon: Lexicon,
 ) -> bool:
     """Return whether a clause contradicts an earlier one.
 
     Args:
         later: The later clause.
-        said: The proposition of the later clause: its predicate and arguments.
+        later_proposition: The proposition of the later clause: its predicate and arguments.
         earlier: The earlier clause.
-        before: The proposition of the earlier clause.
+        earlier_proposition: The proposition of the earlier clause.
         lexicon: The lexicon, which lists for which kinds of things two words are opposites.
 
     Returns:
@@ -228,18 +233,30 @@ def contradicts(
     if not (_is_claim(later) and _is_claim(earlier)) or later.modality != earlier.modality:
         return False
     # "I was ill" does not contradict "I am not ill", because the two clauses are about different times.
-    if later.tense != earlier.tense or _is_empty(said) or not _are_equal(said.arguments, before.arguments):
+    if (
+        later.tense != earlier.tense
+        or _is_empty(later_proposition)
+        or not _are_equal(later_proposition.arguments, earlier_proposition.arguments)
+    ):
         return False
-    if said.predicate == before.predicate:
+    if later_proposition.predicate == earlier_proposition.predicate:
         if later.negative == earlier.negative:
             return False
         # A denial contradicts a claim only if all of its circumstances also belong to the claim: "I don't eat
         # meat on Fridays" does not contradict "I eat meat".
-        denied, claimed = (said, before) if later.negative else (before, said)
+        denied, claimed = (
+            (later_proposition, earlier_proposition)
+            if later.negative
+            else (earlier_proposition, later_proposition)
+        )
         return _is_contained(denied.circumstances, claimed.circumstances)
-    if later.negative or earlier.negative or not _are_equal(said.circumstances, before.circumstances):
+    if (
+        later.negative
+        or earlier.negative
+        or not _are_equal(later_proposition.circumstances, earlier_proposition.circumstances)
+    ):
         return False
-    return _are_opposite(said, before, lexicon)
+    return _are_opposite(later_proposition, earlier_proposition, lexicon)
 
 
 def denied_possession(
@@ -293,10 +310,10 @@ def possessions(reading: Reading, references: References) -> Iterator[tuple[tupl
         owner = None if mention.owner is None else references.get(mention.owner)
         if mention.kind != "noun" or owner is None:
             continue
-        around = [one for one in reading.clauses if mention.position in view.whole(one.head)]
+        around = [one for one in reading.clauses if mention.position in view.subtree(one.head)]
         # After "I sold my car", the speaker no longer has a car. "Imagine that I sold my car" claims nothing.
         # Skip both.
-        ends = any(view.labels[at] in words("ending") for one in around[-1:] for at in view.whole(one.head))
+        ends = any(view.labels[at] in words("ending") for one in around[-1:] for at in view.subtree(one.head))
         if around and not ends and not around[-1].reported:
             yield (owner, mention.head), around[-1]
 

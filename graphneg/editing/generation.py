@@ -76,7 +76,7 @@ from graphneg.store.dialogues import (
     read_responses,
 )
 from graphneg.store.statements import cypher_text, run
-from graphneg.workers import fewer_collections, prefetch_map
+from graphneg.workers import collect_garbage_rarely, prefetch_map
 
 PREVIEWED = 100
 """Maximum number of dialogues that `preview` tries to edit. It stops after its first negative."""
@@ -152,7 +152,7 @@ class EditRequest:
             raise InputError("the number of negatives per dialogue and the batch size must be at least 1")
 
 
-def own_target(recipe: Recipe, transforms: Mapping[str, Transform]) -> Target:
+def default_target(recipe: Recipe, transforms: Mapping[str, Transform]) -> Target:
     """Return the default target of a recipe.
 
     Args:
@@ -245,7 +245,7 @@ class Negatives(NegativeStream):
         self._copied = copied_contexts(self._store)
         # Reduce garbage collections: a batch creates many small objects, which are all needed until the batch
         # is finished, so collections would take time and free nothing.
-        with fewer_collections():
+        with collect_garbage_rarely():
             for batch, wave in prefetch_map(self._begin, batches):
                 negatives = self._finish(batch, wave)
                 done += len(batch.ids)
@@ -498,7 +498,8 @@ def _verdicts(prover: Prover, graph_cache: GraphCache, plans: Sequence[EditPlan]
     copied = {
         plan.id: found
         for plan in plans
-        if (found := copied_clause(plan.dialogue, plan.edits)) is not None and prover.declares(found)
+        if (found := copied_clause(plan.dialogue, plan.edits)) is not None
+        and prover.declared_relations(found)
     }
     checked = [plan for plan in plans if plan.id in copied]
     needed = {id for plan in checked for id in graphs_before(plan.dialogue, copied[plan.id])}

@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 from graphneg.amr.clauses import Clauses
 from graphneg.amr.facts import discourse_facts
-from graphneg.amr.overlay import restated
+from graphneg.amr.overlay import restate
 from graphneg.amr.reading import AmrView
 from graphneg.discourse import Clause, DiscourseLayer, Reading, SpokenTurn, discourse_layer, read_graph
 from graphneg.discourse.entities import References
@@ -129,7 +129,7 @@ class Prover:
         self._lexicon, self._transforms = lexicon, transforms
         self._readings: OrderedDict[tuple[str, str | None], Reading] = OrderedDict()
 
-    def declares(self, copied: CopiedClause) -> tuple[str, ...]:
+    def declared_relations(self, copied: CopiedClause) -> tuple[str, ...]:
         """Return the relations that prove an error of the transform which copied the clause."""
         transform = self._transforms.get(copied.edit.transform)
         return () if transform is None else transform.proof
@@ -147,7 +147,7 @@ class Prover:
         Returns:
             Whether the error is proved, and the turn that the twin contradicts, if any.
         """
-        declared = self.declares(copied)
+        declared = self.declared_relations(copied)
         replies = self._replies(copied, graphs)
         layer = self._layer(dialogue, copied, graphs, [reply.spoken for reply in replies.values()])
         of_reply = {clause.graph: clause for clause in layer.clauses if clause.graph in replies}
@@ -184,7 +184,7 @@ class Prover:
         found: dict[str, _Reply] = {}
         for name, changes in kept.items():
             try:
-                graph, places = restated(graphs[copied.source.graph_id or ""], copied.edit.voice, changes)
+                graph, places = restate(graphs[copied.source.graph_id or ""], copied.edit.voice, changes)
             except TransformError:
                 continue
             reading = self._read(graph, copied.source.text)
@@ -248,7 +248,7 @@ class _Reply(NamedTuple):
 
 def _clause_at(reading: Reading, k: int) -> int | None:
     """Return the index of the innermost clause that contains a node."""
-    around = [at for at, clause in enumerate(reading.clauses) if k in reading.view.whole(clause.head)]
+    around = [at for at, clause in enumerate(reading.clauses) if k in reading.view.subtree(clause.head)]
     # A clause is found by its head and by its core. In "I think that she loves letters", the main clause has
     # the head *think*, and its core is *love*, the predicate of the opinion.
     exact = [at for at in around if k in (reading.clauses[at].head, reading.clauses[at].core)]
@@ -259,7 +259,7 @@ def _clause_at(reading: Reading, k: int) -> int | None:
 def _only_clause(reading: Reading, index: int) -> Reading:
     """Leave out all clauses of a turn except one, because the reply repeats only this clause."""
     clause, view = reading.clauses[index], reading.view
-    kept = set(view.whole(clause.head))
+    kept = set(view.subtree(clause.head))
     # The subject of the clause may be introduced by another sentence of the turn.
     kept |= {mention.target for mention in view.graph.mentions if mention.parent in kept}
     mentions = tuple(mention for mention in reading.mentions if mention.position in kept)
@@ -347,7 +347,7 @@ class _Comparison:
         own = dict(self._layer.references.get(self._claim.graph, {}))
         copied = dict(self._layer.references.get(name, {}))
         view, other = self._said.view, reply.spoken.reading.view
-        for k in view.whole(self._claim.reading.head):
+        for k in view.subtree(self._claim.reading.head):
             # The discourse layer does not resolve most pronouns. If a reply repeats "She loves it", give the
             # pronouns the same referents in both clauses.
             at = reply.places.get(k)

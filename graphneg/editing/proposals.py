@@ -260,12 +260,12 @@ class Donors:
         part = (dialogue.corpus, dialogue.split)
         if part not in self._offers:
             offers: defaultdict[str, list[str]] = defaultdict(list)
-            for row in self.offers(*part):
+            for row in self.assign(*part):
                 offers[row["taker"]].append(row["amr"])
             self._offers[part] = offers
         return shuffled(self._offers[part].get(dialogue.id, ()), 0, "donors", dialogue.id)[:OFFERED]
 
-    def offers(self, corpus: str, split: str) -> list[Row]:
+    def assign(self, corpus: str, split: str) -> list[Row]:
         """Assign the donors (utterances to copy from) of a corpus and split to dialogues.
 
         Args:
@@ -319,9 +319,9 @@ class Donors:
         offered: Counter[str] = Counter()
         for donor in donors:
             # Offer the donor (a graph to copy from) to the dialogues that have the fewest donors so far. The
-            # sort is stable, so dialogues with equally many donors stay in the order of `takers`: best match
-            # first.
-            fewest = sorted(donor.takers(), key=lambda taker: offered[taker])
+            # sort is stable, so dialogues with equally many donors stay in the order of `best_recipients`:
+            # best match first.
+            fewest = sorted(donor.best_recipients(), key=lambda taker: offered[taker])
             for taker in fewest[:TAKERS]:
                 offered[taker] += 1
                 row = {"corpus": corpus, "split": split, "taker": taker}
@@ -398,7 +398,7 @@ class _Donor:
         else:
             heappushpop(self._takers, (rank, dialogue))
 
-    def takers(self) -> list[str]:
+    def best_recipients(self) -> list[str]:
         """Return the ids of the dialogues that may copy from the donor, sorted from best to worst."""
         return [dialogue for _, dialogue in sorted(self._takers, reverse=True)]
 

@@ -100,7 +100,9 @@ def test_texts(test: Iterable[JudgedResponse]) -> frozenset[str]:
     Returns:
         The texts of the earlier utterances and of the responses, normalised with `match_key`.
     """
-    return frozenset(match_key(text) for response in test for text in (response.said, response.response))
+    return frozenset(
+        match_key(text) for response in test for text in (response.contradicted_text, response.response)
+    )
 
 
 TrainingSource = Literal["labelled", "made", "both"]
@@ -220,7 +222,7 @@ def cross_validate(
             )
             last = trained(f"{source}-{name}", start, pairs_of(fold.train), settings.epochs)
         detector = ContradictionDetector.from_pretrained(last, device=settings.device)
-        scores += detector.score([(response.response, response.said) for response in fold.test])
+        scores += detector.score([(response.response, response.contradicted_text) for response in fold.test])
     tested = [response for fold in folds for response in fold.test]
     figures = evaluate_detection(tested, scores, resamples=resamples, seed=seed)
     return CrossValidation(source, folds, tested, scores, figures)

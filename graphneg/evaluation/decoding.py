@@ -116,7 +116,7 @@ def read_graph_text_pairs(path: str | Path) -> list[tuple[AmrGraph, str]]:
 def evaluate_decoder(
     decoder: T5Decoder,
     pairs: Sequence[tuple[AmrGraph, str]],
-    trip: RoundTrip,
+    round_trip: RoundTrip,
     *,
     progress: Progress | None = None,
 ) -> DecoderScores:
@@ -127,7 +127,7 @@ def evaluate_decoder(
     Args:
         decoder: The decoder to evaluate.
         pairs: Graphs with their reference texts.
-        trip: Object that parses texts and compares the parses with the graphs.
+        round_trip: Object that parses texts and compares the parses with the graphs.
         progress: Progress display, which is advanced by the number of decoded graphs.
 
     Returns:
@@ -147,9 +147,9 @@ def evaluate_decoder(
     # parser makes.
     own = [Decoded(text) for _, text in pairs]
     return DecoderScores(
-        score_texts(written, graphs, references, trip),
-        score_texts(own, graphs, references, trip),
-        trip.parser,
+        score_texts(written, graphs, references, round_trip),
+        score_texts(own, graphs, references, round_trip),
+        round_trip.parser,
     )
 
 
@@ -157,7 +157,7 @@ def score_texts(
     written: Sequence[Decoded],
     graphs: Sequence[AmrGraph],
     references: Sequence[Sequence[str]],
-    trip: RoundTrip,
+    round_trip: RoundTrip,
 ) -> TextScores:
     """Score generated texts by comparing them with reference texts, and their parses with the graphs.
 
@@ -167,7 +167,7 @@ def score_texts(
         written: The generated texts, one per graph. A text is None if the decoder refused the graph.
         graphs: The graphs from which the texts were generated.
         references: One or more reference texts per graph.
-        trip: Object that parses texts and compares the parses with the graphs.
+        round_trip: Object that parses texts and compares the parses with the graphs.
 
     Returns:
         BLEU, chrF and Smatch over all graphs, and for each reason the number of graphs that were refused.
@@ -181,7 +181,7 @@ def score_texts(
     # sacrebleu expects a list with the first references of all graphs, a list with the second references, and
     # so on. None stands for a missing reference.
     streams = list(zip_longest(*references))
-    tallies = trip.tallies([(graph, one.text) for graph, one in zip(graphs, written, strict=True)])
+    tallies = round_trip.tallies([(graph, one.text) for graph, one in zip(graphs, written, strict=True)])
     return TextScores(
         len(graphs),
         # If many texts end in " .", sacrebleu warns that they may be tokenized. With force=True, it does not

@@ -265,7 +265,7 @@ def read_tested(paths: Sequence[str | Path], limit: int | None = None) -> Rankin
     """
     ours = [path for path in paths if is_negatives_file(path)]
     choices: list[LabelledContext] = []
-    for place, context in placed_choices([path for path in paths if path not in ours], limit):
+    for place, context in located_choices([path for path in paths if path not in ours], limit):
         if not (context.positives and context.negatives):
             missing = "wrong" if context.positives else "correct"
             raise InputError(f"{place}: context {context.id} has no {missing} response")
@@ -302,7 +302,7 @@ def is_negatives_file(path: str | Path) -> bool:
     return isinstance(first, dict) and "response" in first and "positive_responses" not in first
 
 
-def placed_choices(
+def located_choices(
     paths: Sequence[str | Path], limit: int | None = None
 ) -> Iterator[tuple[str, LabelledContext]]:
     """Yield the contexts in files of the DailyDialog++ format, each preceded by its file and line.
@@ -344,7 +344,7 @@ def response_texts(paths: Sequence[str | Path]) -> list[str]:
         The texts of the responses, including repetitions.
     """
     ours = [path for path in paths if is_negatives_file(path)]
-    given = placed_choices([path for path in paths if path not in ours])
+    given = located_choices([path for path in paths if path not in ours])
     every = chain((context for _, context in given), map(labelled_context, read_groups(ours)))
     return [text for context in every for text in context.responses]
 

@@ -221,11 +221,11 @@ class Generator(ABC):
             One sequence of candidates per context, in the order of ``contexts``.
         """
 
-    def begin(self, given: Iterable[Negative], progress: Progress) -> None:
+    def begin(self, resumed: Iterable[Negative], progress: Progress) -> None:
         """Prepare for a new run, or for resuming an interrupted run.
 
         Args:
-            given: Negatives that the interrupted run has already written; empty for a new run. A generator
+            resumed: Negatives that the interrupted run has already written; empty for a new run. A generator
                 whose candidates depend on earlier negatives reads them.
             progress: Display on which the generator reports the progress of the preparation.
         """

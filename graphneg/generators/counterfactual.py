@@ -36,7 +36,7 @@ from graphneg.generators.counterfactual_model import (
 )
 from graphneg.generators.prompted_generation import Gap, WritingGenerator, WritingOptions
 from graphneg.generators.prompts import Exchange
-from graphneg.generators.text_filters import alike, malformed_reason, shares_run
+from graphneg.generators.text_filters import have_nearly_same_words, malformed_reason, shares_run
 from graphneg.hashing import number
 from graphneg.nn.models import load_either
 from graphneg.nn.writers import LocalWriter
@@ -104,10 +104,10 @@ class CounterfactualOptions(WritingOptions):
         if self.tries < 1 or self.batch_size < 1:
             raise InputError("tries and batch_size must be at least 1")
         # The constructor of `CandidateOptions` checks the options `turns` and `hops`.
-        _ = self.reach
+        _ = self.substitute_limits
 
     @property
-    def reach(self) -> CandidateOptions:
+    def substitute_limits(self) -> CandidateOptions:
         """The options ``turns`` and ``hops`` as settings for finding candidates."""
         return CandidateOptions(turns=self.turns, hops=self.hops)
 
@@ -151,7 +151,7 @@ class CounterfactualGenerator(WritingGenerator):
         self._prediction: Prediction | None = None
         if self._right:
             predictor = get_predictor(options.predictor, **(options.predictor_options or {}))
-            self._prediction = Prediction(predictor, options.reach)
+            self._prediction = Prediction(predictor, options.substitute_limits)
         local = writer.model if isinstance(writer, LocalWriter) else None
         if local is not None:
             local.batch_size = options.batch_size
@@ -184,7 +184,10 @@ class CounterfactualGenerator(WritingGenerator):
         for each, question, reply in self._likeliest(whole):
             if len(each.candidates) < per_context:
                 # Different substitutes often give nearly the same reply. Use only the first of such replies.
-                nearly = any(alike(words_of(reply.text), words_of(one.text)) for one in each.candidates)
+                nearly = any(
+                    have_nearly_same_words(words_of(reply.text), words_of(one.text))
+                    for one in each.candidates
+                )
                 if self.passes(each, "like-another" if nearly else None):
                     each.candidates.append(_candidate(question, reply, self._right))
         return asked
@@ -353,4 +356,6 @@ def _candidate(question: Question, reply: CounterfactualReply, right: bool) -> C
         "perspective": question.observed.perspective,
         "substitute": question.substitute,
     }
-    return Candidate(reply.text, () if right else (UNRELATED,), {"kept": reply.kept}, details, int(right))
+    return Candidate(
+        reply.text, () if right else (UNRELATED,), {"kept": reply.unchanged_fraction}, details, int(right)
+    )

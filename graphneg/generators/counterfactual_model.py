@@ -90,7 +90,7 @@ class CounterfactualReply:
 
     text: str
     finished: bool
-    kept: float
+    unchanged_fraction: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +176,8 @@ def other_replies(
         temperature: Sampling temperature; above 0.
 
     Returns:
-        One reply per question, in the order of ``questions``. The fraction `CounterfactualReply.kept` is
-        computed from words instead of tokens.
+        One reply per question, in the order of ``questions``. The fraction
+        `CounterfactualReply.unchanged_fraction` is computed from words instead of tokens.
     """
     settings = GenerationSettings(Sampling(temperature), _LONGEST_REPLY, _examples_text(PERSPECTIVE_EXAMPLES))
     prompts = [Prompt(perspective_prompt(one.observed.turns, one.substitute), one.id) for one in questions]

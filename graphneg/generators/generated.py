@@ -306,10 +306,10 @@ class Generated(NegativeStream):
             self.summary.count_feature(feature, is_met)
 
 
-def _require_list(given: Any, name: str) -> None:
-    if not isinstance(given, Sequence) or isinstance(given, str):
+def _require_list(value: Any, name: str) -> None:
+    if not isinstance(value, Sequence) or isinstance(value, str):
         raise GeneratorError(
-            f"generator {name} returned a {type(given).__name__}; generate(contexts, per_context, seed) must "
+            f"generator {name} returned a {type(value).__name__}; generate(contexts, per_context, seed) must "
             "return one list of candidates for each context, in order"
         )
 
@@ -365,14 +365,14 @@ def usable_candidates(
     return usable, dropped
 
 
-def _require_candidate(given: Any, name: str) -> None:
-    if not isinstance(given, Candidate):
+def _require_candidate(value: Any, name: str) -> None:
+    if not isinstance(value, Candidate):
         raise GeneratorError(
-            f"generator {name} returned a {type(given).__name__} as a candidate; "
+            f"generator {name} returned a {type(value).__name__} as a candidate; "
             "a candidate is a graphneg.generators.Candidate(text, categories)"
         )
-    text: Any = given.text
-    categories: Any = given.categories
+    text: Any = value.text
+    categories: Any = value.categories
     if not isinstance(text, str):
         raise GeneratorError(f"generator {name}: the text of a candidate must be a string, not {text!r}")
     if isinstance(categories, str):

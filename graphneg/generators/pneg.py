@@ -34,7 +34,7 @@ from graphneg.errors import InputError
 from graphneg.generators.base import UNRELATED, Candidate, Context, options_of
 from graphneg.generators.prompted_generation import Gap, WritingGenerator, WritingOptions
 from graphneg.generators.prompts import IrrelevantResponses, irrelevant_request
-from graphneg.generators.text_filters import PerplexityFilter, alike, refusal
+from graphneg.generators.text_filters import PerplexityFilter, have_nearly_same_words, refusal
 from graphneg.hashing import shuffled
 from graphneg.nn.generation import Sampling
 from graphneg.nn.models import load_either
@@ -141,7 +141,7 @@ class _ContextResponses(Gap):
 
     texts: list[tuple[str, dict[str, float]]] = field(default_factory=list[tuple[str, dict[str, float]]])
 
-    def lacks(self, per_context: int) -> int:
+    def count_missing(self, per_context: int) -> int:
         """Return how many more accepted responses the context needs.
 
         Args:
@@ -195,7 +195,7 @@ class PnegGenerator(WritingGenerator):
         """
         asked = [_ContextResponses(context, wanted=per_context) for context in contexts]
         for draw in range(self._options.max_draws):
-            self._ask([each for each in asked if each.lacks(per_context)], per_context, draw, seed)
+            self._ask([each for each in asked if each.count_missing(per_context)], per_context, draw, seed)
         for each in asked:
             each.texts.sort(key=lambda text: -text[1][CONTEXT_OVERLAP])
             turns = [turn.text for turn in each.context.turns]
@@ -216,7 +216,7 @@ class PnegGenerator(WritingGenerator):
         for each in asked:
             # Each prompt asks for `amount` responses. Divide the number of missing responses by it, rounded
             # up, to get the number of prompts.
-            for call in range(-(-each.lacks(per_context) // amount)):
+            for call in range(-(-each.count_missing(per_context) // amount)):
                 id = f"{each.context.id}/{draw}/{call}"
                 # As in Lee et al. (2022), the examples are chosen again for each prompt.
                 order = shuffled(range(len(self._examples)), seed, "examples", id)
@@ -252,7 +252,7 @@ class PnegGenerator(WritingGenerator):
                 continue
             # Reject a response that is much more likely after the context than alone, because it may be a
             # correct answer.
-            expected = 1 - losses.after / losses.alone
+            expected = 1 - losses.in_context / losses.alone
             passes = self.passes(each, "fits" if expected > self._options.max_context_gain else None)
             yield {"perplexity": losses.perplexity, "expected": expected} if passes else None
 
@@ -281,7 +281,7 @@ class PnegGenerator(WritingGenerator):
         for text in listed:
             words = words_of(text)
             reason = refusal(text, (), each.context, self._options.lengths, example_texts)
-            if reason is None and any(alike(words, others) for others in before):
+            if reason is None and any(have_nearly_same_words(words, others) for others in before):
                 reason = "like-another"
             # The prompt asks for responses with words of the context. A response without any such word is too
             # easily recognised as wrong.

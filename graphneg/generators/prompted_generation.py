@@ -396,16 +396,16 @@ class WritingGenerator(Generator):
                 gap.candidates.append(replace(one, scores={**one.scores, ANSWERS: float(score)}))
         return gaps
 
-    def begin(self, given: Iterable[Negative], progress: Progress) -> None:
+    def begin(self, resumed: Iterable[Negative], progress: Progress) -> None:
         """Prepare a run, or prepare to resume an interrupted run.
 
         Args:
-            given: Negatives that the interrupted run has written. Their texts are not returned again.
+            resumed: Negatives that the interrupted run has written. Their texts are not returned again.
             progress: Not used, because the preparation takes little time.
         """
         self._said = NearDuplicates()
         # Add the texts that the interrupted run has written, so that no near-duplicate of them is returned.
-        for negative in given:
+        for negative in resumed:
             self._said.add(negative.response)
 
     @property

@@ -235,11 +235,11 @@ class BankGenerator(Generator):
         """Return the generator options that determine the output of a run."""
         return {"most": self._most, "corpora": list(self._corpora)}
 
-    def begin(self, given: Iterable[Negative] = (), progress: Progress | None = None) -> None:
+    def begin(self, resumed: Iterable[Negative] = (), progress: Progress | None = None) -> None:
         """Prepare a run by reading the bank (the responses to choose from) from the store again.
 
         Args:
-            given: Not used.
+            resumed: Not used.
             progress: Not used.
         """
         self._candidates = self.prepare()

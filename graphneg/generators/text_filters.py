@@ -114,7 +114,7 @@ def refusal(
         return "copies-example"
     # A text with nearly the same words as a correct response has nearly the same meaning, so it is probably
     # also correct.
-    if any(alike(words, words_of(positive)) for positive in context.correct_responses):
+    if any(have_nearly_same_words(words, words_of(positive)) for positive in context.correct_responses):
         return "like-a-positive"
     if any(shares_run(words, words_of(turn.text)) for turn in context.turns):
         return "copies-context"
@@ -197,7 +197,7 @@ def is_repetitive(words: Sequence[str]) -> bool:
     return len(set(content)) < len(content) or any(count > 1 for count in runs.values())
 
 
-def alike(words: Sequence[str], others: Sequence[str]) -> bool:
+def have_nearly_same_words(words: Sequence[str], others: Sequence[str]) -> bool:
     """Return whether two texts consist of nearly the same words, in any order.
 
     Args:
@@ -250,13 +250,13 @@ class TextLosses(NamedTuple):
     """
 
     alone: float
-    after: float
+    in_context: float
     max_token_loss: float
 
     @property
     def mean(self) -> float:
-        """The mean of `alone` and `after`. Texts with a low mean are preferred."""
-        return (self.alone + self.after) / 2
+        """The mean of `alone` and `in_context`. Texts with a low mean are preferred."""
+        return (self.alone + self.in_context) / 2
 
     @property
     def perplexity(self) -> float:
@@ -304,7 +304,7 @@ class Bounds:
                 "perplexities are above 1, losses above 0"
             )
 
-    def hold(self, losses: TextLosses) -> bool:
+    def accepts(self, losses: TextLosses) -> bool:
         """Return whether a text is accepted, because none of its losses is above its maximum.
 
         Args:
@@ -314,7 +314,7 @@ class Bounds:
             True if the text is accepted.
         """
         return (
-            losses.after <= log(self.max_perplexity)
+            losses.in_context <= log(self.max_perplexity)
             and losses.alone <= log(self.max_perplexity_alone)
             and losses.max_token_loss <= self.max_token_loss
         )
@@ -364,7 +364,7 @@ class PerplexityFilter:
             # losses after a history.
             tokens = behind.get(at, alone[at])
             losses = TextLosses(_mean(alone[at]), _mean(tokens), round(max(tokens), 3))
-            found[at] = losses if self.bounds.hold(losses) else None
+            found[at] = losses if self.bounds.accepts(losses) else None
         return found
 
     def beside(

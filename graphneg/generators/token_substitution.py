@@ -214,7 +214,7 @@ def masked_words(model: str | Path, candidates: int, device: str | None, offline
         is_whole = tokenizer(before + word, add_special_tokens=False)["input_ids"] == [token]
         return word.lower() if is_whole else ""
 
-    def likeliest(words: Sequence[str], at: int) -> Sequence[str]:
+    def most_likely_words(words: Sequence[str], at: int) -> Sequence[str]:
         """Return the words that the model predicts at index ``at``, most likely first."""
         text = "".join([*words[:at], tokenizer.mask_token, *words[at + 1 :]])
         # Process one text at a time, because the last bits of the logits would depend on the other texts in a
@@ -232,7 +232,7 @@ def masked_words(model: str | Path, candidates: int, device: str | None, offline
         found = (word_of(token, before) for token in tokens)
         return list(dict.fromkeys(filter(None, found)))[:candidates]
 
-    return likeliest
+    return most_likely_words
 
 
 @lru_cache(maxsize=_READINGS_KEPT)

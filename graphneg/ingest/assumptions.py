@@ -23,7 +23,7 @@ from graphneg.ingest.values import (
     message_text,
     person_id,
     speaker_name,
-    unsaid_of,
+    unsaid_kinds,
     unwrap_extended_json,
 )
 
@@ -43,7 +43,7 @@ def count_unsaid(cells: Value, content: Any, notices: Notices) -> None:
         content: The text of the message, or its list of content parts, such as texts and images.
         notices: Notices to the user, which count the parts by kind.
     """
-    for kind in unsaid_of(content):
+    for kind in unsaid_kinds(content):
         notices.count(kind, "left out")
     text = message_text(content)
     # If the message has text, other content such as images is kept as attributes. Otherwise, the whole
@@ -89,7 +89,7 @@ def textless_turn(cells: Value, notices: Notices) -> dict[str, Any]:
     return {"text": "", COUNTED: True}
 
 
-def tell_apart(
+def distinguish_speakers(
     turns: Sequence[dict[str, Any]], cells: Sequence[Value], fields: Fields, notices: Notices
 ) -> None:
     """Change the names of speakers in a dialogue who have the same name and different ids.
@@ -103,7 +103,7 @@ def tell_apart(
     people: list[tuple[str, str]] = []
     for turn, own in zip(turns, cells, strict=True):
         speaker = turn.get("speaker")
-        key = fields.person_of(own)
+        key = fields.speaker_id_key(own)
         given = own[key] if key is not None else own.get(fields.of(own).get("speaker", ""))
         id = person_id(given) if key is not None or isinstance(given, dict) else ""
         people.append((id, speaker) if isinstance(speaker, str) else ("", ""))

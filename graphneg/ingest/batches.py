@@ -112,7 +112,7 @@ class Batch:
             # All graphs have been added above. Now compare the turns of each dialogue with its earlier turns,
             # to find repetitions.
             turns, responses = _with_graphs(dialogue, graphs)
-            self.graph_rows.mark_echoes(
+            self.graph_rows.mark_repetitions(
                 [(turn.speaker, turn.graph_id) for turn in turns if turn.graph_id is not None]
             )
             # Clauses and entities are computed from graphs, so a dialogue without graphs has none.
@@ -172,7 +172,7 @@ class Batch:
         ]
         return next(iter(named), "")[:80]
 
-    def takes(self, rows: int, size: int) -> bool:
+    def reserve_if_fits(self, rows: int, size: int) -> bool:
         """Reserve space for more rows if they fit into the batch. An empty batch takes any number of rows.
 
         Args:

@@ -266,7 +266,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
         command.unlink(missing_ok=True)
         with _naming_damage(self.folder / INDEX), ExitStack() as files:
             tables = _Tables(self.folder, files)
-            amount = self._index.amount("dialogues") + self._index.amount("graphs")
+            amount = self._index.row_count("dialogues") + self._index.row_count("graphs")
             progress.start("files", amount, "dialogues and graphs")
             for part in (_dialogues, _graphs, _clauses, _entities, _words, _sentences):
                 part(self._index, tables, progress)

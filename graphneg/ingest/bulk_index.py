@@ -218,7 +218,7 @@ class BulkIndex:
         self._tables.execute("INSERT OR IGNORE INTO marks VALUES (?, ?)", (name, value))
         return self._tables.execute("SELECT value FROM marks WHERE name = ?", (name,)).fetchone()[0]
 
-    def amount(self, table: str) -> int:
+    def row_count(self, table: str) -> int:
         """Count the rows of a table.
 
         Args:
@@ -543,7 +543,7 @@ class BulkIndex:
         return _Answer()
 
     def _opposites(self, opposites: Rows) -> _Answer:
-        before = self.amount("opposites")
+        before = self.row_count("opposites")
         for row in opposites:
             modified_kinds = None if row["modified_kinds"] is None else json.dumps(row["modified_kinds"])
             self._tables.execute(
@@ -557,7 +557,7 @@ class BulkIndex:
                 self._tables.execute(
                     "UPDATE terms SET opposites = 1, kind = ? WHERE text = ?", (row[f"{end}_kind"], row[end])
                 )
-        return _Answer(relationships=self.amount("opposites") - before)
+        return _Answer(relationships=self.row_count("opposites") - before)
 
     def _opposite_kinds(self, opposites: Rows) -> _Answer:
         for row in opposites:
@@ -570,7 +570,7 @@ class BulkIndex:
 
     def _frames(self, frames: Rows) -> _Answer:
         """Write frames (``load/frames``), or only the classes of existing frames (``lexicon/frames``)."""
-        before = self.amount("frames")
+        before = self.row_count("frames")
         for row in frames:
             # The statement lexicon/frames passes only the word classes of a frame. Keep its other properties.
             known = next(self._found("frames", "content", [row["id"]]), None)
@@ -582,7 +582,7 @@ class BulkIndex:
                 (row["id"], whole["lemma"], term, packed(whole | {"term": term})),
             )
             self._tables.execute("UPDATE terms SET frames = 1 WHERE text = ?", (term,))
-        return _Answer(nodes=self.amount("frames") - before)
+        return _Answer(nodes=self.row_count("frames") - before)
 
     def _frames_of(self, words: Sequence[str]) -> _Answer:
         return _Answer(
@@ -632,12 +632,12 @@ class BulkIndex:
     def _write_entries(self, entries: Rows) -> _Answer:
         # When a graph is added, properties of its nodes are computed with the lexicon. A later lexicon entry
         # would make them outdated, so refuse lexicon entries once a graph has been added.
-        if self.amount("graphs"):
+        if self.row_count("graphs"):
             raise InputError(_LATE_WORDS)
-        before = self.amount("entries")
+        before = self.row_count("entries")
         rows = [[row["id"], row["table"], json.dumps(row["cells"])] for row in entries]
         self._tables.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", rows)
-        return _Answer(nodes=self.amount("entries") - before)
+        return _Answer(nodes=self.row_count("entries") - before)
 
     def _none(self, **_: Any) -> _Answer:
         """Return no rows, for statements that a bulk load does not need, such as ``load/lock_dialogues``."""

@@ -72,7 +72,7 @@ class Message:
     speaker: str
     text: str
     thread: str = ""
-    person: str = ""
+    author_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +243,7 @@ def dialogue_of(item: Item, notices: Notices) -> Dialogue:
         The dialogue. Its attribute ``began`` is the time of the first message.
     """
     turns: Sequence[Message] = item.value.turns
-    people = [(one.person, one.speaker.strip()) for one in turns]
+    people = [(one.author_id, one.speaker.strip()) for one in turns]
     names = distinct_names(people)
     notices.count("dialogue", SAME_NAME, names != [name for _, name in people])
     utterances = (Utterance(at, names[at], one.text.strip()) for at, one in enumerate(turns))

@@ -31,7 +31,7 @@ from graphneg.ingest.content import ItemError, TruncatedError, chunks, encoding_
 from graphneg.ingest.delimited import DelimitedRow, certain_cells, read_rows
 from graphneg.ingest.fields import Fields, has_turns, is_utterance, require_columns, require_named_columns
 from graphneg.ingest.loader import LoadOptions
-from graphneg.ingest.nested import lifted
+from graphneg.ingest.nested import lift_paths
 from graphneg.ingest.reading import (
     LARGEST_ITEM,
     Item,
@@ -96,32 +96,32 @@ class Source(NamedTuple):
     once: bool = False
 
 
-def sources(given: Sequence[Any], loader: str, fields: Fields, options: LoadOptions) -> list[Source]:
+def sources(inputs: Sequence[Any], loader: str, fields: Fields, options: LoadOptions) -> list[Source]:
     """Return a `Source` for each file, split or Python object from which a loader is to read.
 
     Raises `InputError` if a file is missing, empty or unreadable.
 
     Args:
-        given: Paths, or Python objects that contain dialogues.
+        inputs: Paths, or Python objects that contain dialogues.
         loader: The name of the loader, for messages.
         fields: Look-up from a field, such as the text, to the key or column that contains it.
         options: Options for loading, such as the corpus and split.
 
     Returns:
-        The sources in the order of ``given``. For a folder, there may be several sources.
+        The sources in the order of ``inputs``. For a folder, there may be several sources.
     """
-    if not given:
+    if not inputs:
         input_paths((), loader)
     if options.encoding:
         _require_codec(options.encoding)
-    return [source for one in given for source in _sources(one, loader, fields, options)]
+    return [source for one in inputs for source in _sources(one, loader, fields, options)]
 
 
-def _sources(given: Any, loader: str, fields: Fields, options: LoadOptions) -> Iterator[Source]:
-    if not isinstance(given, Path):
-        yield from _of_object(given)
+def _sources(value: Any, loader: str, fields: Fields, options: LoadOptions) -> Iterator[Source]:
+    if not isinstance(value, Path):
+        yield from _of_object(value)
         return
-    [path] = input_paths([given], loader)
+    [path] = input_paths([value], loader)
     if path.is_dir():
         yield from _saved(path, options)
         return
@@ -219,7 +219,7 @@ def _is_document(first: str, second: str, fields: Fields) -> bool:
         # [["Hi.", "Ho."]] on one line is a document. Two such lines are JSON Lines with two dialogues.
         return not second.startswith("[")
     return not second and not (
-        has_turns(lifted(value, fields), fields) or is_utterance(lifted(value, fields), fields)
+        has_turns(lift_paths(value, fields), fields) or is_utterance(lift_paths(value, fields), fields)
     )
 
 
@@ -235,7 +235,7 @@ def _document(path: Path, fields: Fields, options: LoadOptions, progress: Progre
     except (TruncatedError, ValueError, RecursionError):
         _require_rows(path, whole[:_BEGINNING].decode("utf-8", "replace"))
         return _without_scalars(path, json_items(path, progress, encoding), options)
-    if not has_turns(lifted(value, fields), fields) and (rows := frame_rows(value, fields)) is None:
+    if not has_turns(lift_paths(value, fields), fields) and (rows := frame_rows(value, fields)) is None:
         return _without_scalars(path, json_items(path, progress, encoding), options)
     # The file was read above without a progress display. Advance the display by reading the file once more.
     list(chunks(path, progress, encoding))
@@ -244,7 +244,7 @@ def _document(path: Path, fields: Fields, options: LoadOptions, progress: Progre
         value = parse_json(whole.decode("utf-8"))
     except ItemError as reason:
         return iter([Rejected(f"{path}:1", str(reason))])
-    if has_turns(lifted(value, fields), fields):
+    if has_turns(lift_paths(value, fields), fields):
         return iter([Item(f"{path}:1", 0, "", value)])
     rows = frame_rows(value, fields) or []
     return (Item(f"{path}:row {number + 1}", number, "", row) for number, row in enumerate(rows))
@@ -399,7 +399,7 @@ def _missing_columns(place: str, columns: Sequence[str], fields: Fields) -> Inpu
 
 def _has_dialogue(cells: Mapping[str, str], fields: Fields) -> bool:
     """Return whether a cell contains a list of turns, or several lines, which may be a transcript."""
-    texts = (cells[key] for key in fields.texts_of(cells))
+    texts = (cells[key] for key in fields.text_keys(cells))
     return any(isinstance(decoded(text), list) or "\n" in text.strip() for text in texts)
 
 
@@ -619,33 +619,33 @@ def _row(place: str, number: int, cells: Callable[[], Any]) -> Item | Rejected:
 # Python objects
 
 
-def _of_object(given: Any) -> Iterator[Source]:
+def _of_object(value: Any) -> Iterator[Source]:
     """Yield a `Source` for a list of dicts, a DataFrame or a data set, or for each split of a mapping."""
-    if isinstance(given, Mapping):
-        parts = cast("Mapping[Any, Any]", given)
+    if isinstance(value, Mapping):
+        parts = cast("Mapping[Any, Any]", value)
         # {"train": data set, "test": data set}: the keys are names of splits. A mapping with any string,
         # number or list as a value is a single dialogue instead.
         if parts and not any(isinstance(part, str | int | float | list | None) for part in parts.values()):
             for split, part in parts.items():
                 yield from (source._replace(split=str(split)) for source in _of_object(part))
             return
-        given = [parts]
-    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        value = [parts]
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         raise InputError(
-            f"the loader 'dialogues' can't read {type(given).__name__!r}: pass a path, a list of dicts, a "
+            f"the loader 'dialogues' can't read {type(value).__name__!r}: pass a path, a list of dicts, a "
             "DataFrame or a data set"
         )
-    name = str(getattr(getattr(given, "info", None), "dataset_name", None) or "dialogues")
-    split = str(getattr(given, "split", None) or "all")
+    name = str(getattr(getattr(value, "info", None), "dataset_name", None) or "dialogues")
+    split = str(getattr(value, "split", None) or "all")
     split = split if re.fullmatch(r"\w+", split) else "all"
-    yield Source("data", name, split, partial(_of_rows, given), once=iter(given) is given)
+    yield Source("data", name, split, partial(_of_rows, value), once=iter(value) is value)
 
 
-def _of_rows(given: Iterable[Any], progress: Progress) -> Entries:
-    length = len(cast("Any", given)) if hasattr(given, "__len__") else None
+def _of_rows(rows: Iterable[Any], progress: Progress) -> Entries:
+    length = len(cast("Any", rows)) if hasattr(rows, "__len__") else None
     progress.start("data", length, "rows")
     try:
-        for number, row in enumerate(_frame_rows(given) if hasattr(given, "columns") else given):
+        for number, row in enumerate(_frame_rows(rows) if hasattr(rows, "columns") else rows):
             yield _row(f"data:row {number + 1}", number + 1, lambda row=row: row)
             progress.advance(1)
     finally:

@@ -327,7 +327,7 @@ def exported_dialogue(item: Item, options: LoadOptions) -> Dialogue:
     )
 
 
-def _parses(given: Sequence[_Parse]) -> tuple[ParserGraph, ...]:
+def _parses(parses: Sequence[_Parse]) -> tuple[ParserGraph, ...]:
     return tuple(
         ParserGraph(
             one.parser,
@@ -336,7 +336,7 @@ def _parses(given: Sequence[_Parse]) -> tuple[ParserGraph, ...]:
             {k: (start, end) for k, start, end in one.spans},
             tuple(one.warnings),
         )
-        for one in given
+        for one in parses
     )
 
 

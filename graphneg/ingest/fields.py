@@ -214,7 +214,7 @@ class Fields:
             elif (name := next((name for name in names if name in plain), None)) is not None:
                 yield field, plain[name]
 
-    def notes_of(self, keys: Iterable[str]) -> Sequence[str]:
+    def internal_note_keys(self, keys: Iterable[str]) -> Sequence[str]:
         """Return all keys whose values may say whether a message is an internal note.
 
         Args:
@@ -263,7 +263,7 @@ class Fields:
         first = cast("list[Any]", value)[:1]
         return not any(has_turns(one, self) for one in first)
 
-    def exchange_of(self, keys: Iterable[str]) -> tuple[str, str] | None:
+    def question_and_answer_columns(self, keys: Iterable[str]) -> tuple[str, str] | None:
         """Return the columns of a table whose rows contain two messages each: a question and an answer.
 
         Args:
@@ -279,7 +279,7 @@ class Fields:
         # If a third column contains the text, columns such as "user" and "answer" do not contain messages.
         return (first, second) if text in (None, first, second) else None
 
-    def series_of(self, keys: Iterable[str]) -> list[str]:
+    def numbered_turn_columns(self, keys: Iterable[str]) -> list[str]:
         """Return the columns of a table that contain one turn each, such as ``utterance_1``, ``utterance_2``.
 
         Args:
@@ -295,7 +295,7 @@ class Fields:
                 stems.setdefault(numbered[1], []).append(key)
         return next((some for some in stems.values() if len(some) > 2), [])
 
-    def texts_of(self, value: Value) -> list[str]:
+    def text_keys(self, value: Value) -> list[str]:
         """Return the keys whose values may be the text of a message or a whole transcript.
 
         Args:
@@ -348,7 +348,7 @@ class Fields:
             self._clocks[keys] = date, clock
         return self._clocks[keys]
 
-    def person_of(self, keys: Iterable[str]) -> str | None:
+    def speaker_id_key(self, keys: Iterable[str]) -> str | None:
         """Return the key that contains the id of the speaker, if another key contains the name.
 
         >>> Fields({}).person_of(["author_id", "author_name", "text"])
@@ -582,12 +582,12 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
     if missing:
         # A file that is a single dialogue needs no dialogue column. The message says how to declare that.
         alone = "; if all rows are one dialogue, use --map dialogue=" if missing == ["dialogue"] else ""
-        if "text" in missing and (pair := fields.exchange_of(columns)) is not None:
+        if "text" in missing and (pair := fields.question_and_answer_columns(columns)) is not None:
             raise InputError(
                 f"{place}: the table lacks the column text; its columns {pair[0]!r} and {pair[1]!r} look "
                 "like two messages in one row: write one row for each message, with a column for the speaker"
             )
-        if "text" in missing and (series := fields.series_of(columns)):
+        if "text" in missing and (series := fields.numbered_turn_columns(columns)):
             raise InputError(
                 f"{place}: the table lacks the column text; its columns {series[0]!r} to {series[-1]!r} look "
                 "like the turns of a dialogue: write one row for each turn, with a column for the dialogue"

@@ -119,7 +119,7 @@ class NoteFinder:
         """The ambiguous columns, such as ``type``, that mark internal notes in this file."""
         found, unknown, texts = set[str](), dict[str, None](), set[str]()
         for cells in self._messages():
-            for key in self._fields.notes_of(cells):
+            for key in self._fields.internal_note_keys(cells):
                 if key in texts or _is_certain(key):
                     continue
                 # A column "Internal note" may contain the text of a note instead of yes or no. A long value
@@ -148,7 +148,7 @@ class NoteFinder:
         Returns:
             The columns. Columns whose values show that they mean something else are left out.
         """
-        return [key for key in self._fields.notes_of(cells) if self._marks(key)]
+        return [key for key in self._fields.internal_note_keys(cells) if self._marks(key)]
 
     def _marks(self, key: str) -> bool:
         return "internal" in self._fields.named_by_user or _is_certain(key) or key in self._marking

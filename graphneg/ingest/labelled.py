@@ -57,7 +57,7 @@ class JudgedResponse:
     id: str
     utterances: tuple[str, ...]
     speakers: tuple[str, ...]
-    earlier: int
+    contradicted_index: int
     generator: str
     votes: int
 
@@ -72,9 +72,9 @@ class JudgedResponse:
         return self.utterances[-1]
 
     @property
-    def said(self) -> str:
+    def contradicted_text(self) -> str:
         """The earlier utterance that the response may contradict."""
-        return self.utterances[self.earlier]
+        return self.utterances[self.contradicted_index]
 
     @property
     def label(self) -> int | None:
@@ -122,7 +122,7 @@ def labelled_lines(labelled: Iterable[JudgedResponse]) -> Iterator[str]:
         One line per response.
     """
     for line in labelled:
-        pair = [line.earlier, len(line.utterances) - 1]
+        pair = [line.contradicted_index, len(line.utterances) - 1]
         values = (list(line.utterances), list(line.speakers), pair, line.generator, line.votes)
         yield json_line(dict(zip(KEYS, values, strict=True)))
 

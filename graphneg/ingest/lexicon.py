@@ -19,7 +19,7 @@ from graphneg.amr.facts import NAMES, facts
 from graphneg.english.lexicon import Lexicon, english, usable_antonyms
 from graphneg.english.words import is_foreign
 from graphneg.ingest.discourse import dialogue_of, write_discourse
-from graphneg.ingest.rows import Row, digest, move_rows, term_of, term_row
+from graphneg.ingest.rows import Row, digest, scale_rows, term_of, term_row
 from graphneg.model import LexiconEntry
 from graphneg.store.connection import Store
 from graphneg.store.dialogues import QueryRunner, read_graphs
@@ -177,7 +177,7 @@ def write_terms(tx: ManagedTransaction, texts: Iterable[str], lexicon: Lexicon) 
         The statements. Pass them to `finish`, which waits for their results.
     """
     known = sorted(set(texts))
-    moves = move_rows(known, lexicon)
+    moves = scale_rows(known, lexicon)
     # Sort the terms, so that concurrent transactions lock them in the same order.
     known = sorted({*known, *(row["to"] for row in moves)})
     sent = [send(tx, "load/terms", terms=[term_row(text, lexicon) for text in known])]

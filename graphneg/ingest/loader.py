@@ -189,17 +189,17 @@ def get_loader(name: str) -> Loader:
         return loaded()
 
 
-def require_loader(given: Any) -> Loader:
+def require_loader(loader: Any) -> Loader:
     """Check that an object is a loader. Raises `InputError` if it is not.
 
     Args:
-        given: The object to check.
+        loader: The object to check.
 
     Returns:
         The object that was passed.
     """
-    require_object("loader", given, ("name", "read(paths, options)"), InputError)
-    return given
+    require_object("loader", loader, ("name", "read(paths, options)"), InputError)
+    return loader
 
 
 def read_records(loader: Loader, paths: Sequence[Any], options: LoadOptions) -> Iterator[Record]:

@@ -28,7 +28,7 @@ _SEEN = 50
 _KNOWN = Fields({})
 
 
-def lifted(value: Any, fields: Fields) -> Any:
+def lift_paths(value: Any, fields: Fields) -> Any:
     """Return an entry in which the values that the user named with a path have this path as their key.
 
     Args:

@@ -30,8 +30,8 @@ from graphneg.ingest.assumptions import (
     IdNotice,
     SpeakerNotice,
     counted_turn,
+    distinguish_speakers,
     report_missing_time,
-    tell_apart,
     textless_turn,
 )
 from graphneg.ingest.content import ItemError
@@ -51,7 +51,7 @@ from graphneg.ingest.reading import MOST_PARTS, Item, UnreadRow
 from graphneg.ingest.spill import RowStore, Threads, is_interleaved, parent_names
 from graphneg.ingest.times import Dates
 from graphneg.ingest.values import id_text, unwrap_extended_json, utterance_fields
-from graphneg.ingest.withdrawn import withdrawn
+from graphneg.ingest.withdrawn import withdrawal_reason
 from graphneg.model import Rejected
 
 Entries = Iterator[Item | Rejected]
@@ -155,7 +155,7 @@ class RowReader:
         self._dates = Dates(lambda: self._times(read()), self._file, self._notices, self._date_order)
         self._notes = NoteFinder(self._fields, self._notices, lambda: _cells(read()))
         threads = self._threads(read()) if self._is_threaded else None
-        are_groups = threads is not None and threads.are_groups()
+        are_groups = threads is not None and threads.refer_to_dialogues()
         if are_groups:
             self._is_threaded, threads = False, None
         elif threads is not None:
@@ -195,13 +195,13 @@ class RowReader:
             self._notices.say(
                 f"{self._file}: no dialogue column, so messages that answer each other form a dialogue"
             )
-        if (pair := self._fields.exchange_of(self._first)) is not None:
+        if (pair := self._fields.question_and_answer_columns(self._first)) is not None:
             other = next(key for key in pair if key != self._known.get("text"))
             self._notices.say(
                 f"{self._file}: {other!r} looks like the other message of each row, which is kept as an "
                 "attribute: to load both as turns, write one row for each message"
             )
-        series = self._fields.series_of(self._first)
+        series = self._fields.numbered_turn_columns(self._first)
         if self._known.get("text") in series:
             self._notices.say(
                 f"{self._file}: {series[0]!r} to {series[-1]!r} look like the turns of a dialogue: to load "
@@ -381,14 +381,16 @@ class RowReader:
             if "text" not in self._of(row) and "text" in self._known:
                 turns.append(textless_turn(cells, self._notices))
                 continue
-            if kind := withdrawn(cells, self._fields):
+            if kind := withdrawal_reason(cells, self._fields):
                 turns.append(counted_turn(kind, self._notices))
                 continue
             self._speakers.count(cells, self._notes.columns(cells))
             others = {key: cell for key, cell in cells.items() if key not in used and cell not in (None, "")}
             note = {"internal": True} if self._notes.is_note(cells) else {}
             turns.append(others | utterance_fields(cells, self._of(row)) | note)
-        tell_apart(turns, [cast("Value", row.cells) for row in ordered], self._fields, self._notices)
+        distinguish_speakers(
+            turns, [cast("Value", row.cells) for row in ordered], self._fields, self._notices
+        )
         value = {"id": first.dialogue or str(self._number), "turns": turns}
         return Item(
             first.place, self._number, first.dialogue, value | ({"split": first.split} if first.split else {})

@@ -336,7 +336,7 @@ class GraphRows:
             # In PENMAN notation, a reentrancy mentions a variable again. It is an edge, but not another node.
             self._role(first, mention.parent, mention.target, mention.role, properties)
 
-    def mark_echoes(self, turns: Sequence[tuple[str, str]]) -> None:
+    def mark_repetitions(self, turns: Sequence[tuple[str, str]]) -> None:
         """Mark the nodes that repeat what was said in an earlier turn of the dialogue.
 
         Args:
@@ -401,7 +401,7 @@ def term_row(text: str, lexicon: Lexicon) -> Row:
     return known | {"noun_class": noun_cluster(text)}
 
 
-def move_rows(texts: Iterable[str], lexicon: Lexicon) -> list[Row]:
+def scale_rows(texts: Iterable[str], lexicon: Lexicon) -> list[Row]:
     """Return, for each word on a scale, another word on the same scale, such as another day of the week.
 
     >>> move_rows(["monday"], english())

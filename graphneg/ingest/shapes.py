@@ -26,8 +26,8 @@ from graphneg.ingest.assumptions import (
     IdNotice,
     SpeakerNotice,
     counted_turn,
+    distinguish_speakers,
     report_missing_time,
-    tell_apart,
     textless_turn,
 )
 from graphneg.ingest.content import ItemError
@@ -51,7 +51,7 @@ from graphneg.ingest.row_dialogues import RowReader
 from graphneg.ingest.spill import RowStore
 from graphneg.ingest.times import Dates, possible_orders
 from graphneg.ingest.values import id_text, unwrap_extended_json, utterance_fields
-from graphneg.ingest.withdrawn import withdrawn
+from graphneg.ingest.withdrawn import withdrawal_reason
 from graphneg.model import Rejected
 from graphneg.progress import NoProgress, Progress
 
@@ -116,7 +116,7 @@ def dialogue_values(
         # entries: rows may be in any order; dialogues may have ids although the first one has none; "03/04"
         # may be in March or in April; and a column of message kinds may mark internal notes.
         has_dates = any(map(possible_orders, _times_of(entry, fields)))
-        has_kinds = any(map(fields.notes_of, _messages(entry, fields)))
+        has_kinds = any(map(fields.internal_note_keys, _messages(entry, fields)))
         if once and (are_rows or has_dates or has_kinds or not _has_id(entry, fields)):
             again = _kept(entries)
             entries = again()
@@ -349,7 +349,7 @@ class _ObjectReader:
             if spoken and not self._has_text(cells):
                 turns.append(textless_turn(cells, self._notices))
                 continue
-            if kind := withdrawn(cells, self._fields):
+            if kind := withdrawal_reason(cells, self._fields):
                 turns.append(counted_turn(kind, self._notices))
                 continue
             used = {known[field] for field in ("text", "speaker", "amr") if field in known}
@@ -360,7 +360,9 @@ class _ObjectReader:
         order = self._order(given, name, spoken)
         # If several people have the same name, rename all but the one who speaks first.
         objects = [at for at in order if isinstance(given[at], dict)]
-        tell_apart([turns[at] for at in objects], [given[at] for at in objects], self._fields, self._notices)
+        distinguish_speakers(
+            [turns[at] for at in objects], [given[at] for at in objects], self._fields, self._notices
+        )
         return [turns[at] for at in order], found
 
     def _has_text(self, turn: Any) -> bool:

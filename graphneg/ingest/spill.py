@@ -205,7 +205,7 @@ class Threads:
         rows = self._db.execute("SELECT answered FROM messages WHERE answered IS NOT NULL")
         return sum(self._spelling(_name(answered)) is None for (answered,) in rows)
 
-    def are_groups(self) -> bool:
+    def refer_to_dialogues(self) -> bool:
         """Return whether messages refer to their dialogue instead of the message that they answer.
 
         Returns:

@@ -72,7 +72,9 @@ _MODEL_BLOCKS = {
 _SPOILT = "with HTML entities or spaces inserted by a tokeniser"
 
 
-def drop_unspoken_turns(dialogue: Dialogue, options: LoadOptions, unnamed: Collection[int] = ()) -> Dialogue:
+def drop_non_conversation_turns(
+    dialogue: Dialogue, options: LoadOptions, unnamed: Collection[int] = ()
+) -> Dialogue:
     """Return the dialogue without empty turns, internal notes, system prompts and tool messages.
 
     The remaining turns are renumbered. If the turn that a response answers was removed, the response is

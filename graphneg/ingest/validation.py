@@ -28,7 +28,7 @@ from graphneg.ingest.loader import LoadOptions, check_format
 from graphneg.ingest.reading import Item, files_within, input_files, json_lines, split_of
 from graphneg.ingest.rows import graph_digest, text_key, utterance_id
 from graphneg.ingest.spill import IdSet
-from graphneg.ingest.turns import drop_unspoken_turns
+from graphneg.ingest.turns import drop_non_conversation_turns
 from graphneg.model import AmrGraph, Dialogue, GraphText, Record, Rejected, Utterance
 from graphneg.plugins import plugin_errors
 from graphneg.progress import Progress
@@ -204,14 +204,14 @@ def named(
         unnamed: The numbers of the turns that name no speaker, for which the speakers A and B are assumed.
 
     Returns:
-        The dialogue with the id ``corpus/split/name``, after `drop_unspoken_turns` has removed turns.
+        The dialogue with the id ``corpus/split/name``, after `drop_non_conversation_turns` has removed turns.
     """
     corpus, split = dialogue.corpus or corpus, dialogue.split or split
     # If graphneg wrote the file, the id already has the form "corpus/split/name". Keep only the name.
     name = dialogue.id.removeprefix(f"{corpus}/{split}/")
     corpus, split = options.corpus or corpus, options.split or split
     whole = replace(dialogue, id=f"{corpus}/{split}/{name}", corpus=corpus, split=split)
-    return drop_unspoken_turns(whole, options, unnamed)
+    return drop_non_conversation_turns(whole, options, unnamed)
 
 
 def dialogues_of(
@@ -461,7 +461,7 @@ class GraphDialogues:
     corpus: str
     split: str
     turns: int
-    made: int = 0
+    dialogue_count: int = 0
     pending: list[Utterance] = field(default_factory=list[Utterance])
     places: dict[str, str] = field(default_factory=dict[str, str])
 
@@ -479,20 +479,20 @@ class GraphDialogues:
         # A file of graphs names no speakers, so A and B take turns.
         self.pending.append(Utterance(turn, "AB"[turn % 2], (text.text or "").strip(), amr=text.penman))
         if len(self.pending) == self.turns:
-            yield from self.rest()
+            yield from self.remaining_dialogue()
 
-    def rest(self) -> Iterator[Dialogue]:
+    def remaining_dialogue(self) -> Iterator[Dialogue]:
         """Yield a last, shorter dialogue with the turns that were read after the last full one, if any."""
         if self.pending:
             # Mark the dialogue as made from a file of graphs. Graphs from other files are then not assigned
             # to its turns, even if their texts are the same.
             attributes = {"made_of": "graphs"}
             yield Dialogue(self._id(), self.corpus, self.split, tuple(self.pending), attributes=attributes)
-            self.made += 1
+            self.dialogue_count += 1
             self.pending = []
 
     def _id(self) -> str:
-        return f"{self.corpus}/{self.split}/{self.made}"
+        return f"{self.corpus}/{self.split}/{self.dialogue_count}"
 
 
 def assign_graphs(

@@ -226,7 +226,7 @@ def is_part(value: Mapping[str, Any]) -> bool:
     return isinstance(value.get("type"), str) or "text" in value or not _PARTS.keys().isdisjoint(value)
 
 
-def unsaid_of(value: Any) -> list[str]:
+def unsaid_kinds(value: Any) -> list[str]:
     """Return the kinds of content parts, such as ``image``, that `message_text` leaves out.
 
     >>> unsaid_of([{"type": "text", "text": "Look."}, {"type": "image_url", "image_url": {}}, {"type": "x"}])
@@ -261,13 +261,13 @@ def kinds_without_text(cells: Mapping[str, Any], content: Any) -> list[tuple[str
         content: The value that should contain its text.
 
     Returns:
-        Pairs of a kind and a number; empty if nothing is found. Kinds that `unsaid_of` finds in ``content``
-        are not included.
+        Pairs of a kind and a number; empty if nothing is found. Kinds that `unsaid_kinds` finds in
+        ``content`` are not included.
     """
     calls = [(kind, found) for key, kind in INSTEAD_OF_TEXT.items() if (found := cells.get(key))]
     if calls:
         return [(kind, len(cast("list[Any]", one)) if isinstance(one, list) else 1) for kind, one in calls]
-    if unsaid_of(content):
+    if unsaid_kinds(content):
         return []
     return [(kind, 1) for kind, key in _without_text() if cells.get(key)][:1]
 
@@ -400,7 +400,7 @@ def utterance_fields(cells: Mapping[str, Any], known: Mapping[str, str]) -> dict
         content = content_of(cells, known["text"])
         said["text"] = message_text(content)
         is_blank = isinstance(said["text"], str) and not said["text"].strip()
-        if is_blank and (unsaid_of(content) or kinds_without_text(cells, content)):
+        if is_blank and (unsaid_kinds(content) or kinds_without_text(cells, content)):
             said[COUNTED] = True
     for field, value in (
         ("speaker", speaker_name(cells.get(known.get("speaker", "")))),

@@ -30,7 +30,7 @@ class _Mark(NamedTuple):
     beside: frozenset[str]
 
 
-def withdrawn(cells: Value, fields: Fields) -> str:
+def withdrawal_reason(cells: Value, fields: Fields) -> str:
     """Return why a message is not part of the conversation.
 
     Args:

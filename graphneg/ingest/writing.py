@@ -76,7 +76,7 @@ from graphneg.model import (
 from graphneg.shards import Shard
 from graphneg.store.connection import WriteConflict, is_of_content
 from graphneg.store.statements import RunningStatement, run, run_counted, send
-from graphneg.workers import fewer_collections, sooner_switches
+from graphneg.workers import collect_garbage_rarely, shorten_switch_interval
 
 MAX_DIALOGUE_BYTES = 12_000_000
 """Maximum estimated size of a dialogue in bytes. It must fit into one message to the embedded server (16
@@ -112,16 +112,17 @@ class Outcome:
     present: Counter[str] = field(default_factory=Counter[str])
     rejected: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
-    def count(self, kind: str, new: int, given: int) -> None:
+    def count(self, kind: str, new: int, existing: int) -> None:
         """Count new and already stored records of one kind.
 
         Args:
             kind: The kind, such as ``opposites``.
             new: The number of records that were new and have been written.
-            given: The number of records in the batch. The records that are not new were already in the store.
+            existing: The number of records in the batch. The records that are not new were already in the
+            store.
         """
         self.written[kind] += new
-        self.present[kind] += given - new
+        self.present[kind] += existing - new
 
     def is_new(self, kind: str, stored: Mapping[str, str], id: str, content: str, name: str) -> bool:
         """Return whether a record is new. A record with a stored id is counted as present or rejected.
@@ -309,7 +310,7 @@ def write_records(
     began = time.monotonic()
     writer = _Writer(store, report, grouping)
     try:
-        with fewer_collections(), sooner_switches():
+        with collect_garbage_rarely(), shorten_switch_interval():
             for record in records:
                 writer.add(record)
             writer.finish()
@@ -373,7 +374,7 @@ def _held(records: Iterable[Record], shard: Shard) -> Iterator[Record]:
                     f"{record.place}: its ::id, {record.id!r}, is not the id of an utterance (such as "
                     "everyday/test/1#3), so its shard is not known: load the file without a shard"
                 )
-        if of is None or shard.holds(of):
+        if of is None or shard.contains(of):
             yield record
 
 
@@ -438,7 +439,7 @@ class _Writer:
     def finish(self) -> None:
         """Send the remaining records to the writing thread. `close` waits until they are written."""
         self._place_texts()
-        for dialogue in self._grouping.rest():
+        for dialogue in self._grouping.remaining_dialogue():
             self._add_dialogue(dialogue)
         self._flush()
         if self._entries:
@@ -572,7 +573,7 @@ class _Writer:
         return reason is None
 
     def _room(self, rows: int, size: int) -> None:
-        while not self._batch.takes(rows, size):
+        while not self._batch.reserve_if_fits(rows, size):
             self._flush()
 
     def _write(self, batch: Batch) -> bool:

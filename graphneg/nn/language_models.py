@@ -188,7 +188,7 @@ class LanguageModel(ABC):
             The index, from 0.
         """
 
-    def score(self, texts: Sequence[str], given: Sequence[str] | None = None) -> list[float]:
+    def score(self, texts: Sequence[str], sources: Sequence[str] | None = None) -> list[float]:
         """Return the mean negative log-likelihood of each text, in nats per token.
 
         A lower score means a more likely text. The exponential of a score is the perplexity. The score of an
@@ -199,14 +199,14 @@ class LanguageModel(ABC):
 
         Args:
             texts: The texts to score.
-            given: The source of each text, which the model reads first and which is not scored; None for no
+            sources: The source of each text, which the model reads first and which is not scored; None for no
                 sources. For a backward model, which reads from right to left, the source is the text that
                 follows the scored text.
 
         Returns:
             The score of each text.
         """
-        return self._apply_in_batches(texts, given, self.losses, float("inf"))
+        return self._apply_in_batches(texts, sources, self.losses, float("inf"))
 
     def decode(self, tokens: Tokens) -> str:
         """Convert tokens into text, without special tokens and surrounding white space.

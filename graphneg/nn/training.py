@@ -30,7 +30,7 @@ from graphneg.errors import InputError
 from graphneg.hashing import fingerprint
 from graphneg.nn.models import INSTALL
 from graphneg.progress import NoProgress, Progress
-from graphneg.records.runs import RunNote, noted_facts, read_own_note
+from graphneg.records.runs import RunNote, read_own_note, read_unverified_note
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -259,7 +259,7 @@ def open_run(folder: str | Path, facts: Sequence[Any], overwrite: bool = False) 
 def _model_config(folder: Path) -> dict[str, Any]:
     """Return the configuration of a model. Raise an error if ``config.json`` does not describe a model."""
     config = folder / _CONFIG
-    read = noted_facts(config)
+    read = read_unverified_note(config)
     if not any(key in read for key in _MODEL_KEYS):
         raise InputError(f"{config}: not a model file, so nothing is overwritten; choose another folder")
     return read

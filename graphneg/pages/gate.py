@@ -377,11 +377,11 @@ async def body(request: Request, most: int = MOST_BYTES, seconds: float = UPLOAD
 _KEY = secrets.token_bytes(32)
 
 
-def _equal_in_constant_time(given: str, secret: str) -> bool:
+def _equal_in_constant_time(text: str, secret: str) -> bool:
     # Compare digests, which all have the same length, so that the duration of the comparison does not reveal
     # the length of the secret. The random key prevents an attacker from predicting the digest of a text.
     digests = (
-        hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=_KEY).digest() for text in (given, secret)
+        hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=_KEY).digest() for text in (text, secret)
     )
     return hmac.compare_digest(*digests)
 

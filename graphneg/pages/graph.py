@@ -143,7 +143,7 @@ class GraphView:
             return self._pages.render(request, "graph/start.html", **self._start())
         limit = integer_value(request.query_params, "limit", SHIFTS)
         around = neighbourhood(self._store, topic, limit, 1)
-        drawn = around_drawn(around)
+        drawn = draw_neighbours(around)
         return self._pages.render(request, "graph/topic.html", around=around, drawn=drawn, limit=limit)
 
     def _behind(self, request: Request) -> Response:
@@ -174,7 +174,7 @@ class GraphView:
             if not self._edges or version != self._edges_version:
                 self._edges, self._edges_version = read_edges(self._store), version
         return JSONResponse(
-            commonest_drawn(self._edges, integer_value(request.query_params, "topics", TOPICS))
+            draw_frequent_topics(self._edges, integer_value(request.query_params, "topics", TOPICS))
         )
 
     async def _queries(self, request: Request) -> Response:
@@ -285,19 +285,19 @@ def _retrieve_error(asked: asyncio.Future[dict[str, Any]]) -> None:
 def _template_values(rows: Rows) -> dict[str, Any]:
     """Return the values for the HTML template: the rows, the texts of the shown cells, and a drawing."""
     cells = [[_cell(written(row[name])) for name in rows.columns] for row in rows[:ROWS]]
-    return {"rows": rows, "cells": cells, "drawn": rows_drawn(rows)}
+    return {"rows": rows, "cells": cells, "drawn": draw_rows(rows)}
 
 
 def _cell(text: str) -> str:
     return text if len(text) <= CELL else f"{text[:CELL]}… (the first {CELL:,} of {len(text):,} characters)"
 
 
-def values_of(query: NamedQuery, given: Mapping[str, str]) -> dict[str, Any]:
+def values_of(query: NamedQuery, fields: Mapping[str, str]) -> dict[str, Any]:
     """Parse the values of a named query's parameters, which a visitor has typed into a form.
 
     Args:
         query: The named query, with its parameters.
-        given: A dictionary from the names of the form's fields to what was typed.
+        fields: A dictionary from the names of the form's fields to what was typed.
 
     Returns:
         A dictionary from the names of parameters to their values. Parameters whose field is empty are left
@@ -305,13 +305,13 @@ def values_of(query: NamedQuery, given: Mapping[str, str]) -> dict[str, Any]:
     """
     values: dict[str, Any] = {}
     for parameter in query.parameters:
-        text = given.get(parameter.name, "").strip()
+        text = fields.get(parameter.name, "").strip()
         if text:
             values[parameter.name] = text if parameter.is_text else _json(parameter.name, text)
     return values
 
 
-def around_drawn(around: Neighbourhood) -> Drawn:
+def draw_neighbours(around: Neighbourhood) -> Drawn:
     """Draw a topic with its shifts: shifts to the topic start at the left, shifts from it end at the right.
 
     Args:
@@ -320,16 +320,17 @@ def around_drawn(around: Neighbourhood) -> Drawn:
     Returns:
         The drawing as JSON values, with the topic in the middle.
     """
-    sides = {shift.focus: -1 for shift in around.comes_from}
+    sides = {shift.focus: -1 for shift in around.incoming_shifts}
     # A topic with shifts in both directions is drawn on the right.
-    sides |= {shift.perspective: 1 for shift in around.moves_to} | {around.topic: 0}
+    sides |= {shift.perspective: 1 for shift in around.outgoing_shifts} | {around.topic: 0}
     edges = [
-        (shift.focus, shift.perspective, shift.count) for shift in (*around.moves_to, *around.comes_from)
+        (shift.focus, shift.perspective, shift.count)
+        for shift in (*around.outgoing_shifts, *around.incoming_shifts)
     ]
     return _draw_shifts(edges, sides)
 
 
-def commonest_drawn(edges: Iterable[Edge], topics: int) -> Drawn:
+def draw_frequent_topics(edges: Iterable[Edge], topics: int) -> Drawn:
     """Draw the most frequent topics of the shift graph, and the most frequent shifts between them.
 
     Args:
@@ -350,7 +351,7 @@ def commonest_drawn(edges: Iterable[Edge], topics: int) -> Drawn:
     return _draw_shifts(sorted(among, key=lambda edge: (-edge[2], edge))[:MOST_SHIFTS], sides)
 
 
-def rows_drawn(rows: Rows) -> Drawn | None:
+def draw_rows(rows: Rows) -> Drawn | None:
     """Draw the shifts in the rows of a query's result. Without shifts, draw the nodes and relationships.
 
     A row with the columns ``focus`` and ``perspective`` describes a shift. A row with the columns ``topics``

@@ -191,7 +191,7 @@ class NegativesIndex:
             [kind, OFFERED],
         )
 
-    def spreads(self) -> list[ScoreDistribution]:
+    def score_distributions(self) -> list[ScoreDistribution]:
         """Return the distribution of each score.
 
         Returns:
@@ -295,7 +295,7 @@ class NegativesIndex:
         query = "SELECT n FROM negatives WHERE dialogue = (SELECT dialogue FROM negatives WHERE n = ?)"
         return self._others(query, n, amount)
 
-    def kept(self, least: Mapping[str, float], most: Mapping[str, float]) -> tuple[int, int]:
+    def count_within(self, least: Mapping[str, float], most: Mapping[str, float]) -> tuple[int, int]:
         """Count the wrong responses whose scores are within limits.
 
         A response that has no value for a score counts as being within the limits of this score.

@@ -69,7 +69,7 @@ class Threshold:
     """
 
     meaning: str
-    side: str
+    kept_side: str
     options: str = ""
     model: str = ""
     refusal: str = ""
@@ -206,11 +206,11 @@ class NegativesView:
         if not self._indexes:
             return self._pages.render(request, "negatives/empty.html")
         state = {name: value for name, value in request.query_params.items() if value}
-        file = integer_value(state, "file", 0, least=0)
+        file = integer_value(state, "file", 0, minimum=0)
         index = self._index(file)
-        scores = [spread.score for spread in index.spreads()]
+        scores = [spread.score for spread in index.score_distributions()]
         asked = _filter(state, scores)
-        start = integer_value(state, "start", 0, least=0)
+        start = integer_value(state, "start", 0, minimum=0)
         order, descending = (
             choice_value(state, "sort", scores),
             choice_value(state, "way", ["down"]) == "down",
@@ -238,17 +238,17 @@ class NegativesView:
             start=start,
             step=ROWS,
             address=address,
-            histograms=[_histogram(spread) for spread in index.spreads()],
+            histograms=[_histogram(spread) for spread in index.score_distributions()],
             command=shlex.join(["graphneg", "select", _path_to_show(index.source), "-o", "chosen.jsonl"]),
         )
 
     def _kept(self, request: Request) -> Response:
         state = dict(request.query_params)
-        index = self._index(integer_value(state, "file", 0, least=0))
-        ranges = _filter(state, [spread.score for spread in index.spreads()]).ranges
+        index = self._index(integer_value(state, "file", 0, minimum=0))
+        ranges = _filter(state, [spread.score for spread in index.score_distributions()]).ranges
         least = {score: low for score, (low, _) in ranges.items() if low is not None}
         most = {score: high for score, (_, high) in ranges.items() if high is not None}
-        kept, wrong = index.kept(least, most)
+        kept, wrong = index.count_within(least, most)
         return JSONResponse({"kept": kept, "wrong": wrong})
 
     def _negative(self, request: Request) -> Response:
@@ -327,7 +327,7 @@ def _draw_graphs(turn: str, graphs: EditedPenman, id: str) -> tuple[str, Sequenc
 
 def _scores(index: NegativesIndex, negative: Negative) -> list[tuple[str, float, Threshold, float]]:
     """Return the name, value and meaning of each score, and the share of records with lower values."""
-    spreads = {spread.score: spread for spread in index.spreads()}
+    spreads = {spread.score: spread for spread in index.score_distributions()}
     return [
         (name, value, THRESHOLDS.get(name, UNKNOWN), spreads[name].share_below(value))
         for name, value in negative.scores.items()

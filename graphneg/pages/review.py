@@ -131,7 +131,7 @@ class ReviewView:
 
     def _overview(self, pages: Pages, request: Request) -> Response:
         judged = self.judged
-        standings = [(name, judged.standing(name)) for name in judged.annotators()]
+        standings = [(name, judged.progress_of(name)) for name in judged.annotators()]
         return pages.render(request, "review/overview.html", set=judged.set, standings=standings)
 
     def _begin(self, request: Request, fields: dict[str, str]) -> Response:
@@ -142,7 +142,7 @@ class ReviewView:
         row = judged.next_row(annotator)
         values: dict[str, Any] = {
             "annotator": annotator,
-            "standing": judged.standing(annotator),
+            "standing": judged.progress_of(annotator),
             "questions": judged.set.questions,
             "commands": COMMANDS,
         }
@@ -213,7 +213,7 @@ class ReviewView:
         # The adjudicator has already decided some of the rows. Do not show them again, unless the URL names
         # one of them.
         left = [row for row in rows if row not in results.adjudications]
-        asked = integer_value(request.query_params, "row", 0, least=0)
+        asked = integer_value(request.query_params, "row", 0, minimum=0)
         row = asked if asked in rows else next(iter(left), None)
         values: dict[str, Any] = {"rows": rows, "left": left, "row": row, "results": results}
         if row is not None:

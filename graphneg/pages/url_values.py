@@ -26,34 +26,34 @@ MOST_DIGITS = 9
 store it."""
 
 
-def integer_value(given: Mapping[str, str], name: str, default: int, *, least: int = 1) -> int:
+def integer_value(fields: Mapping[str, str], name: str, default: int, *, minimum: int = 1) -> int:
     """Return an integer from the parameters of a URL or the fields of a form.
 
     Args:
-        given: A dictionary from the names of the parameters or fields to their values.
+        fields: A dictionary from the names of the parameters or fields to their values.
         name: The name of the parameter or field.
         default: The integer to return if the value is missing or empty.
-        least: The smallest integer that is allowed.
+        minimum: The smallest integer that is allowed.
 
     Returns:
         The integer.
 
     Raises:
-        InputError: The value is not an integer from ``least`` to 999,999,999.
+        InputError: The value is not an integer from ``minimum`` to 999,999,999.
     """
     # An empty value counts as missing, because a form sends an empty string for an empty field.
-    text = given.get(name, "") or str(default)
+    text = fields.get(name, "") or str(default)
     found = _digits(text)
-    if found is None or found < least:
-        raise InputError(f"{name}: {_short(text)} is not a whole number of at least {least}")
+    if found is None or found < minimum:
+        raise InputError(f"{name}: {_short(text)} is not a whole number of at least {minimum}")
     return found
 
 
-def number(given: Mapping[str, str], name: str) -> float | None:
+def number(fields: Mapping[str, str], name: str) -> float | None:
     """Return a number from the parameters of a URL or the fields of a form.
 
     Args:
-        given: A dictionary from the names of the parameters or fields to their values.
+        fields: A dictionary from the names of the parameters or fields to their values.
         name: The name of the parameter or field.
 
     Returns:
@@ -62,7 +62,7 @@ def number(given: Mapping[str, str], name: str) -> float | None:
     Raises:
         InputError: The value is not a finite number.
     """
-    text = given.get(name, "").strip()
+    text = fields.get(name, "").strip()
     if not text:
         return None
     try:
@@ -75,13 +75,13 @@ def number(given: Mapping[str, str], name: str) -> float | None:
     return found
 
 
-def choice_value(given: Mapping[str, str], name: str, known: Iterable[str], default: str = "") -> str:
+def choice_value(fields: Mapping[str, str], name: str, choices: Iterable[str], default: str = "") -> str:
     """Return a value from the parameters of a URL or the fields of a form, if it is an allowed value.
 
     Args:
-        given: A dictionary from the names of the parameters or fields to their values.
+        fields: A dictionary from the names of the parameters or fields to their values.
         name: The name of the parameter or field.
-        known: The allowed values.
+        choices: The allowed values.
         default: The value to return if the value is missing or empty.
 
     Returns:
@@ -90,10 +90,10 @@ def choice_value(given: Mapping[str, str], name: str, known: Iterable[str], defa
     Raises:
         InputError: The value is not allowed.
     """
-    value, known = given.get(name, "") or default, list(known)
-    if value != default and value not in known:
+    value, choices = fields.get(name, "") or default, list(choices)
+    if value != default and value not in choices:
         raise InputError(
-            f"{name}: unknown value {_short(value)}; available: {', '.join(map(_short, known)) or 'none'}"
+            f"{name}: unknown value {_short(value)}; available: {', '.join(map(_short, choices)) or 'none'}"
         )
     return value
 

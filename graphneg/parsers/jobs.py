@@ -172,7 +172,7 @@ class RestartingParser:
         self._inner = self._open()
         self.crashes: list[tuple[str, str]] = []
         # Parse the next batch while the caller writes the graphs of the previous batch.
-        parsed = partial(prefetch_map, self._parsed, at_once=1)
+        parsed = partial(prefetch_map, self._parsed, threads=1)
         self.pool = ParserPool(self._inner.name, self._inner.version, parsed, self.close)
 
     def close(self) -> None:

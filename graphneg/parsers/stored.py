@@ -41,10 +41,10 @@ def read_parses(store: Store, keys: Iterable[str]) -> dict[str, Parsed]:
         The cached parses, keyed by these digests. Keys that are not in the cache are left out.
     """
     rows = store.read(cypher_text("parse/remembered"), ids=sorted(set(keys)))
-    return {row["id"]: remembered_parse(**row) for row in rows}
+    return {row["id"]: parse_from_row(**row) for row in rows}
 
 
-def remembered_parse(
+def parse_from_row(
     penman: str, spans: Sequence[int] | None = None, warnings: Sequence[str] | None = None, **_: Any
 ) -> Parsed:
     """Rebuild a parse from its row in the store's cache, which `parse_row` created.

@@ -125,7 +125,7 @@ class _FinishedFacts(msgspec.Struct, frozen=True):
     last: str
 
 
-def part_note(path: Path) -> Path:
+def checkpoint_path(path: Path) -> Path:
     """Return the path of the JSON file that stores the last checkpoint of an unfinished output.
 
     Args:
@@ -182,7 +182,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         self._written = hashlib.sha256()
         with ExitStack() as stack:
             held = stack.enter_context(locking(path))
-            self._note = RunNote(part_note(path), fingerprint, held.token)
+            self._note = RunNote(checkpoint_path(path), fingerprint, held.token)
             self._token = held.token
             noted = read_own_note(self._note.path)
             if done := finished_run(path, self._run, overwrite):
@@ -578,7 +578,7 @@ class NegativeStream(ABC):
             batches = self.run_shard(self.resumed.dialogues)
             noted = (batch._replace(notes={"summary": self.summary.state()}) for batch in batches)
             write_batches(writer, noted)
-        self._made = self.summary.records
+        self._made = self.summary.negatives_and_twins
         return self.summary
 
     def __iter__(self) -> Iterator[Negative]:
@@ -586,7 +586,7 @@ class NegativeStream(ABC):
         self.summary, self.resumed = Summary(), Resumed()
         for finished in self.run(0, tuple[Negative, ...]):
             yield from finished.negatives
-        self._made = self.summary.records
+        self._made = self.summary.negatives_and_twins
 
     def to_jsonl(self, out: str | Path, *, overwrite: bool = False) -> Summary:
         """Write the negatives to a file with one JSON object per line.
@@ -648,5 +648,5 @@ class NegativeStream(ABC):
                     writer.write(negative)
                 writer.checkpoint(finished.dialogues, self.summary.state(), finished.last)
             writer.finish()
-        self._made = self.summary.records
+        self._made = self.summary.negatives_and_twins
         return self.summary

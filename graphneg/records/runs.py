@@ -452,7 +452,7 @@ def read_own_note(path: Path) -> dict[str, Any]:
     return facts if seal == _seal(facts) else {"fingerprint": ""}
 
 
-def noted_facts(path: Path) -> dict[str, Any]:
+def read_unverified_note(path: Path) -> dict[str, Any]:
     """Return the content of a run note (see `RunNote`) without checking its digest.
 
     Args:
@@ -477,4 +477,4 @@ def noted_fingerprint(path: Path) -> str | None:
     Returns:
         The fingerprint; None if the file is missing or unreadable.
     """
-    return noted_facts(path).get("fingerprint")
+    return read_unverified_note(path).get("fingerprint")

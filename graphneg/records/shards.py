@@ -31,7 +31,7 @@ from graphneg.errors import InputError
 from graphneg.hashing import fingerprint
 from graphneg.json_input import json_line, numbered_lines, open_input, parse_typed
 from graphneg.model import Negative
-from graphneg.records.resumable import ResumableWriter, part_note
+from graphneg.records.resumable import ResumableWriter, checkpoint_path
 from graphneg.shards import Shard
 
 RECORDS = "records"
@@ -46,7 +46,7 @@ _MOST_PLACES = 2**63 - 1
 """Largest number that can be a place."""
 
 
-def place_order(place: Place) -> tuple[bool, Place]:
+def place_sort_key(place: Place) -> tuple[bool, Place]:
     """Return a sort key for the place of an item in the output. Numbers sort before strings.
 
     Python cannot compare a number with a string.
@@ -101,7 +101,7 @@ class Header:
         return Shard.parse(self.shard)
 
     @property
-    def common(self) -> dict[str, Any]:
+    def shared_settings(self) -> dict[str, Any]:
         """The values of the header that must be equal in all shards that are merged, as JSON values."""
         # Convert the header to JSON and back, so that a header that was just created equals one that was read
         # from a file: tuples become lists.
@@ -193,7 +193,7 @@ def numbered(
     return (
         (place, group)
         for place, group in enumerate(groups)
-        if shard is None or shard.holds(group[0].dialogue)
+        if shard is None or shard.contains(group[0].dialogue)
     )
 
 
@@ -214,13 +214,13 @@ class ShardFile:
 
     def __post_init__(self) -> None:
         """Read the header, and raise `InputError` if the path is not the finished file of a shard."""
-        # Refuse folders first, because `part_note` below needs a file name, and a folder such as "." has
-        # none.
+        # Refuse folders first, because `checkpoint_path` below needs a file name, and a folder such as "."
+        # has none.
         if self.path.is_dir():
             raise InputError(f"{self.path} is a folder, not the file of a shard")
         # While the run that writes the shard's file is unfinished, only a part file exists. The user may pass
         # the path of the part file or of the final file. Refuse both.
-        if self.path.suffix == ".part" or (part_note(self.path).exists() and not self.path.exists()):
+        if self.path.suffix == ".part" or (checkpoint_path(self.path).exists() and not self.path.exists()):
             raise InputError(f"{self.path}: this shard is unfinished; run the command of the shard again")
         with open_input(self.path, pipes=False) as file:
             first = next(numbered_lines(file, self.path), (1, b""))[1]
@@ -284,9 +284,9 @@ class ShardFile:
                 # nobody would notice.
                 if isinstance(place, int) and not 0 <= place <= _MOST_PLACES:
                     raise self._damaged_error(f"has the place {str(place)[:30]} (line {number})")
-                if last is not None and place_order(place) <= last:
+                if last is not None and place_sort_key(place) <= last:
                     raise self._damaged_error(f"has places that do not increase (line {number})")
-                last = place_order(place)
+                last = place_sort_key(place)
                 yield place, given
                 places, items = places + 1, items + len(given)
         raise self._damaged_error("is incomplete")
@@ -342,7 +342,7 @@ _MEANT = {
 
 def _check_alike(first: ShardFile, other: ShardFile) -> None:
     """Raise `InputError` if two shards have different versions, settings or content."""
-    one, two = first.header.common, other.header.common
+    one, two = first.header.shared_settings, other.header.shared_settings
     both = f"{first.path} and {other.path} don't belong together: "
     # Compare the most general values first. If different versions are the reason for different settings, the
     # message should be about the versions.

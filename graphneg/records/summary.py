@@ -133,7 +133,7 @@ class Summary:
         self.well_formed += not defects
 
     @property
-    def records(self) -> int:
+    def negatives_and_twins(self) -> int:
         """The number of records, which is the number of negatives plus the number of their twins."""
         return self.negatives + self.twins
 

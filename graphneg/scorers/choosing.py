@@ -100,7 +100,7 @@ class SelectionCriteria:
             raise InputError(f"relative_margin must be a fraction from 0 to 1, not {self.relative_margin}")
 
     @property
-    def judged(self) -> bool:
+    def needs_judge(self) -> bool:
         """Whether a criterion uses the scores of a judge (a ranker that scores how well a response fits)."""
         return any(
             limit is not None for limit in (self.max_score, self.absolute_margin, self.relative_margin)
@@ -190,7 +190,7 @@ class SelectedNegatives(NegativeStream):
             raise InputError("quotas depend on all records kept before: select by quota after the merge")
         if batch < 1:
             raise InputError(f"batch must be at least 1, not {batch}")
-        if choice.judged and judge is None:
+        if choice.needs_judge and judge is None:
             raise InputError("max_score and margins require a judge")
         self._path, self._choice, self._judge, self._judge_name = Path(records), choice, judge, judge_name
         self._seed, self._batch, self._progress = seed, batch, progress or NoProgress()

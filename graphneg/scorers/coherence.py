@@ -283,7 +283,7 @@ class CoherenceScorer:
             if not dialogue:
                 raise InputError(f"dialogue {index + 1} of {len(dialogues)} has no turns")
             turns = self.encode_turns(dialogue)
-            cuts = self.cutter.windows(self.lengths(turns))
+            cuts = self.window_splitter.windows(self.lengths(turns))
             windows += [(index, self.tokens(turns, window)) for window in cuts]
         shown = progress or NoProgress()
         shown.start("coherence", len(windows), "windows")
@@ -316,7 +316,7 @@ class CoherenceScorer:
         self.tokenizer.save_pretrained(str(folder))
 
     @property
-    def cutter(self) -> WindowSplitter:
+    def window_splitter(self) -> WindowSplitter:
         """The splitter that divides dialogues into windows. It leaves room for the special tokens."""
         return WindowSplitter(
             self.max_tokens - len(self._special_tokens_around[0]) - len(self._special_tokens_around[1]),
@@ -344,7 +344,7 @@ class CoherenceScorer:
             The token ids of each turn, beginning with the letter of the speaker. A turn that is longer than a
             window is truncated at its end, and ``cut_turns`` is increased.
         """
-        room = self.cutter.room - len(self._separator)
+        room = self.window_splitter.room - len(self._separator)
         texts = [f"{mark}: {turn.text}" for mark, turn in zip(speaker_letters(turns), turns, strict=True)]
         rows: list[list[int]] = self.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]  # pyright: ignore[reportAssignmentType]
         self.cut_turns += sum(len(row) > room for row in rows)

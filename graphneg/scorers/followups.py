@@ -54,7 +54,7 @@ class FollowUp:
         return self.context.turns[-1]
 
     @property
-    def without_between(self) -> tuple[Turn, ...]:
+    def shortened_context(self) -> tuple[Turn, ...]:
         """The turns up to and including the referent, the earlier turn that the question may refer to."""
         return self.context.turns[: self.referent + 1]
 
@@ -103,7 +103,7 @@ def followups(contexts: Iterable[Context], max_turns_back: int = 3) -> Iterator[
             yield from (FollowUp(context, at) for at in reversed(own[-max_turns_back:]))
 
 
-def fqness(model: LanguageModel, some: Sequence[FollowUp]) -> list[FollowUp]:
+def fqness(model: LanguageModel, questions: Sequence[FollowUp]) -> list[FollowUp]:
     """Compute the FQness of follow-up questions (Sato et al. 2024).
 
     The FQness of a question is a ratio of two probabilities under a causal language model::
@@ -118,22 +118,22 @@ def fqness(model: LanguageModel, some: Sequence[FollowUp]) -> list[FollowUp]:
 
     Args:
         model: The language model that computes the probabilities.
-        some: The questions with their contexts and referents.
+        questions: The questions with their contexts and referents.
 
     Returns:
-        Copies of ``some`` with the computed ``log_fqness``, in the same order.
+        Copies of ``questions`` with the computed ``log_fqness``, in the same order.
     """
     # Score each question twice. In the first context, the turns between the question and the turn that it
     # refers to (the referent) are left out. In the second context, only the referent is left out.
-    texts = [_on_one_line(item.question.text) for item in some for _ in range(2)]
+    texts = [_on_one_line(item.question.text) for item in questions for _ in range(2)]
     given = [
         written(turns, item.question.speaker)
-        for item in some
-        for turns in (item.without_between, item.without_referent)
+        for item in questions
+        for turns in (item.shortened_context, item.without_referent)
     ]
     losses = model.score(texts, given) if texts else []
     scored: list[FollowUp] = []
-    for followup, text, near, far in zip(some, texts[::2], losses[::2], losses[1::2], strict=True):
+    for followup, text, near, far in zip(questions, texts[::2], losses[::2], losses[1::2], strict=True):
         # The loss is the mean negative log probability per token, without the end token. Multiplied by the
         # number of tokens, it is the negative log probability of the whole question.
         tokens = len(model.target_tokens(text)) - 1

@@ -102,30 +102,30 @@ class Neighbourhood:
     incoming: int
     perspectives: int
     foci: int
-    stays: int
+    self_shifts: int
     opposites: tuple[str, ...]
-    moves_to: tuple[CountedShift, ...]
-    comes_from: tuple[CountedShift, ...]
+    outgoing_shifts: tuple[CountedShift, ...]
+    incoming_shifts: tuple[CountedShift, ...]
 
     @property
     def arriving(self) -> int:
         """The number of post-reply pairs that shift from another topic (listed or not) to this topic."""
-        return self.incoming - self.stays
+        return self.incoming - self.self_shifts
 
     @property
     def other_foci(self) -> int:
         """The number of other topics from which there are shifts to this topic."""
-        return self.foci - bool(self.stays)
+        return self.foci - bool(self.self_shifts)
 
     @property
     def more_perspectives(self) -> int:
         """Number of topics with shifts from this topic that are left out of ``moves_to``."""
-        return self.perspectives - len(self.moves_to)
+        return self.perspectives - len(self.outgoing_shifts)
 
     @property
     def more_foci(self) -> int:
         """Number of other topics with shifts to this topic that are left out of ``comes_from``."""
-        return self.other_foci - len(self.comes_from)
+        return self.other_foci - len(self.incoming_shifts)
 
 
 def neighbourhood(store: Store, topic: str, limit: int = 12, examples: int = 20) -> Neighbourhood:
@@ -149,8 +149,8 @@ def neighbourhood(store: Store, topic: str, limit: int = 12, examples: int = 20)
     return Neighbourhood(
         topic=topic,
         opposites=tuple(numbers["opposites"]),
-        moves_to=tuple(shift for shift in shifts if shift.focus == topic),
-        comes_from=tuple(shift for shift in shifts if shift.focus != topic),
+        outgoing_shifts=tuple(shift for shift in shifts if shift.focus == topic),
+        incoming_shifts=tuple(shift for shift in shifts if shift.focus != topic),
         **{name: numbers[name] for name in ("outgoing", "incoming", "perspectives", "foci", "stays")},
     )
 
@@ -188,10 +188,10 @@ def layout(around: Neighbourhood) -> list[Curve]:
     """
     # The width of a curve is proportional to its count. The widest curve has the highest count on the page,
     # or the count `FREQUENT` if all counts are lower.
-    most = max([FREQUENT, *(shift.count for shift in (*around.moves_to, *around.comes_from))])
+    most = max([FREQUENT, *(shift.count for shift in (*around.outgoing_shifts, *around.incoming_shifts))])
     parts = [i / POINTS for i in range(POINTS + 1)]
-    sides: dict[int, list[CountedShift]] = {0: [], 1: [], -1: [*around.comes_from]}
-    for shift in around.moves_to:
+    sides: dict[int, list[CountedShift]] = {0: [], 1: [], -1: [*around.incoming_shifts]}
+    for shift in around.outgoing_shifts:
         # A shift from the topic to itself gets the side 0 (a loop). All other shifts from the topic get the
         # side 1 (right).
         sides[int(shift.perspective != shift.focus)].append(shift)

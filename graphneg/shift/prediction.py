@@ -175,7 +175,7 @@ def likelihood(post: Post, perspective: str) -> float:
 _LEAST = 1e-12
 
 
-def best_of_each(
+def best_of_each_subset(
     post: Post, subsets: Sequence[Sequence[str]], scores: Iterable[float], prior: float
 ) -> list[ScoredTerm]:
     """Choose the candidate ``p`` with the highest ``score + prior * log P(p | post)`` from each subset.
@@ -251,7 +251,7 @@ class EmbeddingPredictor:
         mean = saliences @ self._embedder.embed(list(post.keywords))
         length = float(np.linalg.norm(mean)) or 1.0
         cosines = self._embedder.embed(list(chain.from_iterable(subsets))) @ (mean / length)
-        return best_of_each(post, subsets, (self._weight * float(cosine) for cosine in cosines), 1.0)
+        return best_of_each_subset(post, subsets, (self._weight * float(cosine) for cosine in cosines), 1.0)
 
 
 def source_with_candidates(post: str, focus: str, candidates: Sequence[str]) -> str:
@@ -417,7 +417,7 @@ class CausalPredictor:
         if self._model.longest is not None:
             source = source[-max(1, self._model.longest - longest) :]
         scores = self._scores(source, targets)
-        return best_of_each(post, subsets, (scores[text] for text in texts), self._prior)
+        return best_of_each_subset(post, subsets, (scores[text] for text in texts), self._prior)
 
     def _scores(self, source: list[int], targets: Mapping[str, Sequence[int]]) -> dict[str, float]:
         """Return the log-probability of each candidate as the continuation of a prompt, all as token ids."""
@@ -510,4 +510,4 @@ class Seq2SeqPredictor:
         # whole candidate.
         lengths = (len(self._model.target_tokens(text)) for text in texts)
         scores = (-mean * length for mean, length in zip(means, lengths, strict=True))
-        return best_of_each(post, subsets, scores, self._prior)
+        return best_of_each_subset(post, subsets, scores, self._prior)

@@ -194,13 +194,13 @@ Diagnosis = Callable[[], str | None]
 what is wrong and what to do, or None if it finds nothing."""
 
 
-def no_trouble() -> None:
+def no_failure() -> None:
     """Report no failure, because graphneg cannot inspect a server that it did not start."""
 
 
 @contextmanager
 def translate_driver_errors(
-    server: str, if_silent: str = ADVICE_ON_SILENCE, diagnose: Diagnosis = no_trouble
+    server: str, if_silent: str = ADVICE_ON_SILENCE, diagnose: Diagnosis = no_failure
 ) -> Generator[None]:
     """Convert errors that the driver raises inside the block into a `StoreError`.
 
@@ -375,7 +375,7 @@ class Store(AbstractContextManager["Store"]):
         resources: ExitStack,
         *,
         reader: Reader,
-        diagnose: Diagnosis = no_trouble,
+        diagnose: Diagnosis = no_failure,
         turn: Callable[[], AbstractContextManager[None]] = nullcontext,
         server: OwnServer | None = None,
     ) -> None:
@@ -687,7 +687,7 @@ def _run_eagerly(
 ) -> EagerResult:
     with _sendable():
         _refuse_deep(parameters)
-        return send_text(transaction, text, parameters or {}).eager(most)
+        return send_text(transaction, text, parameters or {}).fetch_all(most)
 
 
 def _refuse_deep(value: Any) -> None:

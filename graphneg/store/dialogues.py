@@ -189,7 +189,7 @@ def dialogue_ids(
         # Filter the ids here and not in the query: a hash of the id decides which shard a dialogue belongs
         # to, and the server cannot compute this hash.
         ids = dialogue_ids(store, whole, after=start, statement=statement, page=page)
-        yield from islice(filter(shard.holds, ids), 0 if start else skip, None)
+        yield from islice(filter(shard.contains, ids), 0 if start else skip, None)
         return
     if after and selection.limit is not None:
         selection = replace(selection, limit=max(0, selection.limit - skip))

@@ -51,9 +51,9 @@ from platformdirs import user_cache_path
 from graphneg.checksums import CHECKSUMS, damage
 from graphneg.errors import StoreError
 from graphneg.file_locks import await_lock, lock_exclusively
-from graphneg.private_files import UnsafeFileError, own_folder, owner_problem, untrusted_opener
+from graphneg.private_files import UnsafeFileError, owner_problem, private_folder, untrusted_opener
 from graphneg.store import supervisor
-from graphneg.store.engine_files import check_engine_files, printable, refusal, shown
+from graphneg.store.engine_files import as_json, check_engine_files, printable, refusal
 from graphneg.store.stopped_servers import SILENT_SECONDS, is_stopped
 from graphneg.workers import child_environment
 
@@ -134,7 +134,7 @@ def _folder_of_run_directories() -> Path:
     reasons: list[str] = []
     for place in places:
         try:
-            return own_folder(place)
+            return private_folder(place)
         except OSError as error:
             reasons.append(f"{error.filename or place} ({error.strerror})")
     raise StoreError(
@@ -216,14 +216,14 @@ def _check_mark(directory: Path, engine_version: str) -> None:
     mark = read_mark(directory)
     if mark.get("format") != FORMAT:
         raise StoreError(
-            f"{directory} has store format {shown(mark.get('format'))}, but this graphneg reads format "
+            f"{directory} has store format {as_json(mark.get('format'))}, but this graphneg reads format "
             f"{FORMAT}: open it with the graphneg that made it, or load the corpora into a new directory"
         )
     written = str(mark.get("engine_version", ""))
     # A release of the engine can read the files of older releases, but not of newer ones. So refuse a store
     # that a newer release has written.
     if mark.get("engine") != supervisor.ENGINE or _release(written) > _release(engine_version):
-        by = f"{shown(mark.get('engine'))} {shown(written)}"
+        by = f"{as_json(mark.get('engine'))} {as_json(written)}"
         raise StoreError(
             f"{directory} was written by {by}, but {supervisor.ENGINE} {engine_version} is installed: run "
             "`pip install --upgrade arcadedb-embedded`"

@@ -151,7 +151,7 @@ def _check_pages(database: Path) -> None:
         buckets = details.get("buckets")
         for bucket in cast("list[Any]", buckets) if isinstance(buckets, list) else ():
             if ("bucket", str(bucket)) not in found:
-                raise _damage_error(database, f"the file {shown(f'{bucket}.*.bucket')} is missing")
+                raise _damage_error(database, f"the file {as_json(f'{bucket}.*.bucket')} is missing")
 
 
 def _is_sparse(status: os.stat_result) -> bool:
@@ -221,7 +221,7 @@ def _check_schema(path: Path) -> None:
     moved = schema.pop("migratedFileIds", {})
     if not _maps_numbers(moved):
         raise StoreError(
-            f"{path} has migratedFileIds: {shown(moved)}, which the server can't read: remove the entry "
+            f"{path} has migratedFileIds: {as_json(moved)}, which the server can't read: remove the entry "
             "there and in schema.prev.json"
         )
     for key, value in schema.items():
@@ -259,7 +259,7 @@ def _check_keys(
         unknown.append("type")
     if unknown:
         raise StoreError(
-            f"{path}: {where} has {shown(unknown[0])}: {shown(found.get(unknown[0]))}, which graphneg "
+            f"{path}: {where} has {as_json(unknown[0])}: {as_json(found.get(unknown[0]))}, which graphneg "
             "never writes and which may run code in the server: remove it there and in schema.prev.json, or "
             "load the corpora into a new store"
         )
@@ -268,11 +268,11 @@ def _check_keys(
 def _quoted_first_key(value: Any) -> str:
     """Return the first key of a dict, for a message such as ``the trigger "notify"``; else an empty text."""
     if isinstance(value, dict):
-        return f" {shown(min(cast('dict[str, Any]', value)))}"
+        return f" {as_json(min(cast('dict[str, Any]', value)))}"
     return ""
 
 
-def shown(value: Any) -> str:
+def as_json(value: Any) -> str:
     """Format a value from an untrusted file for a message.
 
     The result is in ASCII, on one line, and truncated to 60 characters.
@@ -305,8 +305,8 @@ def _check_configuration(path: Path) -> None:
     for key, value in _read_object(path).items():
         if value:
             raise StoreError(
-                f"{path} configures the server ({shown(key)}: {shown(value)}): a store is data only; write "
-                '{"configuration": {}} there to open the store without this configuration'
+                f"{path} configures the server ({as_json(key)}: {as_json(value)}): a store is data only; "
+                'write {"configuration": {}} there to open the store without this configuration'
             )
 
 
@@ -316,10 +316,10 @@ def _entries_of_object(
     """Yield the keys and values of ``owner[key]``, a JSON object whose values must be JSON objects."""
     inner = owner.get(key, {})
     if not isinstance(inner, dict):
-        raise _damage_error(path, f"{shown(key)} is not a JSON object")
+        raise _damage_error(path, f"{as_json(key)} is not a JSON object")
     for name, value in cast("dict[str, Any]", inner).items():
         if not isinstance(value, dict):
-            raise _damage_error(path, f"{shown(name)} is not a JSON object")
+            raise _damage_error(path, f"{as_json(name)} is not a JSON object")
         yield ascii(name)[1:-1], cast("dict[str, Any]", value)
 
 

@@ -33,7 +33,7 @@ from graphneg.paths import expand_home
 from graphneg.store import embedded, supervisor
 from graphneg.store.connection import Store, connect, probe, server_agent, translate_driver_errors
 from graphneg.store.embedded import explain_exit
-from graphneg.store.reading import PlanCheck, Reader, refuse, rely_on_account
+from graphneg.store.reading import PlanCheck, Reader, accept_listed_procedures, refuse
 from graphneg.store.statements import cypher_text, send_text, statements
 from graphneg.store.stopped_servers import SILENT_SECONDS, is_stopped, watched
 
@@ -284,7 +284,7 @@ def open_server(uri: str, auth: Auth | None, database: str | None, exporting: bo
         if "compatible" not in agent:
             reader = Reader(account or driver, PlanCheck())
         else:
-            reader = Reader(account or driver, rely_on_account if account else refuse)
+            reader = Reader(account or driver, accept_listed_procedures if account else refuse)
         store = Store(driver, database, description, resources, reader=reader)
         ensure_schema(store, exporting)
         # Let `Store.close` close the drivers from now on. Until here, `opened` would have closed them after
@@ -367,7 +367,7 @@ def open_embedded(
             driver = opened.enter_context(connect(uri, basic_auth(supervisor.OWNER, membership.password)))
             # A second driver with the reader account runs untrusted queries. It connects on its first query.
             account = basic_auth(supervisor.READER, membership.reader_password)
-            reader = Reader(opened.enter_context(connect(uri, account)), rely_on_account)
+            reader = Reader(opened.enter_context(connect(uri, account)), accept_listed_procedures)
             # Wait until the server answers queries, because its port opens before the database exists.
             if _answers(driver, membership):
                 resources, description = ExitStack(), f"embedded store at {directory}"

@@ -103,11 +103,11 @@ class NamedQuery:
     columns: str
     text: str
 
-    def values(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def values(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Check the parameter values of a caller, and add the defaults of the other parameters.
 
         Args:
-            given: The caller's values, keyed by parameter name.
+            parameters: The caller's values, keyed by parameter name.
 
         Returns:
             The values of all parameters, keyed by parameter name.
@@ -116,7 +116,7 @@ class NamedQuery:
             InputError: A required parameter is missing, a name is unknown, or a value is of the wrong type.
         """
         known = [parameter.name for parameter in self.parameters]
-        for name in given:
+        for name in parameters:
             if name not in known:
                 raise InputError(
                     f"the query {self.name} has no parameter {name!r}; available: {', '.join(known)}"
@@ -124,9 +124,9 @@ class NamedQuery:
         values: dict[str, Any] = {}
         for parameter in self.parameters:
             name = parameter.name
-            if parameter.required and name not in given:
+            if parameter.required and name not in parameters:
                 raise InputError(f"the query {self.name} needs the parameter {name!r}: {parameter.meaning}")
-            value = values[name] = given.get(name, parameter.default)
+            value = values[name] = parameters.get(name, parameter.default)
             if parameter.is_text:
                 fits, kind = isinstance(value, str) or (value is None and not parameter.required), "a text"
             else:
@@ -134,7 +134,7 @@ class NamedQuery:
                 # Exclude booleans, which are integers in Python.
                 fits = isinstance(value, int) and not isinstance(value, bool) and value >= 0
             # Check only given values, not defaults.
-            if name in given and not fits:
+            if name in parameters and not fits:
                 raise InputError(
                     f"the parameter {name!r} of the query {self.name} must be {kind}, not {value!r}"
                 )

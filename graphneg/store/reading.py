@@ -51,7 +51,7 @@ class Reader:
     check: Callable[[ManagedTransaction, str], str]
 
 
-def rely_on_account(transaction: ManagedTransaction, text: str) -> str:
+def accept_listed_procedures(transaction: ManagedTransaction, text: str) -> str:
     """Accept a query that calls only known procedures, because the account of the `Reader` may only read.
 
     Args:

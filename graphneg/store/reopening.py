@@ -31,9 +31,9 @@ class ReopenedStore:
         open_again: Function that opens the same store again.
     """
 
-    def __init__(self, store: Store, open_again: Callable[[], Store]) -> None:
+    def __init__(self, store: Store, open_store: Callable[[], Store]) -> None:
         self._store = store
-        self._open_again = open_again
+        self._open_again = open_store
         self._opening = threading.Lock()
         self._failure = ""
         self._failed_at = 0.0

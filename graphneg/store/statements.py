@@ -224,7 +224,7 @@ class RunningStatement:
         self.finish()
         return records
 
-    def eager(self, most: int | None = None) -> EagerResult:
+    def fetch_all(self, most: int | None = None) -> EagerResult:
         """Return the rows, the summary and the column names of the result.
 
         Raises `StoreError` if ``most`` is given and the size of the rows exceeds `MOST_RESULT_SIZE`.

@@ -46,7 +46,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from graphneg.checksums import forget_checksums, read_checksums, write_checksums
 from graphneg.file_locks import lock_exclusively
-from graphneg.private_files import own_folder, private_opener, untrusted_opener
+from graphneg.private_files import private_folder, private_opener, untrusted_opener
 
 # Remove the folder of graphneg from the path, because all later imports are from the standard library.
 if __name__ == "__main__":
@@ -140,9 +140,9 @@ def main() -> int:
     with open(directory / LOCK, "ab", opener=untrusted_opener) as lock:
         if not lock_exclusively(lock):
             return EXIT_BUSY
-        runs = own_folder(Path(order["runs"]))
+        runs = private_folder(Path(order["runs"]))
         run = run_directory(runs, os.fstat(lock.fileno()))
-        with open(own_folder(run) / HELD, "ab", opener=private_opener) as held:
+        with open(private_folder(run) / HELD, "ab", opener=private_opener) as held:
             # The run directory may belong to an old server that has not ended yet. This happens if the store
             # directory of the old server was removed, and the new lock file has the same inode number.
             if not (lock_exclusively(held) and is_at(run / HELD, os.fstat(held.fileno()))):

@@ -29,7 +29,7 @@ from graphneg.model import TWIN
 from graphneg.nn.training import IN_ORDER, TrainingResult, check_epochs, fit, open_run, weighted_cross_entropy
 from graphneg.progress import Progress
 from graphneg.scorers.coherence import CoherenceScorer, DialogueVersions, Turns
-from graphneg.training.rankers import starting_point
+from graphneg.training.rankers import describe_untrained
 
 ORIGINAL = "original"
 """Name under which the report counts windows of original dialogues. Windows of edited dialogues are counted
@@ -100,7 +100,7 @@ def train_coherence(
     recipes = sorted({edited.recipe for item in dialogues for edited in item.edited})
     sampler = WindowSampler(dialogues, mix or dict.fromkeys(recipes, 1), seed, held_out)
     picks = [pick for epoch in range(epochs) for pick in sampler.epoch(epoch)]
-    facts: list[Any] = [epochs, seed, sorted(settings.items()), starting_point(scorer)]
+    facts: list[Any] = [epochs, seed, sorted(settings.items()), describe_untrained(scorer)]
     for pick in picks:
         facts.append([pick.number, pick.label, text_key("\n".join(turn.text for turn in pick.turns))])
     run = open_run(out, facts, overwrite)
@@ -134,7 +134,7 @@ class WindowExample:
     """
 
     turns: Turns
-    places: frozenset[int]
+    edited_turns: frozenset[int]
     label: int
     source: str
     categories: tuple[str, ...]
@@ -236,10 +236,10 @@ def _collate(scorer: CoherenceScorer, picks: Sequence[WindowExample]) -> Mapping
     rows: list[list[int]] = []
     for pick in picks:
         turns = scorer.encode_turns(pick.turns)
-        windows = scorer.cutter.all(scorer.lengths(turns))
+        windows = scorer.window_splitter.all(scorer.lengths(turns))
         # The window must contain an edited turn. If the original dialogue is too short to have turns at the
         # indices of the edited turns, use any window.
-        edited = [window for window in windows if not pick.places.isdisjoint(window)] or windows
+        edited = [window for window in windows if not pick.edited_turns.isdisjoint(window)] or windows
         rows.append(scorer.tokens(turns, edited[pick.number % len(edited)]))
     return {**scorer.batch_of(rows), "labels": torch.tensor([(float(pick.label), 1.0) for pick in picks])}
 

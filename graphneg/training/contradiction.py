@@ -28,7 +28,7 @@ from graphneg.nn.training import IN_ORDER, TrainingResult, check_epochs, fit, op
 from graphneg.progress import Progress
 from graphneg.scorers.contradiction import ContradictionDetector
 from graphneg.scorers.edited_contradictions import SOURCE
-from graphneg.training.rankers import labelled_batch, starting_point
+from graphneg.training.rankers import describe_untrained, labelled_batch
 
 SETTINGS: Mapping[str, Any] = {"per_device_train_batch_size": 16, "learning_rate": 5e-5}
 """Default values of ``transformers.TrainingArguments`` for training a contradiction detector."""
@@ -62,7 +62,14 @@ def pairs_of(labelled: Iterable[JudgedResponse], weights: Mapping[str, float] | 
     """
     weights = weights or {}
     return [
-        Pair(item.id, (item.said,), item.response, item.label, source, weight=weights.get(source, 1.0))
+        Pair(
+            item.id,
+            (item.contradicted_text,),
+            item.response,
+            item.label,
+            source,
+            weight=weights.get(source, 1.0),
+        )
         for item in labelled
         if item.label is not None
         for source in [item.generator]
@@ -115,7 +122,7 @@ def train_detector(
         raise InputError("training needs both contradictory and non-contradictory responses")
     check_epochs(epochs, arguments)
     settings = {**SETTINGS, **arguments}
-    facts = [epochs, seed, sorted(settings.items()), starting_point(detector.encoder)]
+    facts = [epochs, seed, sorted(settings.items()), describe_untrained(detector.encoder)]
     facts.append([(pair.context, pair.response, pair.label, pair.weight) for pair in kept])
     run = open_run(out, facts, overwrite)
     rows: list[Pair] = []

@@ -58,7 +58,7 @@ class EarlyStopping:
         if not 0 < self.fraction < 1 or self.patience < 1:
             raise InputError("the fraction for validation must be between 0 and 1, patience at least 1")
 
-    def holds_back(self, group: Group) -> bool:
+    def is_validated_on(self, group: Group) -> bool:
         """Return whether a context is held back from training.
 
         The decision depends only on the texts of the context. If a context occurs in several data sets, it is
@@ -72,16 +72,16 @@ class EarlyStopping:
         """
         return number(0, "validation", *group.context) < self.fraction * 2**64
 
-    def learns(self, group: Group) -> bool:
+    def is_trained_on(self, group: Group) -> bool:
         """Return whether a context is used for training, and not for validation.
 
         Args:
             group: The context with its responses.
 
         Returns:
-            The opposite of `holds_back`.
+            The opposite of `is_validated_on`.
         """
-        return not self.holds_back(group)
+        return not self.is_validated_on(group)
 
     def check(self, groups: Sequence[Group]) -> None:
         """Check that some contexts are held back and some are left for training.
@@ -93,7 +93,7 @@ class EarlyStopping:
             InputError: The fraction of contexts to hold back is so small or large that no context or every
                 context would be held back.
         """
-        held_back = sum(map(self.holds_back, groups))
+        held_back = sum(map(self.is_validated_on, groups))
         if not 0 < held_back < len(groups):
             raise InputError(
                 f"validation: {held_back} of {len(groups)} contexts would be held back; "
@@ -193,7 +193,7 @@ def train_ranker(
     facts = [repr(mix), epochs, seed, sorted(held_out), sorted(settings.items()), repr(validation)]
     if validation is not None:
         settings = validation.arguments(rows.first, settings)
-    run = open_run(out, [*facts, starting_point(ranker), rows.facts()], overwrite)
+    run = open_run(out, [*facts, describe_untrained(ranker), rows.facts()], overwrite)
     from transformers import EarlyStoppingCallback
 
     trained = fit(
@@ -230,20 +230,20 @@ def _draws(
         if validation is None:
             return data.draw, None
         validation.check(data.sampler(0).groups)
-        return data.part(validation.learns).draw, data.part(validation.holds_back).draw
+        return data.part(validation.is_trained_on).draw, data.part(validation.is_validated_on).draw
     texts = HeldOut(held_out)
     fit_for_use = list(map(without_unusable, data))
-    groups = [texts.without(group) for group in fit_for_use]
+    groups = [texts.without_held_out(group) for group in fit_for_use]
     given, kept = sum(group.size for group in data), sum(group.size for group in fit_for_use)
     left_out = kept - sum(group.size for group in groups)
     sampler = partial(PairSampler, groups, mix or Mix(), seed, left_out=left_out, unusable=given - kept)
     if validation is None:
         return sampler().drawn, None
     validation.check(data)
-    return sampler(validation.learns).drawn, sampler(validation.holds_back).drawn
+    return sampler(validation.is_trained_on).drawn, sampler(validation.is_validated_on).drawn
 
 
-def starting_point(learner: Any) -> list[Any]:
+def describe_untrained(learner: Any) -> list[Any]:
     """Describe an untrained model. A run is resumed only if the description is the same.
 
     Args:

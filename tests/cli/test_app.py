@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import graphneg
-from graphneg.records.resumable import part_note
+from graphneg.records.resumable import checkpoint_path
 from graphneg.store.embedded import read_endpoint
 from tests.cli_runs import Run
 from tests.servers import Neo4jServer, wipe
@@ -430,7 +430,7 @@ class TestStopping:
         process = subprocess.Popen(
             [PROGRAM, *arguments, "-o", str(out)], stderr=subprocess.PIPE, text=True, start_new_session=True
         )
-        state = part_note(out)
+        state = checkpoint_path(out)
         while not (state.exists() and '"dialogues": 0' not in state.read_text()):
             assert process.poll() is None, "the run ended before it could be stopped"
             time.sleep(0.02)

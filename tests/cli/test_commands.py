@@ -15,7 +15,7 @@ from graphneg.cli.commands import (
     argument,
     command,
     group,
-    named_amounts,
+    named_counts,
     named_values,
     option,
     shared,
@@ -191,7 +191,7 @@ class TestValuesByName:
     @pytest.mark.parametrize("given", ["tea=0", "tea=true", "tea=some"])
     def test_amounts_are_whole_numbers_from_one(self, given: str) -> None:
         with pytest.raises(BadParameter, match="must be a whole number of at least 1"):
-            named_amounts([given], "--mix")
+            named_counts([given], "--mix")
 
     def test_without_none_omits_missing_values(self) -> None:
         assert without_none(a=None, b=0) == {"b": 0}

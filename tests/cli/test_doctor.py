@@ -10,7 +10,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import graphneg
-from graphneg.cli.doctor import EXTRAS, FAULT, what_it_lacks
+from graphneg.cli.doctor import EXTRAS, FAULT, missing_parts
 from graphneg.store.embedded import is_served
 from tests.cli_runs import Run
 
@@ -61,9 +61,9 @@ def test_a_missing_java_is_a_fault(run: Run, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_missing_and_outdated_packages_are_named() -> None:
-    assert what_it_lacks(Requirement("rich>=13")) == ""
-    assert what_it_lacks(Requirement("no-such-package>=1")) == "no-such-package"
-    assert what_it_lacks(Requirement("rich>=999")).startswith("rich>=999 (1")
+    assert missing_parts(Requirement("rich>=13")) == ""
+    assert missing_parts(Requirement("no-such-package>=1")) == "no-such-package"
+    assert missing_parts(Requirement("rich>=999")).startswith("rich>=999 (1")
 
 
 def test_every_extra_for_users_has_a_description() -> None:

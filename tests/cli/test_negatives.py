@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from graphneg.cli.negatives import show_briefly, show_closely, worded
+from graphneg.cli.negatives import mark_changed_words, print_edit_table, print_negative
 from graphneg.model import EditedPenman, Original, Turn
 from tests.negative_samples import EXAMPLE
 
@@ -25,12 +25,12 @@ def marked_words(text: object) -> str:
 
 class TestChangedWords:
     def test_changed_words_are_marked_in_both_texts(self) -> None:
-        before, after = worded("I like black tea.", "I don't like tea.")
+        before, after = mark_changed_words("I like black tea.", "I don't like tea.")
         assert (marked_words(before), marked_words(after)) == ("black", "don't")
 
     @given(WORDS, WORDS)
     def test_all_other_words_are_the_same_in_both_texts(self, old: str, new: str) -> None:
-        before, after = worded(old, new)
+        before, after = mark_changed_words(old, new)
         assert (before.plain, after.plain) == (old, new)
         unmarked = [sorted(text.plain.split()) for text in (before, after)]
         for side, text in zip(unmarked, (before, after), strict=True):
@@ -39,7 +39,7 @@ class TestChangedWords:
         assert unmarked[0] == unmarked[1]
 
     def test_equal_texts_have_no_marked_words(self) -> None:
-        assert [marked_words(text) for text in worded("Yes.", "Yes.")] == ["", ""]
+        assert [marked_words(text) for text in mark_changed_words("Yes.", "Yes.")] == ["", ""]
 
 
 class TestOneNegative:
@@ -47,7 +47,7 @@ class TestOneNegative:
     def lines(self, capsys: pytest.CaptureFixture[str]) -> list[str]:
         given = EXAMPLE.amr["2"]
         graphs = EditedPenman(f"# ::snt So.\n{given.before}", f"# ::snt So.\n{given.after}")
-        show_closely(replace(EXAMPLE, amr={"2": graphs}), {0: "no-alignment: the graph has none"})
+        print_negative(replace(EXAMPLE, amr={"2": graphs}), {0: "no-alignment: the graph has none"})
         shown = capsys.readouterr()
         assert "turn 0: the decoder gave no text: no-alignment" in shown.err
         return [" ".join(line.split()) for line in shown.out.splitlines()]
@@ -78,7 +78,7 @@ class TestOneNegative:
 
 class TestSomeNegatives:
     def test_a_table_shows_turns_before_and_after(self, capsys: pytest.CaptureFixture[str]) -> None:
-        show_briefly([EXAMPLE])
+        print_edit_table([EXAMPLE])
         lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
         assert "polarity_flip I like it. I don't like it." in lines
         assert lines[-1] == f"To see one of them in detail: graphneg negatives --explain {EXAMPLE.id}"
@@ -89,15 +89,15 @@ class TestSomeNegatives:
         loaded = (Turn("A", "Cocoa?"), *EXAMPLE.context[1:])
         edits = (replace(EXAMPLE.edits[0], turn=0),)
         edited = replace(EXAMPLE, original=Original(loaded, None), edits=edits)
-        show_briefly([edited])
+        print_edit_table([edited])
         assert "Cocoa?" in capsys.readouterr().out
 
     def test_explain_is_not_suggested_for_negatives_without_graphs(
         self, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        show_briefly([replace(EXAMPLE, amr={}, edits=())])
+        print_edit_table([replace(EXAMPLE, amr={}, edits=())])
         assert "--explain" not in capsys.readouterr().out
 
     def test_no_negatives_print_nothing(self, capsys: pytest.CaptureFixture[str]) -> None:
-        show_briefly([])
+        print_edit_table([])
         assert capsys.readouterr().out == ""

@@ -13,7 +13,7 @@ from graphneg.cli.options import (
     EncoderTraining,
     LanguageModelTraining,
     StoreOptions,
-    made_responses,
+    make_responses,
 )
 from graphneg.errors import InputError
 from graphneg.store.dialogues import Selection
@@ -65,4 +65,4 @@ class TestSharedOptions:
                 lessons(option=["bf16"])
 
     def test_no_files_make_no_responses_and_need_no_embedder(self) -> None:
-        assert made_responses((), "no/such/encoder", seed=0, offline=True) == []
+        assert make_responses((), "no/such/encoder", seed=0, offline=True) == []

@@ -24,12 +24,12 @@ from graphneg.cli.terminal import (
     Bars,
     Screen,
     advise_on_interrupt,
-    amounts_text,
     counted,
+    counts_text,
     print_error,
     print_message,
+    print_trained,
     read_input,
-    tell_trained,
     training,
     visible,
     write_stream,
@@ -88,7 +88,7 @@ class TestMessages:
         assert counted(amount, "row") == text
 
     def test_amounts_are_sorted_by_name(self) -> None:
-        assert amounts_text({"random": 300, "edits": 1200}) == "edits 1,200, random 300"
+        assert counts_text({"random": 300, "edits": 1200}) == "edits 1,200, random 300"
 
 
 HOSTILE = "\x1b[2J\x1b]0;evil\x07 \x9b31m \u202etxt\x7f :coffee: [red]"
@@ -251,8 +251,8 @@ class TestStreams:
 class TestTrainings:
     def test_the_result_of_a_training_is_one_line(self, printed: Printed) -> None:
         report = TrainingReport(Path("m"), 1, 0.6931, 1.0, 1200, 3, 0, None)
-        tell_trained(report, Path("m"), "; 3 were too long", report.examples)
-        tell_trained(report, Path("m"), "; pairs: edits 600")
+        print_trained(report, Path("m"), "; 3 were too long", report.examples)
+        print_trained(report, Path("m"), "; pairs: edits 600")
         assert printed().splitlines() == [
             "m: trained on 1,200 pairs in 1 step, loss 0.693; 3 were too long",
             "m: trained in 1 step, loss 0.693; pairs: edits 600",

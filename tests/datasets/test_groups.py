@@ -95,7 +95,7 @@ class TestHeldOut:
 
     def test_held_out_texts_are_removed_from_a_group(self) -> None:
         group = Group("a#1", ("Hi.",), [Answer("Yes.", REFERENCE)], [Answer("No.", "x"), Answer("Now.", "x")])
-        left = HeldOut(["YES.", "now."]).without(group)
+        left = HeldOut(["YES.", "now."]).without_held_out(group)
         assert (left.positives, left.negatives) == ([], [Answer("No.", "x")])
         assert (left.id, left.context, left.size, group.size) == ("a#1", ("Hi.",), 1, 3)
 

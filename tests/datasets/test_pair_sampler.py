@@ -161,7 +161,7 @@ class TestSampler:
 
     def test_together_puts_the_pairs_of_a_context_next_to_each_other(self) -> None:
         pairs, _ = PairSampler(make_groups(9), Mix(2, EDITS), 1).drawn(0)
-        together = pairs.together()
+        together = pairs.grouped_by_context()
         assert Counter(together) == Counter(pairs) and together.right == pairs.right == 18
         contexts = [pair.id.partition("~")[0] for pair in together]
         runs = [one for one, before in zip(contexts, [None, *contexts], strict=False) if one != before]
@@ -215,7 +215,7 @@ class TestShortages:
             Answer("Much too long.", "edits", "C-cont"),
         ]
         rows = shortages(PairSampler(groups, Mix(1, EDITS), 0), embedder=LengthEmbedder())
-        assert [(row.name, row.category, row.short, row.wanted, row.got) for row in rows] == [
+        assert [(row.name, row.category, row.contexts_lacking, row.requested, row.drawn) for row in rows] == [
             ("edits", "", 1, 9, 8), ("edits", "C-cont", 0, 7, 7), ("edits", "C-ent", 0, 1, 1),
         ]  # fmt: skip
         assert [row.contexts for row in rows] == [3, 3, 1]
@@ -229,4 +229,4 @@ class TestShortages:
 
     def test_a_source_without_pairs_has_no_similarity(self) -> None:
         [row] = shortages(PairSampler(make_groups(1), Mix(1, {"random": 1}), 0), embedder=LengthEmbedder())
-        assert row.similarity is None and (row.wanted, row.got) == (1, 0)
+        assert row.similarity is None and (row.requested, row.drawn) == (1, 0)

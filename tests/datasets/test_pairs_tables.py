@@ -139,9 +139,9 @@ class TestShortages:
         records = [*some(3), right(9, "It is more."), wrong(9, "It is more or less.")]
         rows = {(row.name, row.category): row for row in read_pairs(records, mix=MIX).shortages()}
         edits, overlap = rows["edits", ""], rows["overlap", ""]
-        assert (edits.contexts, edits.short, edits.wanted, edits.got) == (4, 1, 8, 7)
-        assert (overlap.contexts, overlap.short, overlap.wanted, overlap.got) == (4, 1, 4, 3)
-        assert rows["edits", "C-cont"].got == 7 and edits.similarity is not None
+        assert (edits.contexts, edits.contexts_lacking, edits.requested, edits.drawn) == (4, 1, 8, 7)
+        assert (overlap.contexts, overlap.contexts_lacking, overlap.requested, overlap.drawn) == (4, 1, 4, 3)
+        assert rows["edits", "C-cont"].drawn == 7 and edits.similarity is not None
         spread = edits.similarity
         assert spread.count == 7 and -1 <= spread.minimum <= spread.median <= spread.maximum <= 1.001
         assert spread.maximum > 0.8

@@ -76,7 +76,7 @@ def long_corpus(embedded: Store, tmp_path_factory: pytest.TempPathFactory) -> Di
 
 
 def test_donors_are_not_the_dialogues_next_to_their_takers(long_corpus: DialogueGraph) -> None:
-    offers = Donors(long_corpus.store).offers("talks", "all")
+    offers = Donors(long_corpus.store).assign("talks", "all")
     apart = [abs(int(row["taker"][-3:]) - int(row["dialogue"][-3:])) for row in offers]
     # One in twenty of the 80 dialogues are left out on each side.
     assert apart and min(apart) > 4

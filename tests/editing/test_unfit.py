@@ -73,7 +73,7 @@ def test_no_recipe_makes_a_negative_without_a_context(talks: DialogueGraph) -> N
 
 
 def test_sentences_are_not_copied_from_unfit_turns(talks: DialogueGraph) -> None:
-    offered = {row["amr"].partition("@")[0] for row in Donors(talks.store).offers("talks", "all")}
+    offered = {row["amr"].partition("@")[0] for row in Donors(talks.store).assign("talks", "all")}
     assert offered <= {
         f"talks/all/{id}" for id in ("asked#0", "alone#0", "half#0", "half#2", "page#0", "page#2", "book#0")
     }

@@ -60,7 +60,7 @@ def test_the_observed_perspective_gives_the_observed_reply(
         keyword_bias=keyword_bias,
     )
     for exchange, answer in zip(batch, answers, strict=True):
-        assert answer.kept == 1.0 and answer.finished
+        assert answer.unchanged_fraction == 1.0 and answer.finished
         assert answer.text == " ".join(exchange.response.split())
 
 

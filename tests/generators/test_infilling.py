@@ -186,7 +186,7 @@ class TestLayouts:
         bart.tokenizer.add_special_tokens({"mask_token": "<blank>"})
         assert layout_of(LocalWriter(bart)) == WholeText(mask="<blank>")
         bart.tokenizer.add_tokens(["<extra_id_0>", "<extra_id_1>"], special_tokens=True)
-        assert layout_of(LocalWriter(bart)) == Sentinels(kept=("<extra_id_0>", "<extra_id_1>"))
+        assert layout_of(LocalWriter(bart)) == Sentinels(kept_tokens=("<extra_id_0>", "<extra_id_1>"))
 
 
 class Histories:

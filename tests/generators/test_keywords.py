@@ -17,9 +17,9 @@ from graphneg.generators.keywords.requests import (
     Histories,
     drawn,
     keywords_of,
+    replace_by_neighbours,
     reply_pairs,
     train_keyword_replies,
-    with_neighbours,
 )
 from graphneg.generators.prompts import EXAMPLE_TEXTS, REPLY_EXAMPLES, SENTENCE_EXAMPLES, reply_request
 from graphneg.generators.text_filters import LENGTHS, refusal
@@ -101,7 +101,7 @@ class TestChoosing:
         def near(word: str, k: int) -> list[tuple[str, float]]:
             return [(f"{word}s", 0.9), ("bus", 0.8), ("tram", 0.7)][:k]
 
-        found = [with_neighbours(near, [("early", "train")], 0, str(place))[0] for place in range(400)]
+        found = [replace_by_neighbours(near, [("early", "train")], 0, str(place))[0] for place in range(400)]
         replaced = [words for words in found if words != ("early", "train")]
         assert 150 < len(replaced) < 250
         assert set(replaced) == {("early", "bus"), ("early", "tram")}
@@ -110,15 +110,15 @@ class TestChoosing:
         def nowhere(word: str, k: int) -> list[tuple[str, float]]:
             return []
 
-        assert all(with_neighbours(nowhere, [("tea",)], 0, str(n)) == (("tea",),) for n in range(20))
+        assert all(replace_by_neighbours(nowhere, [("tea",)], 0, str(n)) == (("tea",),) for n in range(20))
 
     def test_names_and_other_word_classes_are_no_neighbours(self) -> None:
         def mixed(word: str, k: int) -> list[tuple[str, float]]:
             return [("clark", 0.9), ("because", 0.8), ("coffee", 0.7)][:k]
 
-        found = {with_neighbours(mixed, [("tea",)], 0, str(n))[0] for n in range(40)}
+        found = {replace_by_neighbours(mixed, [("tea",)], 0, str(n))[0] for n in range(40)}
         assert found == {("tea",), ("coffee",)}
-        assert {with_neighbours(mixed, [("Kent",)], 0, str(n))[0] for n in range(20)} == {("Kent",)}
+        assert {replace_by_neighbours(mixed, [("Kent",)], 0, str(n))[0] for n in range(20)} == {("Kent",)}
 
     @pytest.mark.parametrize(
         ("text", "keywords"),

@@ -6,7 +6,7 @@ import pytest
 
 from graphneg.generators.base import Candidate, Context
 from graphneg.generators.generated import negative_from_candidate
-from graphneg.generators.overlap.noun_substitution import NounSubstitution, found_text
+from graphneg.generators.overlap.noun_substitution import NounSubstitution, pool_sentence_of
 from graphneg.model import Turn
 
 MILK = "My brother drank the milk before the long drive."
@@ -26,7 +26,7 @@ def test_a_noun_is_replaced_by_a_fitting_noun_of_the_context() -> None:
     [tea] = substituted(MILK)
     assert tea.text == MILK.replace("milk", "tea")
     assert tea.provenance["exchanged"] == "milk > tea"
-    assert found_text(negative_from_candidate(CONTEXT, tea, "hard", 0, 0)) == MILK
+    assert pool_sentence_of(negative_from_candidate(CONTEXT, tea, "hard", 0, 0)) == MILK
 
 
 def test_a_noun_is_not_replaced_if_the_verb_does_not_take_the_other() -> None:

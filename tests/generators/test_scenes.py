@@ -43,7 +43,7 @@ def topic_filter(scenes: Scenes, name: str) -> TopicFilter:
     turns = tuple(Turn("A", text) for text in TALKS[name])
     context = Context(f"own/test/{name}#9", "own", "test", f"own/test/{name}", 9, turns, "B")
     terms = terms_of(context, lambda _: 1, max_overlap_frequency=100)
-    return scenes.apart_from(context.dialogue, [turn.text for turn in turns], terms)
+    return scenes.other_scene_filter(context.dialogue, [turn.text for turn in turns], terms)
 
 
 def sentence(text: str, of: str = "") -> PoolSentence:
@@ -58,7 +58,11 @@ def is_off_topic(scenes: Scenes, context: str, text: str, of: str = "") -> bool:
 
 
 def test_sentences_of_a_dialogue_with_the_same_content_are_on_topic(scenes: Scenes) -> None:
-    assert scenes.talk("own/test/bank") == scenes.talk("own/test/bank-2") != scenes.talk("own/test/loan")
+    assert (
+        scenes.conversation_id("own/test/bank")
+        == scenes.conversation_id("own/test/bank-2")
+        != scenes.conversation_id("own/test/loan")
+    )
     assert not is_off_topic(scenes, "bank", "My uncle painted the kitchen cupboard.", of="bank-2")
 
 

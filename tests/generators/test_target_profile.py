@@ -14,10 +14,10 @@ from graphneg.generators.overlap.target_profile import (
     OverlapOptions,
     PoolSentence,
     TargetProfile,
-    said_in,
     shortlist,
     target_profiles,
     terms_of,
+    text_keys_of,
     words_key,
 )
 from graphneg.model import Turn
@@ -38,7 +38,7 @@ def listed(
     usual: frozenset[str] = frozenset(),
 ) -> list[str]:
     terms = terms_of(context, lambda _: 3, max_overlap_frequency=100)
-    found = shortlist(context, terms, profile, told, said_in(context), conditions, usual)
+    found = shortlist(context, terms, profile, told, text_keys_of(context), conditions, usual)
     return [item.sentence.text for item in found]
 
 

@@ -35,9 +35,9 @@ class TestJudge:
         [shown, alone] = PerplexityFilter(model, OPEN).read([TEXTS[1]] * 2, [turns, None])
         assert shown is not None and alone is not None
         [after] = model.score([f" {TEXTS[1]}"], ["A: Where is the coat?\nB:"])
-        assert shown.after == pytest.approx(after, abs=1e-3)
-        assert alone.after == alone.alone == shown.alone
-        assert shown.max_token_loss >= shown.after
+        assert shown.in_context == pytest.approx(after, abs=1e-3)
+        assert alone.in_context == alone.alone == shown.alone
+        assert shown.max_token_loss >= shown.in_context
 
     def test_texts_out_of_bounds_are_filtered(self, model: CausalLM):
         found = PerplexityFilter(model, OPEN).read(TEXTS, [None] * 3)

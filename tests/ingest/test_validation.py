@@ -99,12 +99,14 @@ def test_json_values_of_another_kind_are_named() -> None:
 def test_graphs_become_dialogues_of_the_given_length() -> None:
     grouping = GraphDialogues("book", "all", 2)
     texts = [GraphText(f"(g / go-0{n})", None, f" Go {n}. ", f"f:{n}") for n in range(3)]
-    made = [dialogue for text in texts for dialogue in grouping.add(text)] + list(grouping.rest())
+    made = [dialogue for text in texts for dialogue in grouping.add(text)] + list(
+        grouping.remaining_dialogue()
+    )
     assert [(one.id, [turn.text for turn in one.utterances]) for one in made] == [
         ("book/all/0", ["Go 0.", "Go 1."]),
         ("book/all/1", ["Go 2."]),
     ]
-    assert grouping.places["book/all/1#0"] == "f:2" and list(grouping.rest()) == []
+    assert grouping.places["book/all/1#0"] == "f:2" and list(grouping.remaining_dialogue()) == []
 
 
 @pytest.mark.parametrize(("loader", "name"), CASES)

@@ -15,7 +15,7 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from graphneg.pages.graph import MOST_SHIFTS, commonest_drawn
+from graphneg.pages.graph import MOST_SHIFTS, draw_frequent_topics
 from graphneg.store.connection import Store
 from graphneg.store.opening import open_store
 from tests.explore_samples import write_samples
@@ -180,11 +180,11 @@ class TestAll:
 
     def test_the_most_frequent_topics_are_drawn_if_there_are_too_many(self) -> None:
         edges = [(f"t{a}", f"t{b}", a * b) for a in range(1, 40) for b in range(1, 40)]
-        drawn = commonest_drawn(edges, 10)
+        drawn = draw_frequent_topics(edges, 10)
         assert [topic["name"] for topic in drawn["topics"]] == [f"t{n}" for n in range(39, 29, -1)]
         assert len(drawn["shifts"]) == 100 and drawn["shifts"][0] == {"from": 0, "to": 0, "amount": 39 * 39}
         many = [(f"t{n // 200}", f"t{n % 200}", 1) for n in range(MOST_SHIFTS + 5_000)]
-        assert len(commonest_drawn(many, 1_000)["shifts"]) == MOST_SHIFTS
+        assert len(draw_frequent_topics(many, 1_000)["shifts"]) == MOST_SHIFTS
 
 
 class TestQueries:

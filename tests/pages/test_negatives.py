@@ -120,11 +120,11 @@ class TestIndex:
         self, path: Path, index: NegativesIndex, least: dict[str, float]
     ) -> None:
         kept = list(SelectedNegatives(path, SelectionCriteria(min_scores=least)))
-        assert index.kept(least, {}) == (len(kept), SIZE - 1)
+        assert index.count_within(least, {}) == (len(kept), SIZE - 1)
         assert 0 < len(kept) < SIZE - 1
 
     def test_the_index_has_the_distribution_of_a_score(self, index: NegativesIndex) -> None:
-        spread = next(one for one in index.spreads() if one.score == "answers")
+        spread = next(one for one in index.score_distributions() if one.score == "answers")
         values = [one.scores["answers"] for one in negatives() if "answers" in one.scores and one.label == 0]
         assert spread.amount == len(values) and spread.wrong == SIZE - 1
         assert spread.thresholds == tuple(round(step / STEPS, 4) for step in range(STEPS + 1))

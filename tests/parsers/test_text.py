@@ -14,6 +14,7 @@ from graphneg.errors import ParserError
 from graphneg.parsers.dependency.text import (
     class_of,
     clause_form,
+    join_contractions,
     load_model,
     model_version,
     pieces,
@@ -21,7 +22,6 @@ from graphneg.parsers.dependency.text import (
     readable,
     resolve_model,
     signature,
-    tightened,
 )
 from tests.parsers.rules.trees import tree
 
@@ -43,7 +43,7 @@ class TestAText:
 
     @given(TEXTS)
     def test_tightened_text_keeps_character_offsets(self, text: str) -> None:
-        tight, places = tightened(text)
+        tight, places = join_contractions(text)
         assert places is None or (len(places) == len(tight) and all(0 <= k < len(text) for k in places))
         assert places is not None or len(tight) == len(text)
 
@@ -58,7 +58,7 @@ class TestAText:
         ],
     )
     def test_spaced_contractions_are_joined(self, text: str, tight: str) -> None:
-        assert tightened(text)[0] == tight
+        assert join_contractions(text)[0] == tight
 
 
 class TestAModel:
@@ -84,7 +84,7 @@ class TestAModel:
 class TestATree:
     def test_words_have_offsets_in_the_original_text(self) -> None:
         text = "Oh. I ca n ' t sing."
-        tight, places = tightened(text)
+        tight, places = join_contractions(text)
         words = read_words(load_model(None)(tight), 0, places)
         forms = ["Oh", ".", "I", "ca", "' t", "sing", "."]
         assert [text[word.start : word.end] for word in words] == forms

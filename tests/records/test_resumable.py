@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from graphneg.errors import InputError
 from graphneg.records import locks
 from graphneg.records.files import read_jsonl, write_jsonl
-from graphneg.records.resumable import ResumableWriter, fingerprint, part_note
+from graphneg.records.resumable import ResumableWriter, checkpoint_path, fingerprint
 from graphneg.records.runs import write_atomically
 from tests.interrupting import no_room_for_more_than
 from tests.negative_samples import EXAMPLE, some
@@ -174,7 +174,7 @@ def test_a_run_can_be_resumed_after_a_full_disk(tmp_path: Path, name: str):
 )
 def test_a_damaged_state_starts_the_run_again(tmp_path: Path, field: str, value: Any):
     write_negatives(tmp_path / "out.jsonl", 0, stop=8)
-    note = part_note(tmp_path / "out.jsonl")
+    note = checkpoint_path(tmp_path / "out.jsonl")
     noted = {**json.loads(note.read_text()), field: value}
     note.write_text(json.dumps(noted).replace("Infinity", '"Infinity"'))
     with ResumableWriter(tmp_path / "out.jsonl", "s") as writer:

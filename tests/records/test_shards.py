@@ -33,7 +33,7 @@ class Stream(NegativeStream):
 
     def __init__(self, ids: Sequence[str], shard: Shard | None = None, seed: int = 0, stop: int = -1) -> None:
         super().__init__()
-        self._ids = [id for id in sorted(ids, key=natural_order) if shard is None or shard.holds(id)]
+        self._ids = [id for id in sorted(ids, key=natural_order) if shard is None or shard.contains(id)]
         self._shard, self._seed, self._stop, self._content = shard, seed, stop, len(ids)
 
     @property
@@ -74,11 +74,11 @@ def write_shards(folder: Path, ids: Sequence[str], amount: int, **options: Any) 
 @given(IDS, AMOUNTS)
 def test_each_dialogue_is_in_one_shard(ids: list[str], amount: int) -> None:
     shards = [Shard(index, amount) for index in range(1, amount + 1)]
-    assert [sum(shard.holds(id) for shard in shards) for id in ids] == [1] * len(ids)
+    assert [sum(shard.contains(id) for shard in shards) for id in ids] == [1] * len(ids)
 
 
 def test_shards_have_similar_sizes_and_are_deterministic() -> None:
-    held = [id for id in (f"c/test/{n}" for n in range(4_000)) if Shard(1, 4).holds(id)]
+    held = [id for id in (f"c/test/{n}" for n in range(4_000)) if Shard(1, 4).contains(id)]
     assert 900 < len(held) < 1_100
     assert held[:4] == ["c/test/4", "c/test/5", "c/test/7", "c/test/8"]
 

@@ -50,7 +50,7 @@ def test_twins_and_proofs_are_counted_shown_and_kept_at_a_checkpoint():
     for proved in (True, True, False, None):
         summary.add(replace(EXAMPLE, proved=proved))
     summary.twins = 3
-    assert (summary.records, summary.proofs) == (7, {True: 2, False: 1})
+    assert (summary.negatives_and_twins, summary.proofs) == (7, {True: 2, False: 1})
     kept = Summary.from_state(json.loads(json.dumps(summary.state())))
     assert kept.state() == summary.state()
     lines = [" ".join(line.split()) for line in rendered(kept).replace("│", " ").splitlines()]

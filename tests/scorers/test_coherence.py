@@ -168,7 +168,7 @@ class TestScorer:
         turns = turns_of(*(text for one in TALKS for text in one), "fish twelve eggs", "fish", "eggs")
         scorer = CoherenceScorer.from_pretrained(trained)
         encoded = scorer.encode_turns(turns)
-        windows = scorer.cutter.windows(scorer.lengths(encoded))
+        windows = scorer.window_splitter.windows(scorer.lengths(encoded))
         assert len(windows) > 2 and scorer.cut_turns == 0
         assert all(len(scorer.tokens(encoded, one)) <= scorer.max_tokens == 24 for one in windows)
         worst = CoherenceScorer.from_pretrained(trained, over="minimum", batch=1)
@@ -230,9 +230,9 @@ class TestTraining:
         assert len(picks) == 24
         for version, own in zip(picks[::2], picks[1::2], strict=True):
             assert (version.label, own.label) == (0, 1)
-            assert (version.places, version.number) == (own.places, own.number)
+            assert (version.edited_turns, version.number) == (own.edited_turns, own.number)
             both = zip(version.turns, own.turns, strict=True)
-            assert {k for k, (edited, said) in enumerate(both) if edited != said} == own.places
+            assert {k for k, (edited, said) in enumerate(both) if edited != said} == own.edited_turns
 
     def test_twins_are_coherent_dialogues_if_the_mix_names_them(self) -> None:
         from graphneg.training.coherence import WindowSampler

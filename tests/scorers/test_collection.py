@@ -103,7 +103,7 @@ class TestFQness:
             ("0", 4, 0),
             ("1", 3, 1),
         ]
-        assert [turn.text for turn in found[1].without_between] == DIALOGUES[0][:1]
+        assert [turn.text for turn in found[1].shortened_context] == DIALOGUES[0][:1]
         assert [turn.text for turn in found[1].without_referent] == DIALOGUES[0][1:3]
 
     def test_max_turns_back_limits_the_referents(self, chats: Path) -> None:
@@ -252,7 +252,7 @@ class TestJudging:
         said = judgements(asked, VOTES)
         decided = Judgement(1, ADJUDICATOR, {"contradictory": "no"})
         found = labelled_responses(responded(), asked, [*said, decided])
-        assert [(one.label, one.generator, one.said) for one in found] == [
+        assert [(one.label, one.generator, one.contradicted_text) for one in found] == [
             (1, "g0", "My coat is red."),
             (0, "g1", "My coat is red."),
             (1, "g1", "My coat is red."),
@@ -339,4 +339,4 @@ class TestCommands:
 
 
 def test_the_prompt_names_the_speakers() -> None:
-    assert written(followup().without_between, "B") == "A: My coat is red.\nB:"
+    assert written(followup().shortened_context, "B") == "A: My coat is red.\nB:"

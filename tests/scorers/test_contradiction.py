@@ -47,7 +47,10 @@ class TestLabelledResponses:
         lines = [{**LINE, "contradictory_label_count": votes} for votes in range(4)]
         found = read_labelled([file_of(tmp_path, *lines)])
         assert [(one.votes, one.label) for one in found] == [(0, 0), (2, 1), (3, 1)]
-        assert found[0].said == "I sold my boat." and found[0].response == "I have never had a boat."
+        assert (
+            found[0].contradicted_text == "I sold my boat."
+            and found[0].response == "I have never had a boat."
+        )
 
     def test_labelled_responses_are_read_back(self, tmp_path: Path) -> None:
         path = tmp_path / "labelled.jsonl"
@@ -109,12 +112,12 @@ class TestLeavingOneGeneratorOut:
             return
         for fold in folds:
             contexts = {tuple(map(match_key, one.context)) for one in fold.test}
-            tested = {match_key(text) for one in fold.test for text in (one.said, one.response)}
+            tested = {match_key(text) for one in fold.test for text in (one.contradicted_text, one.response)}
             assert {one.generator for one in fold.test} == {fold.generator}
             for one in fold.train:
                 assert one.generator != fold.generator
                 assert tuple(map(match_key, one.context)) not in contexts
-                assert not {match_key(one.said), match_key(one.response)} & tested
+                assert not {match_key(one.contradicted_text), match_key(one.response)} & tested
             assert len(fold.train) + len(fold.test) + fold.leaked == len(some)
 
     def test_each_generator_is_tested_once(self) -> None:
@@ -219,24 +222,26 @@ class TestGraphMadeResponses:
     @given(st.integers(0, 50))
     def test_restated_pairs_share_their_context(self, seed: int) -> None:
         for wrong, right in twins(graph_made([NEGATED, AGAINST_ITSELF], kinds=["restated"], seed=seed)):
-            assert wrong.said == right.said
+            assert wrong.contradicted_text == right.contradicted_text
             assert ("Some thousands, I think." in wrong.response) == ("Some thousands" in right.response)
             assert DENIES.search(wrong.response) is None or DENIES.search(right.response) is None
-            told = right if DENIES.search(right.said) else wrong
+            told = right if DENIES.search(right.contradicted_text) else wrong
             assert DENIES.search(told.response)
 
     @given(st.integers(0, 50))
     def test_agreed_pairs_differ_in_the_earlier_utterance_only(self, seed: int) -> None:
         for wrong, right in twins(graph_made([NEGATED], kinds=["agreed"], seed=seed)):
             assert wrong.response == right.response
-            assert bool(DENIES.search(wrong.said)) != bool(DENIES.search(right.said))
+            assert bool(DENIES.search(wrong.contradicted_text)) != bool(
+                DENIES.search(right.contradicted_text)
+            )
 
     @given(st.integers(0, 50))
     def test_elsewhere_pairs_contradict_another_statement(self, seed: int) -> None:
         bread = edited(0, "polarity_flip", "I bake my own bread.", "I do not bake my own bread.", "3")
         for wrong, right in twins(graph_made([NEGATED, bread], kinds=["elsewhere"], seed=seed)):
-            said, other = ("bees", "bread") if "bees" in wrong.said else ("bread", "bees")
-            assert wrong.said == right.said
+            said, other = ("bees", "bread") if "bees" in wrong.contradicted_text else ("bread", "bees")
+            assert wrong.contradicted_text == right.contradicted_text
             assert said in wrong.response and other not in wrong.response
             assert other in right.response and said not in right.response
 

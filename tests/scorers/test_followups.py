@@ -20,7 +20,7 @@ def test_a_question_mark_anywhere_makes_a_question(text: str) -> None:
 def test_contexts_without_the_referent_or_the_turns_between() -> None:
     turns = followup().context.turns
     nearest = replace(followup(), referent=2)
-    assert nearest.without_between == turns[:3] and nearest.without_referent == turns[:2]
+    assert nearest.shortened_context == turns[:3] and nearest.without_referent == turns[:2]
     assert followup().question == turns[-1]
 
 

@@ -89,11 +89,11 @@ class TestNeighbourhood:
     def test_all_shifts_are_counted_and_the_most_frequent_listed(self, store_path: str) -> None:
         with open_store(store_path) as store:
             few = neighbourhood(store, "coffee", limit=1, examples=1)
-        assert (few.outgoing, few.perspectives, few.incoming, few.foci, few.stays) == (9, 5, 4, 3, 1)
-        assert [(shift.perspective, shift.count) for shift in few.moves_to] == [("cake", 3)]
-        assert [(shift.focus, shift.count) for shift in few.comes_from] == [("tea", 2)]
+        assert (few.outgoing, few.perspectives, few.incoming, few.foci, few.self_shifts) == (9, 5, 4, 3, 1)
+        assert [(shift.perspective, shift.count) for shift in few.outgoing_shifts] == [("cake", 3)]
+        assert [(shift.focus, shift.count) for shift in few.incoming_shifts] == [("tea", 2)]
         assert (few.more_perspectives, few.more_foci) == (4, 1)
-        assert few.moves_to[0].pairs == (
+        assert few.outgoing_shifts[0].pairs == (
             ExamplePair(
                 "kitchen/train/1#1", "kitchen", "Is the coffee ready?", "Yes, and there is cake with it."
             ),
@@ -101,7 +101,9 @@ class TestNeighbourhood:
 
     def test_a_complete_neighbourhood_has_no_more_topics(self, around: Neighbourhood) -> None:
         assert (around.more_perspectives, around.more_foci) == (0, 0)
-        assert [len(shift.pairs) for shift in around.moves_to] == [s.count for s in around.moves_to]
+        assert [len(shift.pairs) for shift in around.outgoing_shifts] == [
+            s.count for s in around.outgoing_shifts
+        ]
 
 
 class TestLayout:
@@ -114,8 +116,8 @@ class TestLayout:
     def test_widths_follow_counts(self, around: Neighbourhood) -> None:
         widths = {curve.shift.count: curve.width for curve in layout(around)}
         assert widths == {count: WIDEST * count / FREQUENT for count in (1, 2, 3)}
-        rare = replace(around.moves_to[1], count=1)
-        frequent = replace(around.moves_to[0], count=1000)
+        rare = replace(around.outgoing_shifts[1], count=1)
+        frequent = replace(around.outgoing_shifts[0], count=1000)
         curves = layout(replace(around, moves_to=(frequent, rare), comes_from=()))
         assert [curve.width for curve in curves] == [WIDEST, NARROWEST]
 
@@ -143,7 +145,7 @@ class TestPage:
         curves = layout(around)
         ids = [of["id"] for tag, of in parts.elements if tag == "details"]
         assert sorted(map(str, ids)) == [f"shift-{i}" for i in range(len(curves))]
-        for shift in (*around.moves_to, *around.comes_from):
+        for shift in (*around.outgoing_shifts, *around.incoming_shifts):
             for pair in shift.pairs:
                 assert pair.post in parts.words and pair.reply in parts.words
         [item] = [script for script in parts.scripts if script.startswith('{"')]

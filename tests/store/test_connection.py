@@ -20,7 +20,7 @@ from graphneg.amr.facts import facts_fingerprint
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.errors import StoreError
 from graphneg.snapshots import Snapshot
-from graphneg.store.connection import Diagnosis, Store, WriteConflict, no_trouble, translate_driver_errors
+from graphneg.store.connection import Diagnosis, Store, WriteConflict, no_failure, translate_driver_errors
 from graphneg.store.opening import (
     OLDEST_EXPORTABLE,
     SCHEMA_VERSION,
@@ -381,7 +381,7 @@ def test_servers_that_are_too_old_are_refused(agent: str) -> None:
 # Messages for errors of the driver
 
 
-def told(error: Exception, if_silent: str = "start it", trouble: Diagnosis = no_trouble) -> str:
+def told(error: Exception, if_silent: str = "start it", trouble: Diagnosis = no_failure) -> str:
     with pytest.raises(StoreError) as raised, translate_driver_errors("Neo4j at home", if_silent, trouble):
         raise error
     assert raised.value.__cause__ is error

@@ -74,7 +74,7 @@ class TestDrawing:
 
     def test_held_out_texts_are_never_sampled(self) -> None:
         held_out = HeldOut(["At  six", "FISH now"])
-        some = [held_out.without(group) for group in groups()]
+        some = [held_out.without_held_out(group) for group in groups()]
         pairs, lacking = PairSampler(some, Mix(2, {"edited": 3, "random": 4}), 0, left_out=4).drawn(0)
         assert not {"at six", "fish now"} & {match_key(pair.response) for pair in pairs}
         assert lacking.responses["edited"] == 3 and lacking.held_out == 4
@@ -280,7 +280,7 @@ class TestTraining:
             validation=EarlyStopping(0.3, 1),
             **{**self.SETTINGS, "learning_rate": 0.5},
         )
-        planned = 2 * 30 * sum(EarlyStopping(0.3, 1).learns(one) for one in many)
+        planned = 2 * 30 * sum(EarlyStopping(0.3, 1).is_trained_on(one) for one in many)
         assert report.planned == planned and report.steps < planned / 4
         assert sum(report.pairs.values()) == min(planned, report.steps * 4)
         with pytest.raises(InputError, match="of 1 contexts would be held back"):

@@ -42,6 +42,7 @@ from graphneg.decoders.surface.operations.removal import drop
 from graphneg.decoders.surface.operations.restating import (
     ask_for,
     contract_like,
+    correct_changed_sentence,
     exchange_speakers,
     keep_claim,
     keep_sentence,
@@ -50,9 +51,8 @@ from graphneg.decoders.surface.operations.restating import (
     refuse_fixed_phrase,
     refuse_indefinite,
     refuse_other_person,
+    replace_polite_wish,
     replace_subject,
-    state_wish,
-    tidy_change,
 )
 from graphneg.decoders.surface.operations.tense import TENSES, add_time, set_time
 from graphneg.decoders.surface.operations.words import set_concept, set_value
@@ -334,7 +334,7 @@ def _say(said_by: Edit, edits: Sequence[Edit], sources: Sources, reply: Sentence
         raise RealisationError("unsupported-edit", f"there is no frame {said_by.frame}")
     source = sources.open_claim(said_by.from_amr)
     copy = _edits_of_copy(said_by, edits)
-    state_wish(source, keep_claim(source, said_by.from_position or 0))
+    replace_polite_wish(source, keep_claim(source, said_by.from_position or 0))
     contract_like(source, reply)
     persons = _persons(source, copy)
     if len(persons) == 1:
@@ -369,7 +369,7 @@ def _say(said_by: Edit, edits: Sequence[Edit], sources: Sources, reply: Sentence
     # "There are banks that don't lend money" does not contradict "There are banks that lend money".
     if (negated or _affirms(source, copy)) and negative == negates_clause(source):
         raise RealisationError("unclear-clause", "only an inner clause would change its polarity")
-    tidy_change(source)
+    correct_changed_sentence(source)
     put_into_frame(source, form)
     return source.finish().strip()
 

@@ -632,10 +632,10 @@ def refuse_negation(sentence: SentenceDraft, group: VerbGroup, label: str) -> No
         and earlier[-1].kind == "finite"
         and len(earlier[-1].chain) == 1
         and earlier[-1].verb.tag != "MD",
-        offers=sentence.offers(group),
+        offers=sentence.accompanies_giving(group),
         alone=len(group.chain) == 1,
         presented=group.asks,
-        presents=sentence.presents(group),
+        presents=sentence.is_presentation(group),
         degree=any(
             token.lower in word_class("undenied") and token.tag == "RB"
             for token in (around if tokens[main].is_be else narrow)

@@ -198,30 +198,30 @@ class Bootstrap:
 
 
 def gap_closed(
-    draws: BootstrapEstimate, nothing: BootstrapEstimate, everything: BootstrapEstimate
+    estimate: BootstrapEstimate, lower: BootstrapEstimate, upper: BootstrapEstimate
 ) -> Estimate | None:
     """Return the share of the gap between two other sources that a source closes.
 
-    For example, if recall at 1 is 0.60 for ``nothing``, 0.80 for ``everything`` and 0.75 for ``draws``, the
+    For example, if recall at 1 is 0.60 for ``lower``, 0.80 for ``upper`` and 0.75 for ``estimate``, the
     share is 0.75.
 
     Args:
-        draws: The measure for the source to compare.
-        nothing: The measure for the source that counts as 0, such as ``random``.
-        everything: The measure for the source that counts as 1, such as ``human``.
+        estimate: The measure for the source to compare.
+        lower: The measure for the source that counts as 0, such as ``random``.
+        upper: The measure for the source that counts as 1, such as ``human``.
 
     Returns:
-        The share with its confidence interval, or None if ``everything`` is not above ``nothing``. The share
+        The share with its confidence interval, or None if ``upper`` is not above ``lower``. The share
         can be negative or above 1.
     """
-    if everything.whole <= nothing.whole:
+    if upper.whole <= lower.whole:
         return None
-    gap = everything.drawn - nothing.drawn
+    gap = upper.drawn - lower.drawn
     # Ignore bootstrap samples in which ``everything`` is not above ``nothing``, because the share of a gap of
     # zero is undefined.
     there = gap > 0
-    shares = (draws.drawn - nothing.drawn)[there] / gap[there]
-    whole = (draws.whole - nothing.whole) / (everything.whole - nothing.whole)
+    shares = (estimate.drawn - lower.drawn)[there] / gap[there]
+    whole = (estimate.whole - lower.whole) / (upper.whole - lower.whole)
     return BootstrapEstimate(whole, shares).figure()
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from graphneg.datasets.groups import LabelledContext
 from graphneg.english.tokens import match_key
 from graphneg.errors import InputError
-from graphneg.evaluation.ranking import FORM, placed_choices
+from graphneg.evaluation.ranking import FORM, located_choices
 from graphneg.hashing import fingerprint, number
 from graphneg.ingest.loader import LoadOptions, get_loader
 from graphneg.ingest.validation import alternating
@@ -126,7 +126,7 @@ def context_key(turns: Sequence[str]) -> tuple[str, ...]:
 def _read(path: str | Path) -> list[LabelledContext]:
     """Read the contexts in a file, and check that each context has a correct response."""
     contexts: list[LabelledContext] = []
-    for place, context in placed_choices([path]):
+    for place, context in located_choices([path]):
         if not context.positives:
             raise InputError(f"{place}: context {context.id} has no correct response")
         contexts.append(context)
@@ -252,9 +252,9 @@ class LeakageFilter:
             An iterator over the sentences and dialogues that remain.
         """
         records = get_loader(bank.loader).read([bank.path], LoadOptions(progress=progress))
-        return self.through(records)
+        return self.remove_leaks(records)
 
-    def through(self, records: Iterable[Record]) -> Iterator[Record]:
+    def remove_leaks(self, records: Iterable[Record]) -> Iterator[Record]:
         """Remove the texts that a bank may not contain, such as the responses to test contexts, from records.
 
         Args:

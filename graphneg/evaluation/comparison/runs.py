@@ -201,7 +201,7 @@ class Runs:
         ]
         # The fingerprint includes the texts of the responses, so that the run is repeated if the negatives of
         # the source change.
-        mark = fingerprint([self._facts, source.drawn_as, seed, fingerprint(learned)])
+        mark = fingerprint([self._facts, source.source_field, seed, fingerprint(learned)])
         name = f"{source.name}-{seed}-{mark[:12]}"
         result, model = self._folder / "results" / f"{name}.json", self._folder / "models" / name
         if (run := _read(result, mark)) is not None:

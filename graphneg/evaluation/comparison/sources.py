@@ -93,7 +93,7 @@ class NegativeSource:
     path: Path | None = None
 
     @property
-    def drawn_as(self) -> str:
+    def source_field(self) -> str:
         """The value of the field ``source`` that responses of this source have in the training data."""
         return ADVERSARIAL if self.kind == "human" else self.name
 
@@ -137,7 +137,7 @@ class Budget:
         """
         if source.kind == "random":
             return Mix(self.positives, {RANDOM: self.random + self.source})
-        return Mix(self.positives, {RANDOM: self.random, source.drawn_as: self.source})
+        return Mix(self.positives, {RANDOM: self.random, source.source_field: self.source})
 
     @property
     def negatives_per_context(self) -> int:
@@ -240,7 +240,9 @@ def groups_of_file(train: Sequence[LabelledContext], source: NegativeSource, pat
     groups = _right_groups(train)
     for group in groups:
         answers = wrong.get(context_key(group.context), ())
-        group.negatives = list(dict.fromkeys(replace(answer, source=source.drawn_as) for answer in answers))
+        group.negatives = list(
+            dict.fromkeys(replace(answer, source=source.source_field) for answer in answers)
+        )
     if not any(group.negatives for group in groups):
         raise InputError(f"source {source.name}: {path} has no negative of a training context")
     return groups

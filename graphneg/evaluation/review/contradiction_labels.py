@@ -89,7 +89,7 @@ def labelled_responses(
             id=response.id,
             utterances=(*(turn.text for turn in turns), response.response),
             speakers=(*(turn.speaker for turn in turns), speaker),
-            earlier=followup.referent,
+            contradicted_index=followup.referent,
             generator=response.generator,
             votes=sum(votes[response.id]),
         )

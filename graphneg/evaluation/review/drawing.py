@@ -21,7 +21,7 @@ from pathlib import Path
 from graphneg.datasets.groups import transforms_of
 from graphneg.errors import InputError
 from graphneg.evaluation.comparison.data import ADVERSARIAL
-from graphneg.evaluation.ranking import placed_choices
+from graphneg.evaluation.ranking import located_choices
 from graphneg.evaluation.review.items import FORMAT, Item, ReviewSet
 from graphneg.evaluation.review.questions import Questions, load_questions
 from graphneg.hashing import number, shuffled
@@ -131,7 +131,7 @@ def _items(name: str, path: Path) -> tuple[list[Item], int]:
 
 def _by_people(paths: Sequence[Path]) -> Iterator[Item]:
     """Yield the human-written adversarial responses in files of the DailyDialog++ format, to be judged."""
-    for _, choices in placed_choices(paths):
+    for _, choices in located_choices(paths):
         context = tuple(("AB"[at % 2], text) for at, text in enumerate(choices.turns))
         for at, text in enumerate(choices.negatives.get(ADVERSARIAL, ())):
             yield Item(PEOPLE, f"{choices.id}~{PEOPLE}.{at}", context, text)

@@ -281,7 +281,7 @@ def read_judgements(set: ReviewSet, path: Path, annotator: str = READER) -> list
     return list(found.values())
 
 
-def read_several(set: ReviewSet, paths: Sequence[Path]) -> list[Judgement]:
+def read_files(set: ReviewSet, paths: Sequence[Path]) -> list[Judgement]:
     """Read judgements from several files.
 
     Each file is read by `read_judgements`, which may raise `InputError`. If a judgement does not name its

@@ -421,7 +421,7 @@ class Judgements:
         query = "SELECT comment FROM judgement WHERE item = ? AND annotator = ?"
         return next((str(found[0]) for found in self._asked(query, row, annotator)), "")
 
-    def standing(self, annotator: str) -> AnnotatorProgress:
+    def progress_of(self, annotator: str) -> AnnotatorProgress:
         """Return how far an annotator has come with the review.
 
         Args:

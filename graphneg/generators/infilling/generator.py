@@ -34,7 +34,7 @@ from graphneg.generators.infilling.masks import VERSIONS, MaskedText, masked_ver
 from graphneg.generators.keywords.requests import Histories
 from graphneg.generators.prompted_generation import Gap, WritingGenerator, WritingOptions
 from graphneg.generators.retrieval import Bm25Generator
-from graphneg.generators.text_filters import FUNCTION_WORDS, PerplexityFilter, alike, refusal
+from graphneg.generators.text_filters import FUNCTION_WORDS, PerplexityFilter, have_nearly_same_words, refusal
 from graphneg.hashing import shuffled
 from graphneg.ingest.rows import utterance_id
 from graphneg.model import Negative
@@ -199,14 +199,14 @@ class MaskAndFillGenerator(WritingGenerator):
         whole = isinstance(self._layout, WholeText)
         self._manner = GenerationSettings(options.search, LONGEST_WHOLE if whole else LONGEST, logprobs=True)
 
-    def begin(self, given: Iterable[Negative], progress: Progress) -> None:
+    def begin(self, resumed: Iterable[Negative], progress: Progress) -> None:
         """Prepare a run, or prepare to resume an interrupted run.
 
         Args:
-            given: Negatives that the interrupted run has written. Their texts are not returned again.
+            resumed: Negatives that the interrupted run has written. Their texts are not returned again.
             progress: Not used, because the preparation takes little time.
         """
-        WritingGenerator.begin(self, given, progress)
+        WritingGenerator.begin(self, resumed, progress)
         if self._bank is not None:
             self._bank.begin()
 
@@ -235,7 +235,7 @@ class MaskAndFillGenerator(WritingGenerator):
             own = [other.text for other in draft.asked.texts]
             # A text is blanked in several ways, and two of them may be filled with nearly the same result.
             # Reject such near-duplicates.
-            nearly = any(alike(words_of(draft.text), words_of(other)) for other in own)
+            nearly = any(have_nearly_same_words(words_of(draft.text), words_of(other)) for other in own)
             if self.passes(draft.asked, "like-another" if nearly else None):
                 draft.asked.texts.append(draft)
                 draft.asked.candidates.append(self._candidate(draft, scores))
@@ -294,7 +294,7 @@ class MaskAndFillGenerator(WritingGenerator):
     def _constraints(self, draft: Filling) -> Constraints:
         """Return the words that the model must not write, or should rarely write, into the next blanks."""
         masked, first = draft.masked, len(draft.given)
-        at_once = self._layout.at_once
+        at_once = self._layout.blanks_per_prompt
         taken = masked.answers[first:] if at_once is None else masked.answers[first : first + at_once]
         # The blanked words are forbidden, because otherwise a model would often restore the original text.
         gone = {word for answer in taken for word in words_of(answer) if word not in FUNCTION_WORDS}

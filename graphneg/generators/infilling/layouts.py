@@ -79,20 +79,20 @@ class Layout(ABC):
 
     name: ClassVar[str]
     stop: ClassVar[tuple[str, ...]] = ()
-    at_once: ClassVar[int | None] = None
+    blanks_per_prompt: ClassVar[int | None] = None
     forbidden: ClassVar[tuple[str, ...]] = ()
 
-    shown: str = ""
-    kept: tuple[str, ...] = ()
+    prompt_prefix: str = ""
+    kept_tokens: tuple[str, ...] = ()
 
     @abstractmethod
-    def prompt(self, history: Sequence[Turn], masked: MaskedText, given: Sequence[str]) -> str:
+    def prompt(self, history: Sequence[Turn], masked: MaskedText, filled_answers: Sequence[str]) -> str:
         """Return the prompt for the next blanks of a text.
 
         Args:
             history: Turns before the text, oldest first.
             masked: Text with blanks.
-            given: Words for the leading blanks, which are already filled.
+            filled_answers: Words for the leading blanks, which are already filled.
 
         Returns:
             The prompt. The method `answers` can parse the model's output for it.
@@ -128,19 +128,19 @@ class OneByOne(Layout):
     at_once = 1
     forbidden = ("[",)
 
-    def prompt(self, history: Sequence[Turn], masked: MaskedText, given: Sequence[str]) -> str:
+    def prompt(self, history: Sequence[Turn], masked: MaskedText, filled_answers: Sequence[str]) -> str:
         """Return the prompt for the first blank that is not filled yet.
 
         Args:
             history: Turns before the text, oldest first.
             masked: Text with blanks.
-            given: Answers for the first blanks, which are already filled.
+            filled_answers: Answers for the first blanks, which are already filled.
 
         Returns:
             The prompt, which the model continues with the text for the blank.
         """
-        marks = [f"[{kind}]" for kind in masked.kinds[len(given) :]]
-        return blank_request(history, masked.joined([*given, *marks]))
+        marks = [f"[{kind}]" for kind in masked.kinds[len(filled_answers) :]]
+        return blank_request(history, masked.joined([*filled_answers, *marks]))
 
     def answers(self, written: str, masked: MaskedText, nth: int = 0) -> list[str] | None:
         """Parse the output of the model into the answer for one blank.
@@ -176,13 +176,13 @@ class Marked(Layout):
     name = "marked"
     stop = ("\n",)
 
-    def prompt(self, history: Sequence[Turn], masked: MaskedText, given: Sequence[str]) -> str:
+    def prompt(self, history: Sequence[Turn], masked: MaskedText, filled_answers: Sequence[str]) -> str:
         """Return the prompt for all blanks.
 
         Args:
             history: Turns before the text, oldest first.
             masked: Text with blanks.
-            given: Not used.
+            filled_answers: Not used.
 
         Returns:
             The prompt, which the model continues with the texts for all blanks.
@@ -212,13 +212,13 @@ class Sentinels(Layout):
 
     name = "sentinels"
 
-    def prompt(self, history: Sequence[Turn], masked: MaskedText, given: Sequence[str]) -> str:
+    def prompt(self, history: Sequence[Turn], masked: MaskedText, filled_answers: Sequence[str]) -> str:
         """Return the prompt for all blanks.
 
         Args:
             history: Turns before the text, oldest first.
             masked: Text with blanks.
-            given: Not used.
+            filled_answers: Not used.
 
         Returns:
             The prompt, to which the model answers with the texts for all blanks, each after its sentinel
@@ -260,13 +260,13 @@ class WholeText(Layout):
 
     mask: str = "<mask>"
 
-    def prompt(self, history: Sequence[Turn], masked: MaskedText, given: Sequence[str]) -> str:
+    def prompt(self, history: Sequence[Turn], masked: MaskedText, filled_answers: Sequence[str]) -> str:
         """Return the prompt for all blanks.
 
         Args:
             history: Turns before the text, oldest first.
             masked: Text with blanks.
-            given: Not used.
+            filled_answers: Not used.
 
         Returns:
             The prompt, to which the model answers with the whole text.
@@ -307,7 +307,7 @@ class Middles(Layout):
 
     tokens: tuple[str, str, str] = _MIDDLE_TOKENS[0]
 
-    def prompt(self, history: Sequence[Turn], masked: MaskedText, given: Sequence[str]) -> str:
+    def prompt(self, history: Sequence[Turn], masked: MaskedText, filled_answers: Sequence[str]) -> str:
         """Return the prompt for the first unfilled blank.
 
         The prompt contains the text before this blank, and the text after it up to the next blank.
@@ -315,16 +315,18 @@ class Middles(Layout):
         Args:
             history: Turns before the text, oldest first.
             masked: Text with blanks.
-            given: Answers for the first blanks, which are already filled.
+            filled_answers: Answers for the first blanks, which are already filled.
 
         Returns:
             The prompt, which the model continues with the text for the blank.
         """
         before, behind, middle = self.tokens
         # The prefix is the text before the first unfilled blank, with the answers for earlier blanks.
-        so_far = MaskedText(masked.parts[: len(given) + 1], masked.kinds, masked.answers).joined(given)
+        so_far = MaskedText(masked.parts[: len(filled_answers) + 1], masked.kinds, masked.answers).joined(
+            filled_answers
+        )
         lines = "\n".join([*_history(history), so_far]).rstrip()
-        return f"{before}{lines}{behind}{masked.parts[len(given) + 1]}{middle}"
+        return f"{before}{lines}{behind}{masked.parts[len(filled_answers) + 1]}{middle}"
 
     def answers(self, written: str, masked: MaskedText, nth: int = 0) -> list[str] | None:
         """Return the whole output as the answer for the blank.
@@ -392,10 +394,10 @@ def fill(
         constraints: Function that returns the constraints on the next answers for a text, such as forbidden
             words. By default, there are no constraints.
     """
-    settings = replace(settings, shown=layout.shown, kept=layout.kept)
+    settings = replace(settings, shown=layout.prompt_prefix, kept=layout.kept_tokens)
     left = [one for one in fillings if one.is_open]
-    # A prompt asks for all blanks of a text or for some of them (`Layout.at_once`). So send prompts until all
-    # blanks are filled.
+    # A prompt asks for all blanks of a text or for some of them (`Layout.blanks_per_prompt`). So send prompts
+    # until all blanks are filled.
     while left:
         asked = [
             Prompt(layout.prompt(one.turns, one.masked, one.given), f"{one.id}/{len(one.given)}")
@@ -435,7 +437,7 @@ def layout_of(writer: Writer) -> Layout:
     known = _special_tokens(model)
     if isinstance(model, Seq2SeqLM):
         if sentinels := tuple(mark for n in range(_SENTINELS) if (mark := _SENTINEL.format(n)) in known):
-            return Sentinels(kept=sentinels)
+            return Sentinels(kept_tokens=sentinels)
         if (mask := model.tokenizer.mask_token) is not None:
             return WholeText(mask=mask)
         raise ModelError(

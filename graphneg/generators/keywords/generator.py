@@ -32,7 +32,7 @@ from graphneg.generators.keywords.requests import (
     Words,
     drawn,
     keywords_of,
-    with_neighbours,
+    replace_by_neighbours,
 )
 from graphneg.generators.prompted_generation import END, MIN_WORDS, Gap, WritingGenerator, WritingOptions
 from graphneg.generators.prompts import (
@@ -44,7 +44,13 @@ from graphneg.generators.prompts import (
     reply_request,
     sentence_request,
 )
-from graphneg.generators.text_filters import LaterLosses, PerplexityFilter, TextLosses, alike, refusal
+from graphneg.generators.text_filters import (
+    LaterLosses,
+    PerplexityFilter,
+    TextLosses,
+    have_nearly_same_words,
+    refusal,
+)
 from graphneg.model import Turn
 from graphneg.nn.generation import Sampling
 from graphneg.nn.models import load_causal
@@ -251,7 +257,7 @@ class KeywordGenerator(WritingGenerator):
             between = (self._options.min_keywords, self._options.max_keywords)
             pending.words = drawn(pending.keywords, between, seed, id, pending.context.text)
             if self._vectors is not None:
-                pending.words = with_neighbours(self._vectors.neighbours, pending.words, seed, id)
+                pending.words = replace_by_neighbours(self._vectors.neighbours, pending.words, seed, id)
             asked = self._ask(pending.history.turns if pending.history else (), pending.said)
             prompts.append(Prompt(asked, id))
         written = self.writer.complete(
@@ -313,7 +319,9 @@ class KeywordGenerator(WritingGenerator):
             for pending, (text, losses), loss in zip(contenders, best, after, strict=True):
                 given = [each for other in all_pending if other.at == pending.at for each in other.candidates]
                 # Reject a text that is nearly equal to another candidate for the same context.
-                nearly = any(alike(words_of(text), words_of(candidate.text)) for candidate in given)
+                nearly = any(
+                    have_nearly_same_words(words_of(text), words_of(candidate.text)) for candidate in given
+                )
                 details, scores = {"keywords": ", ".join(pending.said)}, dict[str, float]()
                 if pending.history is not None:
                     details["source"] = pending.history.id
@@ -321,7 +329,7 @@ class KeywordGenerator(WritingGenerator):
                     scores["perplexity"] = losses.perplexity
                 reason = "like-another" if nearly else None
                 if loss is not None and losses is not None:
-                    scores["apart"] = loss.mean - losses.after
+                    scores["apart"] = loss.mean - losses.in_context
                     reason = reason or self._rejection_after_context(scores["apart"], loss)
                 if self.passes(pending, reason):
                     spaced = spaced_as(text, [turn.text for turn in pending.context.turns])

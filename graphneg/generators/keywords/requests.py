@@ -1,9 +1,9 @@
 """Choose what the prompts of keyword generators contain: keywords, and the history of another dialogue.
 
 `keywords_of` extracts usable keywords from a context, `drawn` draws some of these keywords at random, and
-`with_neighbours` replaces some keywords by similar words. `Histories` draws a history, that is, the first
-turns of another dialogue. All random choices depend only on the seed and on the id of the response to write.
-`train_keyword_replies` trains a model on prompts with keywords. Example::
+`replace_by_neighbours` replaces some keywords by similar words. `Histories` draws a history, that is, the
+first turns of another dialogue. All random choices depend only on the seed and on the id of the response to
+write. `train_keyword_replies` trains a model on prompts with keywords. Example::
 
     context    A: Where is the boat now? B: It is on the river.
     keywords   boat, river
@@ -166,7 +166,9 @@ def truecased(word: str, text: str) -> str:
     return word if inside else word.lower()
 
 
-def with_neighbours(near: Neighbours, keywords: Sequence[Words], seed: int, id: str) -> tuple[Words, ...]:
+def replace_by_neighbours(
+    near: Neighbours, keywords: Sequence[Words], seed: int, id: str
+) -> tuple[Words, ...]:
     """Replace each keyword by a similar keyword with probability 0.5 (Gupta et al. 2021).
 
     Only the last word of a keyword is replaced, by a word that can have the same part of speech. Names and

@@ -35,7 +35,7 @@ from graphneg.generators.base import (
     read_contexts,
 )
 from graphneg.generators.deferred_choice import BY_SENTENCES, SentenceChooser, sentence_draft
-from graphneg.generators.overlap.noun_substitution import NounSubstitution, found_text
+from graphneg.generators.overlap.noun_substitution import NounSubstitution, pool_sentence_of
 from graphneg.generators.overlap.pool import Pool, pool_anecdotes, pool_dialogues
 from graphneg.generators.overlap.scenes import Scenes
 from graphneg.generators.overlap.second_sentence import SecondSentence
@@ -46,10 +46,10 @@ from graphneg.generators.overlap.target_profile import (
     ScoredCandidate,
     TargetProfile,
     features_met,
-    said_in,
     shortlist,
     target_profiles,
     terms_of,
+    text_keys_of,
     words_key,
 )
 from graphneg.generators.retrieval import embedder_of
@@ -250,11 +250,11 @@ class OverlapGenerator(Generator):
         told, self._target_features = self._target_features, []
         return told
 
-    def begin(self, given: Iterable[Negative], progress: Progress | None = None) -> None:
+    def begin(self, resumed: Iterable[Negative], progress: Progress | None = None) -> None:
         """Prepare a run: add new dialogues to the pool, and count how often sentences were already used.
 
         Args:
-            given: Negatives that an interrupted run has already written; empty for a new run.
+            resumed: Negatives that an interrupted run has already written; empty for a new run.
             progress: Progress display for adding dialogues to the pool; None for no display.
         """
         require_part(self._store, SENTENCES)
@@ -267,10 +267,10 @@ class OverlapGenerator(Generator):
             self._scenes = Scenes(self._store, self.options.max_scene_cosine)
         self._successors.clear()
         self._chooser = self._new_chooser()
-        for negative in given:
+        for negative in resumed:
             # The negative may be an edited or extended sentence. Count the use of the sentence in the pool
             # from which it was made.
-            text = found_text(negative)
+            text = pool_sentence_of(negative)
             self._chooser.count(words_key(text), content_lemmas(text))
         if self._embedder is not None:
             self._similarity = Similarity(self._embedder, self._store, self.options.max_cosine)
@@ -366,7 +366,7 @@ class OverlapGenerator(Generator):
                     yield query
         pool.forget_oldest()
         if self._denoiser is not None:
-            drop_likeliest(self._denoiser, asked, self.options.drop_share)
+            drop_most_likely(self._denoiser, asked, self.options.drop_share)
         if self._similarity is not None:
             self._similarity.reorder(asked)
         yield from asked
@@ -430,12 +430,12 @@ class OverlapGenerator(Generator):
     def _fill_shortlists(self, asked: _ContextQuery, pool: Pool) -> None:
         """Create a shortlist of sentences for each target profile of a context."""
         context, elsewhere = asked.context, None
-        said = said_in(context)
+        said = text_keys_of(context)
         if self._scenes is not None:
             # A retrieved sentence must not be about the situation of the context or of the correct responses,
             # so compare it with the texts of both.
             texts = (*(turn.text for turn in context.turns), *context.correct_responses)
-            elsewhere = self._scenes.apart_from(context.dialogue, texts, asked.terms).accepts
+            elsewhere = self._scenes.other_scene_filter(context.dialogue, texts, asked.terms).accepts
         usual = frozenset[str]().union(*(self._successors.get(term, ()) for term in asked.terms.last))
         asked.lists = [
             shortlist(context, asked.terms, profile, sentences, said, self.options, usual, elsewhere)
@@ -501,7 +501,7 @@ class Similarity:
             store: Store that contains correct responses.
             most: Upper limit for the cosine between a sentence and its context; None for no limit.
         """
-        known = corpus_rows(store, ANSWERED, lambda: answered(store))
+        known = corpus_rows(store, ANSWERED, lambda: contexts_with_response(store))
         said, answers = [text for text, _ in known], [answer for _, answer in known]
         both = [text for pair in zip(said, answers, strict=True) for text in pair]
         self._embedder = embedder
@@ -550,7 +550,7 @@ class Similarity:
         return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
 
 
-def answered(store: Store) -> list[tuple[str, str]]:
+def contexts_with_response(store: Store) -> list[tuple[str, str]]:
     """Return the first contexts in a store that have correct responses, each with one of its responses.
 
     From these pairs, `Similarity` computes the usual cosines between contexts and correct responses.
@@ -565,25 +565,27 @@ def answered(store: Store) -> list[tuple[str, str]]:
     return [(context.text, context.positives[0]) for context in islice(contexts, CALIBRATION)]
 
 
-def drop_likeliest(denoiser: Denoiser, asked: Sequence[_ContextQuery], share: float) -> None:
+def drop_most_likely(denoiser: Denoiser, shortlists: Sequence[_ContextQuery], share: float) -> None:
     """Remove the sentences that are most likely to be correct answers from shortlists.
 
     Args:
         denoiser: Model that scores how likely texts are to be correct answers.
-        asked: Contexts with their shortlists, which are replaced by shorter lists.
+        shortlists: Contexts with their shortlists, which are replaced by shorter lists.
         share: Fraction of the sentences on the shortlists of each context to remove, from 0 to 1.
 
     Raises:
         GeneratorError: The denoiser does not return one score per text.
     """
     # A sentence may be on several shortlists of a context, but is scored only once per context.
-    keyed = [{item.key: item.sentence.text for listed in query.lists for item in listed} for query in asked]
-    contexts = [query.context for query, some in zip(asked, keyed, strict=True) for _ in some]
+    keyed = [
+        {item.key: item.sentence.text for listed in query.lists for item in listed} for query in shortlists
+    ]
+    contexts = [query.context for query, some in zip(shortlists, keyed, strict=True) for _ in some]
     scores = denoiser.score(contexts, [text for some in keyed for text in some.values()])
     if len(scores) != len(contexts):
         raise GeneratorError(f"denoiser {denoiser.name} gave {len(scores)} scores for {len(contexts)} texts")
     left = iter(scores)
-    for query, some in zip(asked, keyed, strict=True):
+    for query, some in zip(shortlists, keyed, strict=True):
         ranked = sorted((-next(left), key) for key in some)
         gone = {key for _, key in ranked[: round(share * len(some))]}
         query.lists = [[item for item in listed if item.key not in gone] for listed in query.lists]

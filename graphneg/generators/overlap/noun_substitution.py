@@ -48,30 +48,30 @@ class NounSubstitution:
         self._parser = get_parser("dependency")
         self._decoder = get_decoder("surface")
 
-    def apply(self, contexts: Sequence[Context], given: list[list[Candidate]], seed: int) -> None:
+    def apply(self, contexts: Sequence[Context], candidates: list[list[Candidate]], seed: int) -> None:
         """Replace a noun in a random fraction of the candidates, in place.
 
         A drawn candidate stays unchanged if no noun of the context suits it.
 
         Args:
             contexts: Contexts of the candidates.
-            given: For each context, the list of its candidates, which is updated.
+            candidates: For each context, the list of its candidates, which is updated.
             seed: Seed for drawing the candidates and the nouns.
         """
         chosen = [
             (at, slot)
-            for at, candidates in enumerate(given)
+            for at, candidates in enumerate(candidates)
             for slot, candidate in enumerate(candidates)
             if number(seed, "exchange", contexts[at].id, candidate.text) < self._share * _SCALE
         ]
         # Parse all texts in two batches: first the turns of the contexts, then the candidates.
         words = self._words([contexts[at] for at, _ in chosen])
-        graphs = self._graphs([given[at][slot].text for at, slot in chosen])
+        graphs = self._graphs([candidates[at][slot].text for at, slot in chosen])
         for (at, slot), graph in zip(chosen, graphs, strict=True):
-            id, candidate = contexts[at].id, given[at][slot]
+            id, candidate = contexts[at].id, candidates[at][slot]
             if graph is not None:
                 order = shuffled(words[id], seed, "word", id, candidate.text)
-                given[at][slot] = self._substituted(candidate, graph, order)
+                candidates[at][slot] = self._substituted(candidate, graph, order)
 
     def _substituted(self, candidate: Candidate, graph: AmrGraph, words: Sequence[str]) -> Candidate:
         """Return the candidate with one noun replaced by one of ``words``, if a noun is suitable."""
@@ -124,7 +124,7 @@ class NounSubstitution:
         return [parsed.graph for parsed in self._parser.parse_batch(texts)] if texts else []
 
 
-def found_text(negative: Negative) -> str:
+def pool_sentence_of(negative: Negative) -> str:
     """Return the sentence of the pool from which a negative was made.
 
     A resumed run needs this sentence to count how often each sentence of the pool was used.

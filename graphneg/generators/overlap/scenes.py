@@ -90,7 +90,7 @@ class Scenes:
         # multiplied by the number of dialogues that contain it.
         self._centre = self._mean(self._often, self._often)
 
-    def apart_from(self, dialogue: str, texts: Iterable[str], terms: ContextTerms) -> TopicFilter:
+    def other_scene_filter(self, dialogue: str, texts: Iterable[str], terms: ContextTerms) -> TopicFilter:
         """Return a filter that accepts only sentences about other scenes than a context.
 
         Args:
@@ -118,7 +118,7 @@ class Scenes:
         """
         return self._often[term] <= RARE * len(self._said)
 
-    def talk(self, dialogue: str) -> str:
+    def conversation_id(self, dialogue: str) -> str:
         """Return an id for the conversation of a dialogue, which is the same for all copies of the dialogue.
 
         Args:
@@ -269,7 +269,7 @@ class TopicFilter:
     def _has_other_scene(self, dialogue: str) -> bool:
         """Return whether a dialogue is about another scene and is no copy of the context's dialogue."""
         scenes = self._scenes
-        if scenes.talk(dialogue) == self._talk or not self._rare.isdisjoint(
+        if scenes.conversation_id(dialogue) == self._talk or not self._rare.isdisjoint(
             scenes.terms_of_dialogue(dialogue)
         ):
             return False

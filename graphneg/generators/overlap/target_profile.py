@@ -279,8 +279,8 @@ def target_profiles(
     conditions: OverlapOptions,
     frequency: Callable[[str], int],
     max_bridge_frequency: float,
-    elsewhere: Sequence[str],
-    amount: int,
+    unrelated_terms: Sequence[str],
+    count: int,
     seed: int,
 ) -> list[TargetProfile]:
     """Draw a target profile for each negative that a context needs.
@@ -295,20 +295,20 @@ def target_profiles(
             be searched for.
         max_bridge_frequency: Number of sentences. Terms that occur in more sentences of the pool are searched
             for only after all other terms.
-        elsewhere: Terms that are searched for if a negative should share no words with the context.
-        amount: Number of profiles to draw.
+        unrelated_terms: Terms that are searched for if a negative should share no words with the context.
+        count: Number of profiles to draw.
         seed: Seed for drawing.
 
     Returns:
-        A list of ``amount`` profiles.
+        A list of ``count`` profiles.
     """
     ranked = _ranked(context, frequency, max_bridge_frequency, seed)
     of_last = [term for term in ranked if term in context.last]
     before = [term for term in ranked if term not in context.last]
-    far = [term for term in elsewhere if term not in context.terms]
+    far = [term for term in unrelated_terms if term not in context.terms]
     used = {True: 0, False: 0}
     profiles: list[TargetProfile] = []
-    for slot in map(str, range(amount)):
+    for slot in map(str, range(count)):
         # Four random 16-bit integers decide how many words the sentence must share with the context, whether
         # one of these words is from the last turn, whether the sentence is in the first person, and whether
         # it is a question.
@@ -476,7 +476,7 @@ class Shortlist:
             yield listed
 
 
-def said_in(context: Context) -> frozenset[str]:
+def text_keys_of(context: Context) -> frozenset[str]:
     """Return keys for all texts of a context that a retrieved sentence must not repeat.
 
     These are the texts of the turns and of the correct responses.
@@ -496,10 +496,10 @@ def shortlist(
     terms: ContextTerms,
     profile: TargetProfile,
     sentences: Iterable[PoolSentence],
-    said: frozenset[str],
+    known_keys: frozenset[str],
     conditions: OverlapOptions,
-    usual: frozenset[str],
-    elsewhere: Callable[[PoolSentence, frozenset[str]], bool] | None = None,
+    usual_words: frozenset[str],
+    is_other_scene: Callable[[PoolSentence, frozenset[str]], bool] | None = None,
 ) -> Shortlist:
     """Rank sentences by their distance from a target profile, and drop sentences that may be correct.
 
@@ -516,12 +516,12 @@ def shortlist(
         terms: Content words of the context.
         profile: Features that the negative should have.
         sentences: Sentences of the pool to rank.
-        said: Keys of the texts in the context and of its correct responses, from `said_in`.
+        known_keys: Keys of the texts in the context and of its correct responses, from `said_in`.
         conditions: Options of the generator, with the conditions that the sentences must meet.
-        usual: Words to which replies usually shift from a word of the last turn. A sentence must not mention
-            any of these words, unless the context also mentions the word.
-        elsewhere: Function that takes a sentence and the terms that it shares with the context, and returns
-            whether the sentence is about a different scene; None to skip this condition.
+        usual_words: Words to which replies usually shift from a word of the last turn. A sentence must not
+            mention any of these words, unless the context also mentions the word.
+        is_other_scene: Function that takes a sentence and the terms that it shares with the context, and
+            returns whether the sentence is about a different scene; None to skip this condition.
 
     Returns:
         Up to `SHORTLIST` sentences, sorted by distance, the closest first.
@@ -576,13 +576,13 @@ def shortlist(
             key = words_key(sentence.text)
             # Skip a sentence that has the same words as a turn, a correct response or a sentence on the
             # shortlist.
-            if key in said or key in listed:
+            if key in known_keys or key in listed:
                 continue
             mentioned, likest = sentence.terms, conditions.max_response_overlap * len(sentence.terms)
             # Drop a sentence with a word to which replies usually shift (a word of `usual`), because it may
             # be a correct response. A word of the context does not count, because repeating it does not shift
             # the topic.
-            if usual and not usual.isdisjoint(mentioned - terms.terms):
+            if usual_words and not usual_words.isdisjoint(mentioned - terms.terms):
                 continue
             # Most sentences pass a fast test: if a sentence shares few enough words with all correct
             # responses together, it also shares few enough words with each of them.
@@ -593,7 +593,7 @@ def shortlist(
             if near and not all(len(mentioned & answer) <= likest for answer in terms.answers):
                 continue
             # The check whether the sentence is about a different scene takes longest, so it comes last.
-            if elsewhere is None or elsewhere(sentence, shared):
+            if is_other_scene is None or is_other_scene(sentence, shared):
                 listed.add(key)
                 yield ScoredCandidate(distance, chance, shared, key, sentence)
 

@@ -546,7 +546,7 @@ def _renumbered(branches: list[_Branch]) -> list[_Branch]:
     ]
 
 
-def token_spans(text: str, places: Sequence[tuple[int, int]]) -> dict[int, tuple[int, int]]:
+def token_spans(text: str, bounds: Sequence[tuple[int, int]]) -> dict[int, tuple[int, int]]:
     """Convert character ranges into token ranges.
 
     >>> token_spans("I can't go.", [(0, 1), (5, 7), (-1, -1)])
@@ -554,17 +554,17 @@ def token_spans(text: str, places: Sequence[tuple[int, int]]) -> dict[int, tuple
 
     Args:
         text: The text to which the character offsets refer.
-        places: Character ranges ``(start, end)``. A range with the start -1 is skipped.
+        bounds: Character ranges ``(start, end)``. A range with the start -1 is skipped.
 
     Returns:
         Pairs of the index of the first token and the index after the last token, keyed by the index of the
-        character range in ``places``. Ranges that cover no token are left out.
+        character range in ``bounds``. Ranges that cover no token are left out.
     """
     tokens = tokenize(text)
     starts, ends = [token.start for token in tokens], [token.end for token in tokens]
     ranges = (
         (k, (bisect_right(ends, start), bisect_left(starts, end)))
-        for k, (start, end) in enumerate(places)
+        for k, (start, end) in enumerate(bounds)
         if start >= 0
     )
     return {k: (first, behind) for k, (first, behind) in ranges if first < behind}

@@ -23,13 +23,13 @@ from graphneg.parsers.dependency.rules import clauses, concepts, copulas, entiti
 from graphneg.parsers.dependency.rules.state import RuleState
 from graphneg.parsers.dependency.text import (
     Word,
+    join_contractions,
     load_model,
     model_version,
     pieces,
     read_words,
     readable,
     resolve_model,
-    tightened,
 )
 
 RULES = "8"
@@ -85,7 +85,7 @@ class DependencyParser:
         """
         drafts: list[list[GraphDraft]] = [[] for _ in texts]
         cuts = [
-            (n, offset, *tightened(piece))
+            (n, offset, *join_contractions(piece))
             for n, text in enumerate(texts)
             for offset, piece in pieces(readable(text))
             if piece and not piece.isspace()
@@ -151,7 +151,7 @@ def write_draft(text: str, words: Sequence[Word], lexicon: ParserLexicon | None 
     roles.write_roles(state)
     clauses.write_whys(state)
     linking.write_shared(state, groups)
-    entities.share_measured(state)
+    entities.link_measured_subject(state)
     roots = [word for word in words if word.head == word.i]
     for root in roots:
         clauses.write_moods(state, root)

@@ -1,9 +1,9 @@
 """Cut texts into pieces, parse them with spaCy, and read the words of the dependency trees.
 
-`pieces` cuts a text into pieces that are short enough to be parsed cheaply. `tightened` rewrites contractions
-in the form that spaCy expects, and records the original offset of each character. `read_words` turns spaCy's
-``Doc`` into a list of `Word`. `signature` returns the name of the relation between two words, such as
-``nsubj`` or ``prep_to``. These names are keys in the tables of role counts and in the rules.
+`pieces` cuts a text into pieces that are short enough to be parsed cheaply. `join_contractions` rewrites
+contractions in the form that spaCy expects, and records the original offset of each character. `read_words`
+turns spaCy's ``Doc`` into a list of `Word`. `signature` returns the name of the relation between two words,
+such as ``nsubj`` or ``prep_to``. These names are keys in the tables of role counts and in the rules.
 
 >>> [piece for _, piece in pieces("It rained. We stayed in.", 14)], tightened("I ’ m in")[0]
 (['It rained. ', 'We stayed in.'], "I'm in")
@@ -130,14 +130,14 @@ class Word:
         return sorted(below, key=lambda word: word.i)
 
 
-def read_words(doc: Any, offset: int = 0, places: Sequence[int] | None = None) -> list[Word]:
+def read_words(doc: Any, offset: int = 0, indices: Sequence[int] | None = None) -> list[Word]:
     """Read the words of a spaCy ``Doc``, and link them to each other.
 
     Args:
         doc: A text, or a piece of a long text, that spaCy has parsed.
         offset: Offset of ``doc`` in the whole text; 0 if the text was not cut.
-        places: For each character of ``doc``, its offset before `tightened` removed spaces such as that in
-            *I 'm*; ``None`` if nothing was removed.
+        indices: For each character of ``doc``, its offset before `join_contractions` removed spaces such as
+            that in *I 'm*; ``None`` if nothing was removed.
 
     Returns:
         The words, each with its head and its dependents.
@@ -157,8 +157,8 @@ def read_words(doc: Any, offset: int = 0, places: Sequence[int] | None = None) -
         lower = text.lower().replace("’", "'")
         lemma = lemma_of(lower, tag)
         start, end = token.idx, token.idx + len(text)
-        if places is not None:
-            start, end = places[start], places[end - 1] + 1
+        if indices is not None:
+            start, end = indices[start], indices[end - 1] + 1
         pos = _POS.get(tag, "PUNCT")
         # Penn tags do not distinguish auxiliaries and copulas (AUX) from other verbs, or subordinators
         # (SCONJ) from prepositions. The lemma and the dependency relation do.
@@ -337,7 +337,7 @@ def readable(text: str) -> str:
     return "".join(character if character.isprintable() else " " for character in text)
 
 
-def tightened(text: str) -> tuple[str, tuple[int, ...] | None]:
+def join_contractions(text: str) -> tuple[str, tuple[int, ...] | None]:
     """Join the contractions and abbreviations of a text that are split by spaces.
 
     Some corpora write *I ’ m* and *can ’ t*, but spaCy's tokenizer expects *I'm* and *can't*. spaCy splits

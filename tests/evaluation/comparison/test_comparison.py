@@ -159,7 +159,7 @@ class TestBanks:
         )
         sentences = [Sentence(f"s/{at}", text, "s") for at, text in enumerate((answer, wrong, "Ducks fly."))]
         sieve = LeakageFilter(data.forbidden)
-        dialogue, *others = sieve.through([spoken, *sentences])
+        dialogue, *others = sieve.remove_leaks([spoken, *sentences])
         assert isinstance(dialogue, Dialogue)
         assert [one.text for one in dialogue.utterances] == ["Hello?", "Hi."]
         assert [one.text for one in dialogue.responses] == ["Oh, hello."]

@@ -87,7 +87,7 @@ class TestDialogues:
 
 class TestLeakage:
     def kept(self, *records: Dialogue | Rejected, known: tuple[str, ...] = ()) -> list[object]:
-        return list(LeakageFilter(Data((ONE,), (OTHER,)).forbidden, known).through(records))
+        return list(LeakageFilter(Data((ONE,), (OTHER,)).forbidden, known).remove_leaks(records))
 
     def test_a_dialogue_is_cut_before_a_forbidden_text(self) -> None:
         [cut] = self.kept(dialogue("Hello?", "Hi.", " HERE. ", "Bye."))

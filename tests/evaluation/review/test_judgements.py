@@ -47,7 +47,7 @@ class TestJudgements:
                 judged.judge(row, "ann", USABLE)
             assert judged.next_row("ann") == first
             judged.judge(first, "ann", USABLE)
-            assert judged.next_row("ann") is None and judged.standing("ann").open == 0
+            assert judged.next_row("ann") is None and judged.progress_of("ann").open == 0
             assert judged.undo("ben") is None
 
     def test_each_item_is_judged_by_the_requested_number_of_annotators(self, path: Path) -> None:
@@ -71,7 +71,7 @@ class TestJudgements:
             judged.judge(1, "ann", USABLE)
             judged.judge(2, "ann", RIGHT)
             judged.judge(3, "ann", RIGHT)
-            assert judged.standing("ann") == (3, 0, 3, 5, 6)
+            assert judged.progress_of("ann") == (3, 0, 3, 5, 6)
 
     def test_two_open_files_see_each_other(self, path: Path) -> None:
         with Judgements.create(path, small_set(annotators=1)) as one, Judgements.open(path) as other:

@@ -175,7 +175,7 @@ class SentenceDraft(Draft):
         ]
         return before[-1] if before else None
 
-    def offers(self, group: VerbGroup) -> bool:
+    def accompanies_giving(self, group: VerbGroup) -> bool:
         """Return whether a clause accompanies the giving of something: "Here you are", "Here it is".
 
         Args:
@@ -190,7 +190,7 @@ class SentenceDraft(Draft):
         pronoun = end - start == 1 and self.tokens[start].tag in ("PRS", "PRO")
         return pronoun and self.tokens.get(start - 1).lower == "here"
 
-    def presents(self, group: VerbGroup) -> bool:
+    def is_presentation(self, group: VerbGroup) -> bool:
         """Return whether a clause presents something to the addressee: "Here comes the bus".
 
         Such clauses can be neither negated nor turned into questions. "There's your sister" also presents

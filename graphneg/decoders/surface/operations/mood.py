@@ -91,7 +91,7 @@ def to_question(sentence: SentenceDraft, k: int) -> None:
         return
     if group.asks:
         raise RealisationError("unsupported-edit", "the clause is a question already")
-    if sentence.presents(group):
+    if sentence.is_presentation(group):
         raise RealisationError(
             "unsupported-edit", "'here it comes' presents something and can't become a question"
         )
@@ -101,7 +101,7 @@ def to_question(sentence: SentenceDraft, k: int) -> None:
         _tag_question(sentence, main)
         return
     start, after = group.subject[0], tokens.get(group.first + 1)
-    apply_rules(sentence, "question", start, offers=sentence.offers(group), after=after)
+    apply_rules(sentence, "question", start, offers=sentence.accompanies_giving(group), after=after)
     # If another clause follows, inversion would turn only the first clause into a question. Append *right*
     # instead: "I like it and you like it" -> "I like it and you like it, right?"
     _, end = sentence.sentence_bounds(group.first)

@@ -334,7 +334,7 @@ def _cut_reason(source: SentenceDraft) -> None:
             return
 
 
-def state_wish(source: SentenceDraft, group: VerbGroup) -> None:
+def replace_polite_wish(source: SentenceDraft, group: VerbGroup) -> None:
     """Replace a polite form by a plain one: "I'd like a coffee" -> "I want a coffee".
 
     Args:
@@ -612,7 +612,7 @@ def _refuse_circumstance(source: SentenceDraft, word: str, start: int, end: int)
         raise RealisationError("unclear-clause", "the adverb gives no time that could be asked for")
 
 
-def tidy_change(source: SentenceDraft) -> None:
+def correct_changed_sentence(source: SentenceDraft) -> None:
     """Correct *less* in a changed sentence, and refuse time words at a position where they are not English.
 
     *Less* becomes *fewer* before a plural: "two less days" -> "two fewer days".

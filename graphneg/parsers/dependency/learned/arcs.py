@@ -83,22 +83,26 @@ class ScoredArc(NamedTuple):
 
 
 def decode(
-    nodes: Sequence[int], arcs: Sequence[ScoredArc], constants: frozenset[int], enough: float, loose: float
+    nodes: Sequence[int],
+    arcs: Sequence[ScoredArc],
+    constants: frozenset[int],
+    arc_threshold: float,
+    link_threshold: float,
 ) -> tuple[list[ScoredArc], list[int]]:
     """Choose the arcs, by their scores, that join the nodes into one connected graph.
 
-    Each arc with a score of at least ``enough`` is taken. An arc with a lower score is taken only if it joins
-    two separate parts of the graph. An isolated node is deleted unless an arc with a score of at least
-    ``loose`` joins it to another node. Each taken arc excludes other arcs: a second arc between the same
-    nodes, a second arc with a role that the head can have only once, and a second arc to a constant or to the
-    argument of ``:polarity``.
+    Each arc with a score of at least ``arc_threshold`` is taken. An arc with a lower score is taken only if
+    it joins two separate parts of the graph. An isolated node is deleted unless an arc with a score of at
+    least ``link_threshold`` joins it to another node. Each taken arc excludes other arcs: a second arc
+    between the same nodes, a second arc with a role that the head can have only once, and a second arc to a
+    constant or to the argument of ``:polarity``.
 
     Args:
         nodes: Indices of the nodes to connect.
         arcs: The scored arcs to choose from.
         constants: Indices of the nodes that are constants.
-        enough: Minimum score of the arcs that are always taken.
-        loose: Minimum score of an arc that saves an isolated node from deletion.
+        arc_threshold: Minimum score of the arcs that are always taken.
+        link_threshold: Minimum score of an arc that saves an isolated node from deletion.
 
     Returns:
         The chosen arcs, and the indices of the isolated nodes to delete.
@@ -131,8 +135,8 @@ def decode(
     # Take the arcs in three passes over the same list. The first pass takes the likely arcs. The second pass
     # takes arcs above the lower threshold that join separate parts. The third pass joins the remaining parts
     # with their best arcs, whatever the score. It does not join isolated nodes.
-    take(takewhile(lambda arc: arc.score >= enough, ordered))
-    likely = takewhile(lambda arc: arc.score >= loose, ordered)
+    take(takewhile(lambda arc: arc.score >= arc_threshold, ordered))
+    likely = takewhile(lambda arc: arc.score >= link_threshold, ordered)
     take(arc for arc in likely if parts[arc.head] != parts[arc.dep])
     members: dict[int, list[int]] = {}
     for i in nodes:

@@ -57,7 +57,11 @@ class FragmentOption(NamedTuple):
 
 
 def candidates(
-    meanings: Meanings, words: Sequence[Word], i: int, given: str, left_out: Mapping[str, tuple[int, int]]
+    meanings: Meanings,
+    words: Sequence[Word],
+    i: int,
+    rule_fragment: str,
+    held_out_counts: Mapping[str, tuple[int, int]],
 ) -> list[FragmentOption]:
     """Return the graph fragments that a word may contribute, as candidates for the network.
 
@@ -65,8 +69,8 @@ def candidates(
         meanings: Tables with counts of fragments and PropBank frames.
         words: The words of the text.
         i: Index of the word.
-        given: The fragment that the rules wrote; empty if the word has no node.
-        left_out: Counts to subtract, keyed by fragment. During training, these are the counts from the
+        rule_fragment: The fragment that the rules wrote; empty if the word has no node.
+        held_out_counts: Counts to subtract, keyed by fragment. During training, these are the counts from the
             sentence itself.
 
     Returns:
@@ -74,17 +78,17 @@ def candidates(
     """
     word = words[i]
     letter = LETTERS.get(word.pos, "")
-    sources: dict[str, list[str]] = {given: ["rules"]}
+    sources: dict[str, list[str]] = {rule_fragment: ["rules"]}
     seen: dict[str, tuple[int, int]] = {}
     for text, counts in meanings.seen.get(word_key(word), {}).items():
-        less = left_out.get(text, (0, 0))
+        less = held_out_counts.get(text, (0, 0))
         seen[text] = max(counts[0] - less[0], 0), max(counts[1] - less[1], 0)
     total = [sum(counts[corpus] for counts in seen.values()) for corpus in (0, 1)]
     for fragment, counts in seen.items():
         large = fragment[:1] == "=" and len(fragment) > 3 and fragment[1:].isdigit()
         # Skip the empty fragment if the rules wrote a node for the word, so that the word keeps a node. Also
         # skip numbers of several digits: they come from phrases such as "two billion".
-        if not any(counts) or (given and not fragment) or large:
+        if not any(counts) or (rule_fragment and not fragment) or large:
             continue
         marks = sources.setdefault(fragment, [])
         for name, count, whole in zip("ab", counts, total, strict=True):
@@ -100,14 +104,15 @@ def candidates(
                 sources.setdefault(sense.frame, []).extend([mark, f"pbx{_share(sense.examples, whole)}"])
     if letter:
         sources.setdefault(word.lemma, []).append("lemma")
-    _add_variants(sources, given)
-    if _IMPERATIVE in read_fragment(given).labels:
+    _add_variants(sources, rule_fragment)
+    if _IMPERATIVE in read_fragment(rule_fragment).labels:
         sources = {
             text: marks for text, marks in sources.items() if _IMPERATIVE in read_fragment(text).labels
         }
     known = f"{_log2_level(total[0])}{_log2_level(total[1])}"
     return [
-        FragmentOption(text, _features(word, text, marks, known, given)) for text, marks in sources.items()
+        FragmentOption(text, _features(word, text, marks, known, rule_fragment))
+        for text, marks in sources.items()
     ]
 
 
@@ -182,9 +187,9 @@ def is_fixed(fragment: str) -> bool:
     )
 
 
-def _add_variants(sources: dict[str, list[str]], given: str) -> None:
+def _add_variants(sources: dict[str, list[str]], concept: str) -> None:
     """Add variants of the fragment that the rules wrote, in which another sense replaces the frame."""
-    labels, arcs = read_fragment(given)
+    labels, arcs = read_fragment(concept)
     frames = [n for n, label in enumerate(labels) if kind_of(label) == "frame"]
     # The fragment of "player" is (person :ARG0-of play-01). For another sense of "play", only the frame is
     # replaced: (person :ARG0-of play-11).

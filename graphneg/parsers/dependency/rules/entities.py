@@ -563,7 +563,7 @@ def _write_standard(state: RuleState, kid: Word, degree: int, kind: str) -> None
         state.linked.add(state.proxy(target.i))
 
 
-def share_measured(state: RuleState) -> None:
+def link_measured_subject(state: RuleState) -> None:
     """Link the subject of ``have-degree-91`` also to the frame of the adjective.
 
     In *He is too tired*, *he* is ``ARG1`` both of ``have-degree-91`` and of ``tire-01``.
