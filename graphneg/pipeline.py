@@ -52,7 +52,7 @@ from graphneg.parsers.base import Parsed
 from graphneg.parsers.jobs import ParserPool, RestartingParser
 from graphneg.progress import NoProgress, Progress
 from graphneg.records.runs import atomic_folder, check_output, finished_run, note_finished, unwritable
-from graphneg.records.shards import open_shard, write_batches
+from graphneg.records.shards import ShardFile, open_shard, write_batches
 from graphneg.shards import Shard
 from graphneg.store.contents import content_digest
 from graphneg.store.dialogues import Selection
@@ -403,7 +403,11 @@ def _process_unfinished(
     unfinished = pipeline.shards
     if folder is not None:
         # Skip the blocks whose files exist, because an interrupted run has finished them.
-        unfinished = [shard for shard in unfinished if not pipeline.block(shard, folder).exists()]
+        unfinished = [
+            shard
+            for shard in unfinished
+            if not _is_intact(pipeline.block(shard, folder), shard, report_rejected)
+        ]
     progress.start(what, pipeline.blocks, "blocks")
     progress.advance(pipeline.blocks - len(unfinished))
     # Collect the errors, so that a block that fails does not prevent other blocks from being finished.
@@ -421,6 +425,28 @@ def _process_unfinished(
             f"{len(faults)} of {pipeline.blocks} blocks failed: {sorted(faults)[0]}; "
             "the others are kept; run the same command again to make the failed ones"
         )
+
+
+def _is_intact(path: Path, shard: Shard, report_rejected: Listener) -> bool:
+    """Return whether the file of a block exists and is not damaged. Remove a damaged file and report it."""
+    if not path.exists():
+        return False
+    try:
+        file = ShardFile(path)
+        file.verified()
+        # A file that was exchanged with the file of another block, or of another run, has a correct digest.
+        if (file.header.shard, file.header.content) == (str(shard), path.parent.name):
+            return True
+        reason = f"it contains block {file.header.shard} of run {file.header.content}"
+    except InputError as error:
+        # Links, folders and pipes are not files that graphneg has written. So do not remove them.
+        if path.is_symlink() or not path.is_file():
+            raise
+        # Leave out the advice after the semicolon, which is about shards that a user merges.
+        reason = first_line(error).partition(";")[0]
+    path.unlink()
+    report_rejected(Rejected(f"block {shard}", f"made again, because its file was damaged ({reason})"))
+    return False
 
 
 def _prepare_input(pipeline: Pipeline, each: Mapped, progress: Progress, report_rejected: Listener) -> str:

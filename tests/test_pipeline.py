@@ -126,6 +126,41 @@ def test_blocks_with_stores_of_their_own_give_the_bytes_of_one_run(
     assert not list(tmp_path.glob("*.blocks"))
 
 
+def test_damaged_blocks_are_made_again(tmp_path: Path, chats: Path, expected: bytes) -> None:
+    pipeline, stopping = read_pipeline(written(tmp_path, chats)), Stopping(interrupt)
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            run_pipeline(pipeline, progress=stopping)
+    one, two = sorted(tmp_path.glob("*.blocks/*/*-of-3"))
+    two.write_bytes(one.read_bytes())  # The digest of a copy is correct.
+    one.write_bytes(one.read_bytes().replace(b"I ", b"U ", 1))
+    refused: list[Rejected] = []
+    run_pipeline(pipeline, on_rejected=refused.append)
+    assert (tmp_path / "negatives.jsonl").read_bytes() == expected
+    again = {item.place: item.reason for item in refused if "made again" in item.reason}
+    assert set(again) == {"block 1/3", "block 2/3"}
+    assert "was changed or damaged" in again["block 1/3"] and "contains block 1/3" in again["block 2/3"]
+
+
+@pytest.mark.parametrize("kind", ["folder", "link"])
+def test_a_folder_or_link_in_place_of_a_block_is_refused_and_kept(
+    tmp_path: Path, chats: Path, kind: str
+) -> None:
+    pipeline = read_pipeline(written(tmp_path, chats))
+    with pytest.raises(KeyboardInterrupt):
+        run_pipeline(pipeline, progress=Stopping(interrupt))
+    [block] = tmp_path.glob("*.blocks/*/*-of-3")
+    precious = block.rename(tmp_path / "precious")
+    if kind == "folder":
+        block.mkdir()
+    else:
+        precious.write_text("mine")
+        block.symlink_to(precious)
+    with pytest.raises(InputError, match=re.escape(block.name)):
+        run_pipeline(pipeline)
+    assert precious.exists() and (block.is_dir() or block.is_symlink())
+
+
 def test_every_argument_that_a_pipeline_may_give_has_a_type() -> None:
     methods = {NegativesArguments: DialogueGraph.negatives, GenerateArguments: DialogueGraph.generate}
     for known, method in methods.items():
