@@ -66,7 +66,7 @@ def rely_on_account(transaction: ManagedTransaction, text: str) -> str:
         OnlyReading: The query calls a procedure that is not known to read only. For example,
             ``CALL do.when(true, $q, '', {})`` runs the query that the parameter contains. Or the query calls
             ``util.sleep``, or is an administration command such as ``SHOW TRANSACTIONS``.
-    """  # noqa: DOC501, DOC502
+    """  # noqa: DOC501
     if command := administration_command(text):
         raise OnlyReading(
             f"{command} is an administration command, and only reading is allowed here; SHOW CONSTRAINTS, "
