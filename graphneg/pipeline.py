@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from itertools import chain
 from pathlib import Path
@@ -38,9 +38,9 @@ from graphneg.amr.penman import parse_graph
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.editing.export import Exported
 from graphneg.editing.recipes import GENERATED, chosen_recipe
-from graphneg.editing.transforms import load_transforms
+from graphneg.editing.transforms import Transform, load_transforms
 from graphneg.errors import GraphnegError, InputError, PenmanError, first_line
-from graphneg.hashing import files_digest, fingerprint
+from graphneg.hashing import fingerprint
 from graphneg.ingest.blocks import Load, block_records, sort_records
 from graphneg.ingest.loader import LoadReport
 from graphneg.ingest.validation import GraphDialogues
@@ -51,7 +51,14 @@ from graphneg.model import Dialogue, Rejected, Utterance
 from graphneg.parsers.base import Parsed
 from graphneg.parsers.jobs import ParserPool, RestartingParser
 from graphneg.progress import NoProgress, Progress
-from graphneg.records.runs import atomic_folder, check_output, finished_run, note_finished, unwritable
+from graphneg.records.runs import (
+    atomic_folder,
+    check_output,
+    file_digest,
+    finished_run,
+    note_finished,
+    unwritable,
+)
 from graphneg.records.shards import ShardFile, open_shard, write_batches
 from graphneg.shards import Shard
 from graphneg.store.contents import content_digest
@@ -257,10 +264,17 @@ def _needs_other_dialogues(pipeline: Pipeline) -> bool:
     # Every generator needs the whole corpus, because it uses sentences or responses of other dialogues.
     if pipeline.generate is not None or (recipe in GENERATED and not transforms):
         return True
+    return any(transform.uses_corpus for transform in _transforms(asked))
+
+
+def _transforms(asked: Mapping[str, Any]) -> list[Transform]:
+    """Return the transforms that the arguments of ``negatives`` name."""
     known = load_transforms(asked.get("folders", ()))
-    names = chosen_recipe(recipe, transforms, asked.get("target")).transforms
+    names = chosen_recipe(
+        asked.get("recipe", "deam"), asked.get("transforms", ()), asked.get("target")
+    ).transforms
     # Ignore the names of unknown transforms here. The run reports them later.
-    return any(known[name].uses_corpus for name in names if name in known)
+    return [known[name] for name in names if name in known]
 
 
 def _settings_error(reason: str) -> InputError:
@@ -382,9 +396,18 @@ def _run_folders(blocks: Path) -> list[Path]:
 
 def _settings(pipeline: Pipeline) -> Any:
     """Return the settings of a pipeline that determine the content of its output."""
-    facts = msgspec.to_builtins(pipeline)
+    facts = msgspec.to_builtins(pipeline) | {"queries": _queries(pipeline)}
     # Leave out how many workers run and the name of the output file. The content does not depend on them.
     return {name: facts[name] for name in facts if name not in {"parsers", "makers", "write"}}
+
+
+def _queries(pipeline: Pipeline) -> list[list[Any]]:
+    """Return the content of the transforms that a pipeline applies: the user can edit those in a folder."""
+    asked = pipeline.negatives
+    # The recipe "hard" applies no transforms, but a generator.
+    if asked is None or (asked.get("recipe") in GENERATED and not asked.get("transforms")):
+        return []
+    return [transform.identity for transform in _transforms(asked)]
 
 
 def _ignore(_: Rejected) -> None:
@@ -461,7 +484,8 @@ def _prepare_input(pipeline: Pipeline, each: Mapped, progress: Progress, report_
         input_files = [
             file for path in files for file in ([path] if path.is_file() else sorted(path.rglob("*")))
         ]
-        return files_digest(file for file in input_files if file.is_file())
+        # Hash all bytes of each file, so that a corrected letter in the middle of a large file is noticed.
+        return fingerprint([[file.name, file_digest(file)] for file in input_files if file.is_file()])
     with _open_store(pipeline.store) as graph:
         for load in pipeline.load:
             options = msgspec.structs.asdict(load)

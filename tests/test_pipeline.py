@@ -126,6 +126,42 @@ def test_blocks_with_stores_of_their_own_give_the_bytes_of_one_run(
     assert not list(tmp_path.glob("*.blocks"))
 
 
+def test_a_letter_in_the_middle_of_a_large_input_starts_the_run_again(tmp_path: Path) -> None:
+    padding = json.dumps({"id": "padding", "turns": [], "note": "x" * 1_100_000})
+    said = [json.dumps({"id": f"{n}", "turns": [{"text": text} for text in CHATS[n % 2]]}) for n in range(9)]
+    source = tmp_path / "large.jsonl"
+    source.write_text("\n".join([padding, *said, padding]))
+    loads = [{"corpus": "dialogues", "paths": [str(source)], "name": "own", "split": "all"}]
+    pipeline = read_pipeline(written(tmp_path, source, load=loads, blocks=2))
+    with pytest.raises(KeyboardInterrupt):
+        run_pipeline(pipeline, progress=Stopping(interrupt))
+    source.write_text(source.read_text().replace("dog", "cow").replace("car", "cup"))
+    run_pipeline(pipeline)
+    content = (tmp_path / "negatives.jsonl").read_bytes()
+    assert b"cow" in content and b"dog" not in content and b"red car" not in content
+    assert run_pipeline(pipeline).was_complete
+
+
+def test_a_changed_transform_starts_the_run_again(tmp_path: Path, chats: Path) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    query = "UNWIND $dialogues AS d UNWIND d.turns AS t MATCH (n:AmrNode {amr: t.amr}) WHERE n.concept IN %s"
+    edit = "{amr: t.amr, position: n.position, op: 'set', concept: '%s'}"
+    text = f"// mine: X.\n// category: C-cont\n{query}\nRETURN d.id AS dialogue, collect({edit}) AS edits\n"
+    (folder / "mine.cypher").write_text(text % (["tea"], "milk"))
+    asked = {"transforms": ["mine"], "folders": [str(folder)]}
+    pipeline = read_pipeline(written(tmp_path, chats, negatives=asked))
+    with pytest.raises(KeyboardInterrupt):
+        run_pipeline(pipeline, progress=Stopping(interrupt))
+    (folder / "mine.cypher").write_text(text % (["tea"], "coffee"))
+    run_pipeline(pipeline)
+    content = (tmp_path / "negatives.jsonl").read_bytes()
+    assert b"coffee" in content and b"milk" not in content
+    (folder / "mine.cypher").write_text(text % (["tea"], "water"))
+    with pytest.raises(InputError, match="overwrite"):
+        run_pipeline(pipeline)
+
+
 def test_damaged_blocks_are_made_again(tmp_path: Path, chats: Path, expected: bytes) -> None:
     pipeline, stopping = read_pipeline(written(tmp_path, chats)), Stopping(interrupt)
     for _ in range(2):
