@@ -132,10 +132,10 @@ class Draw(NamedTuple):
 
     Attributes:
         group: Index of the group whose context is used.
-        other: Index of the group whose response is used. It differs from ``group`` only for a random
+        response_group: Index of the group whose response is used. It differs from ``group`` only for a random
             negative.
-        slot: Index of a correct response in ``positives``; for a wrong response, -1 minus its index in
-            ``negatives``.
+        response_index: Index of a correct response in ``positives``; for a wrong response, -1 minus its index
+            in ``negatives``.
         name: Name in the mix for which the response was drawn.
     """
 
@@ -556,9 +556,9 @@ class Shortage:
         category: Error category of the counted responses; empty if the row counts all responses for the name.
         contexts: Number of contexts that are used; in a row with a category, only contexts with a counted
             response.
-        short: Number of contexts with too few responses.
-        wanted: Number of responses that the mix asks for.
-        got: Number of responses that were drawn.
+        contexts_lacking: Number of contexts with too few responses.
+        requested: Number of responses that the mix asks for.
+        drawn: Number of responses that were drawn.
         similarity: Similarity of the drawn responses to correct responses; None if no response was drawn.
     """
 

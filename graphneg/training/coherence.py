@@ -123,9 +123,9 @@ class WindowExample:
 
     Attributes:
         turns: The turns of the dialogue.
-        places: Indices of the edited turns in the edited dialogue. The window contains at least one of these
-            indices. If the edit added turns, the original dialogue may have no turns at these indices. Then
-            any of its windows is used.
+        edited_turns: Indices of the edited turns in the edited dialogue. The window contains at least one of
+            these indices. If the edit added turns, the original dialogue may have no turns at these indices.
+            Then any of its windows is used.
         label: 1 for an original dialogue or a twin, 0 for an edited dialogue.
         source: ``original``, ``twin``, or the name of the recipe that made the edit.
         categories: The error categories of the edit; empty for an original dialogue.
