@@ -335,7 +335,10 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
     # The first pattern matches subtitles. Most other transcripts have no typical beginning.
     "transcript": (
         'lines of "Name: text", a blank line between dialogues; or subtitles (WebVTT, SRT) with names',
-        [r"\A\ufeff?\s*(?:WEBVTT\b|\d+\s*\n\d\d:\d\d:\d\d[,.]\d{3} +-->)"],
+        [
+            r"\A\ufeff?\s*(?:WEBVTT\b|\d+\s*\n\d\d:\d\d:\d\d[,.]\d{3} +-->"
+            r"|\d{1,2}:\d\d:\d\d\.\d{3},\d{1,2}:\d\d:\d\d\.\d{3}\s*\n)"
+        ],
         # The next two patterns match chats of Zoom, and transcripts of Otter and Microsoft Teams.
         [r"\A\ufeff?\s*\d{1,2}:\d\d:\d\d\s+From\s+[^\n]+:"],
         [

@@ -999,7 +999,7 @@ Transcribed by https://otter.ai
         list(get_loader("transcript").read([written(tmp_path / "u.txt", self.ZOOM)], options))
         assert set(options.notices.lines()) == {
             "2 lines above the first turn left out",
-            "1 line of the program left out",
+            "1 program line left out",
             "1 reaction left out",
         }
 
@@ -1028,3 +1028,103 @@ class TestTurnsOfATranscript:
             written(tmp_path / "t.txt", "Ann: I need:\n- Price: low\n# 1 of all\nBo: Ok.\n")
         )
         assert talks == [[("Ann", "I need: - Price: low # 1 of all"), ("Bo", "Ok.")]]
+
+
+class TestTranscriptsOfGoogleMeet:
+    TURNS: ClassVar = [("Ann Lee", "Is it fresh?"), ("Bo", "Yes: rye."), ("Ann Lee", "Good.")]
+    TIMES = """\ufeffNotes
+Bread - Transcript
+00:00:00
+
+Ann Lee: Is it fresh?
+Bo: Yes: rye.
+
+00:05:12
+
+Ann Lee: Good.
+
+Transcription ended after 00:06:20
+
+This editable transcript was computer generated and might contain errors. People can also change the text \
+after it was created.
+"""
+    PEOPLE = (
+        "Bread - Transcript\nAttendees\nAnn Lee, Bo\nTranscript\n"
+        "Ann Lee: Is it fresh?\nBo: Yes: rye.\n\nAnn Lee: Good.\n"
+    )
+    SUBTITLES = (
+        "0:00:05.120,0:00:08.120\nAnn Lee: Is it\nfresh?\n\n0:00:09.000,0:00:10.500\nBo: Yes: rye.\n\n"
+        "0:00:15.000,0:00:18.000\nAnn Lee: Good.\n"
+    )
+
+    @pytest.mark.parametrize("text", [TIMES, PEOPLE, SUBTITLES, TIMES.replace("\n", "\r\n")])
+    def test_are_one_dialogue(self, tmp_path: Path, text: str) -> None:
+        assert transcript(written(tmp_path / "t.txt", text)) == ([self.TURNS], [])
+
+    def test_count_what_nobody_said(self, tmp_path: Path) -> None:
+        options = LoadOptions()
+        list(get_loader("transcript").read([written(tmp_path / "t.txt", self.TIMES)], options))
+        assert options.notices.lines() == [
+            "2 lines above the first turn left out",
+            "2 headings left out",
+            "2 program lines left out",
+        ]
+
+    def test_are_not_transcripts_with_a_title_only(self, tmp_path: Path) -> None:
+        text = "Transcript\n\nAnn: Hi.\nBo: Ho.\n\nAnn: Is it late?\nBo: No.\n"
+        talks, _ = transcript(written(tmp_path / "t.txt", text))
+        assert len(talks) == 2
+
+
+class TestTranscriptsWithNamesAboveTheTexts:
+    TURNS: ClassVar = [("Ann Lee", "Is it fresh?"), ("Bo", "Yes. Bye"), ("Ann Lee", "Good."), ("Bo", "Ok.")]
+    NAMES = "Ann Lee\nIs it fresh?\n\nBo\nYes.\n\nBye\n\nAnn Lee\nGood.\n\nBo\nOk.\n"
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            NAMES.replace("\n\nBye", "\nBye"),
+            "Ann Lee (00:05):\nIs it fresh?\n\nBo (00:07):\nYes.\n\nBye\n\nAnn Lee (00:09):\nGood.\n\n"
+            "Bo (1:00:11):\nOk.\n",
+            "[00:05] Ann Lee\nIs it fresh?\n[00:07] Bo:\nYes.\nBye\n[00:09] Ann Lee\nGood.\n"
+            "[00:11] Bo\nOk.\n",
+        ],
+    )
+    def test_are_one_dialogue(self, tmp_path: Path, text: str) -> None:
+        assert transcript(written(tmp_path / "t.txt", text)) == ([self.TURNS], [])
+
+    def test_may_have_paragraphs_after_the_beginning(self, tmp_path: Path) -> None:
+        begin = "Ann Lee\nHi.\n\nBo\nHo.\n\n" * 4_000
+        talks, _ = transcript(written(tmp_path / "t.txt", begin + self.NAMES))
+        assert talks[0][-4:] == self.TURNS
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "[00:05] Yes\n[00:07] Okay\n[00:08] Good\n",
+            "Roses Are Red\nand violets blue\n\nSugar\nis sweet\n\nAnd So\nare you\n\nRoses\nare red\n",
+        ],
+    )
+    def test_are_not_texts_without_names(self, tmp_path: Path, text: str) -> None:
+        with pytest.raises(InputError, match="does not begin with a name"):
+            transcript(written(tmp_path / "t.txt", text))
+
+
+class TestTimesBeforeNames:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "[0.0s] Ann: Hi.\n[72.5s] Bo: Yes: no.\n",
+            "( 12s ) Ann: Hi.\n( 1m 5s ) Bo: Yes: no.\n",
+            "0:00 Ann: Hi.\n62:05 Bo: Yes: no.\n",
+            "2025-11-14 09:01:12 | Ann | Hi.\n2025-11-14 09:02 | Bo | Yes: no.\n",
+            "*** Ann joined the chat ***\n[09:00] Ann: Hi.\n*** Bo has left ***\n[09:01] Bo: Yes: no.\n",
+        ],
+    )
+    def test_may_be_offsets_or_columns(self, tmp_path: Path, text: str) -> None:
+        assert transcript(written(tmp_path / "t.txt", text)) == ([[("Ann", "Hi."), ("Bo", "Yes: no.")]], [])
+
+    def test_a_header_of_one_line_is_no_turn(self, tmp_path: Path) -> None:
+        text = "Conversation started on: Friday, November 14, 2025\n---\nAnn: Hi.\nBo: Ho.\n"
+        talks, lines = transcript(written(tmp_path / "t.txt", text))
+        assert talks == [[("Ann", "Hi."), ("Bo", "Ho.")]] and "look like a header" in lines[0]
