@@ -31,9 +31,9 @@ from graphneg.ingest.exported import exported_records, is_exported
 from graphneg.ingest.exports import is_export
 from graphneg.ingest.fields import Fields
 from graphneg.ingest.loader import LoadOptions, Notices, check_by_records, check_format
-from graphneg.ingest.model_logs import langchain_message
+from graphneg.ingest.model_logs import is_chat_header, langchain_message, rows_of_exchange
 from graphneg.ingest.nested import inner_dialogues, lifted
-from graphneg.ingest.reading import Item
+from graphneg.ingest.reading import MOST_PARTS, Item
 from graphneg.ingest.shapes import dialogue_values
 from graphneg.ingest.validation import IdSet, named, valid_dialogues
 from graphneg.loaders.transcript import spoken_in
@@ -75,7 +75,7 @@ class Loader:
         known = IdSet()
         for found in sources(paths, self.name, Fields(options.map), options):
             source, fields = _of_lists(found, Fields(options.map), options)
-            source = _of_transcripts(_unnested(source, fields, options), fields, options)
+            source = _of_transcripts(_unnested(_of_one_chat(source), fields, options), fields, options)
             source = _of_named_lines(source, fields, options)
             if source.text is not None and is_exported(source.text):
                 yield from exported_records(source.text, options, known)
@@ -103,6 +103,26 @@ def _counted(records: Iterator[Record], place: str, options: LoadOptions) -> Ite
         )
 
 
+def _of_one_chat(source: Source) -> Source:
+    """Return a source of one dialogue if the first entry describes a chat, whose messages are the others."""
+    first = None if source.once else next(iter(source.read(NoProgress())), None)
+    if not isinstance(first, Item) or not is_chat_header(first.value):
+        return source
+
+    def read(progress: Progress) -> Iterator[Item | Rejected]:
+        messages: list[Any] = []
+        for entry in source.read(progress):
+            if isinstance(entry, Rejected):
+                # A chat is kept or rejected as a whole.
+                yield Rejected(entry.place, f"the chat has an unreadable message: {entry.reason}")
+                return
+            if entry.number != first.number and len(messages) <= MOST_PARTS:
+                messages.append(entry.value)
+        yield first._replace(value={**first.value, "messages": messages})
+
+    return source._replace(read=read)
+
+
 def _unnested(source: Source, fields: Fields, options: LoadOptions) -> Source:
     """Return a source in which nested values that the user named, and nested dialogues, are not nested."""
 
@@ -113,6 +133,12 @@ def _unnested(source: Source, fields: Fields, options: LoadOptions) -> Source:
                 yield entry
                 continue
             value = lifted(entry.value, fields)
+            if (rows := rows_of_exchange(value)) is not None:
+                yield from (
+                    Item(entry.place, entry.number + more + at, "", row) for at, row in enumerate(rows)
+                )
+                more += len(rows) - 1
+                continue
             if (inner := inner_dialogues(value, fields)) is None:
                 is_same = value is entry.value and not more
                 yield entry if is_same else entry._replace(number=entry.number + more, value=value)
@@ -157,6 +183,9 @@ def _of_lists(source: Source, fields: Fields, options: LoadOptions) -> tuple[Sou
             if value is None:
                 reason = f"the list in {key!r} can't be decoded: it may be cut off"
                 yield Rejected(entry.place, f"item {entry.number}: {reason}")
+            elif is_export(value):
+                others = {name: one for name, one in entry.value.items() if name != key}
+                yield entry._replace(value={**others, **cast("dict[str, Any]", value)})
             elif (message := langchain_message(value)) is not None:
                 others = {name: one for name, one in entry.value.items() if name != key}
                 yield entry._replace(value={**others, **message})
@@ -273,14 +302,19 @@ def _of_transcripts(source: Source, fields: Fields, options: LoadOptions) -> Sou
 
     # The user may have named the keys of text and speaker. Use these names for the keys of the new turns.
     names = {field: fields.named_by_user.get(field) or field for field in ("turns", "speaker", "text")}
+    last = -1
 
     def read(progress: Progress) -> Iterator[Item | Rejected]:
+        nonlocal last
         for entry in source.read(progress):
             if isinstance(entry, Item):
+                # A source may be read several times. Count what is left out only once.
+                notices = options.notices if entry.number > last else Notices()
+                last = max(last, entry.number)
                 others = {name: one for name, one in entry.value.items() if name != key}
                 turns = [
                     {names["speaker"]: speaker, names["text"]: text}
-                    for speaker, text in spoken_in(entry.value[key], options.notices)
+                    for speaker, text in spoken_in(entry.value[key], notices)
                 ]
                 entry = entry._replace(value={**others, names["turns"]: turns})
             yield entry

@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 from graphneg.ingest.chats import SYSTEM
 from graphneg.ingest.content import ItemError, head
+from graphneg.ingest.html_text import plain_text
 from graphneg.ingest.loader import LoadOptions, Notices, has_format
 from graphneg.ingest.meetings import MADE_TURN, kind_of, turn_lines
 from graphneg.ingest.reading import Item, Line, corpus_of, each_group, text_lines
@@ -64,6 +65,11 @@ _CUE_TIME = re.compile(r"\s*(?:\d+:)?\d{1,2}:\d\d[.,]\d{3}(?:\s+-->\s|,(?:\d+:)?
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s(?P<name>[^<>]+)>")
 _CUE_TAG = re.compile(r"</?(?:v|c|i|b|u|lang|ruby|rt|font)(?:[.\s][^<>]*)?>|<\d\d:[\d:.]+>")
 _DATED = re.compile(r"\d{1,4}[./-]")
+# "Agent: Hello.<br>Ann: Hi.<br>": in some cells, HTML separates the lines of a transcript.
+_BREAK = re.compile(r"<br\s*/?>|</(?:p|div|li)>", re.IGNORECASE)
+_CENTERED = re.compile(r"<p\s+align=\"?center\"?\s*>[^<>]*</p>", re.IGNORECASE)
+# "User says: Hi.;Bot says: Hello.;": Copilot Studio
+_SAYS = re.compile(r"(?:\A|;)\s*(?P<name>[^\W\d_][\w ]{0,40}?) says:\s")
 # "*** Kim joined the chat ***"
 _STARRED = re.compile(r"\s*\*{3}\s[^*\n]+\s\*{3}\s*")
 # Like a blank line, a line such as "-----" or "* * *" separates dialogues.
@@ -262,11 +268,27 @@ def spoken_in(text: str, notices: Notices) -> list[tuple[str, str]]:
     Returns:
         The speaker and the text of each turn; none if the first line has no name.
     """
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [line for line in _lines_in(text, notices) if line.strip()]
     if not lines or _turn_of(lines[0]) is None:
         return []
     turns = _turns(lines, notices)
     return [(one.speaker, " ".join(filter(None, one.texts)).strip()) for one in turns]
+
+
+def _lines_in(text: str, notices: Notices) -> list[str]:
+    """Return the lines of a transcript that is a single text, also if HTML or semicolons separate them."""
+    if len(_BREAK.findall(text)) > text.count("\n"):
+        # In Salesforce, lines in the middle were written by the program: "Chat Started: Friday"
+        shown, lines = _CENTERED.subn("\n", text)
+        notices.count(SYSTEM, "left out", lines)
+        return plain_text(shown).split("\n")
+    said = list(_SAYS.finditer(text)) if " says:" in text else []
+    if len(said) < 2 or said[0].start() > 0:
+        return text.splitlines()
+    ends = [*(one.start() for one in said[1:]), len(text)]
+    texts = [text[one.end() : end].strip() for one, end in zip(said, ends, strict=True)]
+    spoken = [" ".join(one.splitlines()) for one in (*texts[:-1], texts[-1].removesuffix(";"))]
+    return [f"{one['name']}: {line}" for one, line in zip(said, spoken, strict=True)]
 
 
 def _turns(lines: Sequence[str], notices: Notices) -> list[_Turn]:

@@ -37,7 +37,8 @@ NAMES: dict[str, tuple[str, ...]] = {
             conversationnumber sceneid rootid messagetreeid treeid ticketid ticketnumber caseid
             casenumber interactionid callid topicid linkid submissionid
             ticket ticketno ticketnum ticketnr ticketnummer case caseno thread session
-            gespräch gesprächid gesprächsid commentpostid elementid
+            gespräch gesprächid gesprächsid commentpostid elementid conversationtranscriptid
+            chatsession
         """,
         "turn": """
             turn turnid turnidx turnindex turnno turnnum turnnumber utteranceidx utteranceindex
@@ -47,26 +48,27 @@ NAMES: dict[str, tuple[str, ...]] = {
         # Otherwise, two agents who answer the same ticket would be one speaker.
         "speaker": """
             speaker speakerid speakeridx speakername speakers role from author authorname authorid sender
-            senders sendername senderid participant participantname participantid fromname fromuser
-            fromid username screenname nickname displayname handle commentauthor
+            senders sendername senderfullname sourcename senderid participant participantname fromname
+            fromuser fromid username screenname nickname displayname participantid handle commentauthor
             commentauthorname commentername createdbyname syscreatedby userid user postedby sentby
             writtenby createdby commenter commenterid
             commentby spokenby saidby messagefrom msgfrom msgsender nick person
             writer updatername character interlocutor actor who creator speakerrole speakertype
             speakerlabel authortype authorrole sendertype senderrole participanttype
-            participantrole usertype userrole actortype party sprecher absender verfasser wer rolle
-            von locuteur auteur expediteur expéditeur hablante autor remitente parlante mittente falante
-            remetente spreker afzender direction messagedirection agent name
+            participantrole participantpurpose usertype userrole actortype party sprecher absender
+            verfasser wer rolle von locuteur auteur expediteur expéditeur hablante autor remitente
+            parlante mittente falante remetente spreker afzender direction messagedirection agent name u
         """,
         "text": """
             text utterance content message value utterancetext messagetext bodytext textbody pagetext
             plainbody body messagebody messagecontent commentcontent contenttext textcontent plaintext
             fulltext tweettext tweet commentbody commenttext comment posttext post raw msg transcript
-            transcription sentence nachricht mensaje messaggio mensagem parts
+            transcription sentence nachricht mensaje messaggio mensagem parts chattranscript
+            calltranscript conversationtranscript mes
         """,
         "turns": """
             turns messages conversations conversation dialogue dialog utterances log posts
-            comments threads chatmessages messagelist contents transcript
+            comments threads chatmessages messagelist contents transcript phrases
         """,
         "split": "split",
         "amr": "amr",
@@ -92,7 +94,7 @@ NAMES: dict[str, tuple[str, ...]] = {
             receivedtime eventtimestamp eventdate loggedat logtime msgtime msgdate msgtimestamp
             chattime chatdate chattimestamp unixtimestamp epoch epochtime epochms utctime utcdate
             utctimestamp timeutc dateutc timestamputc dateline absolutetime originalarrivaltime
-            originserverts localtime uhrzeit hora heure when sequence
+            originserverts starttimems beginoffsetmillis senddate localtime uhrzeit hora heure when sequence
             sequencenumber seq position
         """,
         # Columns that say whether a comment on a ticket is an internal note.

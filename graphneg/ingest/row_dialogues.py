@@ -47,6 +47,7 @@ from graphneg.ingest.fields import (
 )
 from graphneg.ingest.internal_notes import NoteFinder
 from graphneg.ingest.loader import DateOrder, Notices
+from graphneg.ingest.own_messages import with_own_speaker
 from graphneg.ingest.reading import MOST_PARTS, Item, UnreadRow
 from graphneg.ingest.spill import RowStore, Threads, is_interleaved, parent_names
 from graphneg.ingest.times import Dates
@@ -307,6 +308,7 @@ class RowReader:
             if (written := threads.first(written)) is None:
                 raise _CircleError(f"the message answers {answered!r}, and the replies form a cycle")
         split = _split(cells.get(self._known.get("split", "")))
+        cells = with_own_speaker(cells, self._fields, self._notices)
         return DialogueRow(
             id_text(written) or "", str(unwrap_extended_json(written)).strip(), split, entry.place, cells
         )

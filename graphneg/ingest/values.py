@@ -16,7 +16,7 @@ from graphneg.ingest.content import ItemError
 Value = Mapping[str, Any]
 
 _PERSON = (
-    "name", "nickname", "username", "displayname", "display_name", "displayName", "login", "screen_name",
+    "name", "nickname", "username", "displayname", "display_name", "displayName", "login", "screen_name", "n",
 )  # fmt: skip
 """Keys of an object that describes a person. The most readable key comes first."""
 _NAME_PARTS = (

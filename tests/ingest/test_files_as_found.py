@@ -1128,3 +1128,219 @@ class TestTimesBeforeNames:
         text = "Conversation started on: Friday, November 14, 2025\n---\nAnn: Hi.\nBo: Ho.\n"
         talks, lines = transcript(written(tmp_path / "t.txt", text))
         assert talks == [[("Ann", "Hi."), ("Bo", "Ho.")]] and "look like a header" in lines[0]
+
+
+class TestTranscriptsInCellsOfOtherPrograms:
+    TURNS: ClassVar = [("Kim N", "Hello. How are you?"), ("Ann", "It's late."), ("Kim N", "Yes.")]
+    SALESFORCE = (
+        '<p align="center">Chat Started: Friday, November 14, 2025, 09:02:11 (+0000)</p>'
+        '<p align="center">Agent Kim N</p>( 12s ) Kim N: Hello. How are you?<br>'
+        "( 1m 5s ) Ann: It&#39;s late.<br>( 1h 2m 3s ) Kim N: Yes.<br>"
+    )
+    COPILOT = "Kim N says: Hello. How are you?;Ann says: It's late.;Kim N says: Yes.;"
+    CLOCKS = "Kim N (10:22): Hello. How are you?\nAnn (10:23): It's late.\nKim N (10:25): Yes."
+
+    @pytest.mark.parametrize("text", [SALESFORCE, COPILOT, CLOCKS])
+    @pytest.mark.parametrize("column", ["Body", "ChatTranscript"])
+    @pytest.mark.parametrize("suffix", ["csv", "json"])
+    def test_are_split_into_turns(self, tmp_path: Path, text: str, column: str, suffix: str) -> None:
+        rows = pd.DataFrame({"Id": ["c1", "c2"], "Name": ["0001", "0002"], column: [text, text]})
+        file = tmp_path / f"t.{suffix}"
+        rows.to_csv(file, index=False) if suffix == "csv" else rows.to_json(file, orient="records")
+        assert said(file) == {"c1": self.TURNS, "c2": self.TURNS}
+        assert ("4 system lines left out" in notices_of(file)) == (text == self.SALESFORCE)
+
+    def test_are_not_texts_that_mention_html(self, tmp_path: Path) -> None:
+        talk = "Ann: Is it <br> or <br/>?\nBo: The first: <br>\nAnn: Good.\nBo: Ok."
+        rows = [{"id": at, "transcript": talk} for at in (1, 2)]
+        file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
+        assert said(file)["1"][0] == ("Ann", "Is it <br> or <br/>?")
+
+    def test_of_the_bot_framework_are_its_messages(self, tmp_path: Path) -> None:
+        activities = [
+            {"type": "trace", "from": {"id": "b", "role": 0}, "timestamp": 1763110860},
+            {"type": "message", "from": {"id": "u", "role": 1}, "timestamp": 1763110861, "text": "Hi."},
+            {"type": "message", "from": {"id": "b", "role": 0}, "timestamp": 1763110862, "text": "Hello."},
+        ]
+        cells = json.dumps({"activities": activities})
+        rows = pd.DataFrame({"conversationtranscriptid": ["c1", "c2"], "content": [cells, cells]})
+        rows.to_csv(tmp_path / "t.csv", index=False)
+        assert said(tmp_path / "t.csv") == {id: [("user", "Hi."), ("bot", "Hello.")] for id in ("c1", "c2")}
+        assert "2 service messages left out" in notices_of(tmp_path / "t.csv")
+
+
+class TestMessagesOfOtherPrograms:
+    @pytest.mark.parametrize(
+        ("messages", "notices"),
+        [
+            (
+                [
+                    {"sender": {"t": "v", "n": "Ann", "id": "1"}, "type": "msg", "msg": "Hi."},
+                    {"sender": {"t": "s"}, "type": "sys", "msg": "Bo joined the conversation"},
+                    {"sender": {"t": "a", "n": "Bo", "id": "2"}, "type": "msg", "msg": "Hello."},
+                ],
+                {"1 service message left out"},
+            ),
+            (
+                [
+                    {"msg": "ann", "ts": 1763110860000, "t": "uj", "u": {"_id": "1", "name": "Ann"}},
+                    {"msg": "Hi.", "ts": 1763110861000, "u": {"_id": "1", "name": "Ann"}},
+                    {"msg": "Hello.", "ts": 1763110862000, "u": {"_id": "2", "name": "Bo"}},
+                ],
+                {"1 service message left out"},
+            ),
+            (
+                [
+                    {"sender_id": 1, "sender_full_name": "Ann", "content": "Hi."},
+                    {"sender_id": 2, "sender_full_name": "Bo", "content": "Hello."},
+                ],
+                set[str](),
+            ),
+            (
+                [
+                    {
+                        "ParticipantId": "1",
+                        "DisplayName": "Ann",
+                        "ParticipantRole": "CUSTOMER",
+                        "Content": "Hi.",
+                    },
+                    {
+                        "ParticipantId": "2",
+                        "DisplayName": "S",
+                        "ParticipantRole": "SYSTEM",
+                        "Content": "Wait.",
+                    },
+                    {
+                        "ParticipantId": "3",
+                        "DisplayName": "Bo",
+                        "ParticipantRole": "AGENT",
+                        "Content": "Hello.",
+                    },
+                ],
+                {"1 service message left out"},
+            ),
+            (
+                [
+                    {"from": "Ann", "messagetype": "RichText", "content": "Hi."},
+                    {"from": "Bo", "messagetype": "Event/Call", "content": "<partlist/>"},
+                    {
+                        "from": "Bo",
+                        "messagetype": "RichText/UriObject",
+                        "content": "<URIObject>x</URIObject>",
+                    },
+                    {"from": "Bo", "messagetype": "RichText", "content": "Hello."},
+                ],
+                {"1 service message left out", "1 media placeholder left out"},
+            ),
+            (
+                [
+                    {"type": "incoming", "sourceName": "Ann", "body": "Hi.", "sent_at": 1763110860000},
+                    {"type": "call-history", "body": "", "sent_at": 1763110861000},
+                    {"type": "outgoing", "sourceName": "Bo", "body": "Hello.", "sent_at": 1763110862000},
+                ],
+                {"1 service message left out"},
+            ),
+        ],
+    )
+    def test_have_names_and_no_lines_of_the_program(
+        self, tmp_path: Path, messages: list[dict[str, Any]], notices: set[str]
+    ) -> None:
+        file = written(tmp_path / "t.json", json.dumps([{"id": "c", "messages": messages}]))
+        assert said(file) == {"c": [("Ann", "Hi."), ("Bo", "Hello.")]}
+        assert set(notices_of(file)) == notices
+
+    def test_of_matrix_are_texts_with_their_last_edit(self, tmp_path: Path) -> None:
+        def event(id: str, kind: str, **content: Any) -> dict[str, Any]:
+            sender = "@ann:x.org" if id in ("1", "5") else "@bo:x.org"
+            return {"event_id": id, "type": kind, "sender": sender, "content": content}
+
+        text = {"msgtype": "m.text"}
+        edit = {
+            "m.new_content": {"body": "Hello, Ann."},
+            "m.relates_to": {"rel_type": "m.replace", "event_id": "2"},
+        }
+        events = [
+            event("0", "m.room.member", displayname="Bo"),
+            event("1", "m.room.message", **text, body="Hi."),
+            event("2", "m.room.message", **text, body="Hello, Anne."),
+            event("3", "m.room.message", msgtype="m.image", body="bread.jpg"),
+            event("4", "m.room.message", **text, body="* Hello, Ann.", **edit),
+            event("5", "m.room.message", **text, body="> <@bo:x.org> Hello, Anne.\n\nGood.\n> 7"),
+            event("6", "m.reaction"),
+            event("7", "m.room.message"),
+        ]
+        file = written(tmp_path / "t.json", json.dumps({"room_name": "Bread", "messages": events}))
+        turns = [("@ann:x.org", "Hi."), ("Bo", "Hello, Ann."), ("@ann:x.org", "Good.\n> 7")]
+        assert said(file) == {"0": turns}
+        assert set(notices_of(file)) == {
+            "1 service message left out",
+            "1 media placeholder left out",
+            "1 edit left out",
+            "1 quotation left out",
+            "1 reaction left out",
+            "1 deleted message left out",
+        }
+
+    def test_of_dialogflow_are_requests_and_responses(self, tmp_path: Path) -> None:
+        answer = {
+            "queryResult": {"responseMessages": [{"text": {"text": ["Hello."]}}, {"payload": {"x": 1}}]}
+        }
+        talk = {
+            "name": "projects/p/conversations/c7",
+            "interactions": [
+                {"request": {"queryInput": {"text": {"text": "Hi."}}}, "response": answer},
+                {"request": {"queryInput": {"event": {"event": "x"}}}, "response": {}},
+            ],
+        }
+        file = written(tmp_path / "t.json", json.dumps(talk))
+        assert said(file) == {"c7": [("user", "Hi."), ("bot", "Hello.")]}
+        assert notices_of(file) == ["2 service messages left out"]
+
+    def test_of_lex_are_what_user_and_bot_said(self, tmp_path: Path) -> None:
+        rows = [
+            {"sessionId": f"s{at % 2}", "inputTranscript": f"U{at}.", "messages": [{"content": f"B{at}."}]}
+            for at in range(4)
+        ]
+        file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
+        assert said(file) == {
+            f"s{at}": [(who, f"{who[0].upper()}{n}.") for n in (at, at + 2) for who in ("user", "bot")]
+            for at in (0, 1)
+        }
+
+    def test_of_sillytavern_are_one_dialogue(self, tmp_path: Path) -> None:
+        rows = [
+            {"user_name": "Ann", "character_name": "Bo", "chat_metadata": {}},
+            {"name": "Bo", "is_user": False, "is_system": False, "mes": "Hi.", "swipes": ["Hi.", "Ho."]},
+            {"name": "S", "is_user": False, "is_system": True, "mes": "Checkpoint."},
+            {"name": "Ann", "is_user": True, "is_system": False, "mes": "Hello."},
+        ]
+        file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
+        assert said(file) == {"0": [("Bo", "Hi."), ("Ann", "Hello.")]}
+        assert notices_of(file) == ["1 service message left out"]
+        broken = written(tmp_path / "u.jsonl", "\n".join([*map(json.dumps, rows), '{"name": "Bo"']))
+        with pytest.raises(InputError, match="the chat has an unreadable message"):
+            load(broken)
+
+
+class TestOwnMessages:
+    @pytest.mark.parametrize(
+        ("columns", "rows", "speakers"),
+        [
+            ("handle,is_from_me", ["Bo,1", "Bo,0"], ["Me", "Bo"]),
+            ("is_from_me", ["1", "0"], ["Me", "Other"]),
+            ("Type,Sender Name", ["Outgoing,", "Incoming,Bo"], ["Me", "Bo"]),
+            ("sender,is_from_me", ["Ann,1", "Bo,0"], ["Ann", "Bo"]),
+            ("direction", ["outgoing", "incoming"], ["outgoing", "incoming"]),
+        ],
+    )
+    def test_are_of_the_owner_and_not_of_the_other_person(
+        self, tmp_path: Path, columns: str, rows: list[str], speakers: list[str]
+    ) -> None:
+        lines = "".join(f"7,{row},Text.\n" for row in rows)
+        file = written(tmp_path / "t.csv", f"chat_id,{columns},text\n{lines}")
+        assert said(file) == {"7": [(name, "Text.") for name in speakers]}
+
+    def test_are_counted(self, tmp_path: Path) -> None:
+        file = written(tmp_path / "t.csv", "chat_id,handle,is_from_me,text\n7,Bo,1,Hi.\n7,Bo,0,Ho.\n")
+        assert notices_of(file) == ["1 turn with the speaker 'Me', as 'is_from_me' says"]
+        assert said(file, map={"speaker": "handle"}) == {"7": [("Bo", "Hi."), ("Bo", "Ho.")]}
