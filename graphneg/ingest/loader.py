@@ -349,6 +349,12 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
     "whatsapp": (
         'the text file that WhatsApp\'s "Export chat" writes, a date and a time in front of each message',
         [r"\A\W{0,3}\d{1,4}[./-] ?\d{1,2}[./-] ?\d{1,4}\W+[^\n\[\]]{4,30}(\] ?| - )"],
+        # The next two patterns match KakaoTalk on telephones, and Viber.
+        [
+            r"\A[^\n]*(?:카카오톡 대화|KakaoTalk Chats)",
+            r"^[^\n\[\]-]{8,40}:\d\d[^\n\[\]]{0,4}, [^\n]{1,60} : ",
+        ],
+        [r"\A\ufeff?\[ \d{1,2} \w{3,12} \d{4} \d{1,2}:\d\d"],
     ),
     "slack": ("the folder that Slack exports, of channels with a file of messages for each day",),
     "discord": (
@@ -367,6 +373,8 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
     "line": (
         "the text file that LINE exports, with a line for each day, and tabs between time, name and text",
         [r"\A\ufeff?\s*\[LINE\]"],
+        # KakaoTalk for PCs
+        [r"\A[^\n]*(?:카카오톡 대화|KakaoTalk Chats)", r"^-{5,} [^\n]{6,40} -{5,}\s*$"],
     ),
     "penman": ("AMR graphs in PENMAN notation", [r"^\s*\(\s*[^\s()/]+\s*/"]),
     "conceptnet": (

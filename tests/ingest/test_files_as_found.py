@@ -1344,3 +1344,110 @@ class TestOwnMessages:
         file = written(tmp_path / "t.csv", "chat_id,handle,is_from_me,text\n7,Bo,1,Hi.\n7,Bo,0,Ho.\n")
         assert notices_of(file) == ["1 turn with the speaker 'Me', as 'is_from_me' says"]
         assert said(file, map={"speaker": "handle"}) == {"7": [("Bo", "Hi."), ("Bo", "Ho.")]}
+
+
+def chat(path: Path, loader: str) -> tuple[list[tuple[str, str]], set[str], list[str]]:
+    """Return the turns of a chat, the notices and the refused items."""
+    options = LoadOptions()
+    records = list(get_loader(loader).read([path], options))
+    turns = [(one.speaker, one.text) for r in records if isinstance(r, Dialogue) for one in r.utterances]
+    return turns, {line for line in options.notices.lines() if "dates are" not in line}, refused(records)
+
+
+class TestChatsOfOtherPrograms:
+    TURNS: ClassVar = [("Ann", "Is it fresh?"), ("Bo", "Yes!\nI'll come: at ten."), ("Ann", "Good.")]
+    KAKAO = """Bo 님과 카카오톡 대화
+저장한 날짜 : 2025년 11월 16일 오전 10:00
+
+
+2025년 11월 14일 오전 9:01
+2025년 11월 14일 오전 9:01, Ann : Is it fresh?
+2025년 11월 14일 오후 12:02, Bo : 사진
+2025년 11월 14일 오후 12:02, Bo : Yes!
+I'll come: at ten.
+2025년 11월 14일 오후 12:03, Cid님이 나갔습니다.
+2025년 11월 14일 금요일
+2025년 11월 14일 오후 12:04, Ann : Good.
+"""
+    KAKAO_EN = """KakaoTalk Chats with Bo
+Date Saved : Nov 16, 2025 10:00
+
+
+Friday, November 14, 2025
+Nov 14, 2025 9:01 AM, Ann : Is it fresh?
+Nov 14, 2025 12:02 PM, Bo : Photo
+Nov 14, 2025 12:02 PM, Bo : Yes!
+I'll come: at ten.
+Nov 14, 2025 12:03 PM, Cid left.
+Nov 14, 2025 12:04 PM, Ann : Good.
+"""
+    KAKAO_PC = """Bo 님과 카카오톡 대화
+저장한 날짜 : 2025-11-16 10:00:00
+
+--------------- 2025년 11월 14일 금요일 ---------------
+[Ann] [오전 9:01] Is it fresh?
+[Bo] [오후 12:02] 사진
+[Bo] [오후 12:02] Yes!
+I'll come: at ten.
+Cid님이 나갔습니다.
+[Ann] [오후 12:04] Good.
+"""
+    VIBER = """[ 14 November 2025 9:01 AM ] \u2068Ann\u2069: Is it fresh?
+[ 14 November 2025 12:02 PM ] \u2068Bo\u2069: Yes!
+I'll come: at ten.
+[ 14 November 2025 12:04 PM ] \u2068Ann\u2069: Good.
+"""
+    SIGNAL = """[2025-11-14 09:01] Ann: Is it fresh?
+[2025-11-14 12:02] Bo: Yes!![x.jpg](media/x.jpg)
+I'll come: at ten.
+(- Ann: 👍 -)
+[2025-11-14 12:03] Bo: ![x.jpg](media/x.jpg)
+[2025-11-14 12:04] Ann:
+>
+> Yes!
+>
+Good.
+"""
+
+    @pytest.mark.parametrize(
+        ("text", "loader", "notices"),
+        [
+            (KAKAO, "whatsapp", {"5 system lines left out", "1 media placeholder left out"}),
+            (KAKAO_EN, "whatsapp", {"4 system lines left out", "1 media placeholder left out"}),
+            (
+                KAKAO_PC.replace("\n", "\r\n"),
+                "line",
+                {"3 system lines left out", "1 media placeholder left out"},
+            ),
+            (
+                KAKAO_PC.replace("2025년 11월 14일 금요일", "Friday, November 14, 2025")
+                .replace("오전 9:01", "9:01 AM")
+                .replace("사진", "Photo"),
+                "line",
+                {"3 system lines left out", "1 media placeholder left out"},
+            ),
+            (VIBER, "whatsapp", set[str]()),
+            (
+                SIGNAL,
+                "whatsapp",
+                {"2 media placeholders left out", "1 quotation left out", "1 reaction left out"},
+            ),
+        ],
+    )
+    def test_are_read_without_lines_of_the_program(
+        self, tmp_path: Path, text: str, loader: str, notices: set[str]
+    ) -> None:
+        assert chat(written(tmp_path / "t.txt", text), loader) == (self.TURNS, notices, [])
+
+    @pytest.mark.parametrize(
+        ("text", "loader"),
+        [(KAKAO, "whatsapp"), (KAKAO_EN, "whatsapp"), (KAKAO_PC, "line"), (VIBER, "whatsapp")],
+    )
+    def test_are_known_by_their_beginning(self, tmp_path: Path, text: str, loader: str) -> None:
+        with pytest.raises(InputError, match=f"looks like a file for the loader '{loader}'"):
+            transcript(written(tmp_path / "t.txt", text))
+
+    def test_a_date_in_a_message_of_whatsapp_stays_in_it(self, tmp_path: Path) -> None:
+        text = "31/12/2023, 21:04 - Ann: We meet on\nFriday, November 14, 2025\nPhoto\n"
+        turns, _, _ = chat(written(tmp_path / "t.txt", text), "whatsapp")
+        assert turns == [("Ann", "We meet on\nFriday, November 14, 2025\nPhoto")]
