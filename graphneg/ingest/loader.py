@@ -356,7 +356,12 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
         ],
         [r"\A\ufeff?\[ \d{1,2} \w{3,12} \d{4} \d{1,2}:\d\d"],
     ),
-    "slack": ("the folder that Slack exports, of channels with a file of messages for each day",),
+    "slack": (
+        "the folder that Slack exports, of channels with a file of messages for each day; or the bulk export "
+        "of Mattermost",
+        # The next pattern matches the bulk export of Mattermost.
+        [r'\A\s*\{\s*"type"\s*:\s*"version"\s*[,}]'],
+    ),
     "discord": (
         'JSON of DiscordChatExporter, with "channel" and "messages", each with "author" and "timestamp"',
         [_JSON, r'"messages"\s*:\s*\[', r'"timestamp"\s*:', r'"author"\s*:\s*\{'],

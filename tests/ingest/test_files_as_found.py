@@ -1451,3 +1451,64 @@ Good.
         text = "31/12/2023, 21:04 - Ann: We meet on\nFriday, November 14, 2025\nPhoto\n"
         turns, _, _ = chat(written(tmp_path / "t.txt", text), "whatsapp")
         assert turns == [("Ann", "We meet on\nFriday, November 14, 2025\nPhoto")]
+
+
+class TestTheBulkExportOfMattermost:
+    def file(self, folder: Path, *posts: dict[str, Any]) -> Path:
+        def line(post: dict[str, Any]) -> dict[str, Any]:
+            kind = "direct_post" if "channel_members" in post else "post"
+            return {"type": kind, kind: post}
+
+        lines = [{"type": "version", "version": 1}, {"type": "user", "user": {}}, *map(line, posts)]
+        return written(folder / "export.jsonl", "\n".join(map(json.dumps, lines)))
+
+    def post(self, channel: str, user: str, text: str, at: int, **more: Any) -> dict[str, Any]:
+        post = {"team": "t", "channel": channel, "user": user, "message": text}
+        return {**post, "create_at": 1763110860000 + at * 1000, **more}
+
+    def test_is_split_by_channel_thread_and_pause(self, tmp_path: Path) -> None:
+        replies = [self.post("a", "ann", "Good.", 9), self.post("a", "bo", "Yes.", 5)]
+        file = self.file(
+            tmp_path,
+            self.post("a", "ann", "Is it fresh?", 0, replies=replies),
+            self.post("a", "bo", "Who closes?", 20),
+            self.post("b", "cid", "Ten loaves.", 21),
+            self.post("a", "ann", "I do.", 22, delete_at=0, props={}),
+            self.post("", "ann", "Hi.", 23, channel_members=["ann", "bo"]),
+            self.post("a", "ann", "Good morning.", 90_000),
+        )
+        records = list(get_loader("slack").read([file], LoadOptions()))
+        assert {r.id: [one.text for one in r.utterances] for r in records if isinstance(r, Dialogue)} == {
+            "mattermost/all/t-a-thread-1763110860000": ["Is it fresh?", "Yes.", "Good."],
+            "mattermost/all/t-a-2025-11-14T0901": ["Who closes?", "I do."],
+            "mattermost/all/t-a-2025-11-15T1001": ["Good morning."],
+            "mattermost/all/t-b-2025-11-14T0901": ["Ten loaves."],
+            "mattermost/all/direct-ann-bo-2025-11-14T0901": ["Hi."],
+        }
+
+    def test_counts_what_nobody_said(self, tmp_path: Path) -> None:
+        file = self.file(
+            tmp_path,
+            self.post("a", "ann", "ann joined the channel.", 0, type="system_join_channel"),
+            self.post("a", "ann", "Hi.", 1),
+            self.post("a", "bot", "Build failed.", 2, props={"from_webhook": "true"}),
+            self.post("a", "bo", "", 3, attachments=[{"path": "x.jpg"}]),
+            self.post("a", "bo", "No.", 4, delete_at=1763110869000),
+        )
+        turns, notices, _ = chat(file, "slack")
+        assert turns == [("ann", "Hi.")]
+        kinds = ("system line", "bot message", "media placeholder", "deleted message")
+        assert notices == {f"1 {kind} left out" for kind in kinds}
+
+    def test_rejects_the_conversation_of_an_unreadable_line(self, tmp_path: Path) -> None:
+        file = self.file(
+            tmp_path, self.post("a", "ann", "Hi.", 0), {"channel": "a"}, self.post("b", "bo", "Ho.", 1)
+        )
+        turns, _, lines = chat(file, "slack")
+        assert turns == [("bo", "Ho.")]
+        assert any("no 'user'" in line for line in lines)
+
+    def test_is_known_by_its_beginning(self, tmp_path: Path) -> None:
+        file = self.file(tmp_path, self.post("a", "ann", "Hi.", 0))
+        with pytest.raises(InputError, match="looks like a file for the loader 'slack'"):
+            load(file)
