@@ -10,7 +10,8 @@ KakaoTalk (on telephones) and Viber write similar files:
     2023년 12월 31일 오후 9:04, Ann : Are you coming tonight?
     [ 31 December 2023 9:04 PM ] Ann: Are you coming tonight?
 
-So does signal-export, with links to media, quotations and reactions in Markdown.
+So does signal-export, with links to media, quotations and reactions in Markdown. `graphneg.ingest.imessage`
+reads the files of imessage-exporter.
 
 A line without a time continues the previous message. System lines (for example, that somebody joined or that
 messages are encrypted) and placeholders for media are left out and counted.
@@ -42,6 +43,7 @@ from graphneg.ingest.chats import (
     seconds_of,
 )
 from graphneg.ingest.content import ItemError
+from graphneg.ingest.imessage import is_of_imessage, messages_of_imessage
 from graphneg.ingest.loader import DateOrder, LoadOptions, Notices
 from graphneg.ingest.reading import LARGEST_ITEM, Item, Line, text_lines
 from graphneg.ingest.times import parse_time
@@ -159,7 +161,7 @@ class Loader(TextChatLoader):
     """Loader for the text files that WhatsApp writes with "Export chat"."""
 
     name = "whatsapp"
-    summary = 'WhatsApp: the text file of "Export chat", from iOS or Android; KakaoTalk, Viber'
+    summary = 'WhatsApp: the text file of "Export chat", from iOS or Android; KakaoTalk, Viber, iMessage'
 
     def messages_of(
         self, lines: Iterator[Line | Rejected], path: Path, options: LoadOptions
@@ -174,6 +176,9 @@ class Loader(TextChatLoader):
         Yields:
             Items whose values are `Message`, and rejected lines.
         """
+        if is_of_imessage(path):
+            yield from messages_of_imessage(lines, options.notices)
+            return
         encoding = options.encoding or ""
         order = _ORDERS[options.date_order] if options.date_order else _order(path, encoding)
         if order is not None:

@@ -355,6 +355,11 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
             r"^[^\n\[\]-]{8,40}:\d\d[^\n\[\]]{0,4}, [^\n]{1,60} : ",
         ],
         [r"\A\ufeff?\[ \d{1,2} \w{3,12} \d{4} \d{1,2}:\d\d"],
+        # imessage-exporter
+        [
+            r"\A\s*[A-Z][a-z]{2} +\d{1,2}, \d{4} +\d{1,2}:\d\d:\d\d [AP]M(?: \([^()\n]+\))?[ \r]*\n"
+            r"[^\n:]+\n"
+        ],
     ),
     "slack": (
         "the folder that Slack exports, of channels with a file of messages for each day; or the bulk export "

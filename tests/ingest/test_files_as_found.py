@@ -1409,9 +1409,44 @@ I'll come: at ten.
 Good.
 """
 
+    IMESSAGE = """Nov 14, 2025  9:01:12 AM (Read by them after 2 minutes)
+Ann
+Is it fresh?
+
+    Nov 14, 2025 12:02:00 PM
+    Bo
+    Yes!
+
+Nov 14, 2025 12:00:00 PM You named the conversation Bread
+
+Nov 14, 2025 12:02:00 PM
+Bo
+This message responded to an earlier message.
+Yes!
+I'll come: at ten.
+/Users/ann/Library/Messages/Attachments/ab/a file.heic
+Tapbacks:
+Loved by Ann
+
+Nov 14, 2025 12:04:00 PM
+Ann
+Good.
+"""
+
     @pytest.mark.parametrize(
         ("text", "loader", "notices"),
         [
+            (
+                IMESSAGE,
+                "whatsapp",
+                {
+                    "1 system line left out",
+                    "1 program line left out",
+                    "1 media placeholder left out",
+                    "1 reaction left out",
+                    "3 lines of an answer that the file contains twice left out",
+                },
+            ),
             (KAKAO, "whatsapp", {"5 system lines left out", "1 media placeholder left out"}),
             (KAKAO_EN, "whatsapp", {"4 system lines left out", "1 media placeholder left out"}),
             (
@@ -1441,7 +1476,13 @@ Good.
 
     @pytest.mark.parametrize(
         ("text", "loader"),
-        [(KAKAO, "whatsapp"), (KAKAO_EN, "whatsapp"), (KAKAO_PC, "line"), (VIBER, "whatsapp")],
+        [
+            (KAKAO, "whatsapp"),
+            (KAKAO_EN, "whatsapp"),
+            (KAKAO_PC, "line"),
+            (VIBER, "whatsapp"),
+            (IMESSAGE, "whatsapp"),
+        ],
     )
     def test_are_known_by_their_beginning(self, tmp_path: Path, text: str, loader: str) -> None:
         with pytest.raises(InputError, match=f"looks like a file for the loader '{loader}'"):
