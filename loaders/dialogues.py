@@ -105,7 +105,9 @@ def _counted(records: Iterator[Record], place: str, options: LoadOptions) -> Ite
 
 def _of_one_chat(source: Source) -> Source:
     """Return a source of one dialogue if the first entry describes a chat, whose messages are the others."""
-    first = None if source.once else next(iter(source.read(NoProgress())), None)
+    first: Item | Rejected | None = None
+    with suppress(InputError):
+        first = None if source.once else next(iter(source.read(NoProgress())), None)
     if not isinstance(first, Item) or not is_chat_header(first.value):
         return source
 

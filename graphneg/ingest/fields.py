@@ -57,7 +57,7 @@ NAMES: dict[str, tuple[str, ...]] = {
             speakerlabel authortype authorrole sendertype senderrole participanttype
             participantrole participantpurpose usertype userrole actortype party sprecher absender
             verfasser wer rolle von locuteur auteur expediteur expéditeur hablante autor remitente
-            parlante mittente falante remetente spreker afzender direction messagedirection agent name u
+            parlante mittente falante remetente spreker afzender direction messagedirection agent name
         """,
         "text": """
             text utterance content message value utterancetext messagetext bodytext textbody pagetext

@@ -11,6 +11,7 @@ object with a list of turns:
 - A chat of Open WebUI: ``chat`` with the ``messages`` that the user sees.
 - A transcript of Microsoft's Bot Framework or Copilot Studio: ``activities``, some of which are messages.
 - A conversation of Dialogflow CX: ``interactions``, each with a ``request`` and a ``response``.
+- A room of Rocket.Chat: ``messages`` with the text in ``msg``, and the speaker in ``u``.
 - A room of Matrix: ``messages`` that are events, with the text in ``content``.
 
 >>> value = {"prompt": [{"role": "user", "content": "Hi."}], "chosen": [{"role": "bot", "content": "Hello."}]}
@@ -64,6 +65,8 @@ def converter_of(value: Value) -> Converter | None:
         if langchain_message(messages[0]) is not None:
             return _of_langchain
         first: Value = cast("Value", messages[0]) if isinstance(messages[0], dict) else {}
+        if isinstance(first.get("u"), dict) and "msg" in first:
+            return _of_rocket_chat
         return _of_matrix if "event_id" in first and str(first.get("type")).startswith("m.") else None
     if isinstance(value.get("turns"), list):
         return None
@@ -273,6 +276,14 @@ def _inside(value: Any, *keys: str) -> Any:
     for key in keys:
         value = cast("Value", value).get(key) if isinstance(value, dict) else None
     return value
+
+
+def _of_rocket_chat(value: Value, _: Notices) -> dict[str, Any]:
+    messages = [
+        {"user": one["u"]} | _others(cast("Value", one), "u") if isinstance(one, dict) and "u" in one else one
+        for one in cast("list[Any]", value["messages"])
+    ]
+    return _others(value, "messages") | {"messages": messages}
 
 
 def _of_matrix(value: Value, notices: Notices) -> dict[str, Any]:
