@@ -91,7 +91,7 @@ _DAY_LINE = re.compile(
     rf"|(?:[A-Z][a-z]+day, )?{_MONTH_DAY}(?: (?:at )?\d{{1,2}}:\d\d(?: [AP]M)?)?)\s*"
 )
 # Matches the name and the text of a message. The text may have several lines.
-_NAME = re.compile(r"(?P<name>[^:]{1,80}?)\s?:(?:\s(?P<text>.*)|)", re.DOTALL)
+_NAME = re.compile(r"(?P<name>[^:\n]{1,80}?)\s?:(?:\s(?P<text>.*)|)", re.DOTALL)
 # A "name" with quotation marks is part of a system line, which quotes the name of a group.
 _QUOTES = frozenset('"“”„«»')
 _PLACEHOLDER = re.compile(

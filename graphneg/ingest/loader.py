@@ -339,11 +339,14 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
             r"\A\ufeff?\s*(?:WEBVTT\b|\d+\s*\n\d\d:\d\d:\d\d[,.]\d{3} +-->"
             r"|\d{1,2}:\d\d:\d\d\.\d{3},\d{1,2}:\d\d:\d\d\.\d{3}\s*\n)"
         ],
+        # Texts that were copied from Microsoft Teams: "[14/11/2025 09:01] Ann Lee"
+        [r"\A\ufeff?\[\d{1,4}[./-]\d{1,2}[./-]\d{1,4}[^\n\[\]]{5,20}\] [^\n:\[\]]{1,60}\n"],
         # The next two patterns match chats of Zoom, and transcripts of Otter and Microsoft Teams.
         [r"\A\ufeff?\s*\d{1,2}:\d\d:\d\d\s+From\s+[^\n]+:"],
         [
-            r"\A(?:[^\n]*\n){0,8}?[^\n:\"{}\[\]]+(?: {2,}|\t)\(?[\d:]{4,8}\)?[ \t\r]*\n[ \t]*\S[^\n]*\n\s*"
-            r"^[^\n:\"{}\[\]]+(?: {2,}|\t)\(?[\d:]{4,8}\)?[ \t\r]*$"
+            r"\A(?:[^\n]*\n){0,8}?[^\n:\"{}\[\]]+(?: {2,}|\t)\(?[\d:]{4,8}\)?(?: [AP]M)?[ \t\r]*\n"
+            r"[ \t]*\S[^\n]*\n\s*"
+            r"^[^\n:\"{}\[\]]+(?: {2,}|\t)\(?[\d:]{4,8}\)?(?: [AP]M)?[ \t\r]*$"
         ],
     ),
     "whatsapp": (

@@ -35,9 +35,10 @@ from graphneg.ingest.loader import Notices
 from graphneg.ingest.reading import Line
 from graphneg.model import Rejected
 
-Kind = Literal["blocks", "brackets", "names", "headings", "zoom"]
+Kind = Literal["blocks", "brackets", "names", "bold", "hashes", "colons", "headings", "zoom"]
 
-_CLOCK = r"(?:\d{1,2}:)?\d{1,2}:\d\d"
+_CLOCK = r"(?:\d{1,2}:)?\d{1,2}:\d\d(?:\s?[AaPp]\.?[Mm]\b\.?)?"
+_DATE = r"(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4},?[ T])?"
 # "Ann Lee  0:03": two spaces show that the time is not part of a sentence.
 _NAMED = rf"""[^\s:"{{}}\[\]][^\n:"{{}}\[\]]{{0,58}}?(?: {{2,}}|\t)[ \t]*\(?{_CLOCK}\)?[ \t\r]*"""
 _BLOCKS = re.compile(
@@ -49,16 +50,21 @@ _NAME_LINE = re.compile(
 _ZOOM = re.compile(
     r"\s*(?P<time>\d{1,2}:\d\d:\d\d)\s+From\s+(?P<name>[^:\n]{1,80}?)(?:\s+to\s+[^:\n]{1,80}?)?\s*:(?:\s(?P<text>.*))?"
 )
-# "Ann Lee (00:05):", "[00:05] Ann Lee"
+# "Ann Lee (00:05):", "[00:05] Ann Lee", "[14/11/2025 09:01] Ann Lee"
 _BRACKET_LINE = re.compile(
-    rf"""(?:[(\[](?P<before>{_CLOCK})[)\]]\s+)?(?P<name>[^\W\d][^\n:,;!?"{{}}()\[\]]{{0,58}}?)
+    rf"""(?:[(\[](?P<before>{_DATE}{_CLOCK})[)\]]\s+)?(?P<name>[^\W\d][^\n:,;!?"{{}}()\[\]]{{0,58}}?)
         (?(before)|\s[(\[](?P<after>{_CLOCK})[)\]])\s*:?""",
     re.VERBOSE,
 )
 # "Ann Lee", "Speaker 2", "Dr. Lee (agent)": capitalised words without the punctuation of a sentence.
-_NAME_ALONE = re.compile(
-    r"(?P<name>[^\W\d_a-zà-ÿ][\w.'’-]*(?:\s(?:[^\Wa-zà-ÿ][\w.'’-]*|\([^()]{1,30}\))){0,3})(?<![.!?])"
-)
+_NAME = r"(?P<name>[^\W\d_a-zà-ÿ][\w.'’-]*(?:\s(?:[^\Wa-zà-ÿ][\w.'’-]*|\([^()]{1,30}\))){0,3})(?<![.!?])"
+_NAME_ALONE = re.compile(_NAME)
+# "**You:**", "## You", "You:": in Markdown, the text follows below, often after a blank line.
+_MARKED: dict[Kind, re.Pattern[str]] = {
+    "bold": re.compile(rf"(?:[-*+]\s)?(?:\*\*|__){_NAME}\s?:?(?:\*\*|__)\s?:?"),
+    "hashes": re.compile(rf"#{{1,6}}\s+(?:\*\*)?{_NAME}\s?:?(?:\*\*)?"),
+    "colons": re.compile(rf"{_NAME}\s?:"),
+}
 _TIME_ALONE = re.compile(rf"[\[(]?{_CLOCK}[\])]?")
 _SAID = re.compile(r"[^\W_][^:\n]{0,60}:\s+\S.*")
 """Matches a line "Name: text", and any other line with a colon near its beginning."""
@@ -89,11 +95,13 @@ def kind_of(start: str) -> Kind | None:
     if _BLOCKS.match(start):
         return "blocks"
     lines = [line.strip() for line in start.split("\n")]
-    if _have_bracket_lines([line for line in lines if line]):
+    if _have_bracket_lines([line for line in lines if line]) and _are_apart(lines, _BRACKET_LINE):
         return "brackets"
     if _have_time_headings([line for line in lines if line]):
         return "headings"
-    return "names" if _have_name_lines(lines) else None
+    if _have_name_lines(lines):
+        return "names"
+    return next((kind for kind, head in _MARKED.items() if _have_marked_names(lines, head)), None)
 
 
 def _have_bracket_lines(lines: Sequence[str]) -> bool:
@@ -101,6 +109,20 @@ def _have_bracket_lines(lines: Sequence[str]) -> bool:
     # Each such line must be followed by a text. Otherwise, it may be a text of one word: "[00:05] Yes"
     is_followed = all(later - head > 1 for head, later in pairwise(heads))
     return len(heads) > 1 and heads[0] <= _MOST_ABOVE and is_followed
+
+
+def _are_apart(lines: Sequence[str], head: re.Pattern[str]) -> bool:
+    """Return whether no two names with a colon are in one block of lines.
+
+    Otherwise, a blank line ends a dialogue and not a turn.
+    """
+    amount = 0
+    for line in lines:
+        is_name = line.endswith((":", ":**", ":__")) and head.fullmatch(line) is not None
+        amount = amount + is_name if line else 0
+        if amount > 1:
+            return False
+    return True
 
 
 def _have_time_headings(lines: Sequence[str]) -> bool:
@@ -125,6 +147,25 @@ def _have_name_lines(lines: Sequence[str]) -> bool:
     return len(names) == len(whole) >= _FEWEST_NAMES and len(set(names)) * 2 <= len(names)
 
 
+def _have_marked_names(lines: Sequence[str], head: re.Pattern[str]) -> bool:
+    """Return whether lines consist of marked names such as "**You:**", which alternate, and of texts."""
+    filled = [line for line in lines if line]
+    heads = [at for at, line in enumerate(filled) if head.fullmatch(line)]
+    names = [filled[at] for at in heads]
+    # "## Call" above lines "Ann: Hello." is a heading and not a name.
+    texts = (filled[at + 1] for at in heads if at + 1 < len(filled))
+    has_turns = head is _MARKED["hashes"] and any(map(_SAID.fullmatch, texts))
+    is_followed = all(later - at > 1 for at, later in pairwise(heads))
+    return (
+        len(heads) > 2
+        and heads[0] == 0
+        and is_followed
+        and not has_turns
+        and _are_apart(lines, head)
+        and 1 < len(set(names)) <= (len(names) + 1) // 2
+    )
+
+
 def turn_lines(lines: Iterable[Line | Rejected], kind: Kind, notices: Notices) -> Iterator[Line | Rejected]:
     """Yield one line for each turn, whose time, name and text `MADE_TURN` matches.
 
@@ -139,7 +180,7 @@ def turn_lines(lines: Iterable[Line | Rejected], kind: Kind, notices: Notices) -
     if kind in ("headings", "names"):
         yield from (_below_headings if kind == "headings" else _below_names)(lines, notices)
         return
-    head = {"blocks": _NAME_LINE, "brackets": _BRACKET_LINE}.get(kind, _ZOOM)
+    head = {"blocks": _NAME_LINE, "brackets": _BRACKET_LINE, **_MARKED}.get(kind, _ZOOM)
     open_one: tuple[Line, re.Match[str], list[str]] | None = None
     for line in lines:
         if isinstance(line, Rejected):
@@ -154,6 +195,9 @@ def turn_lines(lines: Iterable[Line | Rejected], kind: Kind, notices: Notices) -
         elif text and open_one is None:
             # A title, a date and a duration precede the first turn of a Teams transcript.
             notices.count("line", "above the first turn left out")
+        elif text and open_one is not None and kind == "blocks" and _TIME_ALONE.fullmatch(text):
+            # In Slack's window, only the time is above a further message of the same person.
+            notices.count("heading", "left out")
         elif text and open_one is not None:
             open_one[2].append(text)
     if open_one is not None:

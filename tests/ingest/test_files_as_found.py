@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -1093,6 +1094,31 @@ class TestTranscriptsWithNamesAboveTheTexts:
     def test_are_one_dialogue(self, tmp_path: Path, text: str) -> None:
         assert transcript(written(tmp_path / "t.txt", text)) == ([self.TURNS], [])
 
+    MARKED = "**Ann Lee:**\nIs it fresh?\n\n**Bo:**\n\nYes.\n\nBye\n\n**Ann Lee:**\nGood.\n\n**Bo:**\nOk.\n"
+
+    @pytest.mark.parametrize(
+        "text", [MARKED, MARKED.replace("**", ""), re.sub(r"\*\*(.*):\*\*", r"## \1", MARKED)]
+    )
+    def test_may_be_marked_and_have_paragraphs(self, tmp_path: Path, text: str) -> None:
+        assert transcript(written(tmp_path / "t.txt", text)) == ([self.TURNS], [])
+
+    @pytest.mark.parametrize("head", ["{}:", "**{}:**", "{} (00:05):"])
+    def test_are_several_dialogues_if_blank_lines_separate_dialogues(self, tmp_path: Path, head: str) -> None:
+        names = [head.format(name) for name in ("Ann", "Bo")]
+        talk = f"{names[0]}\nHi.\n{names[1]}\nHo.\n"
+        talks, _ = transcript(written(tmp_path / "t.txt", f"{talk}\n{talk}\n{talk}"))
+        assert talks == [[("Ann", "Hi."), ("Bo", "Ho.")]] * 3
+
+    def test_may_be_copied_from_the_windows_of_slack_and_teams(self, tmp_path: Path) -> None:
+        slack = "Ann Lee  9:01 AM\nIs it fresh?\nBo  9:02 AM\nYes.\n9:03\nBye\n" + (
+            "Ann Lee  9:05 AM\nGood.\nBo  9:06 AM\nOk.\n"
+        )
+        teams = "[14/11/2025 09:01] Ann Lee\nIs it fresh?\n\n[14/11/2025 09:02] Bo\nYes.\n\nBye\n\n" + (
+            "[14/11/2025 09:03] Ann Lee\nGood.\n\n[14/11/2025 09:04] Bo\nOk.\n"
+        )
+        for text in (slack, teams):
+            assert transcript(written(tmp_path / "t.txt", text)) == ([self.TURNS], [])
+
     def test_may_have_paragraphs_after_the_beginning(self, tmp_path: Path) -> None:
         begin = "Ann Lee\nHi.\n\nBo\nHo.\n\n" * 4_000
         talks, _ = transcript(written(tmp_path / "t.txt", begin + self.NAMES))
@@ -1231,6 +1257,26 @@ class TestMessagesOfOtherPrograms:
                     {"from": "Bo", "messagetype": "RichText", "content": "Hello."},
                 ],
                 {"1 service message left out", "1 media placeholder left out"},
+            ),
+            (
+                [
+                    {
+                        "message_type": 0,
+                        "content_type": "text",
+                        "private": False,
+                        "content": "Hi.",
+                        "sender": "Ann",
+                    },
+                    {"message_type": 2, "content_type": "text", "private": False, "content": "Bo joined"},
+                    {
+                        "message_type": 1,
+                        "content_type": "text",
+                        "private": False,
+                        "content": "Hello.",
+                        "sender": "Bo",
+                    },
+                ],
+                {"1 service message left out"},
             ),
             (
                 [
