@@ -31,7 +31,12 @@ from graphneg.ingest.exported import exported_records, is_exported
 from graphneg.ingest.exports import is_export
 from graphneg.ingest.fields import Fields
 from graphneg.ingest.loader import LoadOptions, Notices, check_by_records, check_format
-from graphneg.ingest.model_logs import is_chat_header, langchain_message, rows_of_exchange
+from graphneg.ingest.model_logs import (
+    is_chat_header,
+    langchain_message,
+    rocket_chat_message,
+    rows_of_exchange,
+)
 from graphneg.ingest.nested import inner_dialogues, lifted
 from graphneg.ingest.reading import MOST_PARTS, Item
 from graphneg.ingest.shapes import dialogue_values
@@ -134,7 +139,7 @@ def _unnested(source: Source, fields: Fields, options: LoadOptions) -> Source:
             if not isinstance(entry, Item):
                 yield entry
                 continue
-            value = lifted(entry.value, fields)
+            value = rocket_chat_message(lifted(entry.value, fields))
             if (rows := rows_of_exchange(value)) is not None:
                 yield from (
                     Item(entry.place, entry.number + more + at, "", row) for at, row in enumerate(rows)

@@ -21,6 +21,7 @@ from typing import Any, cast
 from graphneg.english.words import table_rows, unique_rows
 from graphneg.errors import InputError
 from graphneg.ingest.exports import is_export
+from graphneg.ingest.times import parse_time, possible_orders
 from graphneg.ingest.values import is_part, unwrapped
 
 Value = Mapping[str, Any]
@@ -47,7 +48,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         # Names of people, such as "author", are preferred to kinds of people, such as "author_type".
         # Otherwise, two agents who answer the same ticket would be one speaker.
         "speaker": """
-            speaker speakerid speakeridx speakername speakers role from author authorname authorid sender
+            speaker speakername speakerid speakeridx speakers role from author authorname authorid sender
             senders sendername senderfullname sourcename senderid participant participantname fromname
             fromuser fromid username screenname nickname displayname participantid handle commentauthor
             commentauthorname commentername createdbyname syscreatedby userid user postedby sentby
@@ -142,6 +143,7 @@ date, and `_CLOCKS` for the time of day."""
 _CLOCK = re.compile(r"\s*[0-9]{1,2}[:.][0-9]{2}(?![.0-9])")
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
+_DATED = re.compile(r"[0-9][-/.:][0-9]")
 _NUMBERED = re.compile(r"(.*[^\W\d_])[\W_]*[0-9]{1,3}")
 
 _EXCHANGE = (
@@ -593,6 +595,13 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
             raise InputError(
                 f"{place}: the table lacks the column text; its columns {series[0]!r} to {series[-1]!r} look "
                 "like the turns of a dialogue: write one row for each turn, with a column for the dialogue"
+            )
+        # "14/11/2025": the cells of a message, in a table without a header.
+        dates = (column for column in columns if _DATED.search(column))
+        if any(parse_time(date) is not None or possible_orders(date) for date in dates):
+            raise InputError(
+                f"{place}: the first row looks like a message and not like the names of columns: {shown}; "
+                "put a line with names such as dialogue,time,speaker,text above it"
             )
         raise InputError(
             f"{place}: the table lacks the columns {', '.join(missing)}; its first row is {shown}; name the "

@@ -11,6 +11,7 @@ object with a list of turns:
 - A chat of Open WebUI: ``chat`` with the ``messages`` that the user sees.
 - A transcript of Microsoft's Bot Framework or Copilot Studio: ``activities``, some of which are messages.
 - A conversation of Dialogflow CX: ``interactions``, each with a ``request`` and a ``response``.
+- A transcript of Rev.ai: ``monologues``, each with words and signs as ``elements``.
 - A room of Rocket.Chat: ``messages`` with the text in ``msg``, and the speaker in ``u``.
 - A room of Matrix: ``messages`` that are events, with the text in ``content``.
 
@@ -76,6 +77,8 @@ def converter_of(value: Value) -> Converter | None:
         return _of_activities
     if "interactions" in value and _has(value["interactions"], lambda one: "request" in one):
         return _of_dialogflow
+    if "monologues" in value and _has(value["monologues"], lambda one: isinstance(one.get("elements"), list)):
+        return _of_monologues
     if isinstance(value.get("chat_history"), list) and isinstance(value.get("message"), str):
         return _of_cohere
     if _continued(value) is not None:
@@ -278,11 +281,35 @@ def _inside(value: Any, *keys: str) -> Any:
     return value
 
 
-def _of_rocket_chat(value: Value, _: Notices) -> dict[str, Any]:
-    messages = [
-        {"user": one["u"]} | _others(cast("Value", one), "u") if isinstance(one, dict) and "u" in one else one
-        for one in cast("list[Any]", value["messages"])
+def _of_monologues(value: Value, _: Notices) -> dict[str, Any]:
+    turns = [
+        {
+            "speaker": one.get("speaker"),
+            "text": "".join(
+                str(part.get("value", "")) for part in cast("list[Any]", one.get("elements", []))
+            ),
+        }
+        for one in cast("list[Any]", value["monologues"])
     ]
+    return _others(value, "monologues") | {"messages": turns}
+
+
+def rocket_chat_message(value: Any) -> Any:
+    """Return a message of Rocket.Chat with the speaker under the key ``user``; any other value unchanged.
+
+    Args:
+        value: The message.
+
+    Returns:
+        The message.
+    """
+    cells = cast("Value", value) if isinstance(value, dict) else {}
+    is_message = isinstance(cells.get("u"), dict) and "msg" in cells
+    return {"user": cells["u"]} | _others(cells, "u") if is_message else value
+
+
+def _of_rocket_chat(value: Value, _: Notices) -> dict[str, Any]:
+    messages = list(map(rocket_chat_message, cast("list[Any]", value["messages"])))
     return _others(value, "messages") | {"messages": messages}
 
 

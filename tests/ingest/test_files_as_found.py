@@ -1599,3 +1599,46 @@ class TestTheBulkExportOfMattermost:
         file = self.file(tmp_path, self.post("a", "ann", "Hi.", 0))
         with pytest.raises(InputError, match="looks like a file for the loader 'slack'"):
             load(file)
+
+
+class TestAdviceAboutOtherShapes:
+    def test_a_table_without_a_header_is_named_so(self, tmp_path: Path) -> None:
+        rows = "14/11/2025,09:01:12 AM,Ann,Hi.\n14/11/2025,09:02:12 AM,Bo,Ho.\n"
+        with pytest.raises(
+            InputError, match="put a line with names such as dialogue,time,speaker,text above"
+        ):
+            load(written(tmp_path / "t.csv", rows))
+        header = "date,time,speaker,text\n"
+        assert said(written(tmp_path / "t.csv", header + rows), map={"dialogue": ""}) == {
+            "0": [("Ann", "Hi."), ("Bo", "Ho.")]
+        }
+
+    def test_a_list_beside_a_text_is_named(self, tmp_path: Path) -> None:
+        segments = [{"speaker": "A", "text": "Hi."}, {"speaker": "B", "text": "Ho."}]
+        file = written(tmp_path / "t.json", json.dumps({"text": "Hi. Ho.", "segments": segments}))
+        with pytest.raises(InputError, match="name it with --map turns=segments"):
+            load(file)
+        assert said(file, map={"turns": "segments"}) == {"0": [("A", "Hi."), ("B", "Ho.")]}
+
+    def test_words_and_signs_of_a_transcript_are_joined(self, tmp_path: Path) -> None:
+        elements = [{"type": "text", "value": "Hi"}, {"type": "punct", "value": "."}]
+        talk = {"monologues": [{"speaker": 0, "elements": elements}, {"speaker": 1, "elements": elements}]}
+        assert said(written(tmp_path / "t.json", json.dumps(talk))) == {"0": [("0", "Hi."), ("1", "Hi.")]}
+
+    def test_names_of_speakers_come_before_their_ids(self, tmp_path: Path) -> None:
+        file = written(
+            tmp_path / "t.csv", "dialogue,speaker_id,speaker_name,text\n1,7,Ann,Hi.\n1,8,Ann,Ho.\n"
+        )
+        assert said(file) == {"1": [("Ann", "Hi."), ("Ann (2)", "Ho.")]}
+
+    def test_emoji_of_teams_are_kept(self, tmp_path: Path) -> None:
+        body = '<p>Yes! <emoji id="smile" alt="🙂" title="Smile"></emoji></p>'
+        talk = [{"from": "Ann", "body": {"contentType": "html", "content": body}} for _ in range(2)]
+        file = written(tmp_path / "t.json", json.dumps([{"id": "c", "messages": talk}]))
+        assert texts(file) == {"c": ["Yes! 🙂", "Yes! 🙂"]}
+
+    def test_photos_in_tables_of_kakaotalk_are_left_out(self, tmp_path: Path) -> None:
+        rows = "2025-11-14 09:01:00,Ann,Hi.\n2025-11-14 09:02:00,Bo,사진\n"
+        file = written(tmp_path / "t.csv", f"Date,User,Message\n{rows}")
+        assert texts(file, map={"dialogue": ""}) == {"0": ["Hi."]}
+        assert "1 media placeholder left out" in notices_of(file, map={"dialogue": ""})
