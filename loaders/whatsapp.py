@@ -70,7 +70,7 @@ _HEADER = re.compile(
 # signal-export: "![x.jpg](media/x.jpg)", a quotation above the text, and "(- Bo: 👍 -)" below it.
 _LINKED = re.compile(r"!?\[[^\[\]\n]*\]\((?:\./)?media/[^()\n]*\)")
 _QUOTATION = re.compile(r"\A\s*>[ \t]*\n(?:> ?[^\n]*\n)+")
-_REACTIONS = re.compile(r"\n\(- [^\n]+: [^\n]+ -\)\s*\Z")
+_REACTIONS = re.compile(r"\n\(- [^\n]{1,80}: [^\n]{1,80} -\)\s*\Z")
 _MONTH_DAY = r"[A-Z][a-z]{2,8}\.?\s\d{1,2},\s\d{4}"
 # KakaoTalk: "2023년 12월 31일 오후 9:04, Ann : Hello.", "Dec 31, 2023 at 9:04 PM, Ann : Hello."
 _KAKAO = re.compile(

@@ -45,7 +45,7 @@ _SPOKEN = ("m.text", "m.emote")
 _MATRIX = {"m.reaction": "reaction", "m.sticker": MEDIA, "m.room.encrypted": "encrypted message"}
 """Types of events in Matrix that are no messages with a text, with the names for notices."""
 # "> <@bo:example.org> Yes!\n\nGood.": an answer begins with a quotation.
-_QUOTED = re.compile(r"> (?:\* )?<@[^\n]+\n(?:>[^\n]*\n)*\n?")
+_QUOTED = re.compile(r"\A> (?:\* )?<@[^\n]+\n(?:>[^\n]*\n)*\n?")
 _SEEN = 50
 """Number of messages at the beginning of a list that are examined to recognize its format."""
 
@@ -249,7 +249,7 @@ def _of_activities(value: Value, notices: Notices) -> dict[str, Any]:
             continue
         sender = activity.get("from")
         role = cast("Value", sender).get("role") if isinstance(sender, dict) else None
-        speaker = _BOT_FRAMEWORK.get(role, role) if isinstance(role, str | int) else sender
+        speaker = _BOT_FRAMEWORK.get(role, str(role)) if isinstance(role, int) else role or sender
         turns.append({"speaker": speaker} | _others(activity, "from", "type"))
     return _others(value, "activities") | {"messages": turns}
 

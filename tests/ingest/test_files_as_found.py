@@ -1311,12 +1311,12 @@ class TestMessagesOfOtherPrograms:
             event("2", "m.room.message", **text, body="Hello, Anne."),
             event("3", "m.room.message", msgtype="m.image", body="bread.jpg"),
             event("4", "m.room.message", **text, body="* Hello, Ann.", **edit),
-            event("5", "m.room.message", **text, body="> <@bo:x.org> Hello, Anne.\n\nGood.\n> 7"),
+            event("5", "m.room.message", **text, body="> <@bo:x.org> Hello, Anne.\n\nGood.\n> <@7>"),
             event("6", "m.reaction"),
             event("7", "m.room.message"),
         ]
         file = written(tmp_path / "t.json", json.dumps({"room_name": "Bread", "messages": events}))
-        turns = [("@ann:x.org", "Hi."), ("Bo", "Hello, Ann."), ("@ann:x.org", "Good.\n> 7")]
+        turns = [("@ann:x.org", "Hi."), ("Bo", "Hello, Ann."), ("@ann:x.org", "Good.\n> <@7>")]
         assert said(file) == {"0": turns}
         assert set(notices_of(file)) == {
             "1 service message left out",
