@@ -360,6 +360,7 @@ class TestAMessageThatIsMarkedAs:
             ("IS MESSAGE DRAFT", ["No", "Yes"], "1 draft left out"),
             ("deleted_at", ["", "2025-11-03 08:12:05 UTC"], "1 deleted message left out"),
             ("deleted", ["", "true"], "1 deleted message left out"),
+            ("isUnsent", ["false", "true"], "1 deleted message left out"),
             ("dead", ["", "true"], "1 hidden message left out"),
             ("hidden", ["false", "true"], "1 hidden message left out"),
             ("state", ["published", "draft"], "1 draft left out"),
