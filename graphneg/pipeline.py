@@ -228,7 +228,8 @@ def checked(pipeline: Pipeline) -> Pipeline:
     amounts = (pipeline.blocks, pipeline.parse_workers.count, pipeline.negative_workers.count)
     if min(amounts) < 1 or max(amounts) > _MOST:
         raise _settings_error(
-            f"the numbers of blocks, parse_workers and negative_workers must be at least 1 and at most {_MOST:,}"
+            "the numbers of blocks, parse_workers and negative_workers must be at least 1 and at most "
+            f"{_MOST:,}"
         )
     _check_arguments(pipeline)
     if pipeline.store is None and not pipeline.load:
