@@ -229,7 +229,8 @@ def is_part(value: Mapping[str, Any]) -> bool:
 def unsaid_kinds(value: Any) -> list[str]:
     """Return the kinds of content parts, such as ``image``, that `message_text` leaves out.
 
-    >>> unsaid_kinds([{"type": "text", "text": "Look."}, {"type": "image_url", "image_url": {}}, {"type": "x"}])
+    >>> parts = [{"type": "text", "text": "Look."}, {"type": "image_url", "image_url": {}}, {"type": "x"}]
+    >>> unsaid_kinds(parts)
     ['image', 'content part of type x']
 
     Args:

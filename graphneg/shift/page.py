@@ -120,12 +120,12 @@ class Neighbourhood:
 
     @property
     def more_perspectives(self) -> int:
-        """Number of topics with shifts from this topic that are left out of ``moves_to``."""
+        """Number of topics with shifts from this topic that are left out of ``outgoing_shifts``."""
         return self.perspectives - len(self.outgoing_shifts)
 
     @property
     def more_foci(self) -> int:
-        """Number of other topics with shifts to this topic that are left out of ``comes_from``."""
+        """Number of other topics with shifts to this topic that are left out of ``incoming_shifts``."""
         return self.other_foci - len(self.incoming_shifts)
 
 
