@@ -152,7 +152,8 @@ def neighbourhood(store: Store, topic: str, limit: int = 12, examples: int = 20)
         opposites=tuple(numbers["opposites"]),
         outgoing_shifts=tuple(shift for shift in shifts if shift.focus == topic),
         incoming_shifts=tuple(shift for shift in shifts if shift.focus != topic),
-        **{name: numbers[name] for name in ("outgoing", "incoming", "perspectives", "foci", "stays")},
+        self_shifts=numbers["stays"],
+        **{name: numbers[name] for name in ("outgoing", "incoming", "perspectives", "foci")},
     )
 
 
