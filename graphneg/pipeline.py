@@ -398,7 +398,7 @@ def _run_folders(blocks: Path) -> list[Path]:
 def _settings(pipeline: Pipeline) -> Any:
     """Return the settings of a pipeline that determine the content of its output."""
     facts = msgspec.to_builtins(pipeline) | {"queries": _queries(pipeline)}
-    # Leave out the numbers of workers and the name of the output file, which do not change the content.
+    # Leave out the numbers of workers and the name of the output file, which do not change the negatives.
     return {name: facts[name] for name in facts if name not in {"parse_workers", "negative_workers", "write"}}
 
 
@@ -573,7 +573,7 @@ class Parses(NamedTuple):
     by_text: dict[str, Parsed]
 
     def stored_results(self, batches: Iterable[Sequence[str]]) -> Iterator[list[Parsed]]:
-        """Return the stored results for batches of texts. A `ParserPool` with this method runs no parser.
+        """Return the stored results for batches of texts, in place of a parser that a `ParserPool` would run.
 
         Args:
             batches: Batches of texts that have stored parses.

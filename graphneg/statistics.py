@@ -225,7 +225,10 @@ def krippendorff_alpha(
 def _distances(
     total: Counter[Hashable], order: Sequence[Hashable] | None
 ) -> dict[tuple[Hashable, Hashable], float]:
-    """Return the squared distance of each pair of categories. Without an ``order``, it is 0 or 1."""
+    """Return the squared distance of each pair of categories.
+
+    If ``order`` is None, the distance is 0 for equal categories and 1 for different categories.
+    """
     if order is None:
         return {(one, other): float(one != other) for one in total for other in total}
     places = {category: at for at, category in enumerate(order)}

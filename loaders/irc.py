@@ -7,8 +7,8 @@
     [09:03] <bo> Yes.                                     Ubuntu, ZNC, mIRC
 
 The channel is split into dialogues at pauses of several hours. Lines about people who join or leave, and
-actions ("* bo waves"), are left out and counted. The date is that of the last line with a date, or that of
-the name of the file (``2025-11-14-#bread.txt``).
+actions ("* bo waves"), are left out and counted. A message without a date has the date of the last line
+with a date, or else the date in the name of the file (``2025-11-14-#bread.txt``).
 """
 
 from __future__ import annotations
@@ -98,12 +98,12 @@ def _minutes(clock: time) -> int:
 
 
 def _message(text: str, clock: _Clock, notices: Notices) -> Message | None:
-    """Return the message in a line; None for any other line, which is counted.
+    """Return the message that a line contains. If the line contains no message, count it and return None.
 
     Args:
         text: The line.
-        clock: The date and time of the previous line. It is set to those of ``text``.
-        notices: Notices to the user, which count lines that are no messages.
+        clock: The date and time of the previous line, which are replaced by the date and time of ``text``.
+        notices: Notices to the user, in which lines without a message are counted.
 
     Returns:
         The message. An invalid time raises `ValueError`.

@@ -237,7 +237,8 @@ def _block_text(blocks: Any) -> str:
     """
     if isinstance(blocks, list):
         texts = [_block_text(one) for one in blocks]
-        # Join the elements of a section in one line. Put sections, list items and blocks on separate lines.
+        # Write the texts, links and users of a rich-text section on one line. Write sections, list items and
+        # blocks on separate lines.
         is_line = any(isinstance(one, dict) and one.get("type") in _INLINE for one in blocks)
         return ("" if is_line else "\n").join(filter(None, texts))
     if not isinstance(blocks, dict):

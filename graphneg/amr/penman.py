@@ -87,8 +87,8 @@ class _GraphReader:
         for line in self._lines:
             self._tokens += _TOKEN.findall(line)
         self._amount = len(self._tokens)
-        # A lone quotation mark or tilde is a separate token and an error. Cut the tokens before the first
-        # such token, so that the error is reported only when the parser gets there.
+        # A lone quotation mark or tilde is a separate token and an error. Drop the first such token and all
+        # tokens after it, so that the parser reports errors in earlier tokens first.
         unreadable = [self._tokens.index(mark) for mark in ('"', "~") if mark in self._tokens]
         if not text.isascii() and SURROGATE.search(text):
             unreadable.append(next(at for at, token in enumerate(self._tokens) if SURROGATE.search(token)))
@@ -406,8 +406,8 @@ def tree_node(graph: AmrGraph) -> tuple[str, list[Any]]:
         branches[mention.parent].append(
             (mention.branch, f":{mention.role}{mention.role_align or ''}", target)
         )
-    # Children have higher numbers than their parents. In reverse order, all children of a node are ready
-    # before the node itself, so no recursion is needed.
+    # Children have higher indices than their parents. In reverse order, each node is converted after its
+    # children, so no recursion is needed.
     for node in reversed(graph.nodes):
         if node.value is not None:
             written: Any = node.value + (node.align or "")

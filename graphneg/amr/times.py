@@ -102,8 +102,8 @@ class Times:
             until Monday".
         """
         label = self._view.labels[k]
-        # In "two days before the party", *before* has a quantity. No other word than "after" fits there, so
-        # the time counts as fixed.
+        # In "two days before the party", *before* has a quantity. Only "after" could replace it, so do not
+        # replace it.
         if label in ("before", "after"):
             return any(child.role == "quant" for child in self._view.children[k])
         return label == "now" and self._view.roles[k].startswith("op")

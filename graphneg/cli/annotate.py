@@ -54,8 +54,8 @@ def annotate(
     ),
     human: list[Path] | None = option(
         None,
-        "Contexts in the format of DailyDialog++. Their adversarial responses are sampled as a further "
-        "source. Repeatable.",
+        "Contexts in the format of DailyDialog++. Their adversarial responses are one more source of "
+        "negatives. Repeatable.",
     ),
     n: int = option(60, "Number of negatives to sample from each source.", min=1),
     seed: int = option(0, "Random seed. The same seed gives the same sheet."),

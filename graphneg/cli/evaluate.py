@@ -230,7 +230,7 @@ def correlation(
         "further scorer, after the models.",
     ),
     quality: list[str] | None = option(
-        None, "Evaluate only ratings of this quality, such as coherent. Default: all qualities. Repeatable."
+        None, "Rated quality to evaluate, such as coherent. Default: all rated qualities. Repeatable."
     ),
     level: Literal["turn", "dialogue"] | None = option(
         None,
@@ -271,8 +271,8 @@ def correlation(
     if not model and not scores:
         raise BadParameter("give --model or --scores", param_hint="--model")
     every = read_ratings(ratings)
-    # The files also have scores for the items that --level leaves out. So read the scores of all rated items,
-    # and select those of the level afterwards.
+    # The files of scores also contain the items that --level leaves out. So read the scores of all items, and
+    # remove the scores of these items afterwards.
     from_files = [(str(path), read_scores(path, len(every))) for path in scores or ()]
     at = [index for index, item in enumerate(every) if level in (None, item.level)]
     if not at:
@@ -378,7 +378,7 @@ def contradiction(
     ),
     model: str | None = option(None, "A trained detector: a folder or a hub id.", "PATH_OR_ID"),
     scores: Path | None = option(
-        None, "File of scores to use instead of a model: one score for each response, in the same order."
+        None, "File of scores to use instead of a model: one score for each response, in the order of FILE."
     ),
     encoder: str | None = _left_out(
         None,

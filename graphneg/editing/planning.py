@@ -83,8 +83,8 @@ class _Slot:
             response is edited. The turn of the first edit becomes the response.
         groups: The groups of transforms to try. If a recipe makes one edit per negative, each group is listed
             twice.
-        fresh_groups: The number of groups at the start of ``groups`` that must not repeat a statement which
-            the same transform has repeated in an earlier negative of the dialogue.
+        fresh_groups: The number of groups at the start of ``groups`` that are tried only on new statements. A
+            statement is new if the transform has not repeated it in an earlier negative of the dialogue.
     """
 
     dialogue: StoredDialogue
@@ -106,7 +106,7 @@ class _Slot:
 
     @property
     def next(self) -> str | None:
-        """The transform to try next; None if this attempt has all its edits or no transform is left."""
+        """The transform to try next; None if the negative has all its edits or no transform is left."""
         if self.applied >= self.amount or not self.groups:
             return None
         return self.groups[0][0]
@@ -258,8 +258,8 @@ def _slot(settings: EditSettings, dialogue: StoredDialogue, at: int) -> _Slot | 
     # The number of groups of transforms to apply is drawn uniformly between the limits of the recipe.
     wanted = settings.recipe.min_groups + number(settings.seed, "how many", *names) % span
     # After "Why did you charge it on Sunday?", the reply "I'm surprised you charged it on Sunday" would be
-    # nearly the same negative. Therefore, if a recipe makes one edit per negative, all groups are tried first
-    # without statements that an earlier negative repeats, and then once more with these statements.
+    # nearly the same negative. Therefore, if a recipe makes one edit per negative, all groups of transforms
+    # are tried twice: first on statements that no earlier negative repeats, then on all statements.
     fresh = len(groups) if settings.recipe.max_groups == 1 else 0
     groups += [list(group) for group in groups[:fresh]]
     if settings.target == "dialogue":
@@ -270,8 +270,8 @@ def _slot(settings: EditSettings, dialogue: StoredDialogue, at: int) -> _Slot | 
     if not responses:
         return None
     # Shuffle the turns in the same way for all negatives of a dialogue. The first attempt to make a negative
-    # begins with the first turn in this order, the second attempt with the second turn, and so on. The other
-    # turns are tried as well, so that a transform with few sites finds them.
+    # begins with the first turn in this order, the second attempt with the second turn, and so on. If
+    # the transforms find no site in this turn, the next turns in this order are tried.
     order = shuffled(range(len(responses)), settings.seed, "turn", settings.recipe.name, dialogue.id)
     first = at % len(order)
     turns = tuple(responses[index] for index in order[first:] + order[:first])
@@ -313,8 +313,8 @@ def _try(
     # The random order depends only on the names of the sites, not on the order in which the query returns
     # them.
     ranked = sorted(proposals, key=lambda one: (number(settings.seed, "site", *names, one.site), one.site))
-    # Sort the sites so that unused sites come before sites of earlier negatives. The sort is stable, so the
-    # random order is kept within both parts.
+    # Move unused sites before sites that earlier negatives have used. The sort is stable, so that
+    # the used sites and the unused sites stay in random order.
     ranked.sort(key=lambda one: not taken.isdisjoint(_used(one, slot.dialogue)))
     # If a recipe makes only one edit per negative, a used site would give the same negative again, so the
     # site is not used a second time.
@@ -349,8 +349,8 @@ def _try(
 def _used(proposal: Proposal, dialogue: StoredDialogue) -> set[tuple[str, str]]:
     """Return the site, and the sentences that it copies from other dialogues.
 
-    Other negatives of the dialogue use these only if nothing else is left. Otherwise, several negatives of
-    the dialogue could contain the same copied sentence.
+    Later negatives of the dialogue avoid this site and these sentences as long as other sites are left.
+    Otherwise, several negatives of the dialogue could contain the same copied sentence.
     """
     return {(proposal.transform, proposal.site)} | {
         copied for copied in proposal.copied if copied[0] not in dialogue.graphs
@@ -358,7 +358,7 @@ def _used(proposal: Proposal, dialogue: StoredDialogue) -> set[tuple[str, str]]:
 
 
 def _statements(proposal: Proposal) -> set[tuple[str, str]]:
-    """Return the statements that a composed reply repeats, each with the name of the transform."""
+    """Return the earlier statements that a proposed reply repeats, each with the name of the transform."""
     return {
         (proposal.transform, f"says {edit.from_amr}.{edit.from_position}")
         for edit in proposal.edits
@@ -370,9 +370,8 @@ def _edits(
     settings: EditSettings, slot: _Slot, proposal: Proposal, ranked: Sequence[Proposal]
 ) -> tuple[Edit, ...]:
     """Return the edits of a proposal, or an empty tuple if the negative must not contain them."""
-    # Some edits are meant only for responses, or only for whole dialogues; skip those for the other target.
-    # For example, "You can go" instead of "I can go" may still be a correct response, so this edit is only
-    # meant for whole dialogues.
+    # Some edits are meant only for responses, others only for whole dialogues. For example, "You can go"
+    # instead of "I can go" may still be a correct response, so skip this edit if a response is edited.
     if settings.recipe.skips(proposal.for_target, settings.target):
         return ()
     if proposal.swap_pool is None:

@@ -65,7 +65,7 @@ class CopiedClause:
 
 
 class Verdict(NamedTuple):
-    """The result of checking a negative and its twin.
+    """The result of checking a negative and its twin, the same reply without the change.
 
     Attributes:
         proved: Whether the negative has a relation that its transform declares, such as ``contradicts``; None
@@ -103,14 +103,14 @@ def copied_clause(dialogue: StoredDialogue, edits: Sequence[Edit]) -> CopiedClau
 
 
 def graphs_before(dialogue: StoredDialogue, copied: CopiedClause) -> list[str]:
-    """Return the ids of the graphs that a check reads: those of the turns before the edited one.
+    """Return the ids of the graphs of all turns before the edited turn, which `Prover.check` needs.
 
     Args:
         dialogue: The edited dialogue.
         copied: The clause that the edited turn repeats.
 
     Returns:
-        The ids.
+        The ids of the graphs, in the order of the turns.
     """
     return [turn.graph_id for turn in dialogue.turns if turn.graph_id is not None and turn.turn < copied.turn]
 
@@ -137,7 +137,9 @@ class Prover:
     def check(
         self, dialogue: StoredDialogue, copied: CopiedClause, graphs: Mapping[str, AmrGraph]
     ) -> Verdict:
-        """Check a negative and its twin.
+        """Check whether a negative contains its error, and whether its twin contradicts a turn.
+
+        The twin is the same reply without the change.
 
         Args:
             dialogue: The dialogue before the edits.
@@ -167,12 +169,12 @@ class Prover:
         return Verdict(any(map(comparison.has, declared)), None)
 
     def _replies(self, copied: CopiedClause, graphs: Mapping[str, AmrGraph]) -> dict[str, _Reply]:
-        """Read the clauses of the replies that are compared with the earlier clause.
+        """Return the clauses of the two replies that are compared with the earlier clause.
 
         Returns:
-            The clauses, keyed by the name of the reply. If the negative is a statement, the replies are the
-            negative and its twin. If it asks for a phrase ("When ...?"), they are the negative and the same
-            reply without its question word.
+            The clauses, keyed by the name of the reply. One reply is the negative. The other reply is its
+            twin (the same reply without the change) or, if the negative asks for a phrase ("When ...?"), the
+            same reply without the question word.
         """
         kept = {_NEGATIVE: copied.changes, _TWIN: ()}
         asking = [edit for edit in copied.changes if edit.concept == "amr-unknown"]
@@ -235,11 +237,12 @@ class Prover:
 
 
 class _Reply(NamedTuple):
-    """The clause of a reply without its reply frame.
+    """The clause that a reply repeats, without the words of the reply frame, such as "Why ...?".
 
     Attributes:
         spoken: The clause as a turn of the dialogue.
-        places: The index of each node in the graph of the reply, keyed by its index in the earlier turn.
+        places: For each node of the earlier turn, keyed by its index, the index of this node in the graph of
+            the reply.
     """
 
     spoken: SpokenTurn
@@ -249,8 +252,8 @@ class _Reply(NamedTuple):
 def _clause_at(reading: Reading, k: int) -> int | None:
     """Return the index of the innermost clause that contains a node."""
     around = [at for at, clause in enumerate(reading.clauses) if k in reading.view.subtree(clause.head)]
-    # A clause is found by its head and by its core. In "I think that she loves letters", the main clause has
-    # the head *think*, and its core is *love*, the predicate of the opinion.
+    # Prefer a clause whose head or core is the node. In "I think that she loves letters", the head of the
+    # main clause is *think*, and its core is *love*, the predicate of the opinion.
     exact = [at for at in around if k in (reading.clauses[at].head, reading.clauses[at].core)]
     found = exact or around
     return max(found, key=lambda at: reading.clauses[at].head) if found else None
@@ -291,8 +294,8 @@ class _Comparison:
             return False
         if relation == "contradicts":
             return self._contradicts()
-        # The other two relations are about an argument. If the reply contradicts an earlier clause, its error
-        # is not the one that the transform declares.
+        # The relations "other argument" and "asks what was said" are about an argument. If the reply
+        # contradicts an earlier clause, it contains a different error.
         if any(one == id for one, _ in self._layer.contradicts):
             return False
         return self._asks() if relation == "asks what was said" else self._has_other_argument()

@@ -68,7 +68,9 @@ def noun_counts() -> Mapping[tuple[str, str], Mapping[str, int]]:
 
 @lru_cache(maxsize=8192)
 def preferred_nouns(frame: str, role: str, kinds: frozenset[str] | None = None) -> tuple[str, ...]:
-    """Return the clusters and single nouns that are used with a frame in a role, most frequent first.
+    """Return the nouns that are used with a frame in a role, most frequent first.
+
+    Similar nouns are represented by the name of their cluster, such as ``like food`` (see `noun_cluster`).
 
     >>> "like food" in preferred_nouns("eat-01", "ARG1")
     True
@@ -81,8 +83,8 @@ def preferred_nouns(frame: str, role: str, kinds: frozenset[str] | None = None) 
         kinds: Noun kinds to consider; ``None`` considers all kinds.
 
     Returns:
-        The clusters that occur at least `MIN_COUNT` times, and the single nouns of rarer clusters. Empty if
-        there are more than `MAX_PREFERENCES` of both together.
+        The names of the clusters that occur at least `MIN_COUNT` times, and the single nouns of rarer
+        clusters. Empty if the result would have more than `MAX_PREFERENCES` elements.
     """
     found, cluster_counts = Counter[str](), Counter[str]()
     for noun, n in noun_counts().get((lexeme(frame), role), {}).items():

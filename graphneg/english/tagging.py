@@ -82,9 +82,10 @@ def tag(tokens: Sequence[str], frames: Mapping[int, str]) -> list[str]:
 
     Args:
         tokens: The tokens, as `graphneg.english.tokens.tokenize` splits them.
-        frames: Evidence from the graph, keyed by token index. ``verb``: the token is a form of the verb
-            after which its frame is named. ``predicate``: the token has a different frame. ``plain``: the
-            token has a concept that is not a frame. Tokens without evidence are left out.
+        frames: Evidence from the graph, keyed by token index. ``verb``: the token is a form of the verb in
+            the name of its frame, as *saw* for ``see-01``. ``predicate``: the token expresses any other
+            frame. ``plain``: the token expresses a concept that is not a frame. Tokens without evidence are
+            left out.
 
     Returns:
         One tag per token.

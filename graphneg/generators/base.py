@@ -86,7 +86,7 @@ class Context:
 
     @property
     def correct_responses(self) -> tuple[str, ...]:
-        """All known correct responses: ``positives``, and the replies to copies of the context."""
+        """All known correct responses: ``positives``, and replies to the same context in other dialogues."""
         return (*self.positives, *self.replies_to_copies.get(self.turn, ()))
 
     @property
@@ -258,7 +258,8 @@ class Generator(ABC):
     def choice(self, per_context: int) -> Mapping[str, Any] | None:
         """Return the settings for choosing candidates when the shards of a run are merged.
 
-        Until then, the output files of the shards contain drafts: all usable candidates for each context.
+        Before the merge, the output files of the shards contain drafts, with all usable candidates for each
+        context.
 
         Args:
             per_context: Maximum number of candidates per context.
@@ -288,7 +289,7 @@ class Generator(ABC):
         raise NotImplementedError(f"generator {self.name} makes no drafts")
 
     def settings(self) -> Mapping[str, object]:
-        """Return the generator options that determine its output, as JSON values.
+        """Return the options that determine the candidates of the generator, as JSON values.
 
         The selection of contexts and the seed are not included. An interrupted run can only be resumed with
         the same settings.
@@ -479,8 +480,8 @@ def context_batches(
         skip: Number of dialogues to skip at the beginning.
         after: Sort key of the last skipped dialogue; empty if the key is not known. With the key, skipping is
             faster.
-        copied: Correct replies to copies of contexts, from which `Context.replies_to_copies` is set; None to
-            leave this attribute empty.
+        copied: Correct replies in other dialogues that begin with the same turns. They are stored in
+            `Context.replies_to_copies`. None to leave this attribute empty.
 
     Yields:
         Batches of contexts. A batch may have no context, if none of its dialogues has one.
@@ -492,8 +493,8 @@ def context_batches(
         for dialogue in read_dialogues(store, ids):
             answers: dict[int, list[str]] = {}
             for response in responses.get(dialogue.id, ()):
-                # Add only the texts of correct responses (label 1). For a turn with only wrong responses,
-                # keep an empty list: the turn is the last turn of a context, which needs negatives, too.
+                # Add only the texts of correct responses (label 1). If a turn has only wrong responses, its
+                # list stays empty. It is needed because the context that ends at the turn needs negatives.
                 answers.setdefault(response.turn, []).extend([response.text] * (response.label == 1))
             own = list(_contexts(dialogue, answers, chosen.places, copied))
             batch.contexts.extend(own)
@@ -532,9 +533,9 @@ def _contexts(
     numbers = [turn.turn for turn in dialogue.turns]
     last = numbers[-1] if numbers else 0
     copies: dict[int, tuple[str, ...]] = {}
-    # Other dialogues may contain copies of a context of this dialogue. Some generators edit earlier turns of
-    # the dialogue, so collect the replies to the copies for all turns. A loaded response may answer the
-    # last turn, so also collect the replies to copies of the whole dialogue.
+    # If another dialogue begins with the same turns as this one, its next turn is a correct reply here, too.
+    # Collect such replies for all turns, because some generators edit earlier turns. Also collect the
+    # replies to the whole dialogue, because a loaded response may answer the last turn.
     for turn in {*numbers, last + 1}:
         if copied is not None and (replies := copied.replies(dialogue.id, turn)):
             copies[turn] = replies

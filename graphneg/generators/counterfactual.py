@@ -108,7 +108,7 @@ class CounterfactualOptions(WritingOptions):
 
     @property
     def substitute_limits(self) -> CandidateOptions:
-        """The options ``turns`` and ``hops`` as settings for finding candidates."""
+        """The options ``turns`` and ``hops``, as a `CandidateOptions` object."""
         return CandidateOptions(turns=self.turns, hops=self.hops)
 
 
@@ -207,7 +207,7 @@ class CounterfactualGenerator(WritingGenerator):
         )
 
     def settings(self) -> Mapping[str, object]:
-        """Return the options and descriptions of the models, which determine the output."""
+        """Return the options and the descriptions of the models, which determine the candidates."""
         return {
             **self._options.settings(),
             **self.models,
@@ -240,11 +240,12 @@ class CounterfactualGenerator(WritingGenerator):
             questions[reply.id] = [Question(f"{reply.id}~{text}", exchange, text) for text in texts]
         asked: list[_ContextQuestions] = []
         for context, each in zip(contexts, observed, strict=True):
-            # Take the first question about each observed reply, then the second question about each, and so
-            # on, so that all observed replies are used even if not all questions are.
+            # Each observed reply has a list of questions, one for each substitute. Take the first question of
+            # each list, then the second question of each list, and so on. All observed replies are then used,
+            # even if not all questions are.
             in_turn = chain.from_iterable(zip_longest(*(questions[reply.id] for reply in each)))
-            # Several observed replies may get the same substitute. Keep only the first question with a
-            # substitute. A dict keeps the last value of a key, so reverse the list.
+            # Several observed replies may get the same substitute. Keep only the first question for
+            # each substitute. A dict keeps the last value of a key, so reverse the list.
             backward = reversed([question for question in in_turn if question is not None])
             distinct = list({question.substitute: question for question in backward}.values())[::-1]
             reason = "no-substitute" if each else "no-perspective"

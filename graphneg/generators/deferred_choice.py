@@ -59,7 +59,7 @@ class Sentence(Protocol):
 
     @property
     def key(self) -> str:
-        """The normalised words of the sentence as one string, the same for all spellings of a sentence."""
+        """The normalised words of the sentence as one string. All spellings of a sentence have one key."""
         ...
 
     @property
@@ -161,7 +161,7 @@ class SentenceChooser:
 
 
 class _ShortlistedSentence(NamedTuple):
-    """A sentence on a shortlist of a draft. ``place`` is the index of its candidate in the draft."""
+    """A sentence on a shortlist. ``place`` is the index of the candidate that was made from the sentence."""
 
     place: int
     distance: float

@@ -261,8 +261,8 @@ def _other_utterance(store: Store, replaced: int = 0) -> Manipulation:
 
     def say(draw: ChanceEdit) -> Manipulated | None:
         context, said = draw.context, draw.texts
-        # An utterance is inserted after a random turn, so never at the beginning. If an utterance replaces a
-        # turn, this may also be the first turn.
+        # An inserted utterance follows a random turn, so it never becomes the first turn. A replaced turn may
+        # be the first turn.
         at = draw.below(len(said), "place") + 1 - replaced
         # Take the utterance from the corpus and the split of this dialogue. Otherwise its style could reveal
         # the edit.

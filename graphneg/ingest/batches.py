@@ -92,7 +92,7 @@ class Batch:
     bytes: int = 0
 
     def __post_init__(self) -> None:
-        """Initialize the rows for graphs with the lexicon of the batch."""
+        """Initialize ``graph_rows``, which computes the rows for graphs with the lexicon."""
         self.graph_rows = GraphRows(self.lexicon)
 
     def add(self, dialogues: Sequence[Dialogue], graphs: Sequence[ReadGraph]) -> None:
@@ -129,7 +129,8 @@ class Batch:
         Returns:
             Two batches; an empty list if the batch cannot be split, because it contains a single item.
         """
-        # A graph whose dialogue was stored earlier, and is not in this batch, is an item of its own.
+        # If the dialogue of a graph is not in this batch, because it was stored earlier, split the graph off
+        # separately.
         graphs_of: dict[str, list[ReadGraph]] = {dialogue.id: [] for dialogue in self.dialogues}
         rest = [one for one in self.graphs if dialogue_of(one.of) not in graphs_of]
         for one in self.graphs:
@@ -191,7 +192,7 @@ class Batch:
 
 
 def _appending(list_of: Callable[[Batch], list[T]], item: T) -> Callable[[Batch], None]:
-    """Return a function that appends ``item`` to a list of a batch; ``list_of`` selects the list."""
+    """Return a function that appends ``item`` to the list that ``list_of`` selects in a batch."""
 
     def add(batch: Batch) -> None:
         list_of(batch).append(item)

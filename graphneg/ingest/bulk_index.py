@@ -179,7 +179,8 @@ class BulkIndex:
         with self._lock:
             self._tables.execute("BEGIN")
             try:
-                # Pass this object in place of a transaction: `work` calls only `run`, which it also has.
+                # Pass this object in place of a transaction: `work` calls only the method `run`, which
+                # this object has, too.
                 done = work(cast(ManagedTransaction, self))
             except BaseException:
                 self._tables.execute("ROLLBACK")

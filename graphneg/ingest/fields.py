@@ -353,7 +353,7 @@ class Fields:
         return self._clocks[keys]
 
     def speaker_id_key(self, keys: Iterable[str]) -> str | None:
-        """Return the key that contains the id of the speaker, if another key contains the name.
+        """Return the key of the speaker's id, if a different key contains the speaker's name.
 
         >>> Fields({}).speaker_id_key(["author_id", "author_name", "text"])
         'author_id'
@@ -362,7 +362,7 @@ class Fields:
             keys: The keys of an entry, or the columns of a table.
 
         Returns:
-            The key; None if there is none.
+            The key of the id; None if no key contains an id.
         """
         plain, speaker = plain_names(keys), self.of(keys).get("speaker")
         if speaker is None:
@@ -521,7 +521,8 @@ def is_utterance(value: Any, fields: Fields) -> bool:
     if not isinstance(value, dict) or has_turns(cast("Value", value), fields):
         return False
     found = fields.of(cast("Value", value))
-    # Check the value as well: in {"message": {"content": "Hi."}}, it is an object and not a text.
+    # The key alone does not prove a text: in {"message": {"content": "Hi."}}, the value of "message" is an
+    # object.
     return "text" in found and is_content(value[found["text"]])
 
 
@@ -584,7 +585,7 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
     needed = ["text"] if is_threaded(found, fields) else ["dialogue", "text"]
     missing = [field for field in needed if fields.named_by_user.get(field) != "" and field not in found]
     if missing:
-        # A file that is a single dialogue needs no dialogue column. The message says how to declare that.
+        # If the file is a single dialogue, it needs no dialogue column. Suggest the option for such a file.
         alone = "; if all rows are one dialogue, use --map dialogue=" if missing == ["dialogue"] else ""
         if "text" in missing and (pair := fields.question_and_answer_columns(columns)) is not None:
             raise InputError(

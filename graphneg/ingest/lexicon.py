@@ -108,7 +108,7 @@ class DerivedRecords:
         return self.store.write_derived(work)
 
     def write_derived(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Run a function like `write`: all data that this class writes are derived data.
+        """Call `write`, because all data that this class writes are derived data.
 
         Args:
             work: Function that runs statements in the transaction. It must be idempotent.
@@ -254,9 +254,9 @@ def refresh(store: Target, entries: Sequence[LexiconEntry]) -> None:
             words.update(entry.cells[:2] if entry.table == "opposite" else entry.cells[1:])
     words.update(term for term in terms if term is not None)
     store.write(lambda tx: _write_words(tx, sorted(words), pairs, lexicon))
-    # The graphs that an entry affects are looked up by their terms. This is not possible for entries about
-    # structural concepts, which have no term, or about words in the texts of utterances, which are not
-    # indexed. After such an entry, recompute all graphs.
+    # Look up the graphs that contain the words of the lexicon entries. This is not possible for entries about
+    # structural concepts, which are not indexed as terms, or about words in the texts of utterances, which
+    # are not indexed either. After such an entry, recompute all graphs.
     if None in terms or any(entry.cells[0].lstrip("-") in TEXT_CLASSES for entry in entries):
         batches = _graph_pages(store)
     else:

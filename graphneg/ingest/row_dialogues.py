@@ -97,8 +97,8 @@ class DialogueRow(NamedTuple):
 class _CircleError(ItemError):
     """Signal that a message cannot be assigned to a dialogue, because the replies form a cycle.
 
-    Other faulty rows make the dialogues of neighbouring rows invalid, because the faulty rows may belong to
-    these dialogues. A message in a cycle belongs to none of them.
+    Any other unreadable row may belong to the dialogue before or after it, so both dialogues are marked as
+    invalid. A message in a cycle belongs to neither of them, so nothing is marked.
     """
 
 
@@ -280,8 +280,9 @@ class RowReader:
                 if last is not None:
                     yield last._replace(cells=None, fault=f"the row at {entry.place} can't be read")
                 continue
-            # The unreadable row may have been the first row of this dialogue, so mark the dialogue invalid.
-            # If the turns are numbered, do not mark it here: `_in_order` checks whether a number is missing.
+            # An unreadable row precedes the first row of a dialogue. It may belong to this dialogue, so mark
+            # the dialogue as invalid. If the turns are numbered, do not mark it here: `_in_order` checks
+            # whether a number is missing.
             if (
                 unread_before is not None
                 and "turn" not in self._known
@@ -436,8 +437,9 @@ class RowReader:
 
     def _in_order(self, rows: list[DialogueRow]) -> list[DialogueRow]:
         if (key := self._known.get("turn")) is not None:
-            # A row whose dialogue is unknown may be the first turn of this dialogue. If the numbers in the
-            # file start at 0, a dialogue that starts at 1 may have lost its turn 0, so reject it.
+            # If the file contains unreadable rows, one of them may be the first turn of this dialogue. If the
+            # numbers in the file start at 0, a dialogue that starts at 1 may have lost its turn 0, so reject
+            # it.
             starts = (0,) if self._lost_rows and self._has_turn_zero() else (0, 1)
             return _by_number(rows, key, starts)
         if self._are_trees:
@@ -475,8 +477,8 @@ class RowReader:
         replies: dict[str, list[int]] = {}
         for at, (_, answered) in enumerate(names):
             replies.setdefault(answered or "", []).append(at)
-        # This loop ends even if the replies form a cycle: it starts at the message that answers no other
-        # message, and follows replies, which never lead from there into a cycle.
+        # This loop ends even if some replies form a cycle. It starts at the message that answers no other
+        # message, and each message answers at most one message, so the loop never reaches a cycle.
         whole = [*firsts]
         for at in whole:
             whole.extend(replies.get(names[at][0] or "", ()))
@@ -555,18 +557,14 @@ class _Group:
     rows: list[DialogueRow] = field(default_factory=list[DialogueRow])
     fault: str = ""
 
-    def add(self, part: DialogueRow) -> None:
-        """Add a row to the dialogue.
-
-        Args:
-            part: The row. If it could not be read (``fault``), the dialogue is rejected later.
-        """
-        if part.fault:
-            self.fault = self.fault or part.fault
+    def add(self, row: DialogueRow) -> None:
+        """Add a row to the dialogue. If the row could not be read, the dialogue is rejected later."""
+        if row.fault:
+            self.fault = self.fault or row.fault
         elif len(self.rows) == MOST_PARTS:
             self.fault = self.fault or f"more than {MOST_PARTS:,} rows"
         else:
-            self.rows.append(part)
+            self.rows.append(row)
 
 
 def _cells(entries: Entries) -> Iterator[Value]:

@@ -154,7 +154,7 @@ def _roles(said: Sequence[Utterance]) -> frozenset[str]:
 
 
 def _answering(responses: Sequence[Response], kept: Sequence[int], notices: Notices) -> list[Response]:
-    """Drop invalid responses. Update the turn numbers of the others, because turns were left out."""
+    """Drop invalid responses. Adapt the turn numbers of all other responses to the renumbered turns."""
     found: list[Response] = []
     for one in responses:
         before = sum(turn <= one.turn for turn in kept)
@@ -185,15 +185,18 @@ def _are_html(texts: Sequence[str]) -> bool:
 
 
 def _unmarked(utterance: Utterance, are_html: bool, options: LoadOptions) -> str:
-    """Convert the text of an utterance from HTML to plain text, or count it if that is uncertain.
+    """Return the text of an utterance, converted to plain text if it is HTML. Count each HTML text.
+
+    If only some texts of the dialogue are HTML, a user may have typed the tags. Such a text is converted only
+    if ``options.clean`` is set.
 
     Args:
         utterance: The utterance.
         are_html: Whether all texts of the dialogue are HTML.
-        options: Options for loading. If ``clean`` is set, every text that is HTML is converted.
+        options: Options for loading.
 
     Returns:
-        The text.
+        The text, converted or unchanged.
     """
     text = utterance.text
     if utterance.attributes.get("internal") is True or not _HTML.match(text):

@@ -332,7 +332,7 @@ def _converter(path: Path, tokenizer: Any) -> Any:
     from ctranslate2.converters import TransformersConverter
 
     class Converter(TransformersConverter):
-        """Uses ``tokenizer``, because amrlib saves no tokenizer in the folder of a model."""
+        """A converter that uses ``tokenizer``, because amrlib saves no tokenizer with a model."""
 
         def load_tokenizer(self, tokenizer_class: Any, model_name_or_path: str, **kwargs: Any) -> Any:
             return tokenizer

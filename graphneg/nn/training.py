@@ -397,9 +397,8 @@ def weighted_cross_entropy(outputs: Any, labels: Tensor, num_items_in_batch: Any
         outputs: The model's output, with ``logits`` of shape (pairs, 1).
         labels: Tensor of shape (pairs, columns). The first column is the label (1 for a correct pair, 0 for a
             wrong pair), the second column is the weight of the pair. Further columns are not used.
-        num_items_in_batch: Number of labels in all batches of the optimizer step, where each column of a pair
-            counts as a label. A step has several batches if gradients are accumulated. None if the step has
-            only this batch.
+        num_items_in_batch: Number of values in ``labels``, summed over all batches of the optimizer step. A
+            step has several batches if gradients are accumulated. None if the step has only this batch.
 
     Returns:
         The loss, a scalar tensor.
@@ -422,7 +421,7 @@ def pairs_and_lists(outputs: Any, labels: Tensor, num_items_in_batch: Any = None
     Args:
         outputs: The model's output, with ``logits`` of shape (pairs, 1).
         labels: Tensor of shape (pairs, 3) with the label, the weight and the group number of each pair.
-        num_items_in_batch: Number of labels in the optimizer step, as in `weighted_cross_entropy`.
+        num_items_in_batch: Number of values in ``labels``, as in `weighted_cross_entropy`.
 
     Returns:
         The sum of both losses, a scalar tensor.
@@ -450,8 +449,8 @@ def pairs_in_step(labels: Tensor, num_items_in_batch: Any = None) -> Any:
 
     Args:
         labels: Labels of one batch of the step, tensor of shape (pairs, columns).
-        num_items_in_batch: Number of labels in all batches of the step, where each column of a pair counts as
-            a label; None if the step has only this batch.
+        num_items_in_batch: Number of values in ``labels``, summed over all batches of the step; None if the
+            step has only this batch.
 
     Returns:
         The number of pairs in all batches of the step.

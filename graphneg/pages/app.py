@@ -56,7 +56,7 @@ class View(Protocol):
         ...
 
     def routes(self, pages: Pages) -> Sequence[BaseRoute]:
-        """Return the routes of the view.
+        """Return the routes of the pages that this view serves.
 
         The endpoints may be coroutines or ordinary functions, which Starlette runs in threads.
 

@@ -25,7 +25,8 @@ from rich.cells import cell_len
 from graphneg.model import AmrGraph, AmrNode
 
 State = Literal["kept", "changed", "gone", "new"]
-"""The state of a node or an edge, compared with the other graph. Only nodes can be ``changed``."""
+"""The state of a node or an edge: in both graphs (``kept``), in both graphs but with a different concept
+(``changed``, only for nodes), only in the original graph (``gone``) or only in the edited graph (``new``)."""
 ROW, HEIGHT, MARGIN = 38.0, 24.0, 8.0
 """Vertical measures in pixels: the distance between rows, the height of a box, and the margin of the
 drawing."""
@@ -48,7 +49,7 @@ class DrawnNode:
         width: The width of the box.
         label: The concept or constant.
         variable: The variable; empty for a constant.
-        state: The state of the node, compared with the other graph.
+        state: Whether the node is kept, changed, gone or new; see `State`.
     """
 
     x: float
@@ -74,7 +75,7 @@ class DrawnEdge:
         x: The horizontal position of the label.
         y: The vertical position of the label.
         head: The SVG points of the arrowhead of a reentrancy; empty for an edge of the tree, which has none.
-        state: The state of the edge, compared with the other graph.
+        state: Whether the edge is kept, gone or new; see `State`.
     """
 
     path: str
@@ -226,7 +227,7 @@ def _boxes(graph: AmrGraph, other: AmrGraph, pairs: Mapping[int, int], alone: St
 
 
 def _depths_and_rows(graph: AmrGraph) -> tuple[list[int], list[float]]:
-    """Return the depth and the row of each node. An inner node is in the middle of its children's rows."""
+    """Return the depth and the vertical position of each node. Inner nodes are centred on their children."""
     children = _children(graph)
     depths = [0] * len(graph.nodes)
     for node in graph.nodes:
@@ -235,8 +236,8 @@ def _depths_and_rows(graph: AmrGraph) -> tuple[list[int], list[float]]:
     leaves = [node.position for node in graph.nodes if not children[node.position]]
     for row, k in enumerate(leaves):
         rows[k] = float(row)
-    # The row of a node is computed from the rows of its children, which have higher indices. So iterate in
-    # reverse order.
+    # An inner node is placed between its children, which have higher indices. So iterate in reverse order, to
+    # place the children first.
     for node in reversed(graph.nodes):
         if children[node.position]:
             ends = [rows[child.position] for child in children[node.position]]

@@ -103,7 +103,7 @@ class GraphView:
             return False
 
     def routes(self, pages: Pages) -> Sequence[Route]:
-        """Return the routes of the view.
+        """Return the routes of the pages that this view serves.
 
         Args:
             pages: The web application, which renders the templates.

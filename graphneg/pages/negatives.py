@@ -170,7 +170,7 @@ class NegativesView:
         self._indexes = indexes
 
     def routes(self, pages: Pages) -> Sequence[Route]:
-        """Return the routes of the view.
+        """Return the routes of the pages that this view serves.
 
         Args:
             pages: The web application, which renders the templates.

@@ -76,7 +76,7 @@ class ReviewView:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to show; always False, because a review always has items."""
+        """Whether there is nothing to show; always False, because there is always an item to judge."""
         return False
 
     @property
@@ -94,7 +94,7 @@ class ReviewView:
             self._judgements.close()
 
     def routes(self, pages: Pages) -> Sequence[BaseRoute]:
-        """Return the routes of the view.
+        """Return the routes of the pages that this view serves.
 
         Args:
             pages: The web application, which renders the templates.

@@ -71,7 +71,8 @@ def turn_changes(negative: Negative) -> list[TurnChange]:
         One `TurnChange` for each turn of the context, and one for the response.
     """
     original = negative.original
-    # If the context or the response was not edited, its field in `original` is None. Use that of `negative`.
+    # If the context or the response was not edited, its field in `original` is None. Use the field of
+    # `negative` instead.
     context = negative.context if original.context is None else original.context
     response = negative.response if original.response is None else original.response
     old = (*context, Turn(negative.speaker, response))

@@ -369,7 +369,11 @@ def _write(
 
 
 def _is_being_removed(state: Record, method: Mapping[str, str]) -> bool:
-    """Check that ``method`` built the shift graph, and return whether the graph is being deleted."""
+    """Return whether a run is deleting the shift graph.
+
+    Raises:
+        InputError: The shift graph was built with another extractor or embedder than those in ``method``.
+    """
     before = {name: state[name] for name in method}
     if before != method:
         raise InputError(
@@ -386,7 +390,7 @@ def _forget(store: Store, method: Mapping[str, str], progress: Progress) -> None
     me = uuid4().hex
 
     def removed(tx: ManagedTransaction, name: str) -> int:
-        """Run a query that deletes up to `MAX_ROWS` objects, unless another run is deleting the graph."""
+        """Delete up to `MAX_ROWS` objects with a query, unless another run is deleting the shift graph."""
         # Check in the same transaction that no other run has started to delete the graph. Otherwise this run
         # might delete what the other run has written since then.
         if not run(tx, "shift/forgetting", run=me):

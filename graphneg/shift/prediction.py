@@ -67,8 +67,8 @@ class Predictor(Protocol):
 
         Args:
             post: Turns before the reply, with their keywords and foci.
-            focus: Keyword of these turns that the reply takes up.
-            subsets: Keywords to which the reply may move (candidate perspectives), in subsets.
+            focus: Keyword of these turns that the reply attends to.
+            subsets: Subsets of the candidate perspectives, that is, of keywords to which the reply may move.
 
         Returns:
             The chosen candidate of each subset, in the order of the subsets.
@@ -99,8 +99,8 @@ def choices_of(
     Args:
         predictor: Predictor to call.
         post: Turns before the reply, with their keywords and foci.
-        focus: Keyword of these turns that the reply takes up.
-        subsets: Keywords to which the reply may move (candidate perspectives), in subsets.
+        focus: Keyword of these turns that the reply attends to.
+        subsets: Subsets of the candidate perspectives, that is, of keywords to which the reply may move.
 
     Returns:
         The chosen candidate of each subset, in the order of the subsets.
@@ -140,8 +140,8 @@ class FrequencyPredictor:
 
         Args:
             post: Turns before the reply, with their keywords and foci.
-            focus: Keyword of these turns that the reply takes up.
-            subsets: Keywords to which the reply may move (candidate perspectives), in subsets.
+            focus: Keyword of these turns that the reply attends to.
+            subsets: Subsets of the candidate perspectives, that is, of keywords to which the reply may move.
 
         Returns:
             The chosen candidate of each subset, in the order of the subsets. Scores are likelihoods.
@@ -237,8 +237,8 @@ class EmbeddingPredictor:
 
         Args:
             post: Turns before the reply, with their keywords and foci.
-            focus: Keyword of these turns that the reply takes up.
-            subsets: Keywords to which the reply may move (candidate perspectives), in subsets.
+            focus: Keyword of these turns that the reply attends to.
+            subsets: Subsets of the candidate perspectives, that is, of keywords to which the reply may move.
 
         Returns:
             The chosen candidate of each subset, in the order of the subsets.
@@ -325,7 +325,7 @@ def examples_of(
                 example = Example(source_without_candidates(post, focus), f" {perspective}")
                 found.append((reply.id, example))
                 continue
-            # The answer is the actual perspective, so use only the subset of candidates that contains it.
+            # The target text is the actual perspective, so use only the subset that contains it.
             for subset in reach.split(focus, list(reached[focus])):
                 if perspective in subset:
                     example = Example(source_with_candidates(post, focus, subset), perspective)
@@ -400,8 +400,8 @@ class CausalPredictor:
 
         Args:
             post: Turns before the reply, with their keywords and foci.
-            focus: Keyword of these turns that the reply takes up.
-            subsets: Keywords to which the reply may move (candidate perspectives), in subsets.
+            focus: Keyword of these turns that the reply attends to.
+            subsets: Subsets of the candidate perspectives, that is, of keywords to which the reply may move.
 
         Returns:
             The chosen candidate of each subset, in the order of the subsets.
@@ -497,8 +497,8 @@ class Seq2SeqPredictor:
 
         Args:
             post: Turns before the reply, with their keywords and foci.
-            focus: Keyword of these turns that the reply takes up.
-            subsets: Keywords to which the reply may move (candidate perspectives), in subsets.
+            focus: Keyword of these turns that the reply attends to.
+            subsets: Subsets of the candidate perspectives, that is, of keywords to which the reply may move.
 
         Returns:
             The chosen candidate of each subset, in the order of the subsets.

@@ -622,9 +622,9 @@ class Store(AbstractContextManager["Store"]):
                     now = time.monotonic()
                     failed = failed or now
                     since = self._silence(now) if isinstance(error, SILENCE) else failed
-                    # Stop retrying if the time is up or a cause is known, such as a full disk. If the server
-                    # does not answer, the time starts with the first failed attempt of any thread of this
-                    # store.
+                    # Stop retrying after a time limit, or if a cause is known, such as a full disk. If the
+                    # server does not answer, the limit counts from the first failed attempt of any thread of
+                    # this store.
                     if now - since >= _patience(error) or self._trouble():
                         raise
                 # Randomize the pause, so that two conflicting transactions do not collide again.
@@ -635,7 +635,7 @@ class Store(AbstractContextManager["Store"]):
         """Return the time at which a thread of this store first noticed that the server does not answer."""
         since = self._silent_since
         # If `_silent_since` is older than `3 * SILENCE_SECONDS`, the server has probably answered in the
-        # meantime. Then a new silence begins now.
+        # meantime, so measure the time of silence from now.
         if since is None or now - since > 3 * SILENCE_SECONDS:
             since = self._silent_since = now
         return since

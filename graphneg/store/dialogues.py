@@ -429,8 +429,8 @@ def collected_rows(
     Args:
         store: A store or a transaction.
         statement: The name of the shipped query.
-        column: The column of the record that contains the rows.
-        ids: The ids. They are sent to the server in parts of `PART` ids, and each part gives one record.
+        column: The result column that contains the rows, as a list.
+        ids: The ids, which are sent to the server in parts of `PART` ids.
 
     Yields:
         Pairs of an id and one of its rows.

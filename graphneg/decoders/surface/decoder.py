@@ -142,7 +142,8 @@ def realise(sentence: SentenceDraft, edits: Sequence[Edit], sources: Sources) ->
 
     Args:
         sentence: The sentence, edited in place.
-        edits: The edits of the sentence's graph, and the edits of copies that these edits insert.
+        edits: The edits of the sentence's graph. If an edit inserts a copy of another sentence, also the
+            edits that change the copy.
         sources: The texts and graphs from which words are copied.
 
     Returns:
@@ -284,7 +285,7 @@ def _wrap(sentence: SentenceDraft, edits: Sequence[Edit]) -> None:
             raise RealisationError(
                 "unsupported-edit", "only a whole sentence can be put under a new predicate"
             )
-        # Another edit adds the subject of the new predicate. This edit has the position -1, which stands for
+        # A second edit adds the subject of the new predicate. The position -1 of the second edit stands for
         # the new top of the graph, that is, for the predicate.
         subjects = (
             other.concept for other in edits if (other.op, other.position, other.role) == ("add", -1, "ARG0")
@@ -418,7 +419,7 @@ def _set_quantifier(source: SentenceDraft, edits: Sequence[Edit]) -> bool:
 def _change_verbs(
     source: SentenceDraft, edits: Sequence[Edit], said_by: Edit, form: ReplyFrame
 ) -> list[Edit]:
-    """Apply the edits that change the modality of a repeated sentence, or say that something is done.
+    """Apply the edits that change the modality of a repeated sentence, or add *already* to it.
 
     Returns:
         The edits that remain to be applied.

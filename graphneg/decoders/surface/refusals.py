@@ -163,9 +163,10 @@ def _condition(cell: str) -> tuple[str, str, frozenset[str], bool]:
 
 
 def _feature(thing: Known, feature: str) -> str:
-    """Return the feature of a token or of another tested value: ``saw`` for ``lower``, ``VBD`` for ``tag``.
+    """Return a feature of a token: for *Saw*, the feature ``lower`` is ``saw``, and ``tag`` is ``VBD``.
 
-    Features that are true or false are returned as ``yes`` or ``no``.
+    Instead of a token, a rule can test a word or a flag. A word is returned unchanged, except that its
+    feature ``kind`` is its semantic class. Flags are returned as ``yes`` or ``no``.
     """
     if feature == "kind":
         return kind_of(thing.lower if isinstance(thing, Token) else str(thing))

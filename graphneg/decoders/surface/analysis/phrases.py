@@ -153,8 +153,8 @@ def _head(sentence: SentenceDraft, k: int) -> int:
 def _window(sentence: SentenceDraft, k: int, head: int) -> tuple[int, int]:
     """Return the bounds of the contiguous words around the head word of a subtree.
 
-    The words between the bounds do not express nodes outside the subtree, except for some function words.
-    They include the determiners of noun phrases at the edges, and do not end with a preposition.
+    The words between the bounds do not express nodes outside the subtree, except for some function words. The
+    determiner of a noun phrase is included. A preposition at the end is not.
 
     Args:
         sentence: The sentence being edited.

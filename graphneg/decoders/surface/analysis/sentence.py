@@ -419,7 +419,8 @@ def question_tag(sentence: SentenceDraft, group: VerbGroup) -> QuestionTag | Non
     if index <= group.main or tokens[index - 1].text != "," or not _is_auxiliary(tokens[index]):
         return None
     pronoun, subject = tokens[end - 1].lower, tokens[group.subject[1] - 1].lower
-    # The pronoun of the tag may repeat the subject or, as in "Tom likes fish, doesn't he?", refer to a noun.
+    # The pronoun of a question tag may repeat the subject ("You like fish, don't you?") or refer to a noun
+    # ("Tom likes fish, doesn't he?").
     third = pronoun in _THIRD and subject not in ("i", "you", "we", *_THIRD)
     return QuestionTag(tokens[index], negation) if pronoun == subject or third else None
 

@@ -1,4 +1,4 @@
-"""Change what the speaker of a clause must, can, wants or has done, for a reply that repeats the clause.
+"""Change the modality of a clause that a reply repeats: "you want to buy" becomes "you have to buy".
 
 Modal verbs (*can*), verbs such as *want to* and *have to*, and the auxiliaries of the future and the perfect
 are written between the subject and the main verb. `plain_predicate` removes these words: "you want to buy"
@@ -55,7 +55,7 @@ def plain_predicate(source: SentenceDraft, k: int) -> tuple[Token, str, bool]:
     past = group.verb.tag == "VBD" or group.verb.lower in _PAST_MODALS
     after_subject = group.subject[1]
     verb = tokens[group.main]
-    # Look through "want to", "have got to", "am going to": the verb below them tells what somebody does.
+    # Skip "want to", "have got to" and "am going to": the verb after these words tells what somebody does.
     while tokens.get(index := tokens.index_of(verb) + 1).tag == "TO":
         governs = verb.lemma in words_of("governing") and tokens.get(index + 1).tag == "VB"
         # "I've got to go" is a duty, but "I need to get to work" is not.
@@ -87,7 +87,7 @@ def _refuse_thing(group: VerbGroup) -> None:
     """Refuse a subject that is not a person: "The days want to be longer".
 
     Raises:
-        RealisationError: The subject is not a person, or says *we* (``kind-mismatch``).
+        RealisationError: The subject is not a person, or is *we* (``kind-mismatch``).
     """
     subject = group.subject_tokens
     head = subject[head_of(subject)]
@@ -143,7 +143,7 @@ def set_modality(source: SentenceDraft, concept: str, k: int, *, negated: bool, 
         source: The sentence, edited in place.
         concept: The new modality: ``want-01``, ``obligate-01`` or ``possible-01``.
         k: The index of the node of the action.
-        negated: Whether the modality is negated. Only ``possible-01`` can be.
+        negated: Whether the modality is negated, which is possible only for ``possible-01``.
         inverted: Whether the modal will be moved before the subject. It is then contracted: "why can't you".
 
     Raises:

@@ -373,15 +373,13 @@ def _negate_phrase(sentence: SentenceDraft, k: int) -> bool:
 def affirm(sentence: SentenceDraft, k: int) -> None:
     """Remove the words that express the polarity constant of a node, such as *not*.
 
-    For a negation that cannot be removed, for example because it is part of an idiom, the `RealisationError`
-    has another code than ``no-alignment``.
-
     Args:
         sentence: The sentence, edited in place.
         k: The index of the node of the polarity constant.
 
     Raises:
-        RealisationError: No negative word was found in the clause (``no-alignment``).
+        RealisationError: No negative word was found in the clause (``no-alignment``), or the negative word
+            cannot be removed, for example because it is part of an idiom (any other code).
 
     Example:
         "I didn't see any birds." becomes "I saw some birds."
@@ -741,7 +739,7 @@ def _use_affirmative_words(sentence: SentenceDraft, start: int) -> None:
     tokens, index = sentence.tokens, max(start, 0)
     while index < sentence.negation_scope_end(index):
         low = tokens[index].lower
-        # Remove single words such as *ever*, and pairs of words such as *at all* and *any more*.
+        # Remove words that need a negation: single words such as *ever*, and pairs such as *at all*.
         count = 1 if low in _LEFT_OUT else 2 * (f"{low}_{tokens.get(index + 1).lower}" in _LEFT_OUT)
         sentence.cut(index, index + count)
         index += not count

@@ -359,7 +359,7 @@ def _wishes() -> dict[str, str]:
 
 
 def _cut_openings(source: SentenceDraft) -> None:
-    """Remove words at the start that belong to the earlier turn: "Well, Tom, I like it" -> "I like it"."""
+    """Remove introductory words such as *well*: "Well, Tom, I like it" -> "I like it"."""
     tokens = source.tokens
     while len(tokens) > 3:
         comma = next((index for index in (1, 2) if tokens[index].text == ","), 0)
@@ -613,7 +613,7 @@ def _refuse_circumstance(source: SentenceDraft, word: str, start: int, end: int)
 
 
 def correct_changed_sentence(source: SentenceDraft) -> None:
-    """Correct *less* in a changed sentence, and refuse time words at a position where they are not English.
+    """Correct *less* in a changed sentence, and refuse a new time word at a wrong position.
 
     *Less* becomes *fewer* before a plural: "two less days" -> "two fewer days".
 

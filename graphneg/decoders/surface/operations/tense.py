@@ -122,7 +122,7 @@ def _clause_end(sentence: SentenceDraft, main: int) -> int | None:
     """Return the index after the last token of a clause. ``main`` is the index of its main verb.
 
     Returns:
-        The index; None if another clause follows, and no mark or conjunction is between the clauses.
+        The index; None if another clause follows without a punctuation mark or conjunction before it.
     """
     tokens = sentence.tokens
     starts = {

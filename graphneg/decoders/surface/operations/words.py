@@ -389,7 +389,7 @@ def is_adjectival(concept: str, word: str) -> bool:
 
 
 def set_value(sentence: SentenceDraft, k: int, value: str) -> None:
-    """Replace the words of a constant, which is a part of a name, a number, a month or an ordinal.
+    """Replace the words of a constant: a number, a month, an ordinal or a part of a name.
 
     Args:
         sentence: The sentence, edited in place.
