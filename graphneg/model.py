@@ -536,7 +536,7 @@ class Negative(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         distance: Number of turns from the evidence to the wrong turn: 1 for a reply to the evidence.
         frame: Name of the reply frame, a sentence pattern around the copied clause, such as ``check`` for
             "So ...?". None if the response has no reply frame.
-        pair: Id of the minimal pair. A negative and its twin have the same value; None without a twin.
+        pair: Id that a negative shares with its twin, the same reply without the error. None without a twin.
         proved: Whether the error that the transform declares was found in the clauses of the dialogue (see
             `graphneg.editing.proof`). None if the transform declares no error. A twin has the value of its
             negative.

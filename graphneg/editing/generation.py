@@ -95,7 +95,8 @@ class _Wave:
     Attributes:
         plans: The planned edits of each attempt to make a negative.
         variants: The edited graphs of the planned negatives, keyed by the id of the negative.
-        twins: The edited graphs of the twins of composed replies, keyed by the id of the negative.
+        twins: The edited graphs of the twins (the same replies without the error), keyed by the id of the
+            negative.
         no_twins: The reasons why negatives have no twin, keyed by the id of the negative.
     """
 

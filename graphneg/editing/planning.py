@@ -271,7 +271,7 @@ def _slot(settings: EditSettings, dialogue: StoredDialogue, at: int) -> _Slot | 
         return None
     # Shuffle the turns in the same way for all negatives of a dialogue. The first attempt to make a negative
     # begins with the first turn in this order, the second attempt with the second turn, and so on. If
-    # the transforms find no site in this turn, the next turns in this order are tried.
+    # a transform finds no site in this turn, the next turns in this order are tried.
     order = shuffled(range(len(responses)), settings.seed, "turn", settings.recipe.name, dialogue.id)
     first = at % len(order)
     turns = tuple(responses[index] for index in order[first:] + order[:first])
@@ -313,8 +313,8 @@ def _try(
     # The random order depends only on the names of the sites, not on the order in which the query returns
     # them.
     ranked = sorted(proposals, key=lambda one: (number(settings.seed, "site", *names, one.site), one.site))
-    # Move unused sites before sites that earlier negatives have used. The sort is stable, so that
-    # the used sites and the unused sites stay in random order.
+    # Move unused sites before sites that earlier negatives have used. The sort is stable, so both
+    # the unused and the used sites stay in random order.
     ranked.sort(key=lambda one: not taken.isdisjoint(_used(one, slot.dialogue)))
     # If a recipe makes only one edit per negative, a used site would give the same negative again, so the
     # site is not used a second time.
@@ -371,7 +371,8 @@ def _edits(
 ) -> tuple[Edit, ...]:
     """Return the edits of a proposal, or an empty tuple if the negative must not contain them."""
     # Some edits are meant only for responses, others only for whole dialogues. For example, "You can go"
-    # instead of "I can go" may still be a correct response, so skip this edit if a response is edited.
+    # instead of "I can go" may still be a correct response, so skip this edit if the target is
+    # the response.
     if settings.recipe.skips(proposal.for_target, settings.target):
         return ()
     if proposal.swap_pool is None:

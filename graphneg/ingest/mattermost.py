@@ -93,7 +93,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def _channel(post: Mapping[str, Any], before: str) -> str:
-    """Return the name of the channel of a post; that of the post before if the post names none."""
+    """Return the name of the channel of a post. If the post names no channel, return ``before``."""
     if members := _list(post.get("channel_members")):
         return "-".join(["direct", *map(str, members)])
     return f"{post['team']}-{post['channel']}" if {"team", "channel"} <= post.keys() else before

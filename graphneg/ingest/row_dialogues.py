@@ -415,7 +415,7 @@ class RowReader:
         for row in rows:
             cells = cast("Value", row.cells)
             id, _ = _reply(cells, self._fields)
-            # If two rows have the same id but different content, the id is that of a person and not of a
+            # If two rows have the same id but different content, the id identifies a person and not a
             # message. Then keep all rows.
             if id is not None and first.setdefault(id, cells) != cells:
                 return rows
@@ -575,11 +575,11 @@ def _cells(entries: Entries) -> Iterator[Value]:
 
 
 def _are_merged(entries: Entries, by: str) -> bool:
-    """Return whether only the first row of each dialogue names it, as in a spreadsheet with merged cells."""
+    """Return whether only the first row of a dialogue names the dialogue, as in a sheet with merged cells."""
     ids, blank, number = set[str](), 0, 0
     for number, cells in enumerate(_cells(entries)):
         id = _split(cells.get(by))
-        # If two rows have the same id, the cells are not merged: each row names its own dialogue.
+        # If two rows have the same dialogue id, the cells are not merged: each row contains the id.
         if id in ids or (not id and not ids) or (number == _SAMPLE and not blank):
             return False
         ids.update([id] if id else [])

@@ -452,7 +452,7 @@ class DialogueVersions:
         id: The id of the dialogue and the index of the last turn, joined by ``#``.
         original: The turns before any edit.
         edited: The edited versions.
-        twins: Coherent dialogues that were made by the same construction as an edited version.
+        twins: Dialogues with the twins of wrong responses: the same responses without the error.
     """
 
     id: str

@@ -417,7 +417,7 @@ def exchange_speakers(source: SentenceDraft, persons: Mapping[str, str] | None =
             changes *I* to *he* instead of *you*.
 
     Raises:
-        RealisationError: The sentence says *we*, which may include the other speaker or not
+        RealisationError: The sentence contains *we*, which may or may not include the other speaker
             (``kind-mismatch``), or a pronoun cannot be exchanged.
 
     Example:
@@ -477,8 +477,8 @@ def replace_subject(source: SentenceDraft, k: int, person: str) -> None:
         person: The new subject, as a subject pronoun.
 
     Raises:
-        RealisationError: The node is not the subject (``no-alignment``), is indefinite, or the sentence says
-            *I* or *you* elsewhere (``unclear-clause``).
+        RealisationError: The node is not the subject (``no-alignment``), the subject is indefinite, or the
+            rest of the sentence contains *I* or *you* (``unclear-clause``).
     """
     tokens = source.tokens
     group = next((group for group in source.parse_verbs() if group.is_main), None)
