@@ -156,7 +156,7 @@ class _GraphReader:
             if tokens[at][:1] == "~":
                 align, at = tokens[at], at + 1
             nodes.append([k, k, variable, concept, value, up, role, pos, align, role_align])
-            # When a node is closed, its subtree is complete. So the last index in the subtree is the highest
+            # A closing parenthesis ends the subtree of a node. The last index in the subtree is the highest
             # index so far.
             while tokens[at] == ")":
                 nodes[open_nodes.pop()][1] = len(nodes) - 1
@@ -174,7 +174,7 @@ class _GraphReader:
                 role_align, at = tokens[at], at + 1
 
     def _mentioned(self) -> set[int]:
-        """Return the node indices of the atoms that equal a variable: they are mentions, not constants."""
+        """Return the indices of atoms that are mentions of a variable and not constants."""
         return {k for k in self._atoms if self._nodes[k][4] in self._variables}
 
     def _finished(self) -> AmrGraph:

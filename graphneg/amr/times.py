@@ -152,7 +152,7 @@ def tense_of(text: str, lexicon: Lexicon) -> str:
 
 @lru_cache(maxsize=8)
 def _tense_patterns(lexicon: Lexicon) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return the patterns that match past forms and future forms."""
+    """Return a pattern for past forms of verbs, such as *walked*, and a pattern for future forms."""
     past, future = (
         "|".join(re.escape(form.replace("-", " ")) for form in sorted(lexicon.members(name)))
         for name in ("past-form", "future-form")

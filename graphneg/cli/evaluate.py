@@ -332,8 +332,8 @@ def _print_correlations(
     Args:
         found: The name and the correlations of each scorer.
         plain: The name and the correlations of each length baseline (number of words, number of turns).
-        others: For each scorer except the first scorer: the name of the first scorer, the name of this
-            scorer, and the differences between their Spearman correlations.
+        others: Comparisons of the first scorer with each other scorer: the names of the two scorers, and the
+            differences between their Spearman correlations.
         json: Whether to print JSON instead of tables.
     """
     scorers, lengths = (

@@ -323,7 +323,7 @@ class _Comparison:
         return len(_differing(before, said)) == 1
 
     def _asks(self) -> bool:
-        """Return whether the reply asks for one argument that the earlier clause contains: "When ...?"."""
+        """Return whether the negative asks for one argument that the earlier clause contains: "When ...?"."""
         before, said = self._propositions(_GAP)
         if before is None or said is None or not self._agrees(_GAP):
             return False
@@ -333,7 +333,7 @@ class _Comparison:
         return said.predicate == before.predicate and len(_differing(before, said)) == 1
 
     def _agrees(self, name: str) -> bool:
-        """Return whether the earlier clause is a statement with the polarity and modality of the reply."""
+        """Return whether the earlier clause is a statement with the same polarity and modality as a reply."""
         earlier, later = self._claim.reading, self._clauses[name].reading
         return (earlier.type, earlier.negative, earlier.modality) == (
             "statement",

@@ -121,7 +121,7 @@ class DialogueBaseline(Generator):
         return given
 
     def _edited(self, context: Context, per_context: int, seed: int) -> Iterator[Candidate]:
-        """Yield edited versions of the dialogue that consists of a context and its first correct response."""
+        """Yield edited versions of a dialogue: the context, followed by its first correct response."""
         if not context.positives:
             return
         turns = (*context.turns, Turn(context.speaker, context.positives[0]))

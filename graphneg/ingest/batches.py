@@ -201,7 +201,7 @@ def _appending(list_of: Callable[[Batch], list[T]], item: T) -> Callable[[Batch]
 
 
 def _adding_sentence(id: str, row: Row) -> Callable[[Batch], None]:
-    """Return a function that adds a sentence's row to a batch."""
+    """Return a function that adds the row of a sentence to a batch."""
 
     def add(batch: Batch) -> None:
         batch.sentences[id] = row

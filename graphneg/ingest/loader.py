@@ -324,15 +324,15 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
         'JSON with "turns", "messages" or "conversations", exports of ChatGPT, OpenAssistant and help desks, '
         "or a table of utterances (dialogue, turn, text)",
         [_JSON, r'"turns"\s*:'],
-        # The following patterns match the formats of chat APIs and ShareGPT.
+        # The formats of chat APIs and ShareGPT.
         [_JSON, r'"messages"\s*:\s*\[', r'"content"\s*:', r'"role"\s*:'],
         [_JSON, r'"conversations"\s*:\s*\[', r'"value"\s*:', r'"from"\s*:'],
-        # The next two patterns match the exports of ChatGPT and OpenAssistant; the last one matches tables.
+        # The exports of ChatGPT and OpenAssistant, then tables with a header.
         [_JSON, r'"mapping"\s*:\s*\{', r'"children"\s*:'],
         [_JSON, r'"message_tree_id"\s*:', r'"(prompt|parent_id)"\s*:'],
         [r"\A\W?(?=[^\n]*\bdialogue\b)(?=[^\n]*\bturn\b)[^\n]*\btext\b"],
     ),
-    # The first pattern matches subtitles. Most other transcripts have no typical beginning.
+    # Subtitles and a few chat programs have a typical beginning. Most other transcripts have none.
     "transcript": (
         'lines of "Name: text", a blank line between dialogues; or subtitles (WebVTT, SRT) with names',
         [
@@ -341,7 +341,7 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
         ],
         # Texts that were copied from Microsoft Teams: "[14/11/2025 09:01] Ann Lee"
         [r"\A\ufeff?\[\d{1,4}[./-]\d{1,2}[./-]\d{1,4}[^\n\[\]]{5,20}\] [^\n:\[\]]{1,60}\n"],
-        # The next two patterns match chats of Zoom, and transcripts of Otter and Microsoft Teams.
+        # Chats of Zoom, then transcripts of Otter and Microsoft Teams.
         [r"\A\ufeff?\s*\d{1,2}:\d\d:\d\d\s+From\s+[^\n]+:"],
         [
             r"\A(?:[^\n]*\n){0,8}?[^\n:\"{}\[\]]+(?: {2,}|\t)\(?[\d:]{4,8}\)?(?: [AP]M)?[ \t\r]*\n"

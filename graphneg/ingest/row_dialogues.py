@@ -540,8 +540,8 @@ class RowReader:
                 this = pending.pop(0)
                 order.append(this)
                 placed.add(this)
-                # Next, place the answers to this row that precede it in the file. The outer loop places the
-                # answers that follow it.
+                # Place the answers that precede this row in the file directly after this row. The outer loop
+                # places the answers that follow this row in the file.
                 pending.extend(answer for answer in answers.get(this, ()) if answer < at)
         # If replies form a cycle, none of the rows in the cycle has been placed.
         if len(order) < len(rows):

@@ -34,8 +34,8 @@ EMPTY, NOTE = "empty turn", "internal note"
 PROMPT, TOOL = "system message", "tool message"
 _ALREADY_COUNTED = "counted by the kinds of its parts"
 # Assistants write citation marks after statements: "It rains.\ue200cite\ue202turn0search0\ue201" (ChatGPT)
-# and "It rains.【12†source】" (OpenAI's API). The first kind also wraps names, as a JSON list with a type:
-# "\ue200entity\ue202["city","Rome"]\ue201".
+# and "It rains.【12†source】" (OpenAI's API). ChatGPT also writes names with such marks:
+# "\ue200entity\ue202["city","Rome"]\ue201" for the city Rome.
 _CITATION = re.compile(
     r"[ \t]*(?:\ue200(?P<kind>[a-z_]*)(?P<of>[^\ue200\ue201]*)\ue201|【\d[^【】\n]*†[^【】\n]*】)"
 )

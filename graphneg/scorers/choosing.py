@@ -196,14 +196,14 @@ class SelectedNegatives(NegativeStream):
         self._seed, self._batch, self._progress = seed, batch, progress or NoProgress()
 
     def run(self, skip: int, written: Written) -> Iterator[NegativeBatch]:
-        """Choose records from one batch of dialogues after another.
+        """Choose records, and yield the chosen records of one batch of dialogues at a time.
 
         Args:
             skip: Number of dialogues that an interrupted run has already finished, which are skipped.
             written: Function that returns the records that the interrupted run has written to the output.
 
         Yields:
-            The records that are chosen from the next batch of dialogues.
+            The records that are chosen from a batch of dialogues.
         """
         self._progress.start("selection", None, "dialogues")
         self._progress.advance(skip)
@@ -245,7 +245,7 @@ class SelectedNegatives(NegativeStream):
         return f"of {self._path}"
 
     def _chosen(self, records: Sequence[Negative], kept: Counter[str]) -> Iterator[Negative]:
-        """Yield the chosen records of a batch, and count each other record by the reason for refusing it."""
+        """Yield the chosen records of a batch. Count all other records by the reason for refusing them."""
         fine: dict[tuple[str, ...], list[Negative]] = {}
         wrong = [record for record in records if self._passes(record, RIGHT if record.label == 1 else None)]
         # Records of correct responses can never be chosen. They are dropped before scoring, because the judge

@@ -392,7 +392,7 @@ def _forget(store: Store, method: Mapping[str, str], progress: Progress) -> None
     def removed(tx: ManagedTransaction, name: str) -> int:
         """Delete up to `MAX_ROWS` objects with a query, unless another run is deleting the shift graph."""
         # Check in the same transaction that no other run has started to delete the graph. Otherwise this run
-        # might delete what the other run has written since then.
+        # might delete shifts that the other run has written after its own deletion.
         if not run(tx, "shift/forgetting", run=me):
             raise InputError(_TAKEN)
         return run(tx, f"shift/forget_{name}", limit=MAX_ROWS)[0]["gone"]

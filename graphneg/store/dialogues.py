@@ -120,7 +120,7 @@ class Selection:
     shard: Shard | None = None
 
     def __post_init__(self) -> None:
-        """Convert the names of corpora and splits into tuples, and refuse a single string."""
+        """Convert the lists ``corpora`` and ``splits`` into tuples. Refuse a string in place of a list."""
         # Use object.__setattr__, because the attributes of a frozen class cannot be assigned.
         for name in ("corpora", "splits"):
             object.__setattr__(self, name, tuple(checked_list(name, getattr(self, name))))

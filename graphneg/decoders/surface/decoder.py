@@ -316,7 +316,7 @@ def _copy(copied_by: Edit, edits: Sequence[Edit], sources: Sources) -> str:
 
 
 def _edits_of_copy(copied_by: Edit, edits: Sequence[Edit]) -> list[Edit]:
-    """Return the edits of a copied sentence, rewritten so that they apply to the original sentence."""
+    """Return the edits that change a copied sentence, as edits without ``copy_of``."""
     return [
         edit._replace(copy_of=None)
         for edit in edits
@@ -403,8 +403,8 @@ def _replace_subject(source: SentenceDraft, edits: Sequence[Edit]) -> list[Edit]
 def _set_quantifier(source: SentenceDraft, edits: Sequence[Edit]) -> bool:
     """Apply the edits that replace a quantity or frequency: "You always drink tea" -> "You never drink tea".
 
-    The other edits of the sentence are then not needed: in the graph, *never* is ``ever`` with a negation,
-    and "only a few" is ``few`` with the modifier ``only``.
+    The words of the new quantity also express other edits of the sentence. In the graph, *never* is ``ever``
+    with a negation, and "only a few" is ``few`` with the modifier ``only``.
 
     Returns:
         True if one of the edits replaces a quantity or frequency.

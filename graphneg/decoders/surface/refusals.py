@@ -446,7 +446,7 @@ def refuse_pronoun(sentence: SentenceDraft, token: Token) -> None:
     refuse_expletive(sentence, token)
     index = tokens.index_of(token)
     refuse_idiom(sentence, index)
-    # Compute the flags by which the rules refuse to change *you*: in fixed phrases such as "How are you?" and
+    # Compute flags for the rules, which refuse to change *you* in fixed phrases such as "How are you?" and
     # "Thank you", and in "If you go there, it rains", where *you* may mean people in general.
     around = tokens[slice(*sentence.sentence_bounds(index))]
     courteous = any(other.lower in word_class("courtesies") for other in around)

@@ -148,9 +148,11 @@ def _read(aligner: Aligner, text: str, graph: AmrGraph) -> AlignedText:
 
 
 def _evidence(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -> dict[int, str]:
-    """Return what the graph shows about the part of speech of tokens, keyed by token index.
+    """Return evidence from the graph about the part of speech of tokens, keyed by token index.
 
-    The values are ``verb``, ``predicate`` (a frame but not a verb: "lucky"), and ``plain`` (not a frame).
+    ``verb`` means that the token is a form of the verb of its frame, as *saw* for ``see-01``. ``predicate``
+    means that it expresses a frame but is no verb, as *lucky* for ``lucky-02``. ``plain`` means that it
+    expresses a concept that is not a frame.
     """
     kinds: dict[int, str] = {}
     for k, (start, end) in spans.items():
@@ -177,8 +179,8 @@ def _words_of_nodes(graph: AmrGraph, spans: dict[int, Span], words: list[str]) -
     others = (owned for k, owned in mentions.items() if graph.nodes[k].concept not in by_person)
     taken = {index for owned in others for index in owned}
     for index, word in enumerate(words if by_person else ()):
-        # If the graph has no node ``it``, the *its* of "The dog wagged its tail" refers to the dog and
-        # belongs to no pronoun node.
+        # If the graph has no node ``it``, *its* refers to a noun ("The dog wagged its tail"), so do not align
+        # it with a pronoun node.
         if index in taken or (word.lower() == "its" and "it" not in by_person):
             continue
         # Leave out the pronoun *it* if it refers to nothing: "It is time", "It is for that purpose that he

@@ -54,7 +54,7 @@ def set_pronouns(sentence: SentenceDraft, persons: Mapping[int, str]) -> None:
 
 
 def change_persons(sentence: SentenceDraft, changes: Sequence[tuple[Token, str, Case]]) -> None:
-    """Rewrite pronouns, all together, and make the verbs agree with them.
+    """Change the persons of several pronouns in one step, and make the verbs agree with the new pronouns.
 
     Args:
         sentence: The sentence, edited in place.

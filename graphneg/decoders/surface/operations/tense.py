@@ -226,7 +226,7 @@ def _after_modal(sentence: SentenceDraft, verb: Token) -> bool:
 
 
 def _person(group: VerbGroup) -> str:
-    """Return a pronoun that needs the same verb form as the subject, such as *they* for *two men*."""
+    """Return the person of the subject, as a subject pronoun: ``they`` for *two men*."""
     subject = group.subject_tokens
     # In "There are two men", the verb agrees with the noun phrase after it, so look for a plural noun there.
     if subject and subject[0].tag == "EX" and group.main + 1 < len(group.tokens):
