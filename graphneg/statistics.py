@@ -125,7 +125,7 @@ def percentile_interval(drawn: ArrayLike) -> NDArray[Any]:
     """Return the 95% percentile intervals of bootstrap values along the first axis.
 
     Args:
-        drawn: The values of statistics for each resample, shape (resamples, ...). NaN is ignored.
+        drawn: The values of one or more statistics for each resample, shape (resamples, ...). NaN is ignored.
 
     Returns:
         The lower and the upper ends, shape (2, ...); all 0 if there are no values.

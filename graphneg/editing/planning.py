@@ -62,7 +62,7 @@ class EditPlan:
     Attributes:
         id: Id of the negative.
         dialogue: The dialogue to edit.
-        slot: Index of this attempt to make a negative from the dialogue, from 0.
+        slot: Number of the negative among the negatives to make from the dialogue, from 0.
         turn: Index of the turn that becomes the response of the negative, from 0.
         edits: The edits, in the order in which to apply them; empty if no transform found a place to edit.
     """
@@ -101,7 +101,7 @@ class _Slot:
     graphs: set[str] = field(default_factory=set[str])
 
     def names(self, settings: EditSettings) -> tuple[str, ...]:
-        """Return the names that, with the seed, determine the random choices for this attempt (slot)."""
+        """Return the names that, together with the seed, determine the random choices for the negative."""
         return (settings.recipe.name, str(self.number), self.dialogue.id)
 
     @property
@@ -213,8 +213,8 @@ def plan_edits(
         slots: Numbers of the negatives to plan, keyed by dialogue id.
         ask: Function that takes the name of a transform and some dialogues, and returns the proposals of the
             transform, keyed by dialogue id.
-        taken: Sites that earlier negatives have used, keyed by dialogue id. This call adds the sites that it
-            uses.
+        taken: Sites that earlier negatives have used, keyed by dialogue id. The sites that this call uses are
+            added.
 
     Returns:
         A plan for each number in ``slots`` whose dialogue has a graph that may be edited.

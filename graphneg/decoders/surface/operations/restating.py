@@ -443,17 +443,16 @@ def exchange_speakers(source: SentenceDraft, persons: Mapping[str, str] | None =
 
 
 def refuse_other_person(source: SentenceDraft, old: str, new: str) -> None:
-    """Refuse to change a person in a repeated sentence if this person is not the subject of the sentence.
+    """Refuse to change the person of a pronoun in a repeated sentence if the pronoun is not the subject.
 
     Args:
         source: The sentence before its pronouns are exchanged ("I have to go").
         old: The person to change, as a subject pronoun.
-        new: The new person. If it equals ``old``, the reply keeps the pronoun: "So I have to go?". This is
-            refused if the sentence is not about a duty or the future: "So I'm hungry?".
+        new: The new person. If it equals ``old``, the reply keeps the pronoun. This is accepted only for a
+            duty or the future ("So I have to go?"), not for "So I'm hungry?".
 
     Raises:
-        RealisationError: The person is not the subject, or the sentence is about something else
-            (``unclear-clause``).
+        RealisationError: The pronoun is not the subject, or cannot be kept (``unclear-clause``).
     """
     first = source.tokens.get(0)
     if old not in {person for person, _ in pronoun_cases(first.text)} or first.tag == "PS":
