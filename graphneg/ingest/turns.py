@@ -104,8 +104,8 @@ def drop_non_conversation_turns(
     ]
     silent = [_silent(one, roles) for roles in [_roles(said)] for one in said]
     of_deleted = sum(not why and _is_deleted(one.speaker) for one, why in zip(said, silent, strict=True))
-    # All deleted accounts have the same name, so they look like one speaker. Count their turns, so that a notice
-    # can warn the user.
+    # All deleted accounts have the same name, so they look like one speaker. Count their turns for a notice
+    # that warns the user.
     options.notices.count("turn", "of deleted accounts kept, all with the same name", of_deleted)
     if not any(silent) and not any(_unanswering(one) for one in responses):
         return replace(dialogue, utterances=tuple(said), responses=tuple(responses))

@@ -448,8 +448,8 @@ def refuse_other_person(source: SentenceDraft, old: str, new: str) -> None:
     Args:
         source: The sentence before its pronouns are exchanged ("I have to go").
         old: The person to change, as a subject pronoun.
-        new: The new person. If it equals ``old``, the reply keeps the pronoun. This is accepted only for a
-            duty or the future ("So I have to go?"), not for "So I'm hungry?".
+        new: The new person. If it equals ``old``, the reply keeps the pronoun. This is accepted only in
+            sentences with a modal, a duty or a plan: "So I have to go?", but not "So I'm hungry?".
 
     Raises:
         RealisationError: The pronoun is not the subject, or cannot be kept (``unclear-clause``).
