@@ -109,8 +109,8 @@ class Pipeline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         negatives: Arguments of `DialogueGraph.negatives`, or None if ``generate`` is given.
         generate: Arguments of `DialogueGraph.generate`, or None if ``negatives`` is given.
         blocks: Number of blocks into which the corpus is divided.
-        parsers: The workers that parse, if the pipeline runs on a cluster.
-        makers: The workers that make negatives, if the pipeline runs on a cluster.
+        parse_workers: The workers that parse, if the pipeline runs on a cluster.
+        negative_workers: The workers that make negatives, if the pipeline runs on a cluster.
     """
 
     write: str
@@ -274,8 +274,8 @@ class BlockResult(NamedTuple):
     """The result of processing a block.
 
     Attributes:
-        refused: Input items of the block that were rejected, for example because they cannot be read.
-        fault: Reason why the block failed; empty if the block was finished.
+        rejected: Input items of the block that were rejected, for example because they cannot be read.
+        failure_reason: Reason why the block failed; empty if the block was finished.
     """
 
     rejected: Sequence[Rejected] = ()
@@ -514,7 +514,7 @@ class Parses(NamedTuple):
     Attributes:
         name: Name of the parser.
         version: Version of the parser.
-        of: The result of the parser for each text, keyed by the text.
+        by_text: The result of the parser for each text, keyed by the text.
     """
 
     name: str

@@ -106,7 +106,7 @@ def _edge(relation: str, start: str, end: str, details: str, language: str) -> O
         raise ItemError(reason)
     if start == end:
         raise ItemError(f"{start!r} is its own opposite ({relation})")
-    # Exclude True, which is not a weight but an instance of int in Python.
+    # In Python, True and False are also instances of int, so exclude them explicitly.
     weight = value.get("weight") if isinstance(value, dict) else None
     if isinstance(weight, bool) or not isinstance(weight, int | float) or not math.isfinite(weight):
         raise ItemError("the weight is missing, or is not a number")

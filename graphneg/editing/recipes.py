@@ -324,8 +324,8 @@ def chosen_recipe(recipe: str | Recipe, transforms: Sequence[str], target: Targe
     """
     if target is not None and target not in TARGETS:
         raise InputError(f"unknown target {target!r}; choose one of {', '.join(TARGETS)}")
-    # A user who names both transforms and a target has decided where to edit. The recipe then uses all sites,
-    # even sites that a transform marks for the other target.
+    # If the user names both transforms and a target, the recipe uses all sites (places to edit), even sites
+    # that a transform marks for whole dialogues when the target is the response, and the other way round.
     if transforms:
         return recipe_of(transforms, "clashing" if target is None else "any")
     return recipe if isinstance(recipe, Recipe) else get_recipe(recipe)

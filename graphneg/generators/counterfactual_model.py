@@ -85,7 +85,8 @@ class CounterfactualReply:
     Attributes:
         text: Text of the reply.
         finished: Whether the model ended the reply before the token limit was reached.
-        kept: Fraction of the observed reply's tokens that this reply has at the same positions, from 0 to 1.
+        unchanged_fraction: Fraction of the observed reply's tokens that this reply has at the same positions,
+            from 0 to 1.
     """
 
     text: str

@@ -244,7 +244,7 @@ class TextLosses(NamedTuple):
 
     Attributes:
         alone: Mean loss of the tokens if no turns precede the text.
-        after: Mean loss of the tokens after the history, that is, the turns before the text; equal to
+        in_context: Mean loss of the tokens after the history, that is, the turns before the text; equal to
             ``alone`` if the text has no history.
         max_token_loss: Loss of the least likely token of the text, after the history.
     """

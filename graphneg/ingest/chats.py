@@ -65,7 +65,7 @@ class Message:
         speaker: The name of the author.
         text: The text of the message.
         thread: The id of the thread to which the message belongs; empty if it is not in a thread.
-        person: The id of the author; empty if it is unknown. It distinguishes authors with the same name.
+        author_id: The id of the author; empty if it is unknown. It distinguishes authors with the same name.
     """
 
     seconds: float

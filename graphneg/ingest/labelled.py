@@ -49,7 +49,7 @@ class JudgedResponse:
         id: The position of the response in the input, such as ``FILE:LINE``.
         utterances: The texts of the context, followed by the response.
         speakers: The speaker of each utterance.
-        earlier: The index of the earlier utterance that the response may contradict.
+        contradicted_index: The index of the earlier utterance that the response may contradict.
         generator: The name of the model that generated the response.
         votes: The number of annotators who called the response contradictory, from 0 to 3.
     """

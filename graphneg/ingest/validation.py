@@ -451,8 +451,8 @@ class GraphDialogues:
         corpus: The corpus of the dialogues.
         split: The split of the dialogues.
         turns: The number of turns per dialogue.
-        made: The number of dialogues so far. It is also the name of the next dialogue: ``corpus/split/0`` and
-            so on.
+        dialogue_count: The number of dialogues so far. It is also the name of the next dialogue:
+            ``corpus/split/0`` and so on.
         pending: The turns of the dialogue that is not complete yet.
         places: The position of each graph in its file, keyed by the id of the new utterance. The writer
             removes an entry when it has used it.

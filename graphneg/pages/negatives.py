@@ -61,7 +61,7 @@ class Threshold:
 
     Attributes:
         meaning: Description of what the score measures.
-        side: ``least`` if the threshold is the lowest value that is kept, ``most`` if it is the highest.
+        kept_side: ``least`` if the threshold is the lowest value that is kept, ``most`` if it is the highest.
         options: The option of ``graphneg select`` that sets the threshold, without its value; empty if there
             is no such option.
         model: The option for the model that computes the score; empty if no model is needed.

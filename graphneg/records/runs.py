@@ -62,11 +62,11 @@ def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") ->
 
 
 def _check_place(path: Path, *faults: tuple[bool, str]) -> None:
-    """Raise `InputError` if the path of an output file has a fault, or if no file can be written there.
+    """Raise `InputError` if no file can be written at a path, or if one of ``faults`` is true.
 
     Args:
         path: The path of the output file.
-        *faults: Further checks of the path: whether there is a fault, and a description of it.
+        *faults: Further faults to report, as pairs of a condition and a message.
     """  # noqa: DOC501
     try:
         path.exists()
@@ -394,7 +394,7 @@ class RunNote:
 
     @property
     def state(self) -> Literal["none", "same", "other"]:
-        """``none`` if no run note exists, ``same`` if its fingerprint is that of this run, else ``other``."""
+        """``none`` without a run note, ``same`` if it has the fingerprint of this run, otherwise ``other``."""
         if not self.path.is_file():
             return "none"
         return "same" if noted_fingerprint(self.path) == self.fingerprint else "other"

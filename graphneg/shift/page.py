@@ -83,7 +83,8 @@ class CountedShift:
 class Neighbourhood:
     """A topic and the shifts from and to it, sorted by count, highest first.
 
-    A shift from the topic to itself counts as outgoing and as incoming, but is listed only in ``moves_to``.
+    A shift from the topic to itself counts as outgoing and as incoming, but is listed only in
+    ``outgoing_shifts``.
 
     Attributes:
         topic: Text of the topic.
@@ -91,10 +92,10 @@ class Neighbourhood:
         incoming: Number of post-reply pairs with a shift to the topic.
         perspectives: Number of topics to which there are shifts from this topic.
         foci: Number of topics from which there are shifts to this topic.
-        stays: Number of post-reply pairs with a shift from the topic to itself.
+        self_shifts: Number of post-reply pairs with a shift from the topic to itself.
         opposites: Opposites of the topic that are in the shift graph.
-        moves_to: The most frequent shifts from the topic.
-        comes_from: The most frequent shifts from other topics to this topic.
+        outgoing_shifts: The most frequent shifts from the topic.
+        incoming_shifts: The most frequent shifts from other topics to this topic.
     """
 
     topic: str

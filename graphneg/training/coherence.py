@@ -123,9 +123,9 @@ class WindowExample:
 
     Attributes:
         turns: The turns of the dialogue.
-        places: Indices of the edited turns in the edited dialogue. The window contains at least one of these
-            indices. If the edit added turns, the original dialogue may have no turns at these indices. Then
-            any of its windows is used.
+        edited_turns: Indices of the edited turns in the edited dialogue. The window contains at least one of
+            these indices. If the edit added turns, the original dialogue may have no turns at these indices.
+            Then any of its windows is used.
         label: 1 for an original dialogue or a twin, 0 for an edited dialogue.
         source: ``original``, ``twin``, or the name of the recipe that made the edit.
         categories: The error categories of the edit; empty for an original dialogue.
@@ -163,8 +163,8 @@ class WindowSampler:
         Args:
             dialogues: Dialogues with their edited versions.
             mix: Number of edited versions of each dialogue to use per epoch, keyed by recipe, generator or
-                error category; ``twin`` for twins: coherent dialogues made by the same construction as an
-                edited version.
+                error category; ``twin`` for twins, the coherent counterparts of edited versions: a dialogue
+                with "So you like tea?" for one with "So you don't like tea?".
             seed: Seed for sampling edited versions and windows.
             held_out: Texts of turns. Dialogues that contain one of these turns are removed.
 

@@ -71,10 +71,10 @@ class Layout(ABC):
     Attributes:
         name: Name of the layout, which the settings of a run contain.
         stop: Stop sequences, at which the model's output ends.
-        at_once: Number of blanks that one prompt asks for; None if a prompt asks for all blanks.
+        blanks_per_prompt: Number of blanks that one prompt asks for; None if a prompt asks for all blanks.
         forbidden: Strings that the model must not write into a blank.
-        shown: Text at the beginning of every prompt, such as solved examples; empty for no such text.
-        kept: Special tokens of the tokenizer that must not be removed from the output.
+        prompt_prefix: Text at the beginning of every prompt, such as solved examples; empty for no such text.
+        kept_tokens: Special tokens of the tokenizer that must not be removed from the output.
     """
 
     name: ClassVar[str]

@@ -117,8 +117,8 @@ def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
 def _is_always_restored(arc: DraftArc) -> bool:
     """Return whether an arc is restored even if the models have kept the node of its argument.
 
-    This is so for vocatives, politeness marks and examples. The arc to a negation is restored only if the
-    models have deleted the node of the negation.
+    Arcs to vocatives, politeness marks and examples are always restored. An arc to a negation is restored
+    only if the models have deleted the node of the negation.
     """
     return arc.role in _KEPT_ROLES or arc.rule == "example"
 
@@ -177,8 +177,8 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
 def _restore_arc(draft: GraphDraft, arc: DraftArc, head: int) -> None:
     """Link an argument to its head again, as the rules did, and remove all other arcs to this argument."""
     node = draft.nodes[arc.dep]
-    # Do not restore the arc if the models have made its argument the top of the sentence, or if they have
-    # deleted a vocative.
+    # Accept two decisions of the models: that the argument is the top of the sentence, and that a vocative is
+    # deleted. In these cases, do not restore the arc.
     is_decided = head == arc.dep or draft.tops.get(node.sentence) == arc.dep
     if not is_decided and not (node.deleted and arc.role == "vocative"):
         node.deleted, back = False, (arc.dep, head)
@@ -215,7 +215,7 @@ def _drop_particles(draft: GraphDraft) -> None:
 
 
 def _restore_modal(draft: GraphDraft, arc: DraftArc) -> None:
-    """Restore a modal above a whole conjunction, where the rules have put it.
+    """Put a modal above a whole conjunction again, as the rules did.
 
     For example, in *can't eat or drink*, *can't* concerns both verbs.
     """

@@ -172,7 +172,7 @@ def _forms(word: Word) -> list[str]:
 
 
 def _fit(state: RuleState, frame: str, form: str) -> float:
-    """Score how often an argument such as ``dobj`` (``form``) occurs with a frame, from 0.3 to 1.3."""
+    """Return a score from 0.3 to 1.3 for how often a frame has an argument with the relation ``form``."""
     entry = state.lexicon.frames.get(frame)
     graphs = state.lexicon.roles.get(("F", frame, form), {})
     seen = sum(count for role, count in (entry.seen.get(form, {}) if entry else {}).items() if role != "M")

@@ -195,7 +195,11 @@ def _write_modifier(state: RuleState, edge: Dependency) -> bool:
 
 
 def _write_argument(state: RuleState, edge: Dependency, head: int, dep: int) -> bool:
-    """Link a dependent of a modal, *able*, *used to* or *shirtless*. Return False for other dependents."""
+    """Link a noun to *shirtless*, or an infinitive to a modal, *able* or *used to*.
+
+    Returns:
+        False if the dependent is of another kind, so that it was not linked.
+    """
     draft, node, infinitive = state.draft, state.draft.nodes[head], edge.form.startswith("xcomp")
     # In "a shirtless man", the man is the ARG0 of the negated have-03, since he has no shirt.
     if draft.nodes[dep].rule == "lack":
@@ -325,8 +329,7 @@ def _relation_in_relative_clause(state: RuleState, clause: Word) -> str:
             return kid.dep
         if kid.tag == "WRB" and kid.lower in {"where", "when"}:
             return word_map("question-role")[kid.lower]
-        # In "the house in which we live", the relation of "house" to the clause is that of the preposition
-        # "in".
+        # In "the house in which we live", the relation is `prep_in`, after the preposition "in".
         if kid.dep == "prep" and any(inner.tag in {"WP", "WDT"} for inner in kid.children("pobj")):
             return f"prep_{kid.lower}"
     # The noun is the object of the verb in "the book written by her", and its subject in "the man singing".
@@ -602,7 +605,7 @@ def _used_roles(state: RuleState, head: int) -> set[str]:
 
 
 def subject_role(state: RuleState, verb: Word, form: str, lemma: str) -> str | None:
-    """Return the role of a shared subject: for *waited* in *he sat and waited*, the role of *he*.
+    """Return the role of a shared subject, such as the role of *he* under *waited* in *he sat and waited*.
 
     Args:
         state: The words of the text, and the graph under construction.
