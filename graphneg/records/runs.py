@@ -394,7 +394,7 @@ class RunNote:
 
     @property
     def state(self) -> Literal["none", "same", "other"]:
-        """``none`` without a run note, ``same`` if it has the fingerprint of this run, otherwise ``other``."""
+        """``none`` without a run note, ``same`` if it has the fingerprint of this run, else ``other``."""
         if not self.path.is_file():
             return "none"
         return "same" if noted_fingerprint(self.path) == self.fingerprint else "other"
