@@ -317,7 +317,7 @@ def cores(amounts: Amounts) -> Result:
         expected = _run_in_blocks(Path(folder), chats, "alone", run_pipeline, 1, **parsing).content
         with cluster_of(0, num_cpus=2 * max(amounts.actors)):
             for amount in amounts.actors:
-                pools = {"parsers": Actors(amount), "makers": Actors(amount)}
+                pools = {"parse_workers": Actors(amount), "negative_workers": Actors(amount)}
                 ran = _run_in_blocks(Path(folder), chats, f"by{amount}", run_on, amount, **parsing, **pools)
                 found[amount] = ran.rate
                 alike = "yes" if ran.content == expected else "no"
@@ -347,7 +347,7 @@ def overhead(amounts: Amounts) -> Result:
         given = write_jsonl(bundled().several(amounts.edited, "o-"), Path(folder) / "given.jsonl")
         alone = _run_in_blocks(Path(folder), given, "alone", run_pipeline, 1)
         with cluster_of(0, num_cpus=2):
-            by_ray = _run_in_blocks(Path(folder), given, "ray", run_on, 1, makers=Actors(1))
+            by_ray = _run_in_blocks(Path(folder), given, "ray", run_on, 1, negative_workers=Actors(1))
     rows = tuple(
         (name, f"{ran.seconds:.1f}", f"{ran.rate:.1f}", "yes" if ran.content == alone.content else "no")
         for name, ran in (("one process", alone), ("Ray, one actor", by_ray))

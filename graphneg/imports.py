@@ -7,7 +7,7 @@ installed. After that, spaCy cannot use PyTorch until the process ends. A progra
 API may need spaCy with PyTorch, so spaCy is imported without PyTorch only in processes that graphneg starts
 itself::
 
-    own_process()           # at the start of a command or a worker process
+    mark_own_process()           # at the start of a command or a worker process
     spacy = import_spacy()  # does not import torch
 """
 

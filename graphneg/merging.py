@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from graphneg.datasets.groups import DAILYDIALOG_PP, ContextWriter
 from graphneg.editing.export import DIALOGUES, FORMS, LINES, Exported
-from graphneg.errors import InputError
+from graphneg.errors import InputError, first_line
 from graphneg.generators.deferred_choice import DRAFTS, choose_from_draft, choosing
 from graphneg.hashing import fingerprint
 from graphneg.progress import NoProgress, Progress
@@ -86,13 +86,40 @@ def _merged_items(files: Sequence[ShardFile], progress: Progress) -> Iterator[An
     """Yield the items of all shards, in the order in which a single run would write them."""
     header = files[0].header
     # If the shards contain drafts (all candidate responses), choose the final responses from them.
-    choose = None if header.choice is None else choosing(header.choice)
+    with _readable_drafts(f"the first line of {files[0].path}"):
+        choose = None if header.choice is None else choosing(header.choice)
     with ExitStack() as opened:
         lines = [opened.enter_context(closing(_lines_of_shard(file, progress))) for file in files]
         # Each shard is sorted, so `heapq.merge` needs only one line of each shard in memory.
-        for _, items in heapq.merge(*lines, key=lambda line: place_sort_key(line[0])):
+        for place, items in heapq.merge(*lines, key=lambda line: place_sort_key(line[0])):
             for item in items:
-                yield from [item] if choose is None else choose_from_draft(item, choose)
+                if choose is None:
+                    yield item
+                    continue
+                with _readable_drafts(f"the line {str(place)[:60]!r} of a shard"):
+                    chosen = choose_from_draft(item, choose)
+                yield from chosen
+
+
+@contextmanager
+def _readable_drafts(where: str) -> Generator[None]:
+    """Convert an error that drafts with missing or wrong values cause into an `InputError`.
+
+    The digest of a shard shows damage, but not that another program has written the file.
+
+    Args:
+        where: The position of the draft, for the message.
+
+    Yields:
+        None.
+
+    Raises:
+        InputError: A value is missing or wrong.
+    """
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"{where} has no draft of this version of graphneg: {first_line(error)}") from error
 
 
 def _lines_of_shard(file: ShardFile, progress: Progress) -> Generator[tuple[Any, list[Any]]]:

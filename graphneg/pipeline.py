@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from itertools import chain
 from pathlib import Path
@@ -38,9 +38,9 @@ from graphneg.amr.penman import parse_graph
 from graphneg.dialogue_graph import DialogueGraph
 from graphneg.editing.export import Exported
 from graphneg.editing.recipes import GENERATED, chosen_recipe
-from graphneg.editing.transforms import load_transforms
+from graphneg.editing.transforms import Transform, load_transforms
 from graphneg.errors import GraphnegError, InputError, PenmanError, first_line
-from graphneg.hashing import files_digest, fingerprint
+from graphneg.hashing import fingerprint
 from graphneg.ingest.blocks import Load, block_records, sort_records
 from graphneg.ingest.loader import LoadReport
 from graphneg.ingest.validation import GraphDialogues
@@ -51,8 +51,15 @@ from graphneg.model import Dialogue, Rejected, Utterance
 from graphneg.parsers.base import Parsed
 from graphneg.parsers.jobs import ParserPool, RestartingParser
 from graphneg.progress import NoProgress, Progress
-from graphneg.records.runs import atomic_folder, check_output, finished_run, note_finished, unwritable
-from graphneg.records.shards import open_shard, write_batches
+from graphneg.records.runs import (
+    atomic_folder,
+    check_output,
+    file_digest,
+    finished_run,
+    note_finished,
+    unwritable,
+)
+from graphneg.records.shards import ShardFile, open_shard, write_batches
 from graphneg.shards import Shard
 from graphneg.store.contents import content_digest
 from graphneg.store.dialogues import Selection
@@ -87,12 +94,12 @@ class Actors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The workers of one stage of a pipeline, when it runs on a cluster.
 
     Attributes:
-        amount: Number of workers that run at the same time.
+        count: Number of workers that run at the same time.
         cpus: Number of CPUs for each worker.
         gpus: Number of GPUs for each worker; may be a fraction.
     """
 
-    amount: int = 2
+    count: int = 2
     cpus: float = 1
     gpus: float = 0
 
@@ -218,10 +225,11 @@ def checked(pipeline: Pipeline) -> Pipeline:
     # A pipeline makes negatives either by edits (`negatives`) or with a generator (`generate`).
     if (pipeline.negatives is None) == (pipeline.generate is None):
         raise _settings_error("give exactly one of negatives and generate")
-    amounts = (pipeline.blocks, pipeline.parse_workers.amount, pipeline.negative_workers.amount)
+    amounts = (pipeline.blocks, pipeline.parse_workers.count, pipeline.negative_workers.count)
     if min(amounts) < 1 or max(amounts) > _MOST:
         raise _settings_error(
-            f"the numbers of blocks, parsers and makers must be at least 1 and at most {_MOST:,}"
+            "the numbers of blocks, parse_workers and negative_workers must be at least 1 and at most "
+            f"{_MOST:,}"
         )
     _check_arguments(pipeline)
     if pipeline.store is None and not pipeline.load:
@@ -257,10 +265,17 @@ def _needs_other_dialogues(pipeline: Pipeline) -> bool:
     # Every generator needs the whole corpus, because it uses sentences or responses of other dialogues.
     if pipeline.generate is not None or (recipe in GENERATED and not transforms):
         return True
+    return any(transform.uses_corpus for transform in _transforms(asked))
+
+
+def _transforms(asked: Mapping[str, Any]) -> list[Transform]:
+    """Return the transforms that the arguments of ``negatives`` name."""
     known = load_transforms(asked.get("folders", ()))
-    names = chosen_recipe(recipe, transforms, asked.get("target")).transforms
+    names = chosen_recipe(
+        asked.get("recipe", "deam"), asked.get("transforms", ()), asked.get("target")
+    ).transforms
     # Ignore the names of unknown transforms here. The run reports them later.
-    return any(known[name].uses_corpus for name in names if name in known)
+    return [known[name] for name in names if name in known]
 
 
 def _settings_error(reason: str) -> InputError:
@@ -382,9 +397,18 @@ def _run_folders(blocks: Path) -> list[Path]:
 
 def _settings(pipeline: Pipeline) -> Any:
     """Return the settings of a pipeline that determine the content of its output."""
-    facts = msgspec.to_builtins(pipeline)
+    facts = msgspec.to_builtins(pipeline) | {"queries": _queries(pipeline)}
     # Leave out the numbers of workers and the name of the output file, which do not change the content.
-    return {name: facts[name] for name in facts if name not in {"parsers", "makers", "write"}}
+    return {name: facts[name] for name in facts if name not in {"parse_workers", "negative_workers", "write"}}
+
+
+def _queries(pipeline: Pipeline) -> list[list[Any]]:
+    """Return the content of the transforms that a pipeline applies: the user can edit those in a folder."""
+    asked = pipeline.negatives
+    # The recipe "hard" applies no transforms, but a generator.
+    if asked is None or (asked.get("recipe") in GENERATED and not asked.get("transforms")):
+        return []
+    return [transform.identity for transform in _transforms(asked)]
 
 
 def _ignore(_: Rejected) -> None:
@@ -403,7 +427,11 @@ def _process_unfinished(
     unfinished = pipeline.shards
     if folder is not None:
         # Skip the blocks whose files exist, because an interrupted run has finished them.
-        unfinished = [shard for shard in unfinished if not pipeline.block(shard, folder).exists()]
+        unfinished = [
+            shard
+            for shard in unfinished
+            if not _is_intact(pipeline.block(shard, folder), shard, report_rejected)
+        ]
     progress.start(what, pipeline.blocks, "blocks")
     progress.advance(pipeline.blocks - len(unfinished))
     # Collect the errors, so that a block that fails does not prevent other blocks from being finished.
@@ -423,6 +451,28 @@ def _process_unfinished(
         )
 
 
+def _is_intact(path: Path, shard: Shard, report_rejected: Listener) -> bool:
+    """Return whether the file of a block exists and is not damaged. Remove a damaged file and report it."""
+    if not path.exists():
+        return False
+    try:
+        file = ShardFile(path)
+        file.verified()
+        # A file that was exchanged with the file of another block, or of another run, has a correct digest.
+        if (file.header.shard, file.header.content) == (str(shard), path.parent.name):
+            return True
+        reason = f"it contains block {file.header.shard} of run {file.header.content}"
+    except InputError as error:
+        # Links, folders and pipes are not files that graphneg has written. So do not remove them.
+        if path.is_symlink() or not path.is_file():
+            raise
+        # Leave out the advice after the semicolon, which is about shards that a user merges.
+        reason = first_line(error).partition(";")[0]
+    path.unlink()
+    report_rejected(Rejected(f"block {shard}", f"made again, because its file was damaged ({reason})"))
+    return False
+
+
 def _prepare_input(pipeline: Pipeline, each: Mapped, progress: Progress, report_rejected: Listener) -> str:
     """Load and parse the input if all blocks of the pipeline share a store. Return a digest of the input."""
     if pipeline.store is None:
@@ -435,7 +485,8 @@ def _prepare_input(pipeline: Pipeline, each: Mapped, progress: Progress, report_
         input_files = [
             file for path in files for file in ([path] if path.is_file() else sorted(path.rglob("*")))
         ]
-        return files_digest(file for file in input_files if file.is_file())
+        # Hash all bytes of each file, so that a corrected letter in the middle of a large file is noticed.
+        return fingerprint([[file.name, file_digest(file)] for file in input_files if file.is_file()])
     with _open_store(pipeline.store) as graph:
         for load in pipeline.load:
             options = msgspec.structs.asdict(load)

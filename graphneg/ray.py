@@ -300,7 +300,7 @@ def _dataset_of_blocks(pipeline: Pipeline, names: Sequence[str], folder: Path | 
 def _actor_arguments(actors: Actors, arguments: tuple[Any, ...], most: int) -> dict[str, Any]:
     """Return the arguments of Ray's ``map_batches`` that set the number and resources of a stage's actors."""
     ray = _import_ray()
-    amount = min(actors.amount, most)
+    amount = min(actors.count, most)
     return {
         "batch_size": 1,
         "compute": ray.data.ActorPoolStrategy(size=amount, max_tasks_in_flight_per_actor=1),

@@ -3,7 +3,7 @@
 A hash of a dialogue's id determines to which shard the dialogue belongs. Each dialogue is therefore in
 exactly one shard, and a machine can determine from an id alone whether it has to process the dialogue:
 
->>> [Shard.parse("1/2").holds(id) for id in ("everyday/test/1", "everyday/test/2", "everyday/test/3")]
+>>> [Shard.parse("1/2").contains(id) for id in ("everyday/test/1", "everyday/test/2", "everyday/test/3")]
 [True, True, False]
 """
 

@@ -31,12 +31,17 @@ from graphneg.ingest.exported import exported_records, is_exported
 from graphneg.ingest.exports import is_export
 from graphneg.ingest.fields import Fields
 from graphneg.ingest.loader import LoadOptions, Notices, check_by_records, check_format
-from graphneg.ingest.model_logs import langchain_message
+from graphneg.ingest.model_logs import (
+    is_chat_header,
+    langchain_message,
+    rocket_chat_message,
+    rows_of_exchange,
+)
 from graphneg.ingest.nested import inner_dialogues, lift_paths
-from graphneg.ingest.reading import Item
+from graphneg.ingest.reading import MOST_PARTS, Item
 from graphneg.ingest.shapes import dialogue_values
 from graphneg.ingest.validation import IdSet, named, valid_dialogues
-from graphneg.loaders.transcript import spoken_in
+from graphneg.loaders.transcript import turns_in
 from graphneg.model import Dialogue, Record, Rejected, Response, Utterance
 from graphneg.progress import NoProgress, Progress
 
@@ -75,7 +80,7 @@ class Loader:
         known = IdSet()
         for found in sources(paths, self.name, Fields(options.map), options):
             source, fields = _of_lists(found, Fields(options.map), options)
-            source = _of_transcripts(_unnested(source, fields, options), fields, options)
+            source = _of_transcripts(_unnested(_of_one_chat(source), fields, options), fields, options)
             source = _of_named_lines(source, fields, options)
             if source.text is not None and is_exported(source.text):
                 yield from exported_records(source.text, options, known)
@@ -103,6 +108,28 @@ def _counted(records: Iterator[Record], place: str, options: LoadOptions) -> Ite
         )
 
 
+def _of_one_chat(source: Source) -> Source:
+    """Return a source of one dialogue if the first entry describes a chat, whose messages are the others."""
+    first: Item | Rejected | None = None
+    with suppress(InputError):
+        first = None if source.once else next(iter(source.read(NoProgress())), None)
+    if not isinstance(first, Item) or not is_chat_header(first.value):
+        return source
+
+    def read(progress: Progress) -> Iterator[Item | Rejected]:
+        messages: list[Any] = []
+        for entry in source.read(progress):
+            if isinstance(entry, Rejected):
+                # A chat is kept or rejected as a whole.
+                yield Rejected(entry.place, f"the chat has an unreadable message: {entry.reason}")
+                return
+            if entry.number != first.number and len(messages) <= MOST_PARTS:
+                messages.append(entry.value)
+        yield first._replace(value={**first.value, "messages": messages})
+
+    return source._replace(read=read)
+
+
 def _unnested(source: Source, fields: Fields, options: LoadOptions) -> Source:
     """Return a source whose entries are single dialogues.
 
@@ -116,7 +143,13 @@ def _unnested(source: Source, fields: Fields, options: LoadOptions) -> Source:
             if not isinstance(entry, Item):
                 yield entry
                 continue
-            value = lift_paths(entry.value, fields)
+            value = rocket_chat_message(lift_paths(entry.value, fields))
+            if (rows := rows_of_exchange(value)) is not None:
+                yield from (
+                    Item(entry.place, entry.number + more + at, "", row) for at, row in enumerate(rows)
+                )
+                more += len(rows) - 1
+                continue
             if (inner := inner_dialogues(value, fields)) is None:
                 is_same = value is entry.value and not more
                 yield entry if is_same else entry._replace(number=entry.number + more, value=value)
@@ -161,6 +194,9 @@ def _of_lists(source: Source, fields: Fields, options: LoadOptions) -> tuple[Sou
             if value is None:
                 reason = f"the list in {key!r} can't be decoded: it may be cut off"
                 yield Rejected(entry.place, f"item {entry.number}: {reason}")
+            elif is_export(value):
+                others = {name: one for name, one in entry.value.items() if name != key}
+                yield entry._replace(value={**others, **cast("dict[str, Any]", value)})
             elif (message := langchain_message(value)) is not None:
                 others = {name: one for name, one in entry.value.items() if name != key}
                 yield entry._replace(value={**others, **message})
@@ -222,7 +258,7 @@ def _of_named_lines(source: Source, fields: Fields, options: LoadOptions) -> Sou
     def turn(line: str) -> dict[str, str]:
         # Keep the line breaks of the text, which `turns_in` would join.
         first, end, rest = line.partition("\n")
-        [(speaker, text)] = spoken_in(first, Notices())
+        [(speaker, text)] = turns_in(first, Notices())
         return {names["speaker"]: speaker, names["text"]: f"{text}{end}{rest}"}
 
     def read(progress: Progress) -> Iterator[Item | Rejected]:
@@ -243,7 +279,7 @@ def _are_named_lines(source: Source, fields: Fields) -> bool:
     for entry in source.read(NoProgress()):
         number += 1
         lines = _lines_of(entry, fields)
-        spoken = [spoken_in(line.partition("\n")[0], Notices()) for line in lines]
+        spoken = [turns_in(line.partition("\n")[0], Notices()) for line in lines]
         if not lines or not all(spoken):
             return False
         names = [one[0][0] for one in spoken]
@@ -279,14 +315,19 @@ def _of_transcripts(source: Source, fields: Fields, options: LoadOptions) -> Sou
 
     # If the user named keys, as in --map speaker=who, use these keys for the new turns.
     names = {field: fields.named_by_user.get(field) or field for field in ("turns", "speaker", "text")}
+    last = -1
 
     def read(progress: Progress) -> Iterator[Item | Rejected]:
+        nonlocal last
         for entry in source.read(progress):
             if isinstance(entry, Item):
+                # A source may be read several times. Count what is left out only once.
+                notices = options.notices if entry.number > last else Notices()
+                last = max(last, entry.number)
                 others = {name: one for name, one in entry.value.items() if name != key}
                 turns = [
                     {names["speaker"]: speaker, names["text"]: text}
-                    for speaker, text in spoken_in(entry.value[key], options.notices)
+                    for speaker, text in turns_in(entry.value[key], notices)
                 ]
                 entry = entry._replace(value={**others, names["turns"]: turns})
             yield entry
@@ -327,7 +368,7 @@ def _speakers(value: Any) -> list[str]:
     """Return the speakers of a transcript, one per turn; an empty list if it has fewer than two turns."""
     if not isinstance(value, str) or ":" not in value:
         return []
-    turns = spoken_in(value, Notices())
+    turns = turns_in(value, Notices())
     return [speaker for speaker, _ in turns] if len(turns) > 1 else []
 
 

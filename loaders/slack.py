@@ -20,7 +20,7 @@ import math
 import re
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
@@ -40,6 +40,7 @@ from graphneg.ingest.chats import (
 )
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.loader import LoadOptions, Notices, check_by_records
+from graphneg.ingest.mattermost import channel_messages, is_bulk_export
 from graphneg.ingest.reading import Item, is_directory, json_items, split_of
 from graphneg.ingest.validation import IdSet, mapping, named, valid_dialogues
 from graphneg.model import Dialogue, Record, Rejected
@@ -69,7 +70,7 @@ class Loader:
     """Loader for the folder of an exported Slack workspace, or for the folder of one of its channels."""
 
     name = "slack"
-    summary = "Slack: the folder of an exported workspace, or of one of its channels"
+    summary = "Slack: the folder of an exported workspace, or of one of its channels; Mattermost"
 
     def read(self, paths: Sequence[Path], options: LoadOptions) -> Iterator[Record]:
         """Yield the dialogues of each channel. Dialogues outside of threads come first, then the threads.
@@ -88,6 +89,15 @@ class Loader:
             raise InputError("the loader 'slack' needs the folder of an export")
         known = IdSet()
         for path in paths:
+            if not is_directory(path) and is_bulk_export(path):
+                dialogues = (
+                    valid_dialogues(
+                        conversations(messages, channel, options.gap), _maker(path, options), known
+                    )
+                    for channel, messages in channel_messages(path, options)
+                )
+                yield from check_by_records(str(path), self.name, chain.from_iterable(dialogues))
+                continue
             if not is_directory(path):
                 whole = "unpack the archive" if path.suffix == ".zip" else "name its folder"
                 raise InputError(
@@ -95,6 +105,11 @@ class Loader:
                 )
             channels = (_dialogues(channel, days, options, known) for channel, days in _channels(path))
             yield from check_by_records(str(path), self.name, chain.from_iterable(channels))
+
+
+def _maker(path: Path, options: LoadOptions) -> Callable[[Item], Dialogue]:
+    """Return a function that makes a dialogue of the bulk export of Mattermost."""
+    return lambda item: named(dialogue_of(item, options.notices), options, "mattermost", split_of(path))
 
 
 def _channels(path: Path) -> list[tuple[Path, list[Path]]]:

@@ -22,7 +22,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+from graphneg.ingest.chats import SYSTEM
 from graphneg.ingest.content import ItemError, head
+from graphneg.ingest.html_text import plain_text
 from graphneg.ingest.loader import LoadOptions, Notices, has_format
 from graphneg.ingest.meetings import MADE_TURN, kind_of, turn_lines
 from graphneg.ingest.reading import Item, Line, corpus_of, each_group, text_lines
@@ -37,7 +39,9 @@ _CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?(?:\s?[AaPp]\.?[Mm]\b\.?)?"
 _DATE = r"(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4},?[ T])?"
 # Matches the end of a time that is a range: "[00:05 - 00:20] Ann: Hello."
 _UNTIL = rf"(?:\s?(?:-|–|—|-->|→)\s?{_DATE}{_CLOCK})?"
-_TIME = rf"(?:[\[(]?(?P<before>{_DATE}{_CLOCK}){_UNTIL}[\])]?\s+(?:-\s+)?)?"
+# "[4.2s] Ann: Hello.", "( 1m 5s ) Ann: Hello.": the time since the beginning.
+_SINCE = r"(?:\d+h\s?)?(?:\d+m\s?)?\d+(?:\.\d+)?s"
+_TIME = rf"(?:(?:[\[(]?(?P<before>{_DATE}{_CLOCK}){_UNTIL}[\])]?|[\[(]\s?(?:{_SINCE})\s?[\])])\s+(?:-\s+)?)?"
 # The time may also follow the name: "Ann (00:05): Hello."
 _TIME_AFTER = rf"(?:[*_]{{0,2}}\s+[\[(](?P<after>{_DATE}{_CLOCK}){_UNTIL}[\])])?"
 # Matches the mark of a list item in Markdown, "- **Ann**: Hello.". Without asterisks, as in "- Price: 5", the
@@ -52,10 +56,23 @@ _TURN = re.compile(
     rf"(?P<remark>(?:\s?{_REMARK}){{0,3}}){_TIME_AFTER}{_COLON}"
     r"\s*(?P<text>.*)"
 )
-_CUE_TIME = re.compile(r"\s*(?:\d+:)?\d\d:\d\d[.,]\d{3}\s+-->\s")
+# "2025-11-14 09:01:12 | Ann Lee | Hello.": columns of a table without a header.
+_PIPED = re.compile(
+    rf"\s*[\[(]?(?P<before>{_DATE}{_CLOCK})[\])]?\s+\|\s+(?P<name>[^|\n]{{1,60}}?)\s+\|\s+(?P<text>.*)"
+    r"(?P<remark>)(?P<after>)"
+)
+# "00:00:03.120 --> 00:00:07.120", "0:00:03.120,0:00:07.120" (SubViewer)
+_CUE_TIME = re.compile(r"\s*(?:\d+:)?\d{1,2}:\d\d[.,]\d{3}(?:\s+-->\s|,(?:\d+:)?\d{1,2}:\d\d\.\d{3}\s*$)")
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s(?P<name>[^<>]+)>")
 _CUE_TAG = re.compile(r"</?(?:v|c|i|b|u|lang|ruby|rt|font)(?:[.\s][^<>]*)?>|<\d\d:[\d:.]+>")
 _DATED = re.compile(r"\d{1,4}[./-]")
+# "Agent: Hello.<br>Ann: Hi.<br>": in some cells, HTML separates the lines of a transcript.
+_BREAK = re.compile(r"<br\s*/?>|</(?:p|div|li)>", re.IGNORECASE)
+_CENTERED = re.compile(r"<p\s+align=\"?center\"?\s*>[^<>]*</p>", re.IGNORECASE)
+# "User says: Hi.;Bot says: Hello.;": Copilot Studio
+_SAYS = re.compile(r"(?:\A|;)\s*(?P<name>[^\W\d_][\w ]{0,40}?) says:\s")
+# "*** Kim joined the chat ***"
+_STARRED = re.compile(r"\s*\*{3}\s[^*\n]+\s\*{3}\s*")
 # Like a blank line, a line such as "-----" or "* * *" separates dialogues.
 _RULE = re.compile(r"\s*(?:[-=*_~]\s?){3,}")
 _LONGEST_NAME = 60
@@ -71,7 +88,8 @@ _PARTICLES = {
 _SUFFIXES = {"jr", "sr", "ii", "iii", "iv", "md", "phd", "esq"}
 """Words in names that follow a comma, as in "Neil Smith, Jr."."""
 _HEADERS = {
-    "call id", "case", "case id", "case number", "channel", "conversation id", "created", "date", "duration",
+    "call id", "case", "case id", "case number", "channel", "chat started", "conversation id",
+    "conversation started", "conversation started on", "created", "date", "duration",
     "end time", "file", "language", "location", "participants", "place", "recorded", "recording",
     "session", "session id", "start time", "subject", "ticket", "ticket id", "time", "title", "topic",
     "anruf-id", "datum", "dauer", "uhrzeit", "fecha", "durée", "data", "ora", "hora",
@@ -205,6 +223,8 @@ def _numbered(path: Path, progress: Progress, notices: Notices) -> Iterator[Item
             number, is_blank = number + (not is_blank), True
         elif is_blank and _HEADING.fullmatch(line.text):
             notices.count("heading", "left out")
+        elif _STARRED.fullmatch(line.text):
+            notices.count(SYSTEM, "left out")
         else:
             is_blank = False
             yield Item(line.place, number, "", line.text)
@@ -239,7 +259,7 @@ def _cues(lines: Iterable[Line | Rejected]) -> Iterator[Line | Rejected]:
 def turns_in(text: str, notices: Notices) -> list[tuple[str, str]]:
     r"""Return the turns of a transcript that is a single text.
 
-    >>> spoken_in("Ann: Is it fresh?\nBo: Yes.", Notices())
+    >>> turns_in("Ann: Is it fresh?\nBo: Yes.", Notices())
     [('Ann', 'Is it fresh?'), ('Bo', 'Yes.')]
 
     Args:
@@ -249,11 +269,27 @@ def turns_in(text: str, notices: Notices) -> list[tuple[str, str]]:
     Returns:
         The speaker and the text of each turn; none if the first line has no name.
     """
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [line for line in _lines_in(text, notices) if line.strip()]
     if not lines or _turn_of(lines[0]) is None:
         return []
     turns = _turns(lines, notices)
     return [(one.speaker, " ".join(filter(None, one.texts)).strip()) for one in turns]
+
+
+def _lines_in(text: str, notices: Notices) -> list[str]:
+    """Return the lines of a transcript that is a single text, also if HTML or semicolons separate them."""
+    if len(_BREAK.findall(text)) > text.count("\n"):
+        # In Salesforce, lines in the middle were written by the program: "Chat Started: Friday"
+        shown, lines = _CENTERED.subn("\n", text)
+        notices.count(SYSTEM, "left out", lines)
+        return plain_text(shown).split("\n")
+    said = list(_SAYS.finditer(text)) if " says:" in text else []
+    if len(said) < 2 or said[0].start() > 0:
+        return text.splitlines()
+    ends = [*(one.start() for one in said[1:]), len(text)]
+    texts = [text[one.end() : end].strip() for one, end in zip(said, ends, strict=True)]
+    spoken = [" ".join(one.splitlines()) for one in (*texts[:-1], texts[-1].removesuffix(";"))]
+    return [f"{one['name']}: {line}" for one, line in zip(said, spoken, strict=True)]
 
 
 def _turns(lines: Sequence[str], notices: Notices) -> list[_Turn]:
@@ -302,7 +338,9 @@ def _require_turns(found: Sequence[re.Match[str] | None]) -> None:
     # Lines such as "Time: 10:30" belong to a header if no name occurs twice. In a dialogue, some speaker
     # would speak more than once.
     header = next((turn for turn in found if turn and turn["name"].strip().casefold() in _HEADERS), None)
-    if header is not None and len(names) > 1 and len(set(names)) == len(names):
+    # A single line is a header if it has a number: "Date: 2025-11-03"
+    is_alone = len(found) == 1 and header is not None and any(map(str.isdigit, header["text"] or ""))
+    if header is not None and (is_alone or (len(names) > 1 and len(set(names)) == len(names))):
         raise ItemError(
             f"its lines look like a header and not like turns, as one of them is {header[0].strip()[:40]!r}: "
             "remove the header"
@@ -311,7 +349,7 @@ def _require_turns(found: Sequence[re.Match[str] | None]) -> None:
 
 def _turn_of(line: str) -> re.Match[str] | None:
     """Match a line that begins with a speaker name, and return the match; None for any other line."""
-    if (made := MADE_TURN.fullmatch(line)) is not None:
+    if (made := MADE_TURN.fullmatch(line) or _PIPED.fullmatch(line)) is not None:
         return made
     turn = _TURN.fullmatch(line)
     return turn if turn is not None and _is_name(turn["name"]) else None

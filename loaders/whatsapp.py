@@ -5,6 +5,14 @@
     12/31/23, 9:05 PM - Bo: I'll bring                         Android, United States
     the salad.
 
+KakaoTalk (on telephones) and Viber write similar files:
+
+    2023년 12월 31일 오후 9:04, Ann : Are you coming tonight?
+    [ 31 December 2023 9:04 PM ] Ann: Are you coming tonight?
+
+So does signal-export, with links to media, quotations and reactions in Markdown. `graphneg.ingest.imessage`
+reads the files of imessage-exporter.
+
 A line without a time continues the previous message. System lines (for example, that somebody joined or that
 messages are encrypted) and placeholders for media are left out and counted.
 
@@ -19,16 +27,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
 from graphneg.ingest.chat_lines import alternatives, chat_line
-from graphneg.ingest.chats import MEDIA, SYSTEM, ChatLoader, Message, seconds_of
+from graphneg.ingest.chats import (
+    HALF_OF_DAY,
+    MEDIA,
+    SYSTEM,
+    Message,
+    TextChatLoader,
+    hour_of_day,
+    seconds_of,
+)
 from graphneg.ingest.content import ItemError
+from graphneg.ingest.imessage import is_of_imessage, messages_of_imessage
 from graphneg.ingest.loader import DateOrder, LoadOptions, Notices
 from graphneg.ingest.reading import LARGEST_ITEM, Item, Line, text_lines
+from graphneg.ingest.times import parse_time
 from graphneg.model import Rejected
 from graphneg.progress import NoProgress
 
@@ -49,10 +67,31 @@ _HEADER = re.compile(
         (?P<rest>.*)""",
     re.VERBOSE,
 )
-# Matches AM and PM, also in Chinese, Japanese and Korean.
-_HALF = re.compile(r"(?P<am>\ba\.?\s?m\b|上午|午前|오전)|(?P<pm>\bp\.?\s?m\b|下午|午後|오후)", re.IGNORECASE)
+# signal-export: "![x.jpg](media/x.jpg)", a quotation above the text, and "(- Bo: 👍 -)" below it.
+_LINKED = re.compile(r"!?\[[^\[\]\n]*\]\((?:\./)?media/[^()\n]*\)")
+_QUOTATION = re.compile(r"\A\s*>[ \t]*\n(?:> ?[^\n]*\n)+")
+_REACTIONS = re.compile(r"\n\(- [^\n]{1,80}: [^\n]{1,80} -\)\s*\Z")
+_MONTH_DAY = r"[A-Z][a-z]{2,8}\.?\s\d{1,2},\s\d{4}"
+# KakaoTalk: "2023년 12월 31일 오후 9:04, Ann : Hello.", "Dec 31, 2023 at 9:04 PM, Ann : Hello."
+_KAKAO = re.compile(
+    rf"""(?P<date>\d{{4}}년\s?\d{{1,2}}월\s?\d{{1,2}}일|\d{{4}}\.\s\d{{1,2}}\.\s\d{{1,2}}\.|{_MONTH_DAY})
+        (?P<between>,?\s(?:at\s)?(?:오전|오후)?\s?)(?P<hour>\d{{1,2}}):(?P<minute>\d\d)
+        (?P<after>(?:\s?[AaPp][Mm])?),\s(?P<rest>.*)""",
+    re.VERBOSE,
+)
+# Viber: "[ 31 December 2023 9:04 PM ] Ann: Hello."
+_VIBER = re.compile(
+    r"""\[\s(?P<date>\d{1,2}\s[^\W\d_]{3,12}\s\d{4})(?P<between>,?\s)(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::\d\d)?
+        (?P<after>(?:\s?[AaPp][Mm])?)\s\]\s(?P<rest>.*)""",
+    re.VERBOSE,
+)
+# KakaoTalk, above the messages of a day: "2023년 12월 31일 일요일", "Sunday, December 31, 2023"
+_DAY_LINE = re.compile(
+    rf"(?:\d{{4}}년 \d{{1,2}}월 \d{{1,2}}일(?: [가-힣]요일| (?:오전|오후) \d{{1,2}}:\d\d)?"
+    rf"|(?:[A-Z][a-z]+day, )?{_MONTH_DAY}(?: (?:at )?\d{{1,2}}:\d\d(?: [AP]M)?)?)\s*"
+)
 # Matches the name and the text of a message. The text may have several lines.
-_NAME = re.compile(r"(?P<name>[^:]{1,80}?)\s?:(?:\s(?P<text>.*)|)", re.DOTALL)
+_NAME = re.compile(r"(?P<name>[^:\n]{1,80}?)\s?:(?:\s(?P<text>.*)|)", re.DOTALL)
 # A "name" with quotation marks is part of a system line, which quotes the name of a group.
 _QUOTES = frozenset('"“”„«»')
 _PLACEHOLDER = re.compile(
@@ -100,6 +139,7 @@ class _Written:
         parts: The text after the date and time, line by line.
         has_half: Whether the time has AM or PM.
         size: The number of characters in all lines after the first.
+        is_kakao: Whether the message has the format of KakaoTalk.
     """
 
     line: Line
@@ -109,6 +149,7 @@ class _Written:
     parts: list[str]
     has_half: bool = False
     size: int = 0
+    is_kakao: bool = False
 
     @property
     def text(self) -> str:
@@ -116,28 +157,33 @@ class _Written:
         return "\n".join(self.parts)
 
 
-class Loader(ChatLoader):
+class Loader(TextChatLoader):
     """Loader for the text files that WhatsApp writes with "Export chat"."""
 
     name = "whatsapp"
-    summary = 'WhatsApp: the text file of "Export chat", from iOS or Android'
-    within = ("**/*.txt", "exported chats (*.txt)")
+    summary = 'WhatsApp: the text file of "Export chat", from iOS or Android; KakaoTalk, Viber, iMessage'
 
-    def messages(self, path: Path, options: LoadOptions) -> Iterator[Item | Rejected]:
-        """Yield the messages of a chat.
+    def messages_of(
+        self, lines: Iterator[Line | Rejected], path: Path, options: LoadOptions
+    ) -> Iterator[Item | Rejected]:
+        """Yield the messages in the lines of a file.
 
         Args:
+            lines: The lines of the file.
             path: The file.
-            options: Options for loading, such as the corpus and split.
+            options: Options for loading. Its notices count what is left out.
 
         Yields:
             An `Item` with a `Message` for each message, and a `Rejected` for each line that cannot be read.
         """
+        if is_of_imessage(path):
+            yield from messages_of_imessage(lines, options.notices)
+            return
         encoding = options.encoding or ""
         order = _ORDERS[options.date_order] if options.date_order else _order(path, encoding)
         if order is not None:
             options.notices.say(f"{path}: dates are read as {order}")
-        for written in _written(text_lines(path, options.progress, encoding)):
+        for written in _written(lines, options.notices):
             if isinstance(written, Rejected):
                 yield written
                 continue
@@ -150,16 +196,22 @@ class Loader(ChatLoader):
                     yield Item(written.line.place, written.line.number, "", message)
 
 
-def _written(lines: Iterator[Line | Rejected]) -> Iterator[_Written | Rejected]:
-    """Yield the messages. A line that does not begin with a date continues the previous message."""
+def _written(lines: Iterator[Line | Rejected], notices: Notices) -> Iterator[_Written | Rejected]:
+    """Yield the messages, each with all of its lines. Count lines that KakaoTalk wrote itself."""
     open_one: _Written | None = None
+    is_kakao = False
     for line in lines:
         if isinstance(line, Rejected):
             yield line
             continue
         plain = _DIRECTIONS.sub("", line.text).translate(_BLANKS)
-        header = _HEADER.fullmatch(plain)
-        if header is None:
+        # KakaoTalk's lines may also match the other pattern, so try its own pattern first.
+        header = _KAKAO.fullmatch(plain) or _HEADER.fullmatch(plain) or _VIBER.fullmatch(plain)
+        is_kakao = is_kakao or (open_one is None and bool(chat_line("kakao header", plain.strip())))
+        is_kakao = is_kakao or (header is not None and header.re is _KAKAO)
+        if header is None and is_kakao and (open_one is None or _DAY_LINE.fullmatch(plain)):
+            notices.count(SYSTEM, "left out", bool(plain.strip()))
+        elif header is None:
             if open_one is not None:
                 open_one.size += len(line.text)
                 # Limit the size of a message. If the file has a different format, all of its lines may seem
@@ -168,21 +220,34 @@ def _written(lines: Iterator[Line | Rejected]) -> Iterator[_Written | Rejected]:
                     open_one.parts.append(line.text)
             elif plain.strip():
                 yield Rejected(line.place, f"{plain.strip()[:40]!r} does not begin with a date and a time")
+        if header is None:
             continue
         if open_one is not None:
             yield open_one
-        half = _HALF.search(header["between"] + " " + header["after"])
-        hour = int(header["hour"])
-        if half is not None:
-            # 12 AM is 0:00, and 12 PM is 12:00.
-            hour = hour % 12 + (12 if half["pm"] else 0)
-        a, b, c = (int(number) for number in re.findall(r"\d+", header["date"]))
+        words = header["between"] + " " + header["after"]
+        hour = hour_of_day(int(header["hour"]), words)
         # Keep direction marks in the text: on iOS they show where a placeholder begins.
         shown = line.text.translate(_BLANKS)
         rest = shown[_start_of_rest(shown, header["rest"]) :]
-        open_one = _Written(line, (a, b, c), hour, int(header["minute"]), [rest], half is not None)
+        has_half = HALF_OF_DAY.search(words) is not None
+        date = _date_of(header["date"])
+        open_one = _Written(line, date, hour, int(header["minute"]), [rest], has_half, is_kakao=is_kakao)
     if open_one is not None:
         yield open_one
+
+
+def _date_of(written: str) -> Date:
+    """Return the numbers of a date in the order in which they are written; year first if a month is named."""
+    numbers = [int(number) for number in re.findall(r"\d+", written)]
+    if len(numbers) == 2:
+        seconds = parse_time(written)
+        # A month that does not exist makes the date invalid.
+        year, month, day, *_ = (
+            (0, 0, 0) if seconds is None else datetime.fromtimestamp(seconds, UTC).timetuple()
+        )
+        return year, month, day
+    a, b, c = numbers
+    return a, b, c
 
 
 def _start_of_rest(shown: str, rest: str) -> int:
@@ -227,7 +292,11 @@ def _message(written: _Written, order: Order, notices: Notices) -> Message | Non
     if said is None or not name or _QUOTES & set(name) or _SYSTEM_NAME.search(name):
         notices.count(SYSTEM, "left out")
         return None
-    text, reason = _without_placeholders((said["text"] or "").strip(" "), notices)
+    text = (said["text"] or "").strip(" ")
+    if written.is_kakao and (kind := chat_line("kakao media", text.strip())):
+        notices.count(kind, "left out")
+        return None
+    text, reason = _without_placeholders(text, notices)
     if reason is not None:
         notices.count(reason, "left out")
     if not text:
@@ -252,6 +321,11 @@ def _without_placeholders(text: str, notices: Notices) -> tuple[str, str | None]
         as left out, such as a system line; None if there is none.
     """
     text = _EDITED.sub("", text)
+    for pattern, what in ((_LINKED, MEDIA), (_QUOTATION, "quotation"), (_REACTIONS, "reaction")):
+        text, amount = pattern.subn("", text)
+        notices.count(what, "left out", amount)
+        if amount and not text.strip():
+            return "", None
     if (shorter := _END_PLACEHOLDER.sub("", text).strip()) != text.strip():
         if not shorter or _DOCUMENT.fullmatch(_DIRECTIONS.sub("", shorter)):
             return "", MEDIA
@@ -291,7 +365,7 @@ def _order(path: Path, encoding: str) -> Order | None:
     """Return the most likely order of day, month and year in a file; None if no date is ambiguous."""
     dates: list[Date] = []
     has_halves = False
-    for written in _written(text_lines(path, NoProgress(), encoding)):
+    for written in _written(text_lines(path, NoProgress(), encoding), Notices()):
         if isinstance(written, _Written) and written.date[0] < 1000 and written.date not in dates[-1:]:
             dates.append(written.date)
             # Look for AM and PM only in the time and not in the text: "03/04/24, 21:05 - Bo: I am here" has a

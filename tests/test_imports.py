@@ -17,9 +17,9 @@ LOADED = f"""
 import sys
 from pathlib import Path
 from graphneg.english.pipelines import load_pipeline
-from graphneg.imports import own_process
+from graphneg.imports import mark_own_process
 if %s:
-    own_process()
+    mark_own_process()
 language = load_pipeline({PIPELINE!r}, [])
 print([token.tag_ for token in language("The dogs are here.")], "torch" in sys.modules)
 import torch

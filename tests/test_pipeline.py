@@ -126,6 +126,77 @@ def test_blocks_with_stores_of_their_own_give_the_bytes_of_one_run(
     assert not list(tmp_path.glob("*.blocks"))
 
 
+def test_a_letter_in_the_middle_of_a_large_input_starts_the_run_again(tmp_path: Path) -> None:
+    padding = json.dumps({"id": "padding", "turns": [], "note": "x" * 1_100_000})
+    said = [json.dumps({"id": f"{n}", "turns": [{"text": text} for text in CHATS[n % 2]]}) for n in range(9)]
+    source = tmp_path / "large.jsonl"
+    source.write_text("\n".join([padding, *said, padding]))
+    loads = [{"corpus": "dialogues", "paths": [str(source)], "name": "own", "split": "all"}]
+    pipeline = read_pipeline(written(tmp_path, source, load=loads, blocks=2))
+    with pytest.raises(KeyboardInterrupt):
+        run_pipeline(pipeline, progress=Stopping(interrupt))
+    source.write_text(source.read_text().replace("dog", "cow").replace("car", "cup"))
+    run_pipeline(pipeline)
+    content = (tmp_path / "negatives.jsonl").read_bytes()
+    assert b"cow" in content and b"dog" not in content and b"red car" not in content
+    assert run_pipeline(pipeline).was_complete
+
+
+def test_a_changed_transform_starts_the_run_again(tmp_path: Path, chats: Path) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    query = "UNWIND $dialogues AS d UNWIND d.turns AS t MATCH (n:AmrNode {amr: t.amr}) WHERE n.concept IN %s"
+    edit = "{amr: t.amr, position: n.position, op: 'set', concept: '%s'}"
+    text = f"// mine: X.\n// category: C-cont\n{query}\nRETURN d.id AS dialogue, collect({edit}) AS edits\n"
+    (folder / "mine.cypher").write_text(text % (["tea"], "milk"))
+    asked = {"transforms": ["mine"], "folders": [str(folder)]}
+    pipeline = read_pipeline(written(tmp_path, chats, negatives=asked))
+    with pytest.raises(KeyboardInterrupt):
+        run_pipeline(pipeline, progress=Stopping(interrupt))
+    (folder / "mine.cypher").write_text(text % (["tea"], "coffee"))
+    run_pipeline(pipeline)
+    content = (tmp_path / "negatives.jsonl").read_bytes()
+    assert b"coffee" in content and b"milk" not in content
+    (folder / "mine.cypher").write_text(text % (["tea"], "water"))
+    with pytest.raises(InputError, match="overwrite"):
+        run_pipeline(pipeline)
+
+
+def test_damaged_blocks_are_made_again(tmp_path: Path, chats: Path, expected: bytes) -> None:
+    pipeline, stopping = read_pipeline(written(tmp_path, chats)), Stopping(interrupt)
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            run_pipeline(pipeline, progress=stopping)
+    one, two = sorted(tmp_path.glob("*.blocks/*/*-of-3"))
+    two.write_bytes(one.read_bytes())  # The digest of a copy is correct.
+    one.write_bytes(one.read_bytes().replace(b"I ", b"U ", 1))
+    refused: list[Rejected] = []
+    run_pipeline(pipeline, on_rejected=refused.append)
+    assert (tmp_path / "negatives.jsonl").read_bytes() == expected
+    again = {item.place: item.reason for item in refused if "made again" in item.reason}
+    assert set(again) == {"block 1/3", "block 2/3"}
+    assert "was changed or damaged" in again["block 1/3"] and "contains block 1/3" in again["block 2/3"]
+
+
+@pytest.mark.parametrize("kind", ["folder", "link"])
+def test_a_folder_or_link_in_place_of_a_block_is_refused_and_kept(
+    tmp_path: Path, chats: Path, kind: str
+) -> None:
+    pipeline = read_pipeline(written(tmp_path, chats))
+    with pytest.raises(KeyboardInterrupt):
+        run_pipeline(pipeline, progress=Stopping(interrupt))
+    [block] = tmp_path.glob("*.blocks/*/*-of-3")
+    precious = block.rename(tmp_path / "precious")
+    if kind == "folder":
+        block.mkdir()
+    else:
+        precious.write_text("mine")
+        block.symlink_to(precious)
+    with pytest.raises(InputError, match=re.escape(block.name)):
+        run_pipeline(pipeline)
+    assert precious.exists() and (block.is_dir() or block.is_symlink())
+
+
 def test_every_argument_that_a_pipeline_may_give_has_a_type() -> None:
     methods = {NegativesArguments: DialogueGraph.negatives, GenerateArguments: DialogueGraph.generate}
     for known, method in methods.items():
@@ -176,7 +247,7 @@ def test_files_of_the_user_beside_the_blocks_are_kept(tmp_path: Path, chats: Pat
     [
         ({"blocks": 0}, "must be at least 1"),
         ({"blocks": 1_000_000_000}, "must be at least 1 and at most 100,000"),
-        ({"makers": {"amount": 1_000_000_000}}, "must be at least 1 and at most 100,000"),
+        ({"negative_workers": {"count": 1_000_000_000}}, "must be at least 1 and at most 100,000"),
         ({"negatives": {"folders": 5}}, "negatives: Expected `array`, got `int` - at `$.folders`"),
         (
             {"negatives": {"transforms": [[]]}},
@@ -246,7 +317,7 @@ def check_poison(run_one: Any, folder: Path, chats: Path, expected: bytes, how: 
     cure, refused = folder / "cure", list[Rejected]()
     decoder = {"decoder": "poison", "decoder_options": {"how": how, "cure": str(cure)}}
     parse = {"parser": "poison", "options": {"how": "exit"}}
-    few = {"parsers": {"amount": 1}, "makers": {"amount": 1}}
+    few = {"parse_workers": {"count": 1}, "negative_workers": {"count": 1}}
     pipeline = alone(folder, chats, negatives=RECIPE | decoder, parse=parse, blocks=2, **few)
     with pytest.raises(InputError, match=f"1 of 2 blocks failed: block ./2: {told}; the others"):
         run_one(pipeline, on_rejected=refused.append)
@@ -328,7 +399,7 @@ def test_a_driver_that_was_killed_goes_on(
 
     with neo4j_instance.open() as store:
         wipe(store)
-    path = written(tmp_path, chats, store=neo4j_instance.uri, makers={"amount": 1})
+    path = written(tmp_path, chats, store=neo4j_instance.uri, negative_workers={"count": 1})
     monkeypatch.setenv("NEO4J_USERNAME", neo4j_instance.username)
     monkeypatch.setenv("NEO4J_PASSWORD", neo4j_instance.password)
     driver = subprocess.Popen(
@@ -397,7 +468,7 @@ def test_a_full_disk_on_one_node_is_one_line_and_the_same_command_goes_on(
     from graphneg.ray import run_on
     from tests.ray_cluster import node_arguments
 
-    few = {"parsers": {"amount": 1}, "makers": {"amount": 5}}
+    few = {"parse_workers": {"count": 1}, "negative_workers": {"count": 5}}
     pipeline = alone(tmp_path, chats, blocks=8, parse={"parser": "poison"}, **few)
     path = {"PYTHONPATH": str(poison), "TMPDIR": str(small_disk)}
     small = cluster.add_node(**node_arguments(env_vars=path))

@@ -195,8 +195,8 @@ class _Facts:
         asserts = self._nouns.opposable_as(k)
         if asserts is None:
             return {}
-        said_of = self._nouns.modified_kinds(k)
-        found: Facts = {"opposable_as": asserts, "modified_kinds": said_of or None}
+        modified_kinds = self._nouns.modified_kinds(k)
+        found: Facts = {"opposable_as": asserts, "modified_kinds": modified_kinds or None}
         return found | ({"roles": self._nouns.roles(k)} if self.view.is_frame[k] else {"roles": []})
 
     def _noun(self, k: int) -> Facts:

@@ -46,7 +46,7 @@ from graphneg.cli.terminal import (
     refuse_empty,
     write_stream,
 )
-from graphneg.editing.recipes import CANDIDATES, GENERATED, RECIPE_NAMES
+from graphneg.editing.recipes import CANDIDATES, GENERATED, RECIPE_NAMES, require_recipe
 from graphneg.errors import GeneratorError, InputError
 from graphneg.model import Negative
 from graphneg.records.differences import changed_words, error_facts, turn_changes
@@ -178,6 +178,9 @@ def negatives(
     if reasons:
         results().print(plain_table("code", "from", "why a negative is missing", rows=known_reasons()))
         return
+    # Transforms replace the recipe, so its name does not matter then.
+    if not transform:
+        require_recipe(recipe)
     # --debug-sites makes no negatives, so refuse options for output files and explanations.
     if debug_sites:
         if not transform or out is not None or explain is not None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from math import log
 from typing import Literal
 
@@ -303,8 +304,24 @@ def get_recipe(name: str) -> Recipe:
         InputError: No recipe that edits graphs has this name.
     """
     if name not in RECIPES:
-        raise InputError(f"no recipe named {name!r}; available: {', '.join(RECIPE_NAMES)}")
+        require_recipe(name)
+        raise InputError(f"the recipe {name!r} edits no graphs; those that do: {', '.join(RECIPES)}")
     return RECIPES[name]
+
+
+def require_recipe(name: str) -> None:
+    """Check that a recipe has a given name, whether it edits graphs or calls a generator.
+
+    Args:
+        name: The name to check.
+
+    Raises:
+        InputError: No recipe has this name. The message names the recipe with the most similar name.
+    """
+    if name not in RECIPE_NAMES:
+        similar = get_close_matches(name, RECIPE_NAMES, n=1)
+        meant = f"did you mean {similar[0]!r}? " if similar else ""
+        raise InputError(f"no recipe named {name!r}; {meant}available: {', '.join(RECIPE_NAMES)}")
 
 
 def chosen_recipe(recipe: str | Recipe, transforms: Sequence[str], target: Target | None) -> Recipe:

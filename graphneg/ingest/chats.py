@@ -14,6 +14,7 @@ its messages, and reverses the order of the messages.
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,7 +26,7 @@ from pathlib import Path
 from graphneg.ingest.assumptions import SAME_NAME
 from graphneg.ingest.content import ItemError
 from graphneg.ingest.loader import GAP, LoadOptions, Notices
-from graphneg.ingest.reading import Item, corpus_of, each_group, split_of
+from graphneg.ingest.reading import Item, Line, corpus_of, each_group, split_of, text_lines
 from graphneg.ingest.spill import ReversedRows
 from graphneg.ingest.turns import DELETED, MEDIA
 from graphneg.ingest.validation import FileLoader, dialogues_of, named
@@ -33,8 +34,9 @@ from graphneg.ingest.values import distinct_names
 from graphneg.model import Dialogue, Record, Rejected, Utterance
 
 __all__ = [
-    "BOT", "DELETED", "FORWARDED", "MEDIA", "SYSTEM", "ChatLoader", "Conversation", "Message",
-    "conversations", "dialogue_of", "reverse_if_newest_first", "seconds_of", "time_of",
+    "BOT", "DELETED", "FORWARDED", "HALF_OF_DAY", "MEDIA", "SYSTEM", "ChatLoader", "Conversation", "Message",
+    "TextChatLoader", "conversations", "dialogue_of", "hour_of_day", "reverse_if_newest_first", "seconds_of",
+    "time_of",
 ]  # fmt: skip
 
 HOUR = 3600.0
@@ -49,6 +51,11 @@ FORWARDED = "forwarded message"
 """The name that notices use for the content of a message that only forwards another message. The forwarded
 text becomes a turn."""
 
+HALF_OF_DAY = re.compile(
+    r"(?P<am>(?<![^\W\d_])a\.?\s?m\b|上午|午前|오전)|(?P<pm>(?<![^\W\d_])p\.?\s?m\b|下午|午後|오후)",
+    re.IGNORECASE,
+)
+"""Matches AM and PM, also in Chinese, Japanese and Korean."""
 _JUDGED = 1_000
 """Number of messages at the beginning of a file whose times show the order of the file."""
 _LATE = 10
@@ -149,6 +156,60 @@ class ChatLoader(FileLoader):
         Yields:
             An `Item` whose value is a `Message`, or a `Rejected` for a message that cannot be read.
         """
+
+
+class TextChatLoader(ChatLoader):
+    """Base class for loaders that read chats from text files, in which a message may have several lines.
+
+    A subclass implements `messages_of`.
+    """
+
+    within = ("**/*.txt", "exported chats (*.txt)")
+
+    def messages(self, path: Path, options: LoadOptions) -> Iterator[Item | Rejected]:
+        """Return the messages of a chat, in order.
+
+        Args:
+            path: The file.
+            options: Options for loading, such as the corpus and split.
+
+        Returns:
+            An iterator over items whose values are `Message`, and rejected lines.
+        """
+        return self.messages_of(text_lines(path, options.progress, options.encoding or ""), path, options)
+
+    @abstractmethod
+    def messages_of(
+        self, lines: Iterator[Line | Rejected], path: Path, options: LoadOptions
+    ) -> Iterator[Item | Rejected]:
+        """Yield the messages in the lines of a file.
+
+        Args:
+            lines: The lines of the file.
+            path: The file.
+            options: Options for loading. Its notices count what is left out.
+
+        Yields:
+            Items whose values are `Message`, and rejected lines.
+        """
+
+
+def hour_of_day(hour: int, words: str) -> int:
+    """Return the hour of a time that may have AM or PM, also in Chinese, Japanese and Korean.
+
+    >>> hour_of_day(12, "AM"), hour_of_day(9, "p. m."), hour_of_day(9, "오후"), hour_of_day(21, "Uhr")
+    (0, 21, 21, 21)
+
+    Args:
+        hour: The hour, as it is written.
+        words: What is written before or after the time.
+
+    Returns:
+        The hour, from 0 to 23.
+    """
+    half = HALF_OF_DAY.search(words)
+    # 12 AM is 0:00, and 12 PM is 12:00.
+    return hour if half is None else hour % 12 + (12 if half["pm"] else 0)
 
 
 def reverse_if_newest_first(

@@ -29,6 +29,7 @@ from graphneg.errors import InputError
 from graphneg.ingest.cells import decoded
 from graphneg.ingest.content import ItemError, TruncatedError, chunks, encoding_of, head
 from graphneg.ingest.delimited import DelimitedRow, certain_cells, read_rows
+from graphneg.ingest.exports import is_export
 from graphneg.ingest.fields import Fields, has_turns, is_utterance, require_columns, require_named_columns
 from graphneg.ingest.loader import LoadOptions
 from graphneg.ingest.nested import lift_paths
@@ -63,6 +64,8 @@ _BY_COLUMN = re.compile(
     r'\s*\{\s*"(?:[^"\\]|\\.)*+"\s*:\s*\{\s*"0"\s*:\s*(?:"(?:[^"\\]|\\.)*+"|[^"{}\[\],]*+),\s*"1"\s*:'
 )
 _SPLIT_FRAME = re.compile(r'\s*\{\s*"columns"\s*:\s*\[[^\[\]{}]*+\]\s*,\s*"(?:index|data)"\s*:\s*\[')
+# The end of a line in a cell with a whole transcript, as text or as HTML: "Ann: Hi.<br>Bo: Hello."
+_LINE_END = re.compile(r"\n|<br\s*/?>|;\s*\w+ says:")
 _BEGINNING = 1 << 16
 """Number of bytes at the start of a large JSON document that are read to detect its shape."""
 _BATCH = 500
@@ -399,8 +402,12 @@ def _missing_columns(place: str, columns: Sequence[str], fields: Fields) -> Inpu
 
 def _has_dialogue(cells: Mapping[str, str], fields: Fields) -> bool:
     """Return whether a cell contains a list of turns, or several lines, which may be a transcript."""
-    texts = (cells[key] for key in fields.text_keys(cells))
-    return any(isinstance(decoded(text), list) or "\n" in text.strip() for text in texts)
+    texts = [cells[key] for key in fields.text_keys(cells)]
+    values = [(text, decoded(text)) for text in texts]
+    return any(
+        isinstance(value, list) or is_export(value) or _LINE_END.search(text.strip())
+        for text, value in values
+    )
 
 
 def _places(

@@ -21,6 +21,7 @@ from typing import Any, cast
 from graphneg.english.words import table_rows, unique_rows
 from graphneg.errors import InputError
 from graphneg.ingest.exports import is_export
+from graphneg.ingest.times import parse_time, possible_orders
 from graphneg.ingest.values import is_part, unwrapped
 
 Value = Mapping[str, Any]
@@ -37,7 +38,8 @@ NAMES: dict[str, tuple[str, ...]] = {
             conversationnumber sceneid rootid messagetreeid treeid ticketid ticketnumber caseid
             casenumber interactionid callid topicid linkid submissionid
             ticket ticketno ticketnum ticketnr ticketnummer case caseno thread session
-            gespräch gesprächid gesprächsid commentpostid elementid
+            gespräch gesprächid gesprächsid commentpostid elementid conversationtranscriptid
+            chatsession
         """,
         "turn": """
             turn turnid turnidx turnindex turnno turnnum turnnumber utteranceidx utteranceindex
@@ -46,27 +48,28 @@ NAMES: dict[str, tuple[str, ...]] = {
         # Names of people, such as "author", are preferred to kinds of people, such as "author_type".
         # Otherwise, two agents who answer the same ticket would be one speaker.
         "speaker": """
-            speaker speakerid speakeridx speakername speakers role from author authorname authorid sender
-            senders sendername senderid participant participantname participantid fromname fromuser
-            fromid username screenname nickname displayname handle commentauthor
+            speaker speakername speakerid speakeridx speakers role from author authorname authorid sender
+            senders sendername senderfullname sourcename senderid participant participantname fromname
+            fromuser fromid username screenname nickname displayname participantid handle commentauthor
             commentauthorname commentername createdbyname syscreatedby userid user postedby sentby
             writtenby createdby commenter commenterid
             commentby spokenby saidby messagefrom msgfrom msgsender nick person
             writer updatername character interlocutor actor who creator speakerrole speakertype
             speakerlabel authortype authorrole sendertype senderrole participanttype
-            participantrole usertype userrole actortype party sprecher absender verfasser wer rolle
-            von locuteur auteur expediteur expéditeur hablante autor remitente parlante mittente falante
-            remetente spreker afzender direction messagedirection agent name
+            participantrole participantpurpose usertype userrole actortype party sprecher absender
+            verfasser wer rolle von locuteur auteur expediteur expéditeur hablante autor remitente
+            parlante mittente falante remetente spreker afzender direction messagedirection agent name
         """,
         "text": """
             text utterance content message value utterancetext messagetext bodytext textbody pagetext
             plainbody body messagebody messagecontent commentcontent contenttext textcontent plaintext
             fulltext tweettext tweet commentbody commenttext comment posttext post raw msg transcript
-            transcription sentence nachricht mensaje messaggio mensagem parts
+            transcription sentence nachricht mensaje messaggio mensagem parts chattranscript
+            calltranscript conversationtranscript mes
         """,
         "turns": """
             turns messages conversations conversation dialogue dialog utterances log posts
-            comments threads chatmessages messagelist contents transcript
+            comments threads chatmessages messagelist contents transcript phrases
         """,
         "split": "split",
         "amr": "amr",
@@ -92,7 +95,7 @@ NAMES: dict[str, tuple[str, ...]] = {
             receivedtime eventtimestamp eventdate loggedat logtime msgtime msgdate msgtimestamp
             chattime chatdate chattimestamp unixtimestamp epoch epochtime epochms utctime utcdate
             utctimestamp timeutc dateutc timestamputc dateline absolutetime originalarrivaltime
-            originserverts localtime uhrzeit hora heure when sequence
+            originserverts starttimems beginoffsetmillis senddate localtime uhrzeit hora heure when sequence
             sequencenumber seq position
         """,
         # Columns that say whether a comment on a ticket is an internal note.
@@ -140,6 +143,7 @@ date, and `_CLOCKS` for the time of day."""
 _CLOCK = re.compile(r"\s*[0-9]{1,2}[:.][0-9]{2}(?![.0-9])")
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
+_DATED = re.compile(r"[0-9][-/.:][0-9]")
 _NUMBERED = re.compile(r"(.*[^\W\d_])[\W_]*[0-9]{1,3}")
 
 _EXCHANGE = (
@@ -351,7 +355,7 @@ class Fields:
     def speaker_id_key(self, keys: Iterable[str]) -> str | None:
         """Return the key that contains the id of the speaker, if another key contains the name.
 
-        >>> Fields({}).person_of(["author_id", "author_name", "text"])
+        >>> Fields({}).speaker_id_key(["author_id", "author_name", "text"])
         'author_id'
 
         Args:
@@ -591,6 +595,13 @@ def require_columns(place: str, columns: Sequence[str], fields: Fields) -> None:
             raise InputError(
                 f"{place}: the table lacks the column text; its columns {series[0]!r} to {series[-1]!r} look "
                 "like the turns of a dialogue: write one row for each turn, with a column for the dialogue"
+            )
+        # "14/11/2025": the cells of a message, in a table without a header.
+        dates = (column for column in columns if _DATED.search(column))
+        if any(parse_time(date) is not None or possible_orders(date) for date in dates):
+            raise InputError(
+                f"{place}: the first row looks like a message and not like the names of columns: {shown}; "
+                "put a line with names such as dialogue,time,speaker,text above it"
             )
         raise InputError(
             f"{place}: the table lacks the columns {', '.join(missing)}; its first row is {shown}; name the "

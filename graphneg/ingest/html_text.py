@@ -14,6 +14,8 @@ import re
 
 _TAG = re.compile(r"(<[/!?]?[a-zA-Z-][^<>]*>)")
 _NAME = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
+# Microsoft Teams: <emoji alt="🙂"></emoji>
+_EMOJI = re.compile(r"""<emoji\s(?:[^<>]*?\s)?alt=["']([^"'<>]{1,20})["']""")
 _BLOCKS = frozenset({
     "address", "article", "blockquote", "br", "dd", "div", "dl", "dt", "footer", "h1", "h2", "h3", "h4",
     "h5", "h6", "header", "hr", "li", "ol", "p", "pre", "section", "table", "td", "th", "tr", "ul",
@@ -50,6 +52,8 @@ def plain_text(text: str) -> str:
             unseen = "" if slash and name == unseen else unseen
         elif name in _UNSEEN and not slash:
             unseen = name
+        elif name == "emoji" and (sign := _EMOJI.match(piece)) is not None:
+            shown.append(sign[1])
         elif name in _BLOCKS:
             shown.append("\n")
     lines = (" ".join(line.split()) for line in html.unescape("".join(shown)).split("\n"))

@@ -13,7 +13,7 @@ utterance of the same speaker.
 ...     "contradictory_label_count": 3,
 ... }
 >>> response = labelled_of(line, "data.jsonl:1")
->>> response.said, response.label
+>>> response.contradicted_text, response.label
 ('I am a vegetarian.', 1)
 """
 

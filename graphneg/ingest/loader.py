@@ -335,19 +335,41 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
     # The first pattern matches subtitles. Most other transcripts have no typical beginning.
     "transcript": (
         'lines of "Name: text", a blank line between dialogues; or subtitles (WebVTT, SRT) with names',
-        [r"\A\ufeff?\s*(?:WEBVTT\b|\d+\s*\n\d\d:\d\d:\d\d[,.]\d{3} +-->)"],
+        [
+            r"\A\ufeff?\s*(?:WEBVTT\b|\d+\s*\n\d\d:\d\d:\d\d[,.]\d{3} +-->"
+            r"|\d{1,2}:\d\d:\d\d\.\d{3},\d{1,2}:\d\d:\d\d\.\d{3}\s*\n)"
+        ],
+        # Texts that were copied from Microsoft Teams: "[14/11/2025 09:01] Ann Lee"
+        [r"\A\ufeff?\[\d{1,4}[./-]\d{1,2}[./-]\d{1,4}[^\n\[\]]{5,20}\] [^\n:\[\]]{1,60}\n"],
         # The next two patterns match chats of Zoom, and transcripts of Otter and Microsoft Teams.
         [r"\A\ufeff?\s*\d{1,2}:\d\d:\d\d\s+From\s+[^\n]+:"],
         [
-            r"\A(?:[^\n]*\n){0,8}?[^\n:\"{}\[\]]+(?: {2,}|\t)\(?[\d:]{4,8}\)?[ \t\r]*\n[ \t]*\S[^\n]*\n\s*"
-            r"^[^\n:\"{}\[\]]+(?: {2,}|\t)\(?[\d:]{4,8}\)?[ \t\r]*$"
+            r"\A(?:[^\n]*\n){0,8}?[^\n:\"{}\[\]]+(?: {2,}|\t)\(?[\d:]{4,8}\)?(?: [AP]M)?[ \t\r]*\n"
+            r"[ \t]*\S[^\n]*\n\s*"
+            r"^[^\n:\"{}\[\]]+(?: {2,}|\t)\(?[\d:]{4,8}\)?(?: [AP]M)?[ \t\r]*$"
         ],
     ),
     "whatsapp": (
         'the text file that WhatsApp\'s "Export chat" writes, a date and a time in front of each message',
         [r"\A\W{0,3}\d{1,4}[./-] ?\d{1,2}[./-] ?\d{1,4}\W+[^\n\[\]]{4,30}(\] ?| - )"],
+        # The next two patterns match KakaoTalk on telephones, and Viber.
+        [
+            r"\A[^\n]*(?:카카오톡 대화|KakaoTalk Chats)",
+            r"^[^\n\[\]-]{8,40}:\d\d[^\n\[\]]{0,4}, [^\n]{1,60} : ",
+        ],
+        [r"\A\ufeff?\[ \d{1,2} \w{3,12} \d{4} \d{1,2}:\d\d"],
+        # imessage-exporter
+        [
+            r"\A\s*[A-Z][a-z]{2} +\d{1,2}, \d{4} +\d{1,2}:\d\d:\d\d [AP]M(?: \([^()\n]+\))?[ \r]*\n"
+            r"[^\n:]+\n"
+        ],
     ),
-    "slack": ("the folder that Slack exports, of channels with a file of messages for each day",),
+    "slack": (
+        "the folder that Slack exports, of channels with a file of messages for each day; or the bulk export "
+        "of Mattermost",
+        # The next pattern matches the bulk export of Mattermost.
+        [r'\A\s*\{\s*"type"\s*:\s*"version"\s*[,}]'],
+    ),
     "discord": (
         'JSON of DiscordChatExporter, with "channel" and "messages", each with "author" and "timestamp"',
         [_JSON, r'"messages"\s*:\s*\[', r'"timestamp"\s*:', r'"author"\s*:\s*\{'],
@@ -364,6 +386,8 @@ FORMATS: dict[str, tuple[str, *tuple[list[str], ...]]] = {
     "line": (
         "the text file that LINE exports, with a line for each day, and tabs between time, name and text",
         [r"\A\ufeff?\s*\[LINE\]"],
+        # KakaoTalk for PCs
+        [r"\A[^\n]*(?:카카오톡 대화|KakaoTalk Chats)", r"^-{5,} [^\n]{6,40} -{5,}\s*$"],
     ),
     "penman": ("AMR graphs in PENMAN notation", [r"^\s*\(\s*[^\s()/]+\s*/"]),
     "conceptnet": (

@@ -9,6 +9,11 @@ object with a list of turns:
 - Two lists of messages: ``prompt`` or ``input``, continued by ``chosen``, ``completion`` or ``output``.
 - A prompt of Google AI Studio: ``chunkedPrompt`` with ``chunks``, some of which are thoughts.
 - A chat of Open WebUI: ``chat`` with the ``messages`` that the user sees.
+- A transcript of Microsoft's Bot Framework or Copilot Studio: ``activities``, some of which are messages.
+- A conversation of Dialogflow CX: ``interactions``, each with a ``request`` and a ``response``.
+- A transcript of Rev.ai: ``monologues``, each with words and signs as ``elements``.
+- A room of Rocket.Chat: ``messages`` with the text in ``msg``, and the speaker in ``u``.
+- A room of Matrix: ``messages`` that are events, with the text in ``content``.
 
 >>> value = {"prompt": [{"role": "user", "content": "Hi."}], "chosen": [{"role": "bot", "content": "Hello."}]}
 >>> [turn["content"] for turn in converter_of(value)(value, Notices())["messages"]]
@@ -17,12 +22,13 @@ object with a list of turns:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from typing import Any, cast
 
 from graphneg.ingest.loader import Notices
-from graphneg.ingest.values import SERVICE
+from graphneg.ingest.values import DELETED, MEDIA, SERVICE
 
 Value = Mapping[str, Any]
 Converter = Callable[[Value, Notices], dict[str, Any]]
@@ -32,7 +38,14 @@ _LANGCHAIN = frozenset({"human", "ai", "system", "tool", "function"})
 _CONTINUED = {"prompt": ("chosen", "completion", "response"), "input": ("output",)}
 """Keys of two lists of messages, of which the second continues the first."""
 _SAID = ("user", "bot")
-"""Types of Rasa events that are messages. They are also used as the names of speakers."""
+"""Events of Rasa that somebody said. They also name the speaker."""
+_BOT_FRAMEWORK = {0: "bot", 1: "user"}
+"""Numbers for the speaker in transcripts of Copilot Studio."""
+_SPOKEN = ("m.text", "m.emote")
+_MATRIX = {"m.reaction": "reaction", "m.sticker": MEDIA, "m.room.encrypted": "encrypted message"}
+"""Types of events in Matrix that are no messages with a text, with the names for notices."""
+# "> <@bo:example.org> Yes!\n\nGood.": an answer begins with a quotation.
+_QUOTED = re.compile(r"\A> (?:\* )?<@[^\n]+\n(?:>[^\n]*\n)*\n?")
 _SEEN = 50
 """Number of messages at the beginning of a list that are examined to recognize its format."""
 
@@ -50,11 +63,22 @@ def converter_of(value: Value) -> Converter | None:
     # first, and examine only the first message.
     messages = value.get("messages")
     if isinstance(messages, list) and messages:
-        return _of_langchain if langchain_message(messages[0]) is not None else None
+        if langchain_message(messages[0]) is not None:
+            return _of_langchain
+        first: Value = cast("Value", messages[0]) if isinstance(messages[0], dict) else {}
+        if isinstance(first.get("u"), dict) and "msg" in first:
+            return _of_rocket_chat
+        return _of_matrix if "event_id" in first and str(first.get("type")).startswith("m.") else None
     if isinstance(value.get("turns"), list):
         return None
     if "events" in value and _has(value["events"], lambda one: one.get("event") in _SAID and "text" in one):
         return _of_rasa
+    if "activities" in value and _has(value["activities"], lambda one: "type" in one and "from" in one):
+        return _of_activities
+    if "interactions" in value and _has(value["interactions"], lambda one: "request" in one):
+        return _of_dialogflow
+    if "monologues" in value and _has(value["monologues"], lambda one: isinstance(one.get("elements"), list)):
+        return _of_monologues
     if isinstance(value.get("chat_history"), list) and isinstance(value.get("message"), str):
         return _of_cohere
     if _continued(value) is not None:
@@ -179,3 +203,150 @@ def _of_web_ui(value: Value, notices: Notices) -> dict[str, Any]:
         others = len(cast("Value", whole)) - len(messages)
         notices.count("message", "of other branches left out", max(others, 0))
     return _others(value, "chat") | {"messages": messages}
+
+
+def is_chat_header(value: Any) -> bool:
+    """Return whether an entry describes a chat whose messages are the other entries (SillyTavern).
+
+    Args:
+        value: The first entry of a file.
+
+    Returns:
+        True if the entry names the user and the character, and is no message.
+    """
+    return isinstance(value, dict) and {"user_name", "character_name"} <= value.keys() and "mes" not in value
+
+
+def rows_of_exchange(value: Any) -> list[dict[str, Any]] | None:
+    """Return a row for each message of an entry in the logs of Amazon Lex.
+
+    >>> entry = {"sessionId": "s", "inputTranscript": "Rye", "messages": [{"content": "Ok."}]}
+    >>> [(row["speaker"], row["text"]) for row in rows_of_exchange(entry)]
+    [('user', 'Rye'), ('bot', 'Ok.')]
+
+    Args:
+        value: The entry.
+
+    Returns:
+        The rows: what the user said, and the answers of the bot; None for any other entry.
+    """
+    cells = cast("Value", value) if isinstance(value, dict) else {}
+    said, answers = cells.get("inputTranscript"), cells.get("messages", [])
+    if not isinstance(said, str) or "sessionId" not in cells or not isinstance(answers, list):
+        return None
+    shared = {key: cells[key] for key in ("sessionId", "timestamp") if key in cells}
+    contents = [one.get("content") for one in cast("list[Any]", answers) if isinstance(one, dict)]
+    return [{**shared, "speaker": "user", "text": said}] + [
+        {**shared, "speaker": "bot", "text": content} for content in contents
+    ]
+
+
+def _of_activities(value: Value, notices: Notices) -> dict[str, Any]:
+    turns: list[Any] = []
+    for one in cast("list[Any]", value["activities"]):
+        activity: Value = cast("Value", one) if isinstance(one, dict) else {}
+        if activity.get("type") != "message":
+            notices.count(SERVICE, "left out")
+            continue
+        sender = activity.get("from")
+        role = cast("Value", sender).get("role") if isinstance(sender, dict) else None
+        speaker = _BOT_FRAMEWORK.get(role, str(role)) if isinstance(role, int) else role or sender
+        turns.append({"speaker": speaker} | _others(activity, "from", "type"))
+    return _others(value, "activities") | {"messages": turns}
+
+
+def _of_dialogflow(value: Value, notices: Notices) -> dict[str, Any]:
+    turns: list[Any] = []
+    for one in cast("list[Any]", value["interactions"]):
+        result = _inside(one, "response", "queryResult")
+        said = _inside(one, "request", "queryInput", "text", "text") or _inside(result, "transcript")
+        if isinstance(said, str):
+            turns.append({"speaker": "user", "text": said})
+        else:
+            # The user pressed a button, or the bot began.
+            notices.count(SERVICE, "left out")
+        for message in cast("list[Any]", _inside(result, "responseMessages") or []):
+            texts = _inside(message, "text", "text")
+            if isinstance(texts, list):
+                turns.extend({"speaker": "bot", "text": text} for text in cast("list[Any]", texts))
+            else:
+                notices.count(SERVICE, "left out")
+    name = str(value.get("name", "")).rpartition("/")[2]
+    return ({"id": name} if name else {}) | _others(value, "interactions", "name") | {"messages": turns}
+
+
+def _inside(value: Any, *keys: str) -> Any:
+    """Return the value at the end of a path of keys; None if there is none."""
+    for key in keys:
+        value = cast("Value", value).get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _of_monologues(value: Value, _: Notices) -> dict[str, Any]:
+    turns = [
+        {
+            "speaker": one.get("speaker"),
+            "text": "".join(
+                str(part.get("value", "")) for part in cast("list[Any]", one.get("elements", []))
+            ),
+        }
+        for one in cast("list[Any]", value["monologues"])
+    ]
+    return _others(value, "monologues") | {"messages": turns}
+
+
+def rocket_chat_message(value: Any) -> Any:
+    """Return a message of Rocket.Chat with the speaker under the key ``user``; any other value unchanged.
+
+    Args:
+        value: The message.
+
+    Returns:
+        The message.
+    """
+    cells = cast("Value", value) if isinstance(value, dict) else {}
+    is_message = isinstance(cells.get("u"), dict) and "msg" in cells
+    return {"user": cells["u"]} | _others(cells, "u") if is_message else value
+
+
+def _of_rocket_chat(value: Value, _: Notices) -> dict[str, Any]:
+    messages = list(map(rocket_chat_message, cast("list[Any]", value["messages"])))
+    return _others(value, "messages") | {"messages": messages}
+
+
+def _of_matrix(value: Value, notices: Notices) -> dict[str, Any]:
+    events = [cast("Value", one) for one in cast("list[Any]", value["messages"]) if isinstance(one, dict)]
+    names = {
+        str(one.get("state_key") or one.get("sender")): _inside(one, "content", "displayname")
+        for one in events
+        if one.get("type") == "m.room.member"
+    }
+    edits = {
+        _inside(one, "content", "m.relates_to", "event_id"): _inside(one, "content", "m.new_content", "body")
+        for one in events
+        if _inside(one, "content", "m.relates_to", "rel_type") == "m.replace"
+    }
+    turns: list[Any] = []
+    for one in events:
+        if kind := _matrix_kind(one):
+            notices.count(kind, "left out")
+            continue
+        body, quotations = _QUOTED.subn("", str(_inside(one, "content", "body")), count=1)
+        notices.count("quotation", "left out", quotations)
+        body = edits.get(one.get("event_id")) or body
+        sender = str(one.get("sender"))
+        time = {"timestamp": one["origin_server_ts"]} if "origin_server_ts" in one else {}
+        turns.append({"speaker": {"id": sender, "name": names.get(sender) or sender}, "text": body} | time)
+    return _others(value, "messages") | {"messages": turns}
+
+
+def _matrix_kind(event: Value) -> str:
+    """Return the kind of an event in Matrix that is no message with a text; otherwise an empty string."""
+    if event.get("type") != "m.room.message":
+        return _MATRIX.get(str(event.get("type")), SERVICE)
+    if not event.get("content"):
+        return DELETED
+    if _inside(event, "content", "m.relates_to", "rel_type") == "m.replace":
+        return "edit"
+    kind = _inside(event, "content", "msgtype")
+    return "" if kind in _SPOKEN else "bot message" if kind == "m.notice" else MEDIA

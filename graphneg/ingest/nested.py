@@ -4,7 +4,7 @@ Users name a nested value with a path of keys (``--map turns=thread.events``, ``
 
 >>> fields = Fields({"turns": "thread.events", "text": "data.said"})
 >>> entry = {"id": 7, "thread": {"events": [{"user": "Ann", "data": {"said": "Hi."}}]}}
->>> lifted(entry, fields)
+>>> lift_paths(entry, fields)
 {'id': 7, 'thread': {}, 'thread.events': [{'user': 'Ann', 'data': {}, 'data.said': 'Hi.'}]}
 
 `turn_paths` and `text_path` find such paths, for messages that tell users which path to name.

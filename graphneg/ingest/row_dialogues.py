@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any, NamedTuple, cast
 
+from graphneg.errors import InputError
 from graphneg.ingest.assumptions import (
     IdNotice,
     SpeakerNotice,
@@ -47,6 +48,8 @@ from graphneg.ingest.fields import (
 )
 from graphneg.ingest.internal_notes import NoteFinder
 from graphneg.ingest.loader import DateOrder, Notices
+from graphneg.ingest.nested import turn_paths
+from graphneg.ingest.own_messages import with_own_speaker
 from graphneg.ingest.reading import MOST_PARTS, Item, UnreadRow
 from graphneg.ingest.spill import RowStore, Threads, is_interleaved, parent_names
 from graphneg.ingest.times import Dates
@@ -124,7 +127,14 @@ class RowReader:
         self._known = fields.of(keys)
         own = {field: self._known[field] for field in UTTERANCE_FIELDS if field in self._known}
         if "dialogue" in own or set(keys) - set(own.values()):
-            require_columns(first.place, keys, fields)
+            try:
+                require_columns(first.place, keys, fields)
+            except InputError as error:
+                # {"text": "Hi. Hello.", "segments": [{"speaker": "A", "text": "Hi."}, ...]}
+                if paths := turn_paths(cast("Value", first.value)):
+                    hint = f"if a list contains the turns, name it with --map turns={paths[0]}"
+                    raise InputError(f"{error}; {hint}") from error
+                raise
         self._is_threaded = is_threaded(self._known, fields)
         self._are_trees = are_message_trees(self._known)
         self._date_order: DateOrder | None = date_order
@@ -306,6 +316,7 @@ class RowReader:
             if (written := threads.first(written)) is None:
                 raise _CircleError(f"the message answers {answered!r}, and the replies form a cycle")
         split = _split(cells.get(self._known.get("split", "")))
+        cells = with_own_speaker(cells, self._fields, self._notices)
         return DialogueRow(
             id_text(written) or "", str(unwrap_extended_json(written)).strip(), split, entry.place, cells
         )

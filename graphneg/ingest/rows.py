@@ -404,7 +404,7 @@ def term_row(text: str, lexicon: Lexicon) -> Row:
 def scale_rows(texts: Iterable[str], lexicon: Lexicon) -> list[Row]:
     """Return, for each word on a scale, another word on the same scale, such as another day of the week.
 
-    >>> move_rows(["monday"], english())
+    >>> scale_rows(["monday"], english())
     [{'from': 'monday', 'scale': 'time', 'to': 'thursday'}]
 
     Args:

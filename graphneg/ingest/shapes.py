@@ -46,6 +46,7 @@ from graphneg.ingest.fields import (
 from graphneg.ingest.internal_notes import NoteFinder
 from graphneg.ingest.loader import DateOrder, Notices
 from graphneg.ingest.nested import text_path, turn_paths
+from graphneg.ingest.own_messages import with_own_speaker
 from graphneg.ingest.reading import Item, Member, UnreadRow, split_of
 from graphneg.ingest.row_dialogues import RowReader
 from graphneg.ingest.spill import RowStore
@@ -328,7 +329,12 @@ class _ObjectReader:
         Returns:
             The turns, and the original keys of fields such as the text, keyed by field.
         """
-        given = _turn_list(value)
+        given = [
+            with_own_speaker(cast("Value", one), self._fields, self._notices)
+            if isinstance(one, dict)
+            else one
+            for one in _turn_list(value)
+        ]
         if not given:
             return value, {}
         turns: list[Any] = []

@@ -9,7 +9,7 @@ by spaces are repaired. Every change is counted in the notices to the user.
 >>> said = [("system", "Be brief."), ("Ann", "Hello."), ("Bo", ""), ("tool", "{}"), ("Bo", "Hi!")]
 >>> turns = tuple(Utterance(turn, *one) for turn, one in enumerate(said))
 >>> options = LoadOptions()
->>> kept = drop_unspoken_turns(Dialogue("chats/all/1", "chats", "all", turns), options)
+>>> kept = drop_non_conversation_turns(Dialogue("chats/all/1", "chats", "all", turns), options)
 >>> [(one.turn, one.speaker, one.text) for one in kept.utterances], kept.attributes
 ([(0, 'Ann', 'Hello.'), (1, 'Bo', 'Hi!')], {'system': 'Be brief.'})
 >>> sorted(options.notices.lines())

@@ -16,7 +16,7 @@ from graphneg.ingest.content import ItemError
 Value = Mapping[str, Any]
 
 _PERSON = (
-    "name", "nickname", "username", "displayname", "display_name", "displayName", "login", "screen_name",
+    "name", "nickname", "username", "displayname", "display_name", "displayName", "login", "screen_name", "n",
 )  # fmt: skip
 """Keys of an object that describes a person. The most readable key comes first."""
 _NAME_PARTS = (
@@ -229,7 +229,8 @@ def is_part(value: Mapping[str, Any]) -> bool:
 def unsaid_kinds(value: Any) -> list[str]:
     """Return the kinds of content parts, such as ``image``, that `message_text` leaves out.
 
-    >>> unsaid_of([{"type": "text", "text": "Look."}, {"type": "image_url", "image_url": {}}, {"type": "x"}])
+    >>> parts = [{"type": "text", "text": "Look."}, {"type": "image_url", "image_url": {}}, {"type": "x"}]
+    >>> unsaid_kinds(parts)
     ['image', 'content part of type x']
 
     Args:

@@ -4,7 +4,7 @@ Exports of forums and help desks keep such messages and mark them in a column. T
 are listed in ``withdrawn.tsv``:
 
 >>> rows = [{"text": "Hi.", "deleted": "true"}, {"text": "Ho.", "state": "draft"}, {"text": "Hello."}]
->>> [withdrawn(row, Fields({})) for row in rows]
+>>> [withdrawal_reason(row, Fields({})) for row in rows]
 ['deleted message', 'draft', '']
 """
 

@@ -138,7 +138,12 @@ class Endpoint:
         if self._client is None:
             # Switch off httpx's own timeout, because it applies to each read separately. asyncio.timeout
             # below limits the whole request.
-            self._client = httpx.AsyncClient(timeout=None, follow_redirects=True, limits=httpx.Limits())
+            self._client = httpx.AsyncClient(
+                timeout=None,
+                follow_redirects=True,
+                limits=httpx.Limits(),
+                event_hooks={"request": [self._check_host]},
+            )
         # Ask the server for an uncompressed answer. A few compressed kilobytes could expand to gigabytes
         # before the size can be checked.
         headers = {"Accept-Encoding": "identity", "Authorization": f"Bearer {_value_of(KEY) or 'none'}"}
@@ -163,6 +168,19 @@ class Endpoint:
         if response.status_code >= 300:
             raise _status_error(response.status_code, response.headers, content)
         return _parsed_json(content)
+
+    async def _check_host(self, request: Any) -> None:
+        """Raise an error if a redirect would send the request to another host than the user named."""
+        import httpx
+
+        # The texts of the user must not leave the named server, and no answer may come from another one. A
+        # redirect to another path or port, or to https, stays on the server.
+        if request.url.host != httpx.URL(self.url).host:
+            raise RequestError(
+                "unreadable",
+                f"a redirect to another host, {_line(request.url.host)}; name the address of that server, if "
+                "you trust it",
+            )
 
 
 def _first_error(error: Exception) -> Exception:

@@ -93,7 +93,14 @@ class LimitedProtocol(H11Protocol):
         Args:
             data: The bytes that have arrived.
         """
-        super().data_received(data)
+        try:
+            super().data_received(data)
+        except h11.LocalProtocolError:
+            # The body of the request is malformed, but its response was already sent. Uvicorn then tries to
+            # send an error as a second response, which fails. Without this handler, asyncio would print a
+            # traceback for each such request.
+            self.transport.abort()
+            return
         self._set_deadline()
 
     def on_response_complete(self) -> None:

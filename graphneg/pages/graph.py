@@ -6,7 +6,7 @@ drawings are made by ``static/drawing.js``. Their content is also listed as text
 stopped when it reaches a time limit or when the visitor who started it closes the connection.
 
 Example:
-    >>> drawn = commonest_drawn([("tea", "coffee", 3), ("tea", "milk", 1)], topics=2)
+    >>> drawn = draw_frequent_topics([("tea", "coffee", 3), ("tea", "milk", 1)], topics=2)
     >>> [topic["name"] for topic in drawn["topics"]], drawn["shifts"]
     (['tea', 'coffee'], [{'from': 0, 'to': 1, 'amount': 3}])
 """

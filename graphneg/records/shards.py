@@ -19,7 +19,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import groupby
+from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -326,9 +326,13 @@ def read_shards(paths: Sequence[str | Path]) -> list[ShardFile]:
                 f"{file.path}: shard {file.header.shard} is given twice, also as {there[index]}"
             )
         there[index] = file.path
-    if missing := [str(Shard(index, amount)) for index in range(1, amount + 1) if index not in there]:
-        more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
-        raise _mismatch_error(f"missing: shard {', '.join(missing[:3])}{more}; a merge needs all shards")
+    if missing := amount - len(there):
+        # Do not make a list of all missing shards, because a damaged header can name a billion of them.
+        absent = (str(Shard(index, amount)) for index in range(1, amount + 1) if index not in there)
+        more = f" and {missing - 3:,} more" if missing > 3 else ""
+        raise _mismatch_error(
+            f"missing: shard {', '.join(islice(absent, 3))}{more}; a merge needs all shards"
+        )
     return files
 
 

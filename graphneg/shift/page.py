@@ -120,12 +120,12 @@ class Neighbourhood:
 
     @property
     def more_perspectives(self) -> int:
-        """Number of topics with shifts from this topic that are left out of ``moves_to``."""
+        """Number of topics with shifts from this topic that are left out of ``outgoing_shifts``."""
         return self.perspectives - len(self.outgoing_shifts)
 
     @property
     def more_foci(self) -> int:
-        """Number of other topics with shifts to this topic that are left out of ``comes_from``."""
+        """Number of other topics with shifts to this topic that are left out of ``incoming_shifts``."""
         return self.other_foci - len(self.incoming_shifts)
 
 
@@ -152,7 +152,8 @@ def neighbourhood(store: Store, topic: str, limit: int = 12, examples: int = 20)
         opposites=tuple(numbers["opposites"]),
         outgoing_shifts=tuple(shift for shift in shifts if shift.focus == topic),
         incoming_shifts=tuple(shift for shift in shifts if shift.focus != topic),
-        **{name: numbers[name] for name in ("outgoing", "incoming", "perspectives", "foci", "stays")},
+        self_shifts=numbers["stays"],
+        **{name: numbers[name] for name in ("outgoing", "incoming", "perspectives", "foci")},
     )
 
 

@@ -64,8 +64,16 @@ def accept_listed_procedures(transaction: ManagedTransaction, text: str) -> str:
 
     Raises:
         OnlyReading: The query calls a procedure that is not known to read only. For example,
-            ``CALL do.when(true, $q, '', {})`` runs the query that the parameter contains.
-    """  # noqa: DOC501, DOC502
+            ``CALL do.when(true, $q, '', {})`` runs the query that the parameter contains. Or the query calls
+            ``util.sleep``, or is an administration command such as ``SHOW TRANSACTIONS``.
+    """  # noqa: DOC501
+    if command := administration_command(text):
+        raise OnlyReading(
+            f"{command} is an administration command, and only reading is allowed here; SHOW CONSTRAINTS, "
+            "FUNCTIONS, INDEXES and PROCEDURES are allowed"
+        )
+    if sleeps(text):
+        raise OnlyReading("this query would only wait (util.sleep), which nobody could stop")
     if unknown := next((name for name in called_procedures(text) if name not in _PROCEDURES), None):
         raise _procedure_refusal(unknown)
     return "".join(_mode_and_query(text))
@@ -437,6 +445,61 @@ def _procedure_at(tokens: Sequence[re.Match[str]], start: int) -> Iterator[str]:
     # characters such as an invisible space could hide a name.
     if len(parts) > 1 or is_called or not is_word:
         yield ".".join(_without_backticks(part) for part in parts).lower()
+
+
+_ALLOWED_SHOW = re.compile(
+    r"SHOW (?:(?:ALL|RANGE|FULLTEXT|TEXT|POINT|LOOKUP|VECTOR|UNIQUE|UNIQUENESS|NODE|RELATIONSHIP|REL|KEY"
+    r"|PROPERTY|TYPE|EXIST|EXISTENCE) )*(?:CONSTRAINTS?|FUNCTIONS?|INDEX|INDEXES|PROCEDURES?)(?= |$)"
+)
+"""Pattern of the SHOW commands that only describe the database or the query language, as in `_COMMANDS`."""
+
+
+def administration_command(query: str) -> str | None:
+    r"""Return the beginning of a SHOW command that describes users, databases or running queries.
+
+    All readers of an embedded store share an account, so ``SHOW TRANSACTIONS`` would show each reader the
+    texts of the others' queries. The embedded server accepts SHOW only as the first word of a query, in this
+    spelling: it decodes no Unicode escapes outside strings.
+
+    Args:
+        query: The Cypher text.
+
+    Returns:
+        The first two words in capitals; None if the query is another command, or reads.
+
+    >>> administration_command("// all\nshow /* x */ transactions YIELD currentQuery")
+    'SHOW TRANSACTIONS'
+    >>> administration_command("SHOW RANGE INDEXES YIELD name")
+    >>> administration_command("MATCH (show) RETURN show")
+    """
+    _, rest = _mode_and_query(query)
+    words = without_comments(rest).upper()
+    if not words.startswith("SHOW ") or _ALLOWED_SHOW.match(words):
+        return None
+    return " ".join(words.split(" ")[:2])
+
+
+def sleeps(query: str) -> bool:
+    """Return whether a query calls the function ``util.sleep`` of the embedded server.
+
+    The server does not stop a query while this function waits, so a few such queries could occupy all the
+    queries that the pages allow at the same time.
+
+    Args:
+        query: The Cypher text.
+
+    Returns:
+        True if the text contains the call of a function whose name ends in ``.sleep``.
+
+    >>> sleeps("RETURN apoc . util.`Sleep` /* ms */ (60000)"), sleeps("MATCH (n) WHERE n.sleep > 1 RETURN n")
+    (True, False)
+    """
+    for text in dict.fromkeys((query, _without_escapes(query))):
+        words = ["", *(token[0] for token in _TOKEN.finditer(text) if token.lastgroup != "skip")]
+        for before, word, after in zip(words, words[1:], words[2:], strict=False):
+            if (before, after) == (".", "(") and _without_backticks(word).lower() == "sleep":
+                return True
+    return False
 
 
 def _without_backticks(name: str) -> str:

@@ -31,6 +31,9 @@ GRACE_SECONDS = 10.0
 """Seconds for which a query may continue to run after it was stopped, before it counts as a runaway query."""
 AGAIN_SECONDS = 0.3
 """Seconds between two attempts to stop the same query."""
+RUNAWAY_SECONDS = 5.0
+"""Seconds between two attempts to end the server of a runaway query. An attempt has no effect while another
+process uses the server."""
 CANCELLED = "the query was cancelled"
 """The reason in the error message of a cancelled query."""
 TIMED_OUT = "Neo.ClientError.Transaction.TransactionTimedOut"
@@ -82,7 +85,8 @@ def stoppable(
         transaction: The transaction of the query.
         terminate: Function that stops the query on the connection with the given id. It is called from
             another thread.
-        runaway: Function that is called if the query still runs `GRACE_SECONDS` after it was stopped.
+        runaway: Function that is called if the query still runs `GRACE_SECONDS` after it was stopped, again
+            and again until the query ends.
         seconds: Seconds after which the query is stopped; None for no limit.
         cancellation: Object with which another thread can stop the query; None if no thread needs to.
 
@@ -171,7 +175,12 @@ class _Watch:
             # previous attempt.
             if self._has_ended.wait(AGAIN_SECONDS):
                 return
-        self._runaway()
+        # Another process may use the server now but not later, so repeat the attempt to end the server.
+        while not self._has_ended.is_set():
+            with self._terminating:
+                if not self._has_ended.is_set():
+                    self._runaway()
+            self._has_ended.wait(RUNAWAY_SECONDS)
 
     def end(self) -> None:
         """Record that the query has ended, so that no further attempt to stop it is made.

@@ -22,6 +22,8 @@ from tests.negative_samples import EXAMPLE
         (["-o", "out.txt"], "use .jsonl or .parquet"),
         (["-o", "none/out.jsonl"], "the folder none does not exist; create it first"),
         (["-o", "out.jsonl", "--recipe", "none"], "no recipe named 'none'"),
+        # The wrong name is reported even if -o is missing, too.
+        (["--recipe", "al"], "no recipe named 'al'; did you mean 'all'? available: deam"),
         (["-o", "out.jsonl", "--transform", "none"], "no transform named 'none'"),
         (["-o", "out.jsonl", "--corpus", "none"], "no dialogues of none"),
         (["-o", "out.jsonl", "--split", "test", "--limit", "3"], "no dialogues of test with AMR graphs"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -359,6 +360,7 @@ class TestAMessageThatIsMarkedAs:
             ("IS MESSAGE DRAFT", ["No", "Yes"], "1 draft left out"),
             ("deleted_at", ["", "2025-11-03 08:12:05 UTC"], "1 deleted message left out"),
             ("deleted", ["", "true"], "1 deleted message left out"),
+            ("isUnsent", ["false", "true"], "1 deleted message left out"),
             ("dead", ["", "true"], "1 hidden message left out"),
             ("hidden", ["false", "true"], "1 hidden message left out"),
             ("state", ["published", "draft"], "1 draft left out"),
@@ -999,7 +1001,7 @@ Transcribed by https://otter.ai
         list(get_loader("transcript").read([written(tmp_path / "u.txt", self.ZOOM)], options))
         assert set(options.notices.lines()) == {
             "2 lines above the first turn left out",
-            "1 line of the program left out",
+            "1 program line left out",
             "1 reaction left out",
         }
 
@@ -1028,3 +1030,616 @@ class TestTurnsOfATranscript:
             written(tmp_path / "t.txt", "Ann: I need:\n- Price: low\n# 1 of all\nBo: Ok.\n")
         )
         assert talks == [[("Ann", "I need: - Price: low # 1 of all"), ("Bo", "Ok.")]]
+
+
+class TestTranscriptsOfGoogleMeet:
+    TURNS: ClassVar = [("Ann Lee", "Is it fresh?"), ("Bo", "Yes: rye."), ("Ann Lee", "Good.")]
+    TIMES = """\ufeffNotes
+Bread - Transcript
+00:00:00
+
+Ann Lee: Is it fresh?
+Bo: Yes: rye.
+
+00:05:12
+
+Ann Lee: Good.
+
+Transcription ended after 00:06:20
+
+This editable transcript was computer generated and might contain errors. People can also change the text \
+after it was created.
+"""
+    PEOPLE = (
+        "Bread - Transcript\nAttendees\nAnn Lee, Bo\nTranscript\n"
+        "Ann Lee: Is it fresh?\nBo: Yes: rye.\n\nAnn Lee: Good.\n"
+    )
+    SUBTITLES = (
+        "0:00:05.120,0:00:08.120\nAnn Lee: Is it\nfresh?\n\n0:00:09.000,0:00:10.500\nBo: Yes: rye.\n\n"
+        "0:00:15.000,0:00:18.000\nAnn Lee: Good.\n"
+    )
+
+    @pytest.mark.parametrize("text", [TIMES, PEOPLE, SUBTITLES, TIMES.replace("\n", "\r\n")])
+    def test_are_one_dialogue(self, tmp_path: Path, text: str) -> None:
+        assert transcript(written(tmp_path / "t.txt", text)) == ([self.TURNS], [])
+
+    def test_count_what_nobody_said(self, tmp_path: Path) -> None:
+        options = LoadOptions()
+        list(get_loader("transcript").read([written(tmp_path / "t.txt", self.TIMES)], options))
+        assert options.notices.lines() == [
+            "2 lines above the first turn left out",
+            "2 headings left out",
+            "2 program lines left out",
+        ]
+
+    def test_are_not_transcripts_with_a_title_only(self, tmp_path: Path) -> None:
+        text = "Transcript\n\nAnn: Hi.\nBo: Ho.\n\nAnn: Is it late?\nBo: No.\n"
+        talks, _ = transcript(written(tmp_path / "t.txt", text))
+        assert len(talks) == 2
+
+
+class TestTranscriptsWithNamesAboveTheTexts:
+    TURNS: ClassVar = [("Ann Lee", "Is it fresh?"), ("Bo", "Yes. Bye"), ("Ann Lee", "Good."), ("Bo", "Ok.")]
+    NAMES = "Ann Lee\nIs it fresh?\n\nBo\nYes.\n\nBye\n\nAnn Lee\nGood.\n\nBo\nOk.\n"
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            NAMES.replace("\n\nBye", "\nBye"),
+            "Ann Lee (00:05):\nIs it fresh?\n\nBo (00:07):\nYes.\n\nBye\n\nAnn Lee (00:09):\nGood.\n\n"
+            "Bo (1:00:11):\nOk.\n",
+            "[00:05] Ann Lee\nIs it fresh?\n[00:07] Bo:\nYes.\nBye\n[00:09] Ann Lee\nGood.\n"
+            "[00:11] Bo\nOk.\n",
+        ],
+    )
+    def test_are_one_dialogue(self, tmp_path: Path, text: str) -> None:
+        assert transcript(written(tmp_path / "t.txt", text)) == ([self.TURNS], [])
+
+    MARKED = "**Ann Lee:**\nIs it fresh?\n\n**Bo:**\n\nYes.\n\nBye\n\n**Ann Lee:**\nGood.\n\n**Bo:**\nOk.\n"
+
+    @pytest.mark.parametrize(
+        "text", [MARKED, MARKED.replace("**", ""), re.sub(r"\*\*(.*):\*\*", r"## \1", MARKED)]
+    )
+    def test_may_be_marked_and_have_paragraphs(self, tmp_path: Path, text: str) -> None:
+        assert transcript(written(tmp_path / "t.txt", text)) == ([self.TURNS], [])
+
+    @pytest.mark.parametrize("head", ["{}:", "**{}:**", "{} (00:05):"])
+    def test_are_several_dialogues_if_blank_lines_separate_dialogues(self, tmp_path: Path, head: str) -> None:
+        names = [head.format(name) for name in ("Ann", "Bo")]
+        talk = f"{names[0]}\nHi.\n{names[1]}\nHo.\n"
+        talks, _ = transcript(written(tmp_path / "t.txt", f"{talk}\n{talk}\n{talk}"))
+        assert talks == [[("Ann", "Hi."), ("Bo", "Ho.")]] * 3
+
+    def test_may_be_copied_from_the_windows_of_slack_and_teams(self, tmp_path: Path) -> None:
+        slack = "Ann Lee  9:01 AM\nIs it fresh?\nBo  9:02 AM\nYes.\n9:03\nBye\n" + (
+            "Ann Lee  9:05 AM\nGood.\nBo  9:06 AM\nOk.\n"
+        )
+        teams = "[14/11/2025 09:01] Ann Lee\nIs it fresh?\n\n[14/11/2025 09:02] Bo\nYes.\n\nBye\n\n" + (
+            "[14/11/2025 09:03] Ann Lee\nGood.\n\n[14/11/2025 09:04] Bo\nOk.\n"
+        )
+        for text in (slack, teams):
+            assert transcript(written(tmp_path / "t.txt", text)) == ([self.TURNS], [])
+
+    def test_may_have_paragraphs_after_the_beginning(self, tmp_path: Path) -> None:
+        begin = "Ann Lee\nHi.\n\nBo\nHo.\n\n" * 4_000
+        talks, _ = transcript(written(tmp_path / "t.txt", begin + self.NAMES))
+        assert talks[0][-4:] == self.TURNS
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "[00:05] Yes\n[00:07] Okay\n[00:08] Good\n",
+            "Roses Are Red\nand violets blue\n\nSugar\nis sweet\n\nAnd So\nare you\n\nRoses\nare red\n",
+        ],
+    )
+    def test_are_not_texts_without_names(self, tmp_path: Path, text: str) -> None:
+        with pytest.raises(InputError, match="does not begin with a name"):
+            transcript(written(tmp_path / "t.txt", text))
+
+
+class TestTimesBeforeNames:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "[0.0s] Ann: Hi.\n[72.5s] Bo: Yes: no.\n",
+            "( 12s ) Ann: Hi.\n( 1m 5s ) Bo: Yes: no.\n",
+            "0:00 Ann: Hi.\n62:05 Bo: Yes: no.\n",
+            "2025-11-14 09:01:12 | Ann | Hi.\n2025-11-14 09:02 | Bo | Yes: no.\n",
+            "*** Ann joined the chat ***\n[09:00] Ann: Hi.\n*** Bo has left ***\n[09:01] Bo: Yes: no.\n",
+        ],
+    )
+    def test_may_be_offsets_or_columns(self, tmp_path: Path, text: str) -> None:
+        assert transcript(written(tmp_path / "t.txt", text)) == ([[("Ann", "Hi."), ("Bo", "Yes: no.")]], [])
+
+    def test_a_header_of_one_line_is_no_turn(self, tmp_path: Path) -> None:
+        text = "Conversation started on: Friday, November 14, 2025\n---\nAnn: Hi.\nBo: Ho.\n"
+        talks, lines = transcript(written(tmp_path / "t.txt", text))
+        assert talks == [[("Ann", "Hi."), ("Bo", "Ho.")]] and "look like a header" in lines[0]
+
+
+class TestTranscriptsInCellsOfOtherPrograms:
+    TURNS: ClassVar = [("Kim N", "Hello. How are you?"), ("Ann", "It's late."), ("Kim N", "Yes.")]
+    SALESFORCE = (
+        '<p align="center">Chat Started: Friday, November 14, 2025, 09:02:11 (+0000)</p>'
+        '<p align="center">Agent Kim N</p>( 12s ) Kim N: Hello. How are you?<br>'
+        "( 1m 5s ) Ann: It&#39;s late.<br>( 1h 2m 3s ) Kim N: Yes.<br>"
+    )
+    COPILOT = "Kim N says: Hello. How are you?;Ann says: It's late.;Kim N says: Yes.;"
+    CLOCKS = "Kim N (10:22): Hello. How are you?\nAnn (10:23): It's late.\nKim N (10:25): Yes."
+
+    @pytest.mark.parametrize("text", [SALESFORCE, COPILOT, CLOCKS])
+    @pytest.mark.parametrize("column", ["Body", "ChatTranscript"])
+    @pytest.mark.parametrize("suffix", ["csv", "json"])
+    def test_are_split_into_turns(self, tmp_path: Path, text: str, column: str, suffix: str) -> None:
+        rows = pd.DataFrame({"Id": ["c1", "c2"], "Name": ["0001", "0002"], column: [text, text]})
+        file = tmp_path / f"t.{suffix}"
+        rows.to_csv(file, index=False) if suffix == "csv" else rows.to_json(file, orient="records")
+        assert said(file) == {"c1": self.TURNS, "c2": self.TURNS}
+        assert ("4 system lines left out" in notices_of(file)) == (text == self.SALESFORCE)
+
+    def test_are_not_texts_that_mention_html(self, tmp_path: Path) -> None:
+        talk = "Ann: Is it <br> or <br/>?\nBo: The first: <br>\nAnn: Good.\nBo: Ok."
+        rows = [{"id": at, "transcript": talk} for at in (1, 2)]
+        file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
+        assert said(file)["1"][0] == ("Ann", "Is it <br> or <br/>?")
+
+    def test_of_the_bot_framework_are_its_messages(self, tmp_path: Path) -> None:
+        activities = [
+            {"type": "trace", "from": {"id": "b", "role": 0}, "timestamp": 1763110860},
+            {"type": "message", "from": {"id": "u", "role": 1}, "timestamp": 1763110861, "text": "Hi."},
+            {"type": "message", "from": {"id": "b", "role": 0}, "timestamp": 1763110862, "text": "Hello."},
+        ]
+        cells = json.dumps({"activities": activities})
+        rows = pd.DataFrame({"conversationtranscriptid": ["c1", "c2"], "content": [cells, cells]})
+        rows.to_csv(tmp_path / "t.csv", index=False)
+        assert said(tmp_path / "t.csv") == {id: [("user", "Hi."), ("bot", "Hello.")] for id in ("c1", "c2")}
+        assert "2 service messages left out" in notices_of(tmp_path / "t.csv")
+
+
+class TestMessagesOfOtherPrograms:
+    @pytest.mark.parametrize(
+        ("messages", "notices"),
+        [
+            (
+                [
+                    {"sender": {"t": "v", "n": "Ann", "id": "1"}, "type": "msg", "msg": "Hi."},
+                    {"sender": {"t": "s"}, "type": "sys", "msg": "Bo joined the conversation"},
+                    {"sender": {"t": "a", "n": "Bo", "id": "2"}, "type": "msg", "msg": "Hello."},
+                ],
+                {"1 service message left out"},
+            ),
+            (
+                [
+                    {"msg": "ann", "ts": 1763110860000, "t": "uj", "u": {"_id": "1", "name": "Ann"}},
+                    {"msg": "Hi.", "ts": 1763110861000, "u": {"_id": "1", "name": "Ann"}},
+                    {"msg": "Hello.", "ts": 1763110862000, "u": {"_id": "2", "name": "Bo"}},
+                ],
+                {"1 service message left out"},
+            ),
+            (
+                [
+                    {"sender_id": 1, "sender_full_name": "Ann", "content": "Hi."},
+                    {"sender_id": 2, "sender_full_name": "Bo", "content": "Hello."},
+                ],
+                set[str](),
+            ),
+            (
+                [
+                    {
+                        "ParticipantId": "1",
+                        "DisplayName": "Ann",
+                        "ParticipantRole": "CUSTOMER",
+                        "Content": "Hi.",
+                    },
+                    {
+                        "ParticipantId": "2",
+                        "DisplayName": "S",
+                        "ParticipantRole": "SYSTEM",
+                        "Content": "Wait.",
+                    },
+                    {
+                        "ParticipantId": "3",
+                        "DisplayName": "Bo",
+                        "ParticipantRole": "AGENT",
+                        "Content": "Hello.",
+                    },
+                ],
+                {"1 service message left out"},
+            ),
+            (
+                [
+                    {"from": "Ann", "messagetype": "RichText", "content": "Hi."},
+                    {"from": "Bo", "messagetype": "Event/Call", "content": "<partlist/>"},
+                    {
+                        "from": "Bo",
+                        "messagetype": "RichText/UriObject",
+                        "content": "<URIObject>x</URIObject>",
+                    },
+                    {"from": "Bo", "messagetype": "RichText", "content": "Hello."},
+                ],
+                {"1 service message left out", "1 media placeholder left out"},
+            ),
+            (
+                [
+                    {
+                        "message_type": 0,
+                        "content_type": "text",
+                        "private": False,
+                        "content": "Hi.",
+                        "sender": "Ann",
+                    },
+                    {"message_type": 2, "content_type": "text", "private": False, "content": "Bo joined"},
+                    {
+                        "message_type": 1,
+                        "content_type": "text",
+                        "private": False,
+                        "content": "Hello.",
+                        "sender": "Bo",
+                    },
+                ],
+                {"1 service message left out"},
+            ),
+            (
+                [
+                    {"type": "incoming", "sourceName": "Ann", "body": "Hi.", "sent_at": 1763110860000},
+                    {"type": "call-history", "body": "", "sent_at": 1763110861000},
+                    {"type": "outgoing", "sourceName": "Bo", "body": "Hello.", "sent_at": 1763110862000},
+                ],
+                {"1 service message left out"},
+            ),
+        ],
+    )
+    def test_have_names_and_no_lines_of_the_program(
+        self, tmp_path: Path, messages: list[dict[str, Any]], notices: set[str]
+    ) -> None:
+        file = written(tmp_path / "t.json", json.dumps([{"id": "c", "messages": messages}]))
+        assert said(file) == {"c": [("Ann", "Hi."), ("Bo", "Hello.")]}
+        assert set(notices_of(file)) == notices
+
+    def test_of_matrix_are_texts_with_their_last_edit(self, tmp_path: Path) -> None:
+        def event(id: str, kind: str, **content: Any) -> dict[str, Any]:
+            sender = "@ann:x.org" if id in ("1", "5") else "@bo:x.org"
+            return {"event_id": id, "type": kind, "sender": sender, "content": content}
+
+        text = {"msgtype": "m.text"}
+        edit = {
+            "m.new_content": {"body": "Hello, Ann."},
+            "m.relates_to": {"rel_type": "m.replace", "event_id": "2"},
+        }
+        events = [
+            event("0", "m.room.member", displayname="Bo"),
+            event("1", "m.room.message", **text, body="Hi."),
+            event("2", "m.room.message", **text, body="Hello, Anne."),
+            event("3", "m.room.message", msgtype="m.image", body="bread.jpg"),
+            event("4", "m.room.message", **text, body="* Hello, Ann.", **edit),
+            event("5", "m.room.message", **text, body="> <@bo:x.org> Hello, Anne.\n\nGood.\n> <@7>"),
+            event("6", "m.reaction"),
+            event("7", "m.room.message"),
+        ]
+        file = written(tmp_path / "t.json", json.dumps({"room_name": "Bread", "messages": events}))
+        turns = [("@ann:x.org", "Hi."), ("Bo", "Hello, Ann."), ("@ann:x.org", "Good.\n> <@7>")]
+        assert said(file) == {"0": turns}
+        assert set(notices_of(file)) == {
+            "1 service message left out",
+            "1 media placeholder left out",
+            "1 edit left out",
+            "1 quotation left out",
+            "1 reaction left out",
+            "1 deleted message left out",
+        }
+
+    def test_of_dialogflow_are_requests_and_responses(self, tmp_path: Path) -> None:
+        answer = {
+            "queryResult": {"responseMessages": [{"text": {"text": ["Hello."]}}, {"payload": {"x": 1}}]}
+        }
+        talk = {
+            "name": "projects/p/conversations/c7",
+            "interactions": [
+                {"request": {"queryInput": {"text": {"text": "Hi."}}}, "response": answer},
+                {"request": {"queryInput": {"event": {"event": "x"}}}, "response": {}},
+            ],
+        }
+        file = written(tmp_path / "t.json", json.dumps(talk))
+        assert said(file) == {"c7": [("user", "Hi."), ("bot", "Hello.")]}
+        assert notices_of(file) == ["2 service messages left out"]
+
+    def test_of_lex_are_what_user_and_bot_said(self, tmp_path: Path) -> None:
+        rows = [
+            {"sessionId": f"s{at % 2}", "inputTranscript": f"U{at}.", "messages": [{"content": f"B{at}."}]}
+            for at in range(4)
+        ]
+        file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
+        assert said(file) == {
+            f"s{at}": [(who, f"{who[0].upper()}{n}.") for n in (at, at + 2) for who in ("user", "bot")]
+            for at in (0, 1)
+        }
+
+    def test_of_sillytavern_are_one_dialogue(self, tmp_path: Path) -> None:
+        rows = [
+            {"user_name": "Ann", "character_name": "Bo", "chat_metadata": {}},
+            {"name": "Bo", "is_user": False, "is_system": False, "mes": "Hi.", "swipes": ["Hi.", "Ho."]},
+            {"name": "S", "is_user": False, "is_system": True, "mes": "Checkpoint."},
+            {"name": "Ann", "is_user": True, "is_system": False, "mes": "Hello."},
+        ]
+        file = written(tmp_path / "t.jsonl", "\n".join(map(json.dumps, rows)))
+        assert said(file) == {"0": [("Bo", "Hi."), ("Ann", "Hello.")]}
+        assert notices_of(file) == ["1 service message left out"]
+        broken = written(tmp_path / "u.jsonl", "\n".join([*map(json.dumps, rows), '{"name": "Bo"']))
+        with pytest.raises(InputError, match="the chat has an unreadable message"):
+            load(broken)
+
+
+class TestOwnMessages:
+    @pytest.mark.parametrize(
+        ("columns", "rows", "speakers"),
+        [
+            ("handle,is_from_me", ["Bo,1", "Bo,0"], ["Me", "Bo"]),
+            ("is_from_me", ["1", "0"], ["Me", "Other"]),
+            ("Type,Sender Name", ["Outgoing,", "Incoming,Bo"], ["Me", "Bo"]),
+            ("sender,is_from_me", ["Ann,1", "Bo,0"], ["Ann", "Bo"]),
+            ("direction", ["outgoing", "incoming"], ["outgoing", "incoming"]),
+        ],
+    )
+    def test_are_of_the_owner_and_not_of_the_other_person(
+        self, tmp_path: Path, columns: str, rows: list[str], speakers: list[str]
+    ) -> None:
+        lines = "".join(f"7,{row},Text.\n" for row in rows)
+        file = written(tmp_path / "t.csv", f"chat_id,{columns},text\n{lines}")
+        assert said(file) == {"7": [(name, "Text.") for name in speakers]}
+
+    def test_are_counted(self, tmp_path: Path) -> None:
+        file = written(tmp_path / "t.csv", "chat_id,handle,is_from_me,text\n7,Bo,1,Hi.\n7,Bo,0,Ho.\n")
+        assert notices_of(file) == ["1 turn with the speaker 'Me', as 'is_from_me' says"]
+        assert said(file, map={"speaker": "handle"}) == {"7": [("Bo", "Hi."), ("Bo", "Ho.")]}
+
+
+def chat(path: Path, loader: str) -> tuple[list[tuple[str, str]], set[str], list[str]]:
+    """Return the turns of a chat, the notices and the refused items."""
+    options = LoadOptions()
+    records = list(get_loader(loader).read([path], options))
+    turns = [(one.speaker, one.text) for r in records if isinstance(r, Dialogue) for one in r.utterances]
+    return turns, {line for line in options.notices.lines() if "dates are" not in line}, refused(records)
+
+
+class TestChatsOfOtherPrograms:
+    TURNS: ClassVar = [("Ann", "Is it fresh?"), ("Bo", "Yes!\nI'll come: at ten."), ("Ann", "Good.")]
+    KAKAO = """Bo 님과 카카오톡 대화
+저장한 날짜 : 2025년 11월 16일 오전 10:00
+
+
+2025년 11월 14일 오전 9:01
+2025년 11월 14일 오전 9:01, Ann : Is it fresh?
+2025년 11월 14일 오후 12:02, Bo : 사진
+2025년 11월 14일 오후 12:02, Bo : Yes!
+I'll come: at ten.
+2025년 11월 14일 오후 12:03, Cid님이 나갔습니다.
+2025년 11월 14일 금요일
+2025년 11월 14일 오후 12:04, Ann : Good.
+"""
+    KAKAO_EN = """KakaoTalk Chats with Bo
+Date Saved : Nov 16, 2025 10:00
+
+
+Friday, November 14, 2025
+Nov 14, 2025 9:01 AM, Ann : Is it fresh?
+Nov 14, 2025 12:02 PM, Bo : Photo
+Nov 14, 2025 12:02 PM, Bo : Yes!
+I'll come: at ten.
+Nov 14, 2025 12:03 PM, Cid left.
+Nov 14, 2025 12:04 PM, Ann : Good.
+"""
+    KAKAO_PC = """Bo 님과 카카오톡 대화
+저장한 날짜 : 2025-11-16 10:00:00
+
+--------------- 2025년 11월 14일 금요일 ---------------
+[Ann] [오전 9:01] Is it fresh?
+[Bo] [오후 12:02] 사진
+[Bo] [오후 12:02] Yes!
+I'll come: at ten.
+Cid님이 나갔습니다.
+[Ann] [오후 12:04] Good.
+"""
+    VIBER = """[ 14 November 2025 9:01 AM ] \u2068Ann\u2069: Is it fresh?
+[ 14 November 2025 12:02 PM ] \u2068Bo\u2069: Yes!
+I'll come: at ten.
+[ 14 November 2025 12:04 PM ] \u2068Ann\u2069: Good.
+"""
+    SIGNAL = """[2025-11-14 09:01] Ann: Is it fresh?
+[2025-11-14 12:02] Bo: Yes!![x.jpg](media/x.jpg)
+I'll come: at ten.
+(- Ann: 👍 -)
+[2025-11-14 12:03] Bo: ![x.jpg](media/x.jpg)
+[2025-11-14 12:04] Ann:
+>
+> Yes!
+>
+Good.
+"""
+
+    IMESSAGE = """Nov 14, 2025  9:01:12 AM (Read by them after 2 minutes)
+Ann
+Is it fresh?
+
+    Nov 14, 2025 12:02:00 PM
+    Bo
+    Yes!
+
+Nov 14, 2025 12:00:00 PM You named the conversation Bread
+
+Nov 14, 2025 12:02:00 PM
+Bo
+This message responded to an earlier message.
+Yes!
+I'll come: at ten.
+/Users/ann/Library/Messages/Attachments/ab/a file.heic
+Tapbacks:
+Loved by Ann
+
+Nov 14, 2025 12:04:00 PM
+Ann
+Good.
+"""
+
+    @pytest.mark.parametrize(
+        ("text", "loader", "notices"),
+        [
+            (
+                IMESSAGE,
+                "whatsapp",
+                {
+                    "1 system line left out",
+                    "1 program line left out",
+                    "1 media placeholder left out",
+                    "1 reaction left out",
+                    "3 lines of an answer that the file contains twice left out",
+                },
+            ),
+            (KAKAO, "whatsapp", {"5 system lines left out", "1 media placeholder left out"}),
+            (KAKAO_EN, "whatsapp", {"4 system lines left out", "1 media placeholder left out"}),
+            (
+                KAKAO_PC.replace("\n", "\r\n"),
+                "line",
+                {"3 system lines left out", "1 media placeholder left out"},
+            ),
+            (
+                KAKAO_PC.replace("2025년 11월 14일 금요일", "Friday, November 14, 2025")
+                .replace("오전 9:01", "9:01 AM")
+                .replace("사진", "Photo"),
+                "line",
+                {"3 system lines left out", "1 media placeholder left out"},
+            ),
+            (VIBER, "whatsapp", set[str]()),
+            (
+                SIGNAL,
+                "whatsapp",
+                {"2 media placeholders left out", "1 quotation left out", "1 reaction left out"},
+            ),
+        ],
+    )
+    def test_are_read_without_lines_of_the_program(
+        self, tmp_path: Path, text: str, loader: str, notices: set[str]
+    ) -> None:
+        assert chat(written(tmp_path / "t.txt", text), loader) == (self.TURNS, notices, [])
+
+    @pytest.mark.parametrize(
+        ("text", "loader"),
+        [
+            (KAKAO, "whatsapp"),
+            (KAKAO_EN, "whatsapp"),
+            (KAKAO_PC, "line"),
+            (VIBER, "whatsapp"),
+            (IMESSAGE, "whatsapp"),
+        ],
+    )
+    def test_are_known_by_their_beginning(self, tmp_path: Path, text: str, loader: str) -> None:
+        with pytest.raises(InputError, match=f"looks like a file for the loader '{loader}'"):
+            transcript(written(tmp_path / "t.txt", text))
+
+    def test_a_date_in_a_message_of_whatsapp_stays_in_it(self, tmp_path: Path) -> None:
+        text = "31/12/2023, 21:04 - Ann: We meet on\nFriday, November 14, 2025\nPhoto\n"
+        turns, _, _ = chat(written(tmp_path / "t.txt", text), "whatsapp")
+        assert turns == [("Ann", "We meet on\nFriday, November 14, 2025\nPhoto")]
+
+
+class TestTheBulkExportOfMattermost:
+    def file(self, folder: Path, *posts: dict[str, Any]) -> Path:
+        def line(post: dict[str, Any]) -> dict[str, Any]:
+            kind = "direct_post" if "channel_members" in post else "post"
+            return {"type": kind, kind: post}
+
+        lines = [{"type": "version", "version": 1}, {"type": "user", "user": {}}, *map(line, posts)]
+        return written(folder / "export.jsonl", "\n".join(map(json.dumps, lines)))
+
+    def post(self, channel: str, user: str, text: str, at: int, **more: Any) -> dict[str, Any]:
+        post = {"team": "t", "channel": channel, "user": user, "message": text}
+        return {**post, "create_at": 1763110860000 + at * 1000, **more}
+
+    def test_is_split_by_channel_thread_and_pause(self, tmp_path: Path) -> None:
+        replies = [self.post("a", "ann", "Good.", 9), self.post("a", "bo", "Yes.", 5)]
+        file = self.file(
+            tmp_path,
+            self.post("a", "ann", "Is it fresh?", 0, replies=replies),
+            self.post("a", "bo", "Who closes?", 20),
+            self.post("b", "cid", "Ten loaves.", 21),
+            self.post("a", "ann", "I do.", 22, delete_at=0, props={}),
+            self.post("", "ann", "Hi.", 23, channel_members=["ann", "bo"]),
+            self.post("a", "ann", "Good morning.", 90_000),
+        )
+        records = list(get_loader("slack").read([file], LoadOptions()))
+        assert {r.id: [one.text for one in r.utterances] for r in records if isinstance(r, Dialogue)} == {
+            "mattermost/all/t-a-thread-1763110860000": ["Is it fresh?", "Yes.", "Good."],
+            "mattermost/all/t-a-2025-11-14T0901": ["Who closes?", "I do."],
+            "mattermost/all/t-a-2025-11-15T1001": ["Good morning."],
+            "mattermost/all/t-b-2025-11-14T0901": ["Ten loaves."],
+            "mattermost/all/direct-ann-bo-2025-11-14T0901": ["Hi."],
+        }
+
+    def test_counts_what_nobody_said(self, tmp_path: Path) -> None:
+        file = self.file(
+            tmp_path,
+            self.post("a", "ann", "ann joined the channel.", 0, type="system_join_channel"),
+            self.post("a", "ann", "Hi.", 1),
+            self.post("a", "bot", "Build failed.", 2, props={"from_webhook": "true"}),
+            self.post("a", "bo", "", 3, attachments=[{"path": "x.jpg"}]),
+            self.post("a", "bo", "No.", 4, delete_at=1763110869000),
+        )
+        turns, notices, _ = chat(file, "slack")
+        assert turns == [("ann", "Hi.")]
+        kinds = ("system line", "bot message", "media placeholder", "deleted message")
+        assert notices == {f"1 {kind} left out" for kind in kinds}
+
+    def test_rejects_the_conversation_of_an_unreadable_line(self, tmp_path: Path) -> None:
+        file = self.file(
+            tmp_path, self.post("a", "ann", "Hi.", 0), {"channel": "a"}, self.post("b", "bo", "Ho.", 1)
+        )
+        turns, _, lines = chat(file, "slack")
+        assert turns == [("bo", "Ho.")]
+        assert any("no 'user'" in line for line in lines)
+
+    def test_is_known_by_its_beginning(self, tmp_path: Path) -> None:
+        file = self.file(tmp_path, self.post("a", "ann", "Hi.", 0))
+        with pytest.raises(InputError, match="looks like a file for the loader 'slack'"):
+            load(file)
+
+
+class TestAdviceAboutOtherShapes:
+    def test_a_table_without_a_header_is_named_so(self, tmp_path: Path) -> None:
+        rows = "14/11/2025,09:01:12 AM,Ann,Hi.\n14/11/2025,09:02:12 AM,Bo,Ho.\n"
+        with pytest.raises(
+            InputError, match="put a line with names such as dialogue,time,speaker,text above"
+        ):
+            load(written(tmp_path / "t.csv", rows))
+        header = "date,time,speaker,text\n"
+        assert said(written(tmp_path / "t.csv", header + rows), map={"dialogue": ""}) == {
+            "0": [("Ann", "Hi."), ("Bo", "Ho.")]
+        }
+
+    def test_a_list_beside_a_text_is_named(self, tmp_path: Path) -> None:
+        segments = [{"speaker": "A", "text": "Hi."}, {"speaker": "B", "text": "Ho."}]
+        file = written(tmp_path / "t.json", json.dumps({"text": "Hi. Ho.", "segments": segments}))
+        with pytest.raises(InputError, match="name it with --map turns=segments"):
+            load(file)
+        assert said(file, map={"turns": "segments"}) == {"0": [("A", "Hi."), ("B", "Ho.")]}
+
+    def test_words_and_signs_of_a_transcript_are_joined(self, tmp_path: Path) -> None:
+        elements = [{"type": "text", "value": "Hi"}, {"type": "punct", "value": "."}]
+        talk = {"monologues": [{"speaker": 0, "elements": elements}, {"speaker": 1, "elements": elements}]}
+        assert said(written(tmp_path / "t.json", json.dumps(talk))) == {"0": [("0", "Hi."), ("1", "Hi.")]}
+
+    def test_names_of_speakers_come_before_their_ids(self, tmp_path: Path) -> None:
+        file = written(
+            tmp_path / "t.csv", "dialogue,speaker_id,speaker_name,text\n1,7,Ann,Hi.\n1,8,Ann,Ho.\n"
+        )
+        assert said(file) == {"1": [("Ann", "Hi."), ("Ann (2)", "Ho.")]}
+
+    def test_emoji_of_teams_are_kept(self, tmp_path: Path) -> None:
+        body = '<p>Yes! <emoji id="smile" alt="🙂" title="Smile"></emoji></p>'
+        talk = [{"from": "Ann", "body": {"contentType": "html", "content": body}} for _ in range(2)]
+        file = written(tmp_path / "t.json", json.dumps([{"id": "c", "messages": talk}]))
+        assert texts(file) == {"c": ["Yes! 🙂", "Yes! 🙂"]}
+
+    def test_photos_in_tables_of_kakaotalk_are_left_out(self, tmp_path: Path) -> None:
+        rows = "2025-11-14 09:01:00,Ann,Hi.\n2025-11-14 09:02:00,Bo,사진\n"
+        file = written(tmp_path / "t.csv", f"Date,User,Message\n{rows}")
+        assert texts(file, map={"dialogue": ""}) == {"0": ["Hi."]}
+        assert "1 media placeholder left out" in notices_of(file, map={"dialogue": ""})

@@ -174,6 +174,23 @@ class TestLimits:
                 writer.complete([ASKED])
         assert "\n" not in str(raised.value)
 
+    @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+    def test_a_redirect_to_another_host_is_not_followed(self, tmp_path: Path, status: int) -> None:
+        with answering(lambda *_: FINE) as (other, received):
+            # "localhost" and "127.0.0.1" are different hosts for this check.
+            moved = f"HTTP/1.1 {status} No\r\nlocation: {other.replace('127.0.0.1', 'localhost')}\r\n"
+            with answering(lambda *_: [f"{moved}content-length: 0\r\n\r\n".encode()]) as (url, _):
+                writer = ServedWriter("m", ServerSettings(url, cache=tmp_path / "c"))
+                with pytest.raises(ModelError, match="a redirect to another host, localhost"):
+                    writer.complete([ASKED])
+        assert not received
+
+    def test_a_redirect_on_the_same_host_is_followed(self, tmp_path: Path) -> None:
+        with answering(lambda *_: FINE) as (other, received):
+            moved = f"HTTP/1.1 308 No\r\nlocation: {other}/new\r\ncontent-length: 0\r\n\r\n"
+            [one], _, _ = ask(tmp_path / "c", lambda *_: [moved.encode()])
+        assert one.text == "It is said." and len(received) == 1
+
     @pytest.mark.parametrize(
         ("content", "told"),
         [

@@ -385,6 +385,18 @@ class TestUnreadResponses:
                 assert other.recv(12) == b"HTTP/1.1 200"
             assert received(outside) < 8_000_000 <= received(inside)
 
+    @pytest.mark.parametrize("body", [b"5\r\nwords_zz\r\n", b"zz\r\n", b"f" * 40])
+    def test_a_malformed_body_after_the_response_ends_the_connection_without_a_traceback(
+        self, address: tuple[str, int], body: bytes, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        head = b"POST /small HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+        with socket.create_connection(address, timeout=20) as connection:
+            connection.sendall(head)
+            assert connection.recv(1000).startswith(b"HTTP/1.1 200")
+            connection.sendall(body)
+            assert received(connection) < 400
+        assert not [record for record in caplog.records if record.exc_info]
+
     def test_requests_that_are_sent_at_once_end_the_connection(self, address: tuple[str, int]) -> None:
         with open_unread(address, "/small", requests=3) as connection:
             assert received(connection) < 400

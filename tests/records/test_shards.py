@@ -6,6 +6,7 @@ import hashlib
 import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -238,6 +239,33 @@ def test_a_device_is_refused_as_a_shard(device: str, tmp_path: Path) -> None:
 def test_a_damaged_header_is_refused(line: bytes, tmp_path: Path) -> None:
     (tmp_path / "out.jsonl.1-of-1").write_bytes(line + b"\n")
     _refused([tmp_path / "out.jsonl.1-of-1"], "not the file of a shard")
+
+
+def test_a_header_with_a_billion_shards_is_refused_at_once(tmp_path: Path) -> None:
+    header, file = Header("7/999999999", "records", {}, ""), tmp_path / "out.jsonl.1"
+    file.write_text(json.dumps(asdict(header)) + "\n")
+    _refused([file], "missing: shard 1/999999999, 2/999999999, 3/999999999 and 999,999,995 more")
+
+
+@pytest.mark.parametrize(
+    ("choice", "item"),
+    [
+        ({"by": "new texts"}, {}),
+        ({"by": "new texts", "most": 1, "more": 2}, {}),
+        *(({"by": "new texts", "most": 1}, item) for item in (None, "x", {}, {"whole": 3, "others": [4]})),
+        ({"by": "sentences", "max_uses": 1, "max_word_share": None}, {"facts": {}}),
+        ({"by": "sentences", "max_uses": 1, "max_word_share": None}, {"facts": {"sentences": [[]]}}),
+    ],
+)
+def test_a_draft_of_another_program_is_refused(tmp_path: Path, choice: dict[str, Any], item: Any) -> None:
+    if isinstance(item, dict) and "facts" in item:
+        item |= {"whole": {"id": "d#1~a.0.0", "response": "Yes."}, "others": []}
+    lines = [asdict(Header("1/1", "drafts", {}, "", choice)), ["d", [item]]]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    end = {"places": 1, "items": 1, "digest": hashlib.sha256(text.encode()).hexdigest()}
+    file = tmp_path / "out.jsonl.1-of-1"
+    file.write_text(text + json.dumps(end) + "\n")
+    _refused([file], "no draft of this version of graphneg")
 
 
 TERMS = st.frozensets(st.sampled_from("abcdef"), max_size=3)

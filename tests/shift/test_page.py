@@ -118,7 +118,7 @@ class TestLayout:
         assert widths == {count: WIDEST * count / FREQUENT for count in (1, 2, 3)}
         rare = replace(around.outgoing_shifts[1], count=1)
         frequent = replace(around.outgoing_shifts[0], count=1000)
-        curves = layout(replace(around, moves_to=(frequent, rare), comes_from=()))
+        curves = layout(replace(around, outgoing_shifts=(frequent, rare), incoming_shifts=()))
         assert [curve.width for curve in curves] == [WIDEST, NARROWEST]
 
     def test_ends_of_curves_do_not_overlap(self, around: Neighbourhood) -> None:

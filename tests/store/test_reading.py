@@ -65,6 +65,19 @@ RUNNING_A_TEXT = [
     "CALL eval('1 = 1')",
 ]
 """Queries that run the text of a string or a parameter, which may be any query."""
+ADMINISTRATION = [
+    "SHOW TRANSACTIONS",
+    "SHOW TRANSACTION YIELD currentQuery",
+    "// SHOW INDEXES\n show /* INDEXES */\u00a0transactions yield *;",
+    "EXPLAIN SHOW TRANSACTIONS",
+    "SHOW CURRENT USER",
+    "SHOW USERS",
+    "SHOW DATABASES",
+    "SHOW DATABASE index",
+    "SHOW HOME DATABASE",
+    "SHOW SETTINGS",
+]
+"""Commands that describe the server or its users, such as the queries that others run."""
 READING = [
     "MATCH (n:Set {create: 'DELETE'}) WHERE n.set = $merge RETURN n.delete AS remove, n.drop",
     "MATCH (n) RETURN n.`SET`, 'CREATE (n)', \"DROP // x\" // DELETE n",
@@ -84,6 +97,11 @@ READING = [
     "call /* x */ `db`.`labels`() YIELD label RETURN label",
     "MATCH (n) WHERE n.text = 'caf\\u00e9' RETURN n.call, {call: n} AS call",
     "SHOW INDEXES",
+    "SHOW ALL INDEXES YIELD name",
+    "SHOW CONSTRAINTS",
+    "SHOW FUNCTIONS",
+    "SHOW PROCEDURES YIELD name",
+    "MATCH (show)-[sleep]->() RETURN show AS shown, sleep.sleep, [show IN [1] | show]",
     "EXPLAIN MATCH (n) RETURN n",
     "// a comment\nPROFILE MATCH (n) RETURN n",
 ]
@@ -246,6 +264,18 @@ def test_a_procedure_that_is_not_known_is_refused_before_the_query_is_sent(
 ) -> None:
     with pytest.raises(OnlyReading, match=r"the procedure .* is not known to read only"):
         embedded.query_read(query, {"q": "RETURN 7 AS x"})
+
+
+@pytest.mark.parametrize("query", ADMINISTRATION)
+def test_readers_do_not_see_each_others_queries(store: Store, query: str) -> None:
+    with pytest.raises(OnlyReading):
+        print(store.query_read(query).records)
+
+
+@pytest.mark.parametrize("call", ["util.sleep(600000)", "apoc . `util`./* x */`Sleep` (600000)"])
+def test_a_query_that_waits_is_refused(embedded: Store, call: str) -> None:
+    with pytest.raises(OnlyReading, match=r"util\.sleep"):
+        embedded.query_read(f"RETURN {call}")
 
 
 def test_the_called_procedures_are_found_and_nothing_else() -> None:

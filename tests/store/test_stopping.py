@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from graphneg.errors import QueryStopped, StoreError
-from graphneg.store import reopening, statements
+from graphneg.store import reopening, statements, stopping
 from graphneg.store.connection import Store
 from graphneg.store.opening import open_store
 from graphneg.store.reopening import ReopenedStore
@@ -45,6 +45,20 @@ def own(server: Embedded) -> Generator[Store]:
 def is_running(store: Store) -> bool:
     """Return whether the server is still running the query `LONG`."""
     return bool(store.read(RUNNING, text=LONG))
+
+
+def ends(store: Store) -> bool:
+    """Wait until the server of a store has ended. Return whether it did."""
+    until = time.monotonic() + 120
+    while not store.has_ended and time.monotonic() < until:
+        time.sleep(0.1)
+    return store.has_ended
+
+
+def expect_stop(store: Store) -> None:
+    """Run a query that no server stops until it is ended."""
+    with pytest.raises(QueryStopped):
+        store.query_read(ONE_EXPRESSION, seconds=1)
 
 
 class TestStopping:
@@ -139,16 +153,27 @@ class TestReopening:
     def test_a_runaway_expression_ends_the_server_of_its_only_user(self, own: Store) -> None:
         with pytest.raises(QueryStopped, match="no answer in 1 s"):
             own.query_read(ONE_EXPRESSION, seconds=1)
-        until = time.monotonic() + 120
-        while not own.has_ended and time.monotonic() < until:
-            time.sleep(0.1)
-        assert own.has_ended
+        assert ends(own)
 
     def test_a_runaway_expression_does_not_end_a_shared_server(self, own: Store, server: Embedded) -> None:
         with server.open() as other:
             own._end_runaway()  # pyright: ignore[reportPrivateUsage]
             assert other.read("RETURN 1 AS one")[0]["one"] == 1
         assert not own.has_ended
+
+    def test_a_runaway_expression_ends_the_server_when_the_last_other_user_leaves(
+        self, own: Store, server: Embedded, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(stopping, "GRACE_SECONDS", 1.0)
+        monkeypatch.setattr(stopping, "RUNAWAY_SECONDS", 1.0)
+        # The thread that queries is a daemon, so that a failure of this test does not block the others.
+        asking = threading.Thread(target=expect_stop, args=[own], daemon=True)
+        with server.open() as other:
+            asking.start()
+            time.sleep(5)
+            assert other.read("RETURN 1 AS one")[0]["one"] == 1 and not own.has_ended
+        asking.join(60)
+        assert not asking.is_alive() and ends(own)
 
     def test_a_store_whose_server_ran_out_of_memory_is_opened_again(
         self, own: Store, server: Embedded

@@ -125,7 +125,7 @@ class OneByOne(Layout):
 
     name = "one by one"
     stop = ("\n",)
-    at_once = 1
+    blanks_per_prompt = 1
     forbidden = ("[",)
 
     def prompt(self, history: Sequence[Turn], masked: MaskedText, filled_answers: Sequence[str]) -> str:
@@ -303,7 +303,7 @@ class Middles(Layout):
 
     name = "middles"
     stop = ("\n",)
-    at_once = 1
+    blanks_per_prompt = 1
 
     tokens: tuple[str, str, str] = _MIDDLE_TOKENS[0]
 

@@ -516,7 +516,7 @@ def shortlist(
         terms: Content words of the context.
         profile: Features that the negative should have.
         sentences: Sentences of the pool to rank.
-        known_keys: Keys of the texts in the context and of its correct responses, from `said_in`.
+        known_keys: Keys of the texts in the context and of its correct responses, from `text_keys_of`.
         conditions: Options of the generator, with the conditions that the sentences must meet.
         usual_words: Words to which replies usually shift from a word of the last turn. A sentence must not
             mention any of these words, unless the context also mentions the word.

@@ -5,7 +5,7 @@ contractions in the form that spaCy expects, and records the original offset of 
 turns spaCy's ``Doc`` into a list of `Word`. `signature` returns the name of the relation between two words,
 such as ``nsubj`` or ``prep_to``. These names are keys in the tables of role counts and in the rules.
 
->>> [piece for _, piece in pieces("It rained. We stayed in.", 14)], tightened("I ’ m in")[0]
+>>> [piece for _, piece in pieces("It rained. We stayed in.", 14)], join_contractions("I ’ m in")[0]
 (['It rained. ', 'We stayed in.'], "I'm in")
 """
 
@@ -344,7 +344,7 @@ def join_contractions(text: str) -> tuple[str, tuple[int, ...] | None]:
     *can't* into *ca* and *n't*. The *n* gets the offset of the apostrophe, because the original text has the
     tokens *can* and *’*.
 
-    >>> tightened("I ’ m in")
+    >>> join_contractions("I ’ m in")
     ("I'm in", (0, 2, 4, 5, 6, 7))
 
     Args:

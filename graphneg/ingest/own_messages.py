@@ -1,0 +1,80 @@
+"""Name the speaker of messages that the owner of a telephone wrote, which some exports mark only in a column.
+
+The columns and their values are listed in ``own_messages.tsv``:
+
+>>> own = {"handle": "Bo", "text": "Hi.", "is_from_me": 1}
+>>> with_own_speaker(own, Fields({}), Notices())
+{'speaker': 'Me', 'handle': 'Bo', 'text': 'Hi.', 'is_from_me': 1}
+"""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
+
+from graphneg.english.words import table_rows
+from graphneg.ingest.fields import Fields, Value, plain_names
+from graphneg.ingest.loader import Notices
+from graphneg.ingest.values import is_yes, speaker_name
+
+_YES = "yes"
+_ME, _OTHER = "Me", "Other"
+"""Names of the owner, and of the other person if no column names them."""
+
+
+class _Mark(NamedTuple):
+    """A row of ``own_messages.tsv``: columns, their values, and columns for the other person."""
+
+    columns: frozenset[str]
+    own: frozenset[str]
+    other: frozenset[str]
+    partner: frozenset[str]
+
+
+def with_own_speaker(cells: Value, fields: Fields, notices: Notices) -> Value:
+    """Return a message with its speaker, if only another column shows that the owner wrote it.
+
+    Args:
+        cells: A table row, or a turn that is a JSON object.
+        fields: Look-up that finds the key for the speaker, and knows whether the user named one.
+        notices: Notices to the user, in which the message is counted.
+
+    Returns:
+        The message. A new key ``speaker`` precedes the columns of the file.
+    """
+    if "speaker" in fields.named_by_user or not (marks := _marks_of(tuple(cells))):
+        return cells
+    speaker = fields.of(cells).get("speaker")
+    name = speaker_name(cells[speaker]) if speaker is not None else None
+    for mark, key in marks:
+        is_partner = speaker is not None and bool(mark.partner & plain_names([speaker]).keys())
+        if _is_own(mark, cells[key]):
+            found = _ME if name is None or is_partner else ""
+        else:
+            found = _OTHER if name is None and _is_other(mark, cells[key]) else ""
+        if found:
+            notices.count("turn", f"with the speaker {found!r}, as {key!r} says")
+            return {"speaker": found, **{one: cell for one, cell in cells.items() if one != "speaker"}}
+    return cells
+
+
+def _is_own(mark: _Mark, value: Any) -> bool:
+    return is_yes(value) if _YES in mark.own else not mark.own.isdisjoint(plain_names([str(value)]))
+
+
+def _is_other(mark: _Mark, value: Any) -> bool:
+    if _YES in mark.own:
+        return value is not None and str(value).strip() != "" and not is_yes(value)
+    return not mark.other.isdisjoint(plain_names([str(value)]))
+
+
+@lru_cache(1000)
+def _marks_of(keys: tuple[str, ...]) -> list[tuple[_Mark, str]]:
+    plain = plain_names(keys)
+    return [(mark, plain[name]) for mark in _marks() for name in sorted(mark.columns & plain.keys())]
+
+
+@cache
+def _marks() -> tuple[_Mark, ...]:
+    rows = table_rows("graphneg.ingest", "own_messages.tsv")
+    return tuple(_Mark(*(frozenset(cell.split()) for cell in (*row, "", "")[:4])) for row in rows)
