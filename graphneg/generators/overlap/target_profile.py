@@ -579,7 +579,7 @@ def shortlist(
             if key in known_keys or key in listed:
                 continue
             mentioned, likest = sentence.terms, conditions.max_response_overlap * len(sentence.terms)
-            # Drop a sentence with a word to which replies usually shift (a word of `usual`), because it may
+            # Drop a sentence with a word to which replies usually shift (a word of `usual_words`), because it may
             # be a correct response. A word of the context does not count, because repeating it does not shift
             # the topic.
             if usual_words and not usual_words.isdisjoint(mentioned - terms.terms):
