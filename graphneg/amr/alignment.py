@@ -137,8 +137,8 @@ class _Alignment:
                 del pending[k]
         while (taken := self._align_best(pending)) is not None:
             del pending[taken]
-            # The loop takes quadratic time. For a very long text, end it early: each remaining node gets its
-            # best free candidate, in written order.
+            # The loop takes quadratic time. For a very long text, end it early: each remaining node, in the
+            # order of the graph, gets its best candidate whose tokens are not aligned yet.
             if len(pending) * len(self.tokens) > 40_000:
                 for k, candidates in pending.items():
                     self._align_best({k: candidates})

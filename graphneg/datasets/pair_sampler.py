@@ -351,8 +351,8 @@ class PairSampler:
             The indices of the drawn negatives, keyed by source, error category or transform. No index occurs
             twice.
         """
-        # A name in the mix may be a source, an error category or a transform. List the negatives that have
-        # the name.
+        # A name in the mix may be a source, an error category or a transform. For each name, list the
+        # negatives that the name selects.
         matching = {
             name: [(slot, item) for slot, item in wrong if name in item.names] for name in self.mix.negatives
         }

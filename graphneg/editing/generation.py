@@ -107,7 +107,7 @@ class _Wave:
 
 
 class _DecodedTurn(NamedTuple):
-    """An edited turn, and the text or the reason that the decoder returned for it."""
+    """An edited turn with the result of the decoder: a text, or the reason why there is no text."""
 
     utterance: EditedUtterance
     decoded: Decoded
@@ -314,7 +314,7 @@ class Negatives(NegativeStream):
         )
 
     def _begin(self, ids: Sequence[str]) -> tuple[_Batch, _Wave]:
-        """Read the dialogues of a batch, and start to plan their edits."""
+        """Read the dialogues of a batch, and run the first planning round."""
         dialogues = read_dialogues(self._store, ids)
         batch = _Batch(ids, dialogues, self._request, self._right_replies(dialogues))
         return batch, self._wave(batch)
@@ -515,7 +515,7 @@ def _verdicts(prover: Prover, graph_cache: GraphCache, plans: Sequence[EditPlan]
 
 
 def _texts(turns: Mapping[int, _DecodedTurn]) -> tuple[dict[int, str], str | None]:
-    """Return decoded texts, keyed by turn number, and the reason why one of them is refused, if any."""
+    """Return decoded texts, keyed by turn number, and why they are refused (None if they are not)."""
     texts = {turn: one.decoded.text or "" for turn, one in turns.items()}
     reason = next((one.decoded.reason for one in turns.values() if one.decoded.text is None), None)
     return texts, reason or _ungrammatical(turns)

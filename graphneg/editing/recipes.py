@@ -341,8 +341,8 @@ def chosen_recipe(recipe: str | Recipe, transforms: Sequence[str], target: Targe
     """
     if target is not None and target not in TARGETS:
         raise InputError(f"unknown target {target!r}; choose one of {', '.join(TARGETS)}")
-    # If the user names both transforms and a target, the recipe uses all sites (places to edit), even sites
-    # that a transform marks for whole dialogues when the target is the response, and the other way round.
+    # Usually, a recipe skips sites (places to edit) that a transform marks for the other target. If the user
+    # names both transforms and a target, use all sites.
     if transforms:
         return recipe_of(transforms, "clashing" if target is None else "any")
     return recipe if isinstance(recipe, Recipe) else get_recipe(recipe)

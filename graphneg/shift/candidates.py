@@ -170,8 +170,8 @@ def posts(shifts: ShiftGraph, replies: Sequence[Reply], reach: CandidateOptions)
     for reply, keywords in zip(replies, salient, strict=True):
         foci: list[Focus] = []
         for text in filter(known.__contains__, keywords):
-            # The perspective of the reply may be among the candidates and is removed in the next statement,
-            # so take one more candidate than needed.
+            # Take one more candidate than needed, because the perspective of the reply may be among the
+            # candidates. It is removed in the next statement.
             ranked = known[text].ranked[: reach.max_candidates + 1]
             candidates = tuple(other for other in ranked if other != reply.perspective)[
                 : reach.max_candidates

@@ -196,7 +196,7 @@ class WindowSampler:
         self._seed = seed
 
     def epoch(self, epoch: int) -> list[WindowExample]:
-        """Return the dialogues to use in an epoch, and set ``shortfall`` to the counts of this epoch.
+        """Return the dialogues to use in an epoch, and count the missing edited versions in ``shortfall``.
 
         Args:
             epoch: The number of the epoch, from 0.

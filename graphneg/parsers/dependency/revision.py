@@ -79,7 +79,7 @@ def revise(draft: GraphDraft, revisers: Sequence[Reviser]) -> GraphDraft:
 
 
 def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
-    """Return copies of the arcs that the models must not remove, keyed by the reason for keeping them."""
+    """Return copies of the arcs that the models must not remove, keyed by a reason such as ``modals``."""
     nodes, spoken = draft.nodes, quoted_words(draft.words)
     times = Counter((arc.head, arc.dep) for arc in draft.arcs if arc.role.startswith("ARG"))
     # In "let's go", the node of "us" (concept "we") is the subject of "go".
@@ -316,6 +316,6 @@ def _load_parts(folder: Traversable) -> tuple[Parts, GroupSums]:
 
 
 def learned_revisers() -> tuple[LearnedReviser, ...]:
-    """Return the reviser of the package in a tuple; the tuple is empty if the package has no model files."""
+    """Return the reviser with the trained models; an empty tuple if the package has no model files."""
     folder = files("graphneg.parsers.dependency").joinpath("data", "learned")
     return (LearnedReviser(folder),) if folder.joinpath("VERSION").is_file() else ()

@@ -100,7 +100,7 @@ def _topmost_sharing_node(state: RuleState, word: Word) -> Word:
 
 def _form(state: RuleState, through: Word, preposition: Word | None, below: Word, copular: bool) -> str:
     """Return a label for the dependency between a word and its governor, such as ``nsubj`` or ``prep_in``."""
-    # An earlier rule may have corrected the parser's dependency relation. Then use the corrected one.
+    # If an earlier rule has corrected the dependency relation of the word, use the corrected relation.
     if through.i in state.relations:
         return state.relations[through.i]
     if preposition is not None:
@@ -308,8 +308,8 @@ def _write_relative(state: RuleState, edge: Dependency, head: int) -> bool:
     if form in {"location", "time"}:
         draft.link(verb, form, head, "relative")
         return True
-    # In "a man who is tall", "who" is the subject of a copula. Role scores for such subjects have the key
-    # `cop_subj`.
+    # In "a man who is tall", "who" is the subject of a copula. The tables list the roles of such subjects
+    # under `cop_subj`.
     if clause.i != kid.i and form in SUBJECTS:
         form = "cop_subj"
     scores = state.lexicon.role_scores(concept, class_of(kid), form, state.words[edge.governor].lemma)
@@ -419,7 +419,7 @@ def _condition(cell: str, facts: dict[str, _Fact]) -> _Condition:
 
 @cache
 def _rules_of(form: str) -> list[tuple[list[_Condition], dict[str, float]]]:
-    """Return the conditions and role weights of each row of ``role_rules.tsv`` for a relation, in order."""
+    """Return the rows of ``role_rules.tsv`` for a relation, each as its conditions and role weights."""
     rules: list[tuple[list[_Condition], dict[str, float]]] = []
     for relations, governor, dependent, roles in rows("role_rules"):
         if any(fnmatchcase(form, name) for name in relations.split(",")):
@@ -494,7 +494,7 @@ def _is_transitive(state: RuleState, edge: Dependency) -> bool:
 
 
 def _usual_roles(state: RuleState, concept: str, form: str, scores: dict[str, float]) -> dict[str, float]:
-    """Remove roles that subjects or objects rarely have, except roles that were seen with the frame."""
+    """Return the scores without roles that are rare for the relation, unless the frame was seen with them."""
     entry = state.lexicon.frames.get(concept)
     shown = entry.seen.get(form, {}) if entry is not None else {}
     seen = {*state.lexicon.roles.get(("F", concept, form), {}), *(f"ARG{role}" for role in shown)}
