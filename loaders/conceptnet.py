@@ -98,7 +98,7 @@ def _words(text: str) -> str:
 
 
 def _edge(relation: str, start: str, end: str, details: str, language: str) -> Opposite:
-    """Convert an edge of ConceptNet into a pair of opposites. Its terms are written like "give_up"."""
+    """Convert an edge of ConceptNet, which has terms such as "give_up", into a pair of opposites."""
     start, end, value = _words(start), _words(end), parse_json(details)
     if not start or not end:
         raise ItemError("a term is empty")

@@ -95,9 +95,10 @@ _IRREGULAR = "not a regular file, so it can't be replaced; name another file"
 
 
 def _is_irregular(path: Path) -> bool:
-    """Return whether a path refers to a pipe, a socket, a device, or a link to no file.
+    """Return whether a path refers to a pipe, a socket, a device or a dangling link.
 
-    A link to a file that does not exist is included, because the link would be replaced without a message.
+    A dangling link is a link to a file that does not exist. Writing to the path would replace the link
+    without a message.
     """
     return path.is_symlink() if not path.exists() else not (path.is_file() or path.is_dir())
 
@@ -411,7 +412,7 @@ class RunNote:
             unfinished.write_text(json_line({**noted, _SEAL: _seal(noted)}), encoding="utf-8")
 
     def remove(self) -> None:
-        """Remove the file if it exists."""
+        """Remove the run note if it exists."""
         self.path.unlink(missing_ok=True)
 
 

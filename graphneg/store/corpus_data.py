@@ -179,7 +179,7 @@ def has_whole_corpus(store: Store) -> bool:
 def require_part(store: Store, part: str) -> None:
     """Raise `InputError` if the store was loaded from a snapshot that lacks a part.
 
-    A run calls this function first, so that it fails at its start.
+    A run that needs the part calls this function at its start, so that it does not fail after hours.
 
     Args:
         store: An open store.

@@ -144,7 +144,7 @@ class Paths:
         if a == b:
             return "=", "=", 0
         up, down, words = self.ancestors(a), self.ancestors(b), self.words
-        # The lowest common ancestor is the first ancestor of a that is also an ancestor of b.
+        # The lowest common ancestor is the first ancestor of word `a` that is also an ancestor of word `b`.
         steps = next((n for n, i in enumerate(up) if i in down), _LONGEST_PATH + 1)
         back = down.index(up[steps]) if steps < len(up) else 0
         if steps + back > _LONGEST_PATH:

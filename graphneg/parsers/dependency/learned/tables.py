@@ -296,7 +296,7 @@ class Model:
         for bag in bags:
             starts.append(len(ids))
             ids.extend([known.get(feature, nothing) for feature in bag])
-            # Add the zero row to every bag, because reduceat cannot sum an empty slice.
+            # Add a row of zeros to every bag, because NumPy's `reduceat` cannot sum an empty bag.
             ids.append(nothing)
         return np.add.reduceat(weights[ids], starts, axis=0)
 

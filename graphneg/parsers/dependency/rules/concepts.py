@@ -205,8 +205,8 @@ def _write_noun(state: RuleState, word: Word) -> None:
 def _write_known(state: RuleState, word: Word, concept: str) -> None:
     """Add the concept that a noun most often had in annotated graphs."""
     lemma = word.lemma
-    # "player" becomes (person :ARG0-of play-01). For "bookseller", the table has only sell-01, so the first
-    # part of the word is added as the object: (person :ARG0-of (sell-01 :ARG1 book)).
+    # "player" becomes (person :ARG0-of play-01). For "bookseller", ``concepts.tsv`` has only sell-01, so the
+    # first part of the word is added as the object: (person :ARG0-of (sell-01 :ARG1 book)).
     tail = next((lemma[k:] for k in range(len(lemma)) if _is_agent(lemma[k:], concept)), None)
     first = "" if tail is None else lemma.removesuffix(tail)
     if tail is not None and (tail == lemma or "NOUN" in readings(first)):

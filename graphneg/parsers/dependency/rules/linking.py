@@ -317,7 +317,7 @@ def _antecedent(state: RuleState, pronoun: Word, named: list[Word]) -> Word | No
 
 
 def _fits(state: RuleState, noun: Word, kind: str) -> bool:
-    """Return whether a pronoun may refer to a noun. Its ``kind`` is ``person``, ``thing`` or ``people``."""
+    """Return whether a pronoun for a ``person``, a ``thing`` or ``people`` (``kind``) may refer to a noun."""
     if kind == "people" or noun.tag == "NNS":
         return kind == "people" and noun.tag == "NNS"
     # Proper nouns (NNP) count as people, because the tags do not distinguish "Ann" from "Rome".
