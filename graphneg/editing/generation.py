@@ -496,7 +496,7 @@ def _verdicts(prover: Prover, graph_cache: GraphCache, plans: Sequence[EditPlan]
     """Look for a proof of the error of each negative in the discourse layer.
 
     A proof is, for example, that the reply contradicts an earlier clause. Negatives are left out if their
-    transforms declare no relation that would be a proof.
+    transforms declare no relation that proves the error.
 
     Returns:
         The verdicts, keyed by the id of the negative.

@@ -45,7 +45,7 @@ _KEY = re.compile(r"[a-z][a-z0-9_]*")
 # Names of properties that graphneg itself sets. Attributes must not overwrite them.
 _RESERVED = {
     *("id", "corpus", "split", "turn", "speaker", "text", "key", "order", "digest", "attributes"),
-    # "shifts" marks dialogues in the shift graph, "pooled" dialogues whose sentences are in the sentence pool.
+    # "shifts" marks dialogues in the shift graph, "pooled" those whose sentences are in the sentence pool.
     *("shifts", "pooled"),
 }
 

@@ -199,7 +199,7 @@ def _acquired(path: Path, file: Path) -> BinaryIO:
         # A lock file begins with a mark that shows that graphneg wrote it. Accept an empty file as well,
         # because another run may have created it and not written the mark yet. Check the size before the
         # mark. If the mark were checked first, the other run could write it between the two checks. Its file
-        # would then be neither empty nor marked.
+        # would then seem to be neither empty nor marked.
         if os.fstat(lock.fileno()).st_size and not _is_marked(lock):
             lock.close()
             raise foreign_file_error(file)

@@ -645,8 +645,8 @@ def _check_content(directory: Path) -> None:
     before = _identity(path)
     database = directory / supervisor.ENGINE / "databases" / supervisor.DATABASE
     difference = damage(directory, database)
-    # If the checksum file has changed since it was read above, another process has started a server, which
-    # changes the database files. In this case, a wrong checksum does not mean that the store is damaged.
+    # If the checksum file has changed during the check, another process has started a server, which changes
+    # the database files. In this case, a wrong checksum does not mean that the store is damaged.
     if difference and before == _identity(path):
         raise StoreError(
             f"{database} is damaged since the store was last closed ({difference}): restore it from a copy "

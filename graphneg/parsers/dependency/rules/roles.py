@@ -198,7 +198,7 @@ def _write_argument(state: RuleState, edge: Dependency, head: int, dep: int) -> 
     """Link a noun to *shirtless*, or an infinitive to a modal, *able* or *used to*.
 
     Returns:
-        False if the dependent is of another kind, so that it was not linked.
+        False if another rule must link the dependent.
     """
     draft, node, infinitive = state.draft, state.draft.nodes[head], edge.form.startswith("xcomp")
     # In "a shirtless man", the man is the ARG0 of the negated have-03, since he has no shirt.
