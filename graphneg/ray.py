@@ -182,7 +182,7 @@ def _connect(address: str) -> None:
         raise _connection_error(address, error) from error
     try:
         ray.init(address=address, **quiet)
-    except Exception as error:  # Versions of Ray raise exceptions of different classes here.
+    except Exception as error:  # The class of the exception depends on the version of Ray.
         raise _connection_error(address, error) from error
 
 

@@ -66,7 +66,7 @@ def grammar_errors(text: str) -> tuple[str, ...]:
 
 
 def new_error(text: str, sources: Iterable[str]) -> str | None:
-    """Return an error of a text that none of its sources contains.
+    """Return the first grammatical error of an edited text that the original texts do not contain.
 
     Args:
         text: Text that was made by an edit.

@@ -574,7 +574,7 @@ def _place(source: Path) -> Path:
 
 
 def _is_free(path: Path) -> bool:
-    """Return whether an index may be written to a path, where there is no file or only an older index."""
+    """Return whether an index may be written to a path: there is no file, or the file is an index."""
     try:
         open_regular(path).close()
     except FileNotFoundError:

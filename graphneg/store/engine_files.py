@@ -242,7 +242,7 @@ def _check_schema(path: Path) -> None:
 
 
 def _maps_numbers(value: Any) -> bool:
-    """Return whether a JSON value is an object such as ``{"24": 74}``, from numbers to numbers."""
+    """Return whether a JSON value is an object whose keys and values are numbers: ``{"24": 74}``."""
     if not isinstance(value, dict):
         return False
     items = cast("dict[str, Any]", value).items()

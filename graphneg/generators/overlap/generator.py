@@ -292,8 +292,8 @@ class OverlapGenerator(Generator):
             given.append(own := self._chosen_candidates(asked))
             if len(own) < per_context:
                 reason = (
-                    # If a shortlist contains sentences, they are suitable, but all of them have already been
-                    # used too often.
+                    # If there is a suitable sentence on a shortlist, candidates are missing because all
+                    # suitable sentences were already used ``max_uses`` times.
                     "used-up" if any(any(True for _ in listed) for listed in asked.lists) else "no-sentence"
                 )
                 self.leave_out(reason, asked.context.id, per_context - len(own))

@@ -91,7 +91,7 @@ class Scenes:
         self._centre = self._mean(self._often, self._often)
 
     def other_scene_filter(self, dialogue: str, texts: Iterable[str], terms: ContextTerms) -> TopicFilter:
-        """Return a filter that accepts only sentences about other scenes than a context.
+        """Return a filter that rejects sentences about the same scene as a context.
 
         Args:
             dialogue: Id of the dialogue to which the context belongs.
