@@ -224,7 +224,7 @@ def _check_versions_of_nodes() -> int:
     for node, answer in zip(nodes, there, strict=True):
         try:
             found = ray.get(answer)
-        except ray.exceptions.TaskUnschedulableError:  # The node failed after Ray had listed it as alive.
+        except ray.exceptions.TaskUnschedulableError:  # The node failed after Ray listed it.
             continue
         except ray.exceptions.RayError as error:
             found = f"no answer ({first_line(error)})"

@@ -217,8 +217,8 @@ def _views(
     """Return the views (groups of pages) for browsing and judging negatives and for exploring the store."""
     graph = opened.enter_context(where.opened()) if where.exists else None
     views: list[View] = []
-    # Without files, show the negatives that were made from the store. The exception is a command with
-    # --judgements: the user then wants to continue a review, not to browse negatives.
+    # If the user names no files, show the negatives that were made from the store. A user who gives the
+    # option --judgements wants to continue a review, so no negatives are shown.
     shown = (
         files or (review.judgements is None and graph is not None and _cached_negatives_of_store(graph)) or ()
     )

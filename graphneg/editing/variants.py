@@ -474,7 +474,7 @@ def describe(graph: AmrGraph, k: int) -> str:
 
 
 def _shown(edited: EditedGraph, edit: Edit, places: Mapping[tuple[str, int], int]) -> tuple[str, str]:
-    """Return descriptions of the edited node (for ``drop``, of its parent) before and after the edit."""
+    """Describe the node that an edit changes, before and after the edit."""
     before, after = edited.before, edited.after
     k = max(edit.position, 0)
     # A dropped node is not in the edited graph, so describe its parent.

@@ -77,7 +77,7 @@ def new_error(text: str, sources: Iterable[str]) -> str | None:
         The name of the first new error, or None if there is none.
     """
     sources = tuple(sources)
-    # An edit changes one or two sentences of a turn. The others need not be checked.
+    # An edit changes one or two sentences of a turn. Check only these sentences.
     unchanged = {sentence for source in sources for sentence in sentences(source)}
     changed = [sentence for sentence in sentences(text) if sentence not in unchanged]
     errors = grammar_errors(" ".join(changed)) if changed else ()

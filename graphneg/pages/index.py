@@ -132,7 +132,7 @@ class ScoreDistribution:
             value: A value of the score. If it is between two of the `thresholds`, it is rounded down.
 
         Returns:
-            The share among the responses that have the score, from 0 to 1.
+            A share from 0 to 1. Responses without the score do not count.
         """
         at = max(0, bisect_right(self.thresholds, value) - 1)
         return self.below[at] / max(1, self.amount)

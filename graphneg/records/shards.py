@@ -161,7 +161,7 @@ def write_batches(writer: ResumableWriter, batches: Iterable[ShardBatch]) -> int
     done: dict[str, int] = {"places": 0, "items": 0, **writer.resumed.notes.get("shard", {})}
     if not writer.resumed.is_complete:
         for batch in batches:
-            # Write one line per place (the sort key of a dialogue), with all items of the dialogue.
+            # Write one line per dialogue: its sort key (``place``) and its items.
             for place, items in groupby(batch.items, itemgetter(0)):
                 given = [item for _, item in items]
                 writer.write_line(_json([place, given]))

@@ -372,7 +372,7 @@ class OverlapGenerator(Generator):
         yield from asked
 
     def _finish(self, contexts: Sequence[Context], given: list[list[Candidate]], seed: int) -> None:
-        """Apply ``second_sentence_rate`` and ``noun_substitution_rate`` to the candidates, in place."""
+        """Add a second sentence to some candidates, and replace a noun in some. Change the lists in place."""
         for part in (self._second, self._substitution):
             if part is not None:
                 part.apply(contexts, given, seed)
