@@ -256,8 +256,8 @@ class Clauses:
         # The meaning of "I do" depends on the question before it, so it cannot be repeated elsewhere.
         if any(view.is_a(head, "answer") and len(view.inside(head)) < 3 for head in heads):
             return None
-        # Two coordinated clauses are not repeated: if one clause is changed, the other clause remains true.
-        # Asides such as "I mean" are not statements.
+        # Do not repeat a sentence with two main clauses, such as "He came and I left": if a transform changes
+        # one clause, the other clause remains true. Asides such as "I mean" are not statements.
         if sum(head in self.main for head in heads) > 1 or any(view.is_a(at, "aside") for at in heads):
             return None
         return (
