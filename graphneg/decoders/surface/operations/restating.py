@@ -16,11 +16,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
+from itertools import pairwise
 
 from graphneg.amr.concept_words import PRONOUNS
 from graphneg.decoders.surface.agreement import agree_with, case_of, follow, head_of, person_of, third_person
 from graphneg.decoders.surface.analysis.phrases import phrase
-from graphneg.decoders.surface.analysis.sentence import SentenceDraft
+from graphneg.decoders.surface.analysis.sentence import SentenceDraft, question_tag
 from graphneg.decoders.surface.analysis.verb_groups import TIME_NOUNS, VerbGroup
 from graphneg.decoders.surface.draft import EDGE, RealisationError, Token
 from graphneg.decoders.surface.inflection import (
@@ -122,10 +123,13 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
     Example:
         "Well, I like it, you know." becomes "I like it."
     """
-    _keep_clause(source, k)
-    _cut_openings(source)
+    keep_text(source, k)
+    cut_openings(source)
+    _cut_opening_phrase(source)
+    _cut_question_tag(source)
+    _keep_main_clause(source, k)
     _cut_reason(source)
-    _cut_asides(source)
+    cut_asides(source)
     tokens = source.tokens
     words = [token for token in tokens if token.tag not in ("EN", "PU", "QT")]
     groups = [group for group in source.parse_verbs() if group.is_main]
@@ -143,21 +147,9 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
     hedge = next(hedges, EDGE)
     last = words[-1] if words else EDGE
     pointers = words_of("pointers") | (words_of("last-pointers") & {last.lower})
-    # Find a word such as *that* in "I like that". It refers to something that the sentence does not name, so
-    # the sentence cannot be understood elsewhere.
-    pointer = next(
-        (
-            token
-            for index, token in enumerate(tokens)
-            if token.lower in pointers
-            or (
-                token.lower in word_class("definite-determiners") - {"the"}
-                and token.tag in ("DT", "PN", "PRO", "PRS")
-                and tokens.get(index + 1).tag not in _IN_PHRASE
-            )
-        ),
-        EDGE,
-    )
+    # Find a word such as *so* in "I think so". It stands for another sentence. *That* in "I like that" is
+    # clear in the next turn, and the transforms repeat such a sentence only there.
+    pointer = next((token for token in tokens if token.lower in pointers), EDGE)
     apply_rules(
         source,
         "claim",
@@ -180,7 +172,7 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
         # is not clear which clause is denied.
         parts=any(
             (
-                token.lower in word_class("clause-openings")
+                token.lower in word_class("clause-openings") - words_of("later-clauses")
                 and token.tag in ("SC", "WP", "CC")
                 # "since" opens a clause in "since you left", but not in "since Friday", where no verb
                 # follows.
@@ -198,12 +190,14 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
         # Some texts end a sentence after a title: "I'd like to speak to Mr . Chen ."
         or last.lower in TITLES
         or last.lower in word_class("indefinite-articles") | {"the"}
+        # "I want to change some U . S . dollars": a text with spaces ends the sentence after each letter.
+        or (len(last.text) == 1 and last.capital and last.text != "I")
         or (last.expanded in DO | HAVE and len(words) < 4),
         # "must be" and "must have" express a conclusion ("She must be tired"), but "must go" does not.
         modal=group.verb.text if group is not None else "",
         concludes=group is not None
         and group.verb.lower in ("must", "should", "ought")
-        and (tokens[group.main].is_be or group.second.expanded in HAVE),
+        and (any(tokens[index].is_be for index in group.chain) or group.second.expanded in HAVE),
         # "I haven't seen you for ages" has no affirmative counterpart.
         lasting=group is not None
         and bool(group.negations)
@@ -296,7 +290,7 @@ def _is_last_verb(source: SentenceDraft, comma: int) -> bool:
     return bool(groups) and all(group.main < comma for group in groups)
 
 
-def _keep_clause(source: SentenceDraft, k: int) -> None:
+def keep_text(source: SentenceDraft, k: int) -> None:
     """Keep only the words of the sentence that contains the words of a clause.
 
     Raises:
@@ -320,6 +314,82 @@ def _keep_clause(source: SentenceDraft, k: int) -> None:
     source.tokens[:] = source.tokens[start:end]
     for token in [token for token in source.tokens if token.lower in words_of("left-out")]:
         source.tokens.remove(token)
+    # "Actually, I like it." begins with the comma now.
+    source.cut(0, source.tokens.run_end(0, ("PU", "EN")))
+
+
+def _cut_opening_phrase(source: SentenceDraft) -> None:
+    """Remove a phrase without a verb before the subject: "By the way, I like it" -> "I like it".
+
+    A place or time is removed, too: "At school, I like it" -> "I like it".
+    """
+    tokens = source.tokens
+    comma = next((index for index, token in enumerate(tokens) if token.text == ","), 0)
+    opening = tokens[:comma]
+    group = next((group for group in source.parse_verbs() if group.is_main), None)
+    if group is None or group.subject is None or group.inverted or group.subject[0] != comma + 1:
+        return
+    fixed = "_".join(token.lower for token in opening) in words_of("opening-phrases")
+    # "In my car" is a phrase, but "in Rome, Paris" may begin a list.
+    phrase_of = opening[:1] and opening[0].tag in ("IN", "TO") and not source.inside_list(comma)
+    changed = words_of("hedges") | word_class("negative-words") | word_class("clause-openings")
+    plain = all(token.tag not in (*VERBS, "MD", "AX", "WP", "NEG") for token in opening)
+    if comma and (fixed or (phrase_of and plain and all(token.lower not in changed for token in opening))):
+        source.cut(0, comma + 1)
+
+
+def _cut_question_tag(source: SentenceDraft) -> None:
+    """Remove a question tag: "It's cold, isn't it?" and "It's cold, right?" -> "It's cold."."""
+    tokens = source.tokens
+    group = next((group for group in source.parse_verbs() if group.is_main), None)
+    end = tokens.run_start(len(tokens), ("EN",))
+    if group is None or group.inverted or not tokens.get(end).text.startswith("?"):
+        return
+    comma = next((index for index in range(end - 1, 0, -1) if tokens[index].text == ","), 0)
+    words = tokens[comma + 1 : end]
+    if not comma or group.main >= comma or not words:
+        return
+    if question_tag(source, group) is not None or all(token.lower in words_of("tags") for token in words):
+        source.cut(comma, len(tokens))
+
+
+def _keep_main_clause(source: SentenceDraft, k: int) -> None:
+    """Keep only the main clause that a node heads: "I'm tired, but I have to go" -> "I have to go".
+
+    The other clauses stay if they express nodes below ``k``, too.
+    """
+    tokens = source.tokens
+    groups = [group for group in source.parse_verbs() if group.is_main and group.kind == "finite"]
+    starts = [
+        group.start
+        for group in groups[1:]
+        if group.subject is not None
+        and not group.inverted
+        and tokens.get(group.start - 1).lower in words_of("between-clauses")
+    ]
+    if not starts:
+        return
+    own = source.indices(k)[:1]
+    bounds = [0, *starts, tokens.run_start(len(tokens), ("EN",))]
+    spans = pairwise(bounds)
+    kept = next(((start, end) for start, end in spans if own and start <= own[0] < end), None)
+    if kept is None:
+        return
+    outside = [
+        inner
+        for inner in range(k, source.node(k).subtree_last + 1)
+        if source.node(inner).concept not in PRONOUNS
+        for index in source.indices(inner)[:1]
+        if not kept[0] <= index < kept[1]
+    ]
+    if outside:
+        return
+    start, end = kept
+    # "I'm tired, but ...": the words between the clauses go, too.
+    while end < bounds[-1] and tokens.get(end - 1).lower in words_of("between-clauses"):
+        end -= 1
+    source.cut(end, bounds[-1])
+    source.cut(0, start)
 
 
 def _cut_reason(source: SentenceDraft) -> None:
@@ -356,7 +426,7 @@ def _wishes() -> dict[str, str]:
     return dict(pair.split(":") for pair in words_of("wishes"))
 
 
-def _cut_openings(source: SentenceDraft) -> None:
+def cut_openings(source: SentenceDraft) -> None:
     """Remove words at the start that belong to the earlier turn: "Well, Tom, I like it" -> "I like it"."""
     tokens = source.tokens
     while len(tokens) > 3:
@@ -370,7 +440,7 @@ def _cut_openings(source: SentenceDraft) -> None:
             return
 
 
-def _cut_asides(source: SentenceDraft) -> None:
+def cut_asides(source: SentenceDraft) -> None:
     """Remove short phrases such as ", you know" and ", Tom" from the end of a sentence to repeat."""
     tokens = source.tokens
     while True:
