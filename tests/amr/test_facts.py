@@ -80,7 +80,9 @@ def test_where_a_sentence_can_be_repeated(penman: str, place: str | None) -> Non
 
 def test_each_of_two_main_clauses_can_be_repeated_alone() -> None:
     # "I'm tired, but she works."
-    found = facts_of("(c / contrast-01 :ARG1 (t / tire-01 :ARG1 (i / i)) :ARG2 (w / work-01 :ARG0 (s / she)))")
+    found = facts_of(
+        "(c / contrast-01 :ARG1 (t / tire-01 :ARG1 (i / i)) :ARG2 (w / work-01 :ARG0 (s / she)))"
+    )
     assert [facts.get("repeatable") for facts in found] == [None, "anywhere", None, "next", None]
 
 

@@ -63,9 +63,9 @@ _IN_PHRASE = NOUNS | {"JJ", "CD", "VBG", "VBN", "RB"}
 _PLACES_AND_TIMES = {"time": "when", "location": "where", "destination": "where"}
 _SOME_TIME = frozenset({"sometime", "later", "soon", "half", "past", "o'clock"})
 _THIRD = frozenset({"he", "she", "it"})
-# Punctuation that shows an interruption or insertion, so that the text cannot be restated as one sentence:
-# "(a joke)", "I like - love - it", "I ...".
-_BROKEN = re.compile(r"[()\[\]{}*/\"“”:;«»…_]|--|\.\.|^[-–—]$")
+BROKEN = re.compile(r"[()\[\]{}*/\"“”:;«»…_]|--|\.\.|^[-–—]$")
+"""Punctuation that shows an interruption or insertion, so that the text cannot be restated as one sentence:
+"(a joke)", "I like - love - it", "I ..."."""
 
 
 @cache
@@ -155,7 +155,7 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
         "claim",
         0,
         asks=any(token.tag == "EN" and token.text[:1] in "?!" and "?" in token.text for token in tokens),
-        marked=any(_BROKEN.search(token.text) for token in tokens)
+        marked=any(BROKEN.search(token.text) for token in tokens)
         or any(token.tag == "EN" for token in tokens[: max(0, len(tokens) - 1)]),
         long=len(words) > MAX_WORDS,
         short=len(words) < MIN_WORDS,
