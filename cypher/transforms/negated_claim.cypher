@@ -40,8 +40,9 @@ UNWIND [n IN nodes WHERE
   (n.node.repeatable IS NOT NULL
     // An opinion is repeated only if it has content: "I think that she loves letters", but not "I agree".
     OR 'thinking' IN n.node.classes AND n.node.main_clause AND n.node.subtree_last - n.position > 2)
-  // Only statements can be contradicted. "Where is it?" and "Sit down!" claim nothing.
-  AND n.node.clause_type = 'statement'
+  // Only statements can be contradicted. "Where is it?" and "Sit down!" claim nothing. The graph of "There is a snowman
+  // over there" has a noun as its top, like that of the fragment "A snowman over there!", which the decoder refuses.
+  AND (n.node.clause_type = 'statement' OR n.node.clause_type = 'fragment' AND n.node.repeatable IS NOT NULL)
   // The node is a main predicate ("know" in "I know that she loves letters"; "tired" and "work" in "I'm tired, but she
   // works"), or the ARG1 of the top: in "I stayed because it rained", the top is cause-01, and its ARG1 is the main
   // clause.

@@ -43,7 +43,7 @@ from graphneg.english.reply_frames import ReplyFrame
 from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import readings, table_rows, unique_rows, word_class
 
-MAX_WORDS = 16
+MAX_WORDS = 18
 """Maximum number of words in a sentence that a reply repeats."""
 MIN_WORDS = 3
 """Minimum number of words. Shorter sentences are answers or formulas: "I know." """
@@ -56,6 +56,8 @@ _WRITTEN_OUT = re.compile(
     r"|i (?:am|have been|will)|(?:you|we|they) are|it is)\b",
     re.IGNORECASE,
 )
+# Tags of the words before which a word that may refer to another sentence is only a degree.
+_AFTER_DEGREES = {"such": ("DT",), "rather": ("JJ", "RB")}
 _EXCHANGED = {"i": "you", "you": "i"}
 # Tags of words that can follow a determiner in its noun phrase.
 _IN_PHRASE = NOUNS | {"JJ", "CD", "VBG", "VBN", "RB"}
@@ -143,13 +145,33 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
         and group.subject[1] <= group.first
     )
     # Words such as *may* show that a sentence is hedged, unless they are names: "I'll come in May".
-    hedges = (token for token in words if token.lower in words_of("hedges") and not _is_name(token))
+    # "I'll come if it rains" asserts something, too, under a condition.
+    hedges = (
+        token
+        for token in words
+        if token.lower in words_of("hedges")
+        and not _is_name(token)
+        and not (
+            token.lower in words_of("conditions")
+            and group is not None
+            and group.main < tokens.index_of(token)
+        )
+    )
     hedge = next(hedges, EDGE)
     last = words[-1] if words else EDGE
     pointers = words_of("pointers") | (words_of("last-pointers") & {last.lower})
     # Find a word such as *so* in "I think so". It stands for another sentence. *That* in "I like that" is
     # clear in the next turn, and the transforms repeat such a sentence only there.
-    pointer = next((token for token in tokens if token.lower in pointers), EDGE)
+    pointer = next(
+        (
+            token
+            for index, token in enumerate(tokens)
+            # "Such a nice day" and "rather cold" refer to nothing.
+            if token.lower in pointers
+            and tokens.get(index + 1).tag not in _AFTER_DEGREES.get(token.lower, ())
+        ),
+        EDGE,
+    )
     apply_rules(
         source,
         "claim",
@@ -204,7 +226,10 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
         and group.verb.expanded in HAVE
         and any(token.lower in ("for", "since") for token in tokens[group.main :]),
         courteous=any(token.lower in word_class("courtesies") for token in words),
-        joined=group is not None and bool(source.conjuncts(group)),
+        # In "I will get up and get ready", both verbs depend on *will*, so both change.
+        joined=group is not None
+        and bool(joined := source.conjuncts(group))
+        and (len(group.chain) == 1 or any(verb.tag != "VB" for verb in joined)),
     )
     assert group is not None
     refuse_idiom(source, group.main)
@@ -297,6 +322,7 @@ def keep_text(source: SentenceDraft, k: int) -> None:
         RealisationError: The words of the clause are in several sentences, or there are none
             (``no-alignment``).
     """
+    _join_titles(source)
     # Ignore pronouns. In "I'm late. I'm sorry.", both "I" are one node, whose first word is in the first
     # sentence even if the clause is the second one.
     indices = [
@@ -316,6 +342,17 @@ def keep_text(source: SentenceDraft, k: int) -> None:
         source.tokens.remove(token)
     # "Actually, I like it." begins with the comma now.
     source.cut(0, source.tokens.run_end(0, ("PU", "EN")))
+
+
+def _join_titles(source: SentenceDraft) -> None:
+    """Join a title to its full stop, which ends no sentence: "I met Mr . Chen ." -> "I met Mr. Chen ."."""
+    tokens = source.tokens
+    for token in [token for token in tokens if token.lower in TITLES]:
+        index = tokens.index_of(token)
+        name = tokens.get(index + 2)
+        if tokens.get(index + 1).text == "." and name.capital and name.tag in NOUNS:
+            source.cut(index + 1, index + 2)
+            token.text, name.sentence_initial, name.original_index = f"{token.text}.", False, -1
 
 
 def _cut_opening_phrase(source: SentenceDraft) -> None:
