@@ -71,6 +71,7 @@ def test_the_type_of_a_clause(penman: str, clause: str) -> None:
         # "That's right." "It's okay." "Here it is."
         ("(r / right-06 :ARG1 (t / that))", None),
         ("(o / okay-04 :ARG1 (i / it))", None),
+        ("(f / fine-02 :ARG1 (t / that) :mod (y / yes))", None),
         ("(b / be-located-at-91 :ARG1 (i / it) :ARG2 (h / here))", None),
     ],
 )

@@ -98,6 +98,36 @@ def test_words_that_fit_only_the_earlier_turn_are_left_out(text: str, expected: 
     assert said((text, TEA[1]), "check", NOT) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "penman", "expected"),
+    [
+        ("Tom is really busy.", "(b / busy-01 :ARG1 (p / person :name (n / name :op1 \"Tom\")))",
+         "So Tom isn't busy?"),
+        ("I met Mr . Chen here .",
+         "(m / meet-02 :ARG0 (i / i) :ARG1 (p / person :name (n / name :op1 \"Chen\")))",
+         "So you didn't meet Mr. Chen here ?"),
+        ("It's such a nice day.", "(d / day :mod (n / nice) :domain (i / it))",
+         "So it's not such a nice day?"),
+        ("It's cold, isn't it?", "(c / cold-01 :ARG1 (i / it))", "So it's not cold?"),
+        ("I'll get up and get ready.",
+         "(a / and :op1 (g / get-up-26 :ARG0 (i / i)) :op2 (g2 / get-03 :ARG1 i :ARG2 (r / ready-01)))",
+         "So you won't get up and get ready?"),
+        ("There is a snowman over there.", "(s / snowman :location (t / there))",
+         "So there is no snowman over there?"),
+        ("I'll come if it rains.", "(c / come-01 :ARG1 (i / i) :condition (r / rain-01))",
+         "So you won't come if it rains?"),
+    ],
+)  # fmt: skip
+def test_more_sentences_that_can_be_repeated(text: str, penman: str, expected: str) -> None:
+    assert said((text, penman), "check", NOT) == expected
+
+
+def test_a_relative_clause_is_not_repeated_alone() -> None:
+    penman = "(a / account :domain (t / this) :ARG1-of (b / be-located-at-91 :ARG2 (d / dollar)))"
+    text = "This is an account, which is in dollars."
+    assert said((text, penman), "check", NOT, top="be-located-at-91").startswith("unclear-clause")
+
+
 def test_only_the_main_clause_of_the_statement_is_repeated() -> None:
     text = "I'm tired, but I have to go."
     penman = (

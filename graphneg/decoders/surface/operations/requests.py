@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from graphneg.amr.concept_words import PRONOUNS
 from graphneg.decoders.surface.analysis.sentence import SentenceDraft
-from graphneg.decoders.surface.draft import RealisationError, Token
+from graphneg.decoders.surface.draft import EDGE, RealisationError, Token
 from graphneg.decoders.surface.operations.restating import (
     BROKEN,
     MAX_WORDS,
@@ -83,8 +83,10 @@ def _cut_please(source: SentenceDraft) -> None:
     for token in [token for token in tokens if token.lower == "please"]:
         index = tokens.index_of(token)
         before, after = tokens.get(index - 1), tokens.get(index + 1)
-        start = index - 1 if index and before.text == "," else index
-        source.cut(start, index + 2 if index == start and after.text == "," else index + 1)
+        # "Yes, please open it": the comma belongs to *yes*. "Open it, please": the comma belongs to *please*.
+        last = after is EDGE or after.tag == "EN"
+        start = index - 1 if last and index and before.text == "," else index
+        source.cut(start, index + 2 if after.text == "," else index + 1)
 
 
 def _cut_request(source: SentenceDraft) -> str:

@@ -225,7 +225,12 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
         and bool(group.negations)
         and group.verb.expanded in HAVE
         and any(token.lower in ("for", "since") for token in tokens[group.main :]),
-        courteous=any(token.lower in word_class("courtesies") for token in words),
+        # "Nice to meet you" is courteous, "It's a nice day" is not.
+        courteous=any(
+            token.lower in word_class("courtesies")
+            and not (token.tag == "JJ" and tokens.get(tokens.index_of(token) + 1).tag in NOUNS)
+            for token in words
+        ),
         # In "I will get up and get ready", both verbs depend on *will*, so both change.
         joined=group is not None
         and bool(joined := source.conjuncts(group))
@@ -339,6 +344,11 @@ def keep_text(source: SentenceDraft, k: int) -> None:
     start, end = bounds.pop()
     source.tokens[:] = source.tokens[start:end]
     for token in [token for token in source.tokens if token.lower in words_of("left-out")]:
+        index = source.tokens.index_of(token)
+        before, after = source.tokens.get(index - 1), source.tokens.get(index + 1)
+        # In "He is really busy", *busy* may be tagged as a verb, because it follows an adverb.
+        if before.is_be and after.tag in ("VB", "VBP") and "ADJ" in readings(after.lower):
+            after.tag = "JJ"
         source.tokens.remove(token)
     # "Actually, I like it." begins with the comma now.
     source.cut(0, source.tokens.run_end(0, ("PU", "EN")))
@@ -402,6 +412,9 @@ def _keep_main_clause(source: SentenceDraft, k: int) -> None:
         for group in groups[1:]
         if group.subject is not None
         and not group.inverted
+        # ", which is in dollars" is no main clause.
+        and tokens[group.start].tag not in ("WP", "SC")
+        and tokens[group.start].lower not in words_of("relative-subjects")
         and tokens.get(group.start - 1).lower in words_of("between-clauses")
     ]
     if not starts:
