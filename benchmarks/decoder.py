@@ -129,7 +129,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     tables = (
         Table(
             "Decoding with a trained model: held-out texts",
-            f"{about} `people`: the human texts, parsed in the same way.",
+            f"{about} `people`: the texts that people wrote, also parsed by `dependency`.",
             ("texts of", "by", "texts", "BLEU", "chrF", "Smatch"),
             tuple(texts),
         ),

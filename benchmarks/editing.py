@@ -85,8 +85,8 @@ def _rates(
     return Table(
         "Editing: recipe deam",
         "This benchmark makes one negative per dialogue, as PENMAN, without decoding the graphs into text. "
-        f"The dialogues are made from {corpus.description}. `dialogues/s` is by elapsed time: the median "
-        "over seeds, with the range. Three batches are edited in parallel.\n\n"
+        f"The dialogues are made from {corpus.description}. `dialogues/s` is measured in elapsed time: the "
+        "median over seeds, with the range. Three batches are edited in parallel.\n\n"
         "The columns with percentages show the share of each stage in the total work:\n\n"
         "- `dialogues`: read the turns of the dialogues.\n"
         "- `propose`: run the queries of the transforms.\n"
@@ -120,7 +120,8 @@ def _query_table(instance: Instance, anew: Sequence[Pass], kept: Sequence[Pass])
     ]
     return Table(
         "Editing: share of each transform's query",
-        "Share of the time of the warm passes above that each transform's query takes.",
+        "In the warm passes of the recipe deam (see the table above), each query took this share of the "
+        "time.",
         ("server", "transform", "share"),
         tuple(rows),
     )

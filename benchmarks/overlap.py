@@ -116,7 +116,7 @@ def _fill_store(store: Store, corpus: Corpus, wanted: int) -> Filled:
     # The corpora alone may have fewer sentences than the goal requires.
     if real < wanted:
         store_records(store, _recombined_sentences(store, wanted - real))
-    about = f"{real:,} sentences of corpora and {max(0, wanted - real):,} sentences recombined from these"
+    about = f"{real:,} sentences of corpora and {max(0, wanted - real):,} sentences made by recombining them"
     return Filled(contexts, split, about, _sentences(store), time.monotonic() - began)
 
 

@@ -129,7 +129,8 @@ def training_table(plain: TrainerSpeeds, streamed: TrainerSpeeds) -> tuple[Table
         "first row uses the Trainer of transformers with binary cross-entropy on a list of pairs. The "
         "second row uses `train_ranker`, which streams the same pairs in the same order. Runs of the two "
         f"trainers alternate {len(plain.clock.values)} times. Values are medians and ranges, by the clock "
-        "and by processor time. Each share compares two runs that followed each other."
+        "and by processor time. A share is the rate of a run of `train_ranker`, divided by the rate of the "
+        "Trainer run next to it."
     )
     columns = ("pairs", "pairs/s", "share", "pairs/s of processor time", "share of it")
     rows = (

@@ -209,8 +209,8 @@ def _quality_table(gold: GoldSet, found: Evaluation) -> Table:
     return Table(
         "Parsing: Smatch",
         "Precision, recall and F1 over all triples of a corpus, with a 95% bootstrap interval of F1. Macro "
-        "F1 is the mean over the graphs that contain the measured part. Sub-scores are defined as in "
-        "amr-evaluation.",
+        "F1 is the mean over the graphs that contain what the row measures, such as a negation. Sub-scores "
+        "are defined as in amr-evaluation.",
         ("measure", "corpus", "P", "R", "F1", "95%", "macro F1", "graphs"),
         tuple(rows),
     )

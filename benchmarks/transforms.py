@@ -50,8 +50,8 @@ def run(host: Host, corpus: Corpus, sizes: Sizes) -> Result:
     table = Table(
         "Each transform alone",
         "Each row makes one edit per dialogue with one transform, after a warm-up and with cached graphs. "
-        "The first column with dialogues per second is for the complete pass, the second for the transform's "
-        "query alone. `edited`: share of dialogues in which the transform finds a site.",
+        "`dialogues/s` is the rate of all stages, `query alone` the rate of the transform's query. "
+        "`edited`: share of dialogues in which the transform finds a site.",
         (
             "server",
             "transform",

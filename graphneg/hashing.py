@@ -122,7 +122,8 @@ class HashSample(Generic[T]):
             draw: Random number of the item, for example a hash of its text.
             item: The item to keep or ignore.
         """
-        # If the random number is a hash of a text, an item with the same number has the same text. Ignore it.
+        # Keep only the first of several items with the same number. If the numbers are hashes of texts, these
+        # items have the same text.
         if draw in self._items:
             return
         self._items[draw] = item

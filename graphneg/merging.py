@@ -60,7 +60,8 @@ def merge(
         return Exported(done["items"], was_complete=True)
     bar = progress or NoProgress()
     bar.start("merge", len(files), "shards")
-    # Records and drafts can be written as JSON Lines or Parquet. Other kinds of items have only one format.
+    # Negatives can be written as JSON Lines or Parquet. The shards of a run contain negatives (`RECORDS`) or
+    # the candidates from which negatives are chosen (`DRAFTS`). Other kinds of items have only one format.
     form = FORMS[path.suffix] if kind in (RECORDS, DRAFTS) else _FORMS[kind]
     try:
         with atomic_file(path) as unfinished:

@@ -182,7 +182,7 @@ def _connect(address: str) -> None:
         raise _connection_error(address, error) from error
     try:
         ray.init(address=address, **quiet)
-    except Exception as error:  # Versions of Ray raise exceptions of different classes here.
+    except Exception as error:  # The class of the exception depends on the version of Ray.
         raise _connection_error(address, error) from error
 
 
@@ -224,7 +224,7 @@ def _check_versions_of_nodes() -> int:
     for node, answer in zip(nodes, there, strict=True):
         try:
             found = ray.get(answer)
-        except ray.exceptions.TaskUnschedulableError:  # The node failed after Ray had listed it as alive.
+        except ray.exceptions.TaskUnschedulableError:  # The node failed after Ray listed it.
             continue
         except ray.exceptions.RayError as error:
             found = f"no answer ({first_line(error)})"

@@ -111,8 +111,8 @@ def prefetch_map(
 ) -> Iterator[Result]:
     """Yield the results of a function in order, while threads already compute the results of the next items.
 
-    If the function raises an exception, the exception is raised here. If the caller stops early, the items
-    in progress are finished first.
+    If the function raises an exception, the iterator raises the same exception. If the caller stops early,
+    the items in progress are finished first.
 
     Args:
         work: Function that takes one item.
@@ -176,8 +176,8 @@ class Workers(Generic[Item, Result]):
     def ask(self, item: Item) -> Result:
         """Send an item to an idle worker, and return the result. Wait if all workers are busy.
 
-        If the function raises an exception in the worker, the exception is raised here. Raises `WorkerError`
-        if the worker process ends.
+        If the function raises an exception in the worker, this method raises the same exception. Raises
+        `WorkerError` if the worker process ends.
 
         Args:
             item: The item to pass to the function.
@@ -248,7 +248,7 @@ class _WorkerProcess:
             _send_pickled((target, arguments), self._requests)
 
     def ask(self, item: Any) -> Any:
-        """Send an item to the worker. Return its result, or raise the exception that it raised."""
+        """Send an item to the worker. Return the worker's result, or raise the worker's exception."""
         try:
             _send_pickled(item, self._requests)
             succeeded, answer = pickle.load(self._answers)

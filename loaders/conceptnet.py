@@ -98,7 +98,7 @@ def _words(text: str) -> str:
 
 
 def _edge(relation: str, start: str, end: str, details: str, language: str) -> Opposite:
-    """Convert an edge of ConceptNet into a pair of opposites. Its terms are written like "give_up"."""
+    """Convert an edge of ConceptNet, which has terms such as "give_up", into a pair of opposites."""
     start, end, value = _words(start), _words(end), parse_json(details)
     if not start or not end:
         raise ItemError("a term is empty")
@@ -106,7 +106,7 @@ def _edge(relation: str, start: str, end: str, details: str, language: str) -> O
         raise ItemError(reason)
     if start == end:
         raise ItemError(f"{start!r} is its own opposite ({relation})")
-    # Exclude True, which is not a weight but an instance of int in Python.
+    # In Python, True and False are also instances of int, so exclude them explicitly.
     weight = value.get("weight") if isinstance(value, dict) else None
     if isinstance(weight, bool) or not isinstance(weight, int | float) or not math.isfinite(weight):
         raise ItemError("the weight is missing, or is not a number")

@@ -62,5 +62,5 @@ def _corpus(folder: Path, options: LoadOptions) -> Iterator[Record]:
 
 
 def _rows(path: Path) -> Iterator[dict[str, str]]:
-    # Quotation marks are ordinary characters in these tables.
+    # In the tables of the bundled corpus, quotation marks are ordinary characters.
     return csv.DictReader(read_text(path).splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)

@@ -58,7 +58,7 @@ class Loader:
 
 
 def _frame(where: str, part: Roleset | ReadError, seen: dict[str, str]) -> Frame | Rejected:
-    """Convert a roleset into a frame. Reject it if its id is in ``seen``, that is, occurred before."""
+    """Convert a roleset into a frame. Reject it if ``seen`` contains its id, and add the id to ``seen``."""
     if isinstance(part, ReadError):
         return Rejected(where, part.reason)
     id = part.id

@@ -208,13 +208,13 @@ def _items(path: Path, progress: Progress, notices: Notices) -> Iterator[Item | 
 
 
 def _numbered(path: Path, progress: Progress, notices: Notices) -> Iterator[Item | Rejected]:
-    """Yield an item for each line that is not blank. Its number is the index of the dialogue in the file."""
+    """Yield an item for each line with text. Its ``number`` is the index of the dialogue in the file."""
     number, is_blank = 0, True
     lines = text_lines(path, progress)
     if (kind := kind_of(head(path).decode("utf-8", "replace"))) is not None:
         lines = turn_lines(lines, kind, notices)
     elif has_format(path, Loader.name):
-        # `has_format` recognizes meetings and subtitles. It is not a meeting, so it contains subtitles.
+        # `has_format` is true for transcripts of meetings, which were handled above, and for subtitles.
         lines = _cues(lines)
     for line in lines:
         if isinstance(line, Rejected):
@@ -383,7 +383,10 @@ def _times(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _in_order(turns: list[_Turn], dates: Dates, notices: Notices) -> list[_Turn]:
-    """Return turns sorted by time. If no time has a date, only reverse turns that are listed newest first."""
+    """Return turns sorted by time.
+
+    If the times have no dates, the turns are only reversed if the newest turn comes first.
+    """
     times = [turn.time for turn in turns]
     places = list(range(len(turns)))
     order: list[int] | None = None

@@ -92,7 +92,8 @@ _DAY_LINE = re.compile(
 )
 # Matches the name and the text of a message. The text may have several lines.
 _NAME = re.compile(r"(?P<name>[^:\n]{1,80}?)\s?:(?:\s(?P<text>.*)|)", re.DOTALL)
-# A "name" with quotation marks is part of a system line, which quotes the name of a group.
+# If the words before a colon contain a quotation mark, they are not the name of a speaker, but part of a
+# system line that quotes the name of a group: Ann changed the subject to “Trip: Rome”.
 _QUOTES = frozenset('"“”„«»')
 _PLACEHOLDER = re.compile(
     r"""<[^<>]{3,120}>                                      # <Media omitted>, <Medien ausgeschlossen>

@@ -2,7 +2,7 @@
 // dialogues and sentences that graphneg provides are left out.
 // $after: id of the last sentence of the previous page; '' for the first page
 // $limit: maximum number of sentences
-// Columns: id, text, source, finite
+// Columns: id, text, source, finite (true if the sentence has a finite verb)
 MATCH (s:Sentence)
 WHERE s.id > $after
   // The sentence does not come from a dialogue.

@@ -1,4 +1,5 @@
-// Return the nouns in graphs that other dialogues can mention, too, and the tops of sentences that fit any dialogue.
+// Return two kinds of nodes of graphs: nouns that another dialogue may also mention, such as "window", and the tops of
+// sentences that fit any dialogue, such as "I left the windows open."
 // The conditions must be the same as in the transform topical_statement, which copies such sentences.
 // $amrs: ids of graphs
 // Columns: amr, nodes. Each node is a list: position, position of the top of its sentence, concept, noun class, the
@@ -17,8 +18,8 @@ WITH amr, n.position AS position, [
          // A statement is copied into dialogues that mention its noun. If no other noun can replace the noun, the
          // dialogue must mention exactly this noun.
          WHEN n.substitutable_kind IS NULL OR NOT n.noun_class IN n.selectional_preferences THEN n.concept
-         // Otherwise the dialogue may mention any noun of the same class. This noun replaces the noun of the
-         // statement: in a dialogue about a car, "I sold the boat" becomes "I sold the car".
+         // If other nouns can replace the noun, the dialogue may mention any noun of the same class. This noun
+         // replaces the noun of the statement: in a dialogue about a car, "I sold the boat" becomes "I sold the car".
          ELSE n.noun_class
        END,
        coalesce(n.context_free, false)] AS node

@@ -73,9 +73,10 @@ UNWIND [n IN nodes WHERE
     OR 'thinking' IN n.node.classes AND n.node.main_clause AND n.node.subtree_last - n.position > 2)
   // Only statements can be contradicted. "Where is it?" and "Sit down!" claim nothing.
   AND n.node.clause_type = 'statement'
-  // The node is the top of its sentence ("know" in "I know that she loves letters"), or the ARG1 of the top: in "I
-  // stayed because it rained", the top is cause-01, and its ARG1 is the main clause.
-  AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
+  // The node is a main predicate ("know" in "I know that she loves letters"; "tired" and "work" in "I'm tired, but she
+  // works"), or the ARG1 of the top: in "I stayed because it rained", the top is cause-01, and its ARG1 is the main
+  // clause.
+  AND (n.node.main_clause OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
   // Skip long sentences, in which a reader does not notice the change.
   AND n.node.subtree_last - n.position <= 16
   // Skip negative statements, because a change of one word may leave them true: "She doesn't love old letters" and

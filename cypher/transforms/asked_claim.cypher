@@ -38,9 +38,10 @@ UNWIND [n IN nodes WHERE
   n.node.repeatable IS NOT NULL
   // Only statements can be contradicted. "Where is it?" and "Sit down!" claim nothing.
   AND n.node.clause_type = 'statement'
-  // The node is the top of its sentence ("know" in "I know that she loves letters"), or the ARG1 of the top: in "I
-  // stayed because it rained", the top is cause-01, and its ARG1 is the main clause.
-  AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
+  // The node is a main predicate ("know" in "I know that she loves letters"; "tired" and "work" in "I'm tired, but she
+  // works"), or the ARG1 of the top: in "I stayed because it rained", the top is cause-01, and its ARG1 is the main
+  // clause.
+  AND (n.node.main_clause OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
   // Skip long sentences, because a reader does not remember all of them.
   AND n.node.subtree_last - n.position <= 16
   // Skip negative statements. "She doesn't love old letters" does not say what she loves, so "What does she love?" is

@@ -42,11 +42,13 @@ UNWIND [n IN nodes WHERE
   (n.node.repeatable IS NOT NULL
     // An opinion is repeated only if it has content: "I think that she loves letters", but not "I agree".
     OR 'thinking' IN n.node.classes AND n.node.main_clause AND n.node.subtree_last - n.position > 2)
-  // Only statements can be contradicted. "Where is it?" and "Sit down!" claim nothing.
-  AND n.node.clause_type = 'statement'
-  // The node is the top of its sentence ("know" in "I know that she loves letters"), or the ARG1 of the top: in "I
-  // stayed because it rained", the top is cause-01, and its ARG1 is the main clause.
-  AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
+  // Only statements can be contradicted. "Where is it?" and "Sit down!" claim nothing. The graph of "There is a snowman
+  // over there" has a noun as its top, like that of the fragment "A snowman over there!", which the decoder refuses.
+  AND (n.node.clause_type = 'statement' OR n.node.clause_type = 'fragment' AND n.node.repeatable IS NOT NULL)
+  // The node is a main predicate ("know" in "I know that she loves letters"; "tired" and "work" in "I'm tired, but she
+  // works"), or the ARG1 of the top: in "I stayed because it rained", the top is cause-01, and its ARG1 is the main
+  // clause.
+  AND (n.node.main_clause OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
   // Use only short sentences, because a reader does not notice the negation in a long sentence.
   AND n.node.subtree_last - n.position <= 16
   AND (

@@ -41,7 +41,10 @@ WITH d.id AS dialogue,
      collect({node: n, position: n.position, turn: t.turn, speaker: t.speaker}) AS nodes
 WITH dialogue, nodes, [n IN nodes WHERE n.position = 0] AS tops
 UNWIND [n IN nodes WHERE
-  n.node.repeatable IS NOT NULL
+  // "It's snowing" names nothing concrete, so its own speaker does not repeat it.
+  n.node.repeatable IN ['anywhere', 'nearby']
+  // The whole sentence is copied. "I'm tired, and I have to go" has two main clauses, of which one would stay true.
+  AND (n.position = n.node.sentence_top OR n.node.main_clause IS NULL)
   // "Where is it?" and "Sit down!" claim nothing that could be contradicted.
   AND n.node.clause_type = 'statement'
   AND (

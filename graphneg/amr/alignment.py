@@ -44,8 +44,8 @@ Span = tuple[int, int]
 # Concepts that have no token of their own and share the token of a child. For *teacher*, the graph is
 # ``(p / person :ARG0-of (t / teach-01))``: ``person`` shares the token of ``teach-01``.
 _SHARES = re.compile(r"^(?:person|thing|have-(?:rel|org)-role-91|.*-(?:entity|quantity))$")
-# The question words that may express an ``amr-unknown``, by the concept of its parent node and by its role.
-# For example, *where* expresses ``:location amr-unknown``.
+# The question words that may express an ``amr-unknown``. The first table is keyed by the concept of the
+# parent node, the second by the role: *where* expresses ``:location amr-unknown``.
 _WH_BY_PARENT = {"cause-01": ("why", "how"), "be-located-at-91": ("where",)}
 _WH_BY_ROLE = {
     "location": ("where",),
@@ -137,8 +137,8 @@ class _Alignment:
                 del pending[k]
         while (taken := self._align_best(pending)) is not None:
             del pending[taken]
-            # The loop takes quadratic time. For a very long text, end it early: each remaining node gets its
-            # best free candidate, in written order.
+            # The loop takes quadratic time. For a very long text, end it early: each remaining node, in the
+            # order of the graph, gets its best candidate whose tokens are not aligned yet.
             if len(pending) * len(self.tokens) > 40_000:
                 for k, candidates in pending.items():
                     self._align_best({k: candidates})

@@ -16,6 +16,7 @@ from typing import Any
 
 from graphneg.amr.reading import AmrView
 from graphneg.english.noun_kinds import OTHER
+from graphneg.english.words import readings
 
 LONG = 11
 """A clause with at least this many nodes below its head is too long to become a natural question."""
@@ -236,33 +237,69 @@ class Clauses:
 
         Returns:
             ``anywhere`` if the sentence can be repeated anywhere in the dialogue. ``nearby`` if it contains
-            an anaphor such as "she" or "there", so that it must be repeated soon. None if it cannot be
+            an anaphor such as "she" or "there", so that it must be repeated soon. ``next`` if it names
+            nothing concrete ("It's snowing"), so that only the next turn can repeat it. None if it cannot be
             repeated.
         """
         view = self._view
         top = view.sentences[k]
-        inside = view.inside(top)
-        # A single word, a question or reported speech ("He said that ...") cannot be repeated as a statement.
-        if not inside or view.is_a(top, "retelling") or any(at in inside for at in view.question_nodes):
+        heads = [head for head in self.heads if head in view.subtree(top)]
+        # Of several main clauses, each can be repeated alone: "I have to go" in "I'm tired, and I have to
+        # go".
+        several = sum(head in self.main for head in heads) > 1
+        if several and k not in self.main:
+            return None
+        start = k if several else top
+        inside, whole = view.inside(start), view.subtree(start)
+        heads = [head for head in heads if head in whole]
+        # A single word, a question and reported speech ("He said that ...") are not statements to repeat.
+        if not inside or view.is_a(start, "retelling") or any(at in whole for at in view.question_nodes):
             return None
         # "I hope", "I promise" and "Thank you" are true only when they are said, so they cannot be repeated
         # later.
-        if any(view.is_a(at, "wondering", "thinking", "courtesy") for at in view.subtree(top)):
+        if any(view.is_a(at, "wondering", "thinking", "courtesy") for at in whole):
             return None
-        # The sentence must be about something concrete: a person, a name or a noun of a known kind.
-        if not any(view.is_a(at, "solid") or view.kinds[at] != OTHER for at in inside):
-            return None
-        heads = [head for head in self.heads if head in view.subtree(top)]
         # The meaning of "I do" depends on the question before it, so it cannot be repeated elsewhere.
         if any(view.is_a(head, "answer") and len(view.inside(head)) < 3 for head in heads):
             return None
-        # Two coordinated clauses are not repeated: if one clause is changed, the other clause remains true.
         # Asides such as "I mean" are not statements.
-        if sum(head in self.main for head in heads) > 1 or any(view.is_a(at, "aside") for at in heads):
+        if any(view.is_a(at, "aside") for at in heads):
             return None
-        return (
-            "nearby" if any(view.is_a(at, "anaphor", "pointer") for at in view.subtree(top)) else "anywhere"
-        )
+        # A sentence that can be repeated outside the next turn must be about something concrete: a person, a
+        # name or a noun of a known kind.
+        if not any(self._is_concrete(at) for at in inside):
+            return None if self._is_remark(start) else "next"
+        return "nearby" if any(self._refers_back(at) for at in whole) else "anywhere"
+
+    def _is_concrete(self, k: int) -> bool:
+        """Return whether a node is a person, a name, or a noun with a meaning of its own."""
+        view, label = self._view, self._view.labels[k]
+        if view.is_a(k, "solid") or view.kinds[k] != OTHER:
+            return True
+        if view.nodes[k].concept is None or view.is_frame[k]:
+            return False
+        if view.is_a(k, "vague", "empty", "closed", "anaphor", "pointer"):
+            return False
+        # *Dress* can also be an adjective ("a dress shirt"), but "this dress" is a noun.
+        pointed_at = any(c.role == "mod" and view.is_a(c.position, "demonstrative") for c in view.children[k])
+        # *Snowman* has no kind, but it is a noun. *Good* and *outside* are also nouns, but seldom.
+        known = readings(label).keys()
+        return pointed_at or ("NOUN" in known and known.isdisjoint(("ADJ", "ADV")))
+
+    def _is_remark(self, k: int) -> bool:
+        """Return whether a clause only reacts to an earlier turn: "That's right", "It's okay"."""
+        view = self._view
+        # In "It's not okay", the negation is no content of its own.
+        content = [at for at in view.inside(k) if not view.is_a(at, "anaphor", "pointer", "remark")]
+        return view.is_a(k, "remark") and all(view.nodes[at].concept is None for at in content)
+
+    def _refers_back(self, k: int) -> bool:
+        """Return whether a node is a word such as "she" or "there", which may refer to an earlier turn."""
+        view, up = self._view, self._view.nodes[k].parent
+        # "This dress is beautiful": a demonstrative with a concrete noun is clear without its context.
+        if view.roles[k] == "mod" and view.is_a(k, "demonstrative") and up is not None:
+            return view.is_frame[up] or view.is_a(up, "vague", "empty", "closed")
+        return view.is_a(k, "anaphor", "pointer")
 
     def is_event(self, k: int) -> bool:
         """Return whether a clause is about an event, which happens at some time.

@@ -76,7 +76,7 @@ def statements_of(view: AmrView, known: Sequence[Mapping[str, object]]) -> list[
 
 
 def _statement(view: AmrView, k: int, known: Mapping[str, object]) -> Statement | None:
-    """Return the statement of a node; None for a node such as ``and``, which cannot be repeated alone."""
+    """Return the `Statement` of a node; None for a node without content, such as ``and``."""
     node, sentence = view.nodes[k], view.sentences[k]
     # Names and numbers are compared by their type and their words, for example ``name person "Anna"``.
     if "entity_type" in known:

@@ -42,7 +42,7 @@ NAMES = (
 )  # fmt: skip
 """The names of all properties of ``AmrNode`` that this module computes."""
 
-FACTS_VERSION = 1
+FACTS_VERSION = 2
 """Version of the code that computes the properties (facts) of nodes, terms and antonyms in a store.
 
 Raise it by one when a change of the code changes the value of a property. A change of a word table needs no

@@ -247,7 +247,8 @@ class Nouns:
             k: Index of the node in the graph.
 
         Returns:
-            True for such a thing, which can be replaced with any other thing.
+            True for the object of a verb such as *have*, *buy* or *see*, if it is a thing. These verbs
+            accept any thing as object, so the object can be replaced with any other thing.
         """
         takes = any(self._view.is_a(above, "handling") for _, above in self._view.roles_in[k])
         return takes and self._view.roles[k] == "ARG1" and self.coarse_kind(k) == "thing"
@@ -473,8 +474,8 @@ class Nouns:
                 if not self._has_wiki_link(node.parent)
                 else None
             )
-        # Apart from its name and its link, the entity must not have children, because these might not fit the
-        # new name.
+        # The only children of the entity must be ``:name`` and ``:wiki``. In "rainy London", the modifier
+        # "rainy" might not fit the new name.
         others = [child for child in view.children[k] if child.role != "wiki"]
         if len(others) == 1 and others[0].role == others[0].concept == "name" and self._has_wiki_link(k):
             return self._name(others[0].position, f"entity {view.labels[k]}")

@@ -606,6 +606,8 @@ class _Tree:
                 f"{_location_of(edit)}: no frame {edit.frame!r} for the voice {edit.voice!r}"
             )
         self._graft(edit, sources)
+        if edit.concept is not None:
+            self._state_wish(_atom(edit.concept, edit))
         if edit.voice == "other":
             self.exchange_speakers()
         clause, frame = self._top, _frame_nodes(form.graph)
@@ -628,6 +630,27 @@ class _Tree:
             if node is not clause and node.concept in own:
                 node.target, node.concept, self._mentions = own[node.concept], None, True
 
+    def _state_wish(self, concept: str) -> None:
+        """Put a copied request under a verb such as ``want-01``, with *I* as its subject.
+
+        "Please sit down." ``(s / sit-down-02 :mode imperative :polite + :ARG1 (y / you))`` becomes "I want
+        you to sit down": ``(w / want-01 :ARG1 (s / sit-down-02 :ARG1 (y / you)) :ARG0 (i / i))``.
+        """
+        action = self._top
+        for mark in [child for child in action.below if child.role in _MARKS_OF_REQUESTS]:
+            mark.detach()
+        for child in action.below:
+            # In "Let's go", *we* are the speaker and the addressee. The wish is that of the speaker.
+            if child.concept == "we" and child.role in ("ARG0", "ARG1"):
+                child.concept, child.var = "i", None
+        wish = MutableNode(None, concept)
+        self._put_in_place_of(wish, action)
+        action.role, action.role_align = "ARG1", None
+        wish.attach(action)
+        own = next((node for node in action.walk() if node.concept == "i"), None)
+        wish.attach(MutableNode("ARG0", None if own else "i", target=own))
+        self._mentions = self._mentions or own is not None
+
     def exchange_speakers(self) -> None:
         """Exchange *I* and *you*: the speaker of a reply calls the other speaker's *I* "you"."""
         for node in self._top.walk():
@@ -638,6 +661,8 @@ class _Tree:
 # Verbs whose subject is also the subject of the clause below them, with the role of this subject. In "You
 # want to go", *you* is the ARG0 of want-01.
 _SUBJECT_ROLES = {"want-01": "ARG0", "obligate-01": "ARG1"}
+# Roles of nodes that make a clause a request or a question.
+_MARKS_OF_REQUESTS = frozenset({"mode", "polite", "polarity"})
 # In a sentence that the other speaker repeats, *I* and *you* change places.
 _SWAPPED_PRONOUNS = {"i": "you", "you": "i"}
 

@@ -77,7 +77,7 @@ def raise_on_interrupt() -> Generator[None]:
 
 @contextmanager
 def _handler(handler: Callable[[int, FrameType | None], object], *, instead_of: object) -> Generator[None]:
-    """Install a SIGINT handler for the block, but only if the current handler is ``instead_of``."""
+    """Replace the SIGINT handler ``instead_of`` in a ``with`` block. Keep any other handler."""
     replaces = signal.getsignal(signal.SIGINT) == instead_of
     # Only the main thread may set a signal handler; in another thread, Python raises ValueError. Ignore this
     # error, because other threads never receive the signal.

@@ -435,8 +435,8 @@ class WriterOptions:
                 raise InputError(f"{name} requires a served model: add --served or --base-url URL")
             return model_options
         if self.dry_run and "max_cost" not in given and given.keys() & {"price_in", "price_out"}:
-            # The server's client accepts prices only with a maximum cost. A dry run costs nothing, so use an
-            # infinite maximum.
+            # Prices are accepted only together with a maximum cost. A dry run costs nothing, so set the
+            # maximum cost to infinity.
             given["max_cost"] = inf
         return {**model_options, "served": given}
 

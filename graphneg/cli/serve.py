@@ -122,7 +122,7 @@ class ReviewOptions:
         questions = load_questions(self.questions or "usable")
         gold = read_gold(questions, self.gold or ())
         if not path.exists():
-            # Sampling reads all files, so postpone it until somebody opens the view.
+            # Sampling reads all files, so postpone it until somebody opens the pages for judging.
             return ReviewView(lambda: self._sample_items(path, files, questions, gold))
         kept = Judgements.open(path)
         # Refuse questions that differ from the questions of the existing review, because answers to different
@@ -217,8 +217,8 @@ def _views(
     """Return the views (groups of pages) for browsing and judging negatives and for exploring the store."""
     graph = opened.enter_context(where.opened()) if where.exists else None
     views: list[View] = []
-    # Without files, show the negatives that were made from the store. The exception is a command with
-    # --judgements: the user then wants to continue a review, not to browse negatives.
+    # If the user names no files, show the negatives that were made from the store. A user who gives the
+    # option --judgements wants to continue a review, so no negatives are shown.
     shown = (
         files or (review.judgements is None and graph is not None and _cached_negatives_of_store(graph)) or ()
     )
@@ -249,7 +249,7 @@ def _views(
 
 
 def _cached_negatives_of_store(graph: DialogueGraph) -> list[Path]:
-    """Return a list with the path of a cache file with the store's negatives; empty if it has none."""
+    """Return the path of a cache file with the store's negatives, in a list; [] without negatives."""
     from graphneg.editing.generation import variants_digest
     from graphneg.hashing import fingerprint
     from graphneg.private_files import cache_folder

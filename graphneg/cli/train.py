@@ -467,7 +467,7 @@ def ranker(
 
 
 def _note_shortfall(short: Shortfall, few: Mapping[str, str]) -> None:
-    """Print which sources have fewer negatives than ``--mix`` asks for, and which sources it leaves out."""
+    """Print which sources have fewer negatives than ``--mix`` requires, and which sources are not used."""
     for name, amount in sorted(short.responses.items()):
         print_note(f"{name}: {few[name]} have too few negatives; {amount:,} per epoch are missing")
     for name, amount in sorted(short.unused.items()):

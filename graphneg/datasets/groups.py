@@ -279,8 +279,8 @@ def labelled_context(group: Group) -> LabelledContext:
         by_source[answer.source].append(answer)
     parts: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     edited: dict[int, tuple[str, ...]] = {}
-    # Leave out twins whose context was edited: such a twin is correct in its edited context, but perhaps not
-    # in the context of this group.
+    # Leave out correct responses to an edited context (twins). They may be wrong in the unedited context of
+    # the group.
     right = tuple(dict.fromkeys(answer.text for answer in group.positives if answer.context is None))
     # In `LabelledContext.responses`, wrong responses come after the correct responses, so the first wrong
     # response has the number of correct responses as its index.
@@ -328,7 +328,7 @@ class ContextWriter:
 
     @property
     def form(self) -> Form:
-        """The output format to pass to `graphneg.editing.export.export`.
+        """The value for the parameter ``form`` of `graphneg.editing.export.export`.
 
         Each access to this property reads the files of negatives again and sets the counts to zero.
         """
@@ -369,8 +369,8 @@ class ContextWriter:
             for one in responses.get(dialogue.id, ()):
                 found[one.turn + 1].append((one.text, one.label, one.source))
             for at in {*said, *found}:
-                # Remove the records of this turn from `_entries`. Records that are never removed are counted
-                # by `duplicated`.
+                # Remove the records of this turn from `_entries`, because they are written now. `duplicated`
+                # counts the records that are still in `_entries` at the end.
                 given = self._entries.pop(utterance_id(dialogue.id, at), ())
                 found[at] += [(entry.response, entry.label, entry.source) for entry in given]
             for at in sorted(at for at, answers in found.items() if answers):
@@ -436,8 +436,8 @@ def export_contexts(
         out: File to write.
         selection: Dialogues to write.
         progress: Progress display, which is advanced by the number of dialogues.
-        write: Converter of dialogues into lines of the output. It adds the records of its files of negatives,
-            and counts the contexts, records and responses that it skips.
+        write: Writer that contains the paths of the files of negatives. It counts the contexts, records and
+            responses that are skipped.
         overwrite: Whether to replace an existing file.
 
     Returns:
@@ -516,8 +516,8 @@ def add_entry(group: Group, entry: Entry) -> None:
 
     Args:
         group: The group, which is changed in place.
-        entry: The entry. If the group already contains its wrong response, only the categories and transforms
-            of the entry are added.
+        entry: The entry. If the group already contains the wrong response of the entry, only the categories
+            and transforms of the entry are added.
     """
     # `Answer.context` is None if the context was not edited.
     own = None if _same_turns(entry.edited_context, group.context) else entry.edited_context

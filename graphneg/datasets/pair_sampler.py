@@ -79,8 +79,9 @@ class Mix:
         positives: Number of correct responses.
         negatives: Number of wrong responses, keyed by source, error category or transform. ``random`` draws
             correct responses to other contexts and needs no records. If there are records with the source
-            ``random``, these records are drawn instead. ``twin`` draws twins: correct responses that were
-            made by the same construction as a negative. The twins of drawn negatives are drawn first.
+            ``random``, these records are drawn instead. ``twin`` draws twins, the correct counterparts of
+            negatives: "So you like tea?" for "So you don't like tea?". The twins of drawn negatives are drawn
+            first.
         weights: Weights of pairs in the loss, keyed by transform, error category or source. If several keys
             match a pair, a transform takes precedence over a category, and a category over a source.
             ``reference`` is the source of correct responses. The default weight is 1.
@@ -350,8 +351,8 @@ class PairSampler:
             The indices of the drawn negatives, keyed by source, error category or transform. No index occurs
             twice.
         """
-        # A name in the mix may be a source, an error category or a transform. List the negatives that have
-        # the name.
+        # A name in the mix may be a source, an error category or a transform. For each name, list the
+        # negatives that the name selects.
         matching = {
             name: [(slot, item) for slot, item in wrong if name in item.names] for name in self.mix.negatives
         }
@@ -368,7 +369,8 @@ class PairSampler:
     def _twins(self, group: Group, pairs: Set[str], amount: int, epoch: int) -> list[int]:
         """Return the indices of ``amount`` twins to use in an epoch.
 
-        The twins of drawn negatives, whose minimal pairs are in ``pairs``, come before all other twins.
+        A negative and its twin belong to the same minimal pair. Twins from the minimal pairs in ``pairs``
+        come before all other twins.
         """
         twins = [(slot, answer) for slot, answer in enumerate(group.positives) if answer.source == TWIN]
         own = [item for item in twins if not pairs.isdisjoint(item[1].pairs)]
@@ -478,7 +480,7 @@ class EpochPairs(Sequence[Pair]):
 
     Attributes:
         sampler: Sampler that drew the pairs.
-        table: The fields ``group``, ``other`` and ``slot`` of each `Draw`, shape (pairs, 3).
+        table: The fields of each `Draw` except ``name``, shape (pairs, 3).
         sources: Number of pairs, keyed by source.
         right: Number of pairs with a correct response.
         digest: Digest of all pairs. Two epochs with the same digest have the same pairs.
@@ -491,10 +493,10 @@ class EpochPairs(Sequence[Pair]):
     digest: str
 
     def grouped_by_context(self) -> EpochPairs:
-        """Return the same pairs in a different order, in which the pairs of a context are next to each other.
+        """Return a copy in which all pairs with the same context are next to each other.
 
         Returns:
-            The reordered pairs. The order of the contexts is the order of their first pairs in this object.
+            The reordered pairs. The contexts are in the order of their first pairs before the change.
         """
         import numpy
 
@@ -546,10 +548,10 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
-    """A row of a report on how many responses of one kind an epoch uses, and how many are missing.
+    """A row of a report on how many responses an epoch uses, and how many are missing.
 
-    The kind is a name in the mix, such as the source ``deam``. If ``category`` is not empty, the row counts
-    only the responses of this kind that have this error category.
+    The row counts the responses for one name in the mix, such as the source ``deam``. If ``category`` is not
+    empty, the row counts only those of them that have this error category.
 
     Attributes:
         name: Name in the mix: a source, error category or transform.
@@ -611,8 +613,8 @@ def shortages(sampler: PairSampler, epoch: int = 0, embedder: Embedder | None = 
         got = asked - shortfall.responses[name]
         rows.append(Shortage(name, "", sampler.contexts, short, asked, got, spread))
         for (other, category), part in sorted(similarities.items()):
-            # Add a row for each error category of the responses with this name. If the name is itself a
-            # category, such as "C-ent", the row above already counts these responses.
+            # The responses for a name such as "deam" have several error categories. Add a row for each. If
+            # the name is itself a category, such as "C-ent", the row above already counts its responses.
             if other == name and category not in ("", name):
                 size = len(contexts[other, category])
                 rows.append(Shortage(name, category, size, 0, len(part), len(part), _cosine_statistics(part)))
@@ -709,8 +711,7 @@ class Epochs:
             # Sort the pairs by the length of their contexts, so that a batch needs little padding.
             pairs = sorted(pairs, key=lambda pair: sum(map(len, pair.context)))
             batches = [pairs[at : at + self._batch] for at in range(0, len(pairs), self._batch)]
-            # Shuffle the batches by a hash. Otherwise each window would start with short contexts and end
-            # with long contexts.
+            # Shuffle the batches by a hash. Otherwise, training would see short contexts first.
             batches.sort(key=lambda some: number(0, "batch", some[0].id))
             self._sorted, self._window = [pair for some in batches for pair in some], window
         return self._sorted[within]

@@ -96,7 +96,7 @@ class _Wave:
         plans: The planned edits of each attempt to make a negative.
         variants: The edited graphs of the planned negatives, keyed by the id of the negative.
         twins: The edited graphs of the twins (the same replies without the error), keyed by the id of the
-            negative.
+            negative. A twin that is the original reply has no edited graph.
         no_twins: The reasons why negatives have no twin, keyed by the id of the negative.
     """
 
@@ -107,7 +107,7 @@ class _Wave:
 
 
 class _DecodedTurn(NamedTuple):
-    """An edited turn, and the text or the reason that the decoder returned for it."""
+    """An edited turn with the result of the decoder: a text, or the reason why there is no text."""
 
     utterance: EditedUtterance
     decoded: Decoded
@@ -131,8 +131,10 @@ class EditRequest:
         per_dialogue: Number of negatives to make from each dialogue.
         selection: Dialogues from which to make negatives.
         batch: Number of dialogues to edit at a time. The batch size does not change the negatives.
-        twins: Whether to make the twin of each negative. A negative without a twin is refused.
-        proved: Whether to refuse negatives whose error is not proved.
+        twins: Whether to make the twin of each negative, which is its correct counterpart: "So you like tea?"
+            for "So you don't like tea?". A negative without a twin is refused.
+        proved: Whether to refuse a negative unless the discourse layer shows its error, for example that it
+            contradicts an earlier clause.
     """
 
     settings: EditSettings
@@ -224,8 +226,8 @@ class Negatives(NegativeStream):
 
         Args:
             skip: Number of dialogues to skip because an earlier run has finished them.
-            written: Function that returns the negatives of the skipped dialogues. This class does not call
-                it, because its batches do not depend on each other.
+            written: Function that returns the negatives of the skipped dialogues. It is not called, because
+                negatives that are made by edits do not depend on negatives of other dialogues.
 
         Yields:
             The negatives of each batch, with the number of dialogues that are finished so far.
@@ -312,7 +314,7 @@ class Negatives(NegativeStream):
         )
 
     def _begin(self, ids: Sequence[str]) -> tuple[_Batch, _Wave]:
-        """Read the dialogues of a batch, and start to plan their edits."""
+        """Read the dialogues of a batch, and run the first planning round."""
         dialogues = read_dialogues(self._store, ids)
         batch = _Batch(ids, dialogues, self._request, self._right_replies(dialogues))
         return batch, self._wave(batch)
@@ -369,14 +371,14 @@ class Negatives(NegativeStream):
             transform = self._request.transforms[name]
             if settings.recipe.skips(transform.target, settings.target):
                 return {}
-            # Keep the proposals, because later rounds need the proposals of the same dialogues.
+            # Keep the proposed edits of each dialogue, because later planning rounds need them again.
             known = batch.proposals[name]
             new = [dialogue for dialogue in dialogues if dialogue.id not in known]
             if new:
                 known.update(dict.fromkeys((dialogue.id for dialogue in new), ()))
                 for id, found in propose(self._store, transform, new, self._donors).items():
-                    # If twins are requested, prefer replies that can have a twin. If there are none, keep the
-                    # other replies, so that the negative is refused with the reason "no-twin".
+                    # If twins are requested, prefer edits that can have a twin. If there are none, keep all
+                    # edits, so that the negative is refused with the reason "no-twin".
                     paired = [one for one in found if can_have_twin(one.edits)] if request.twins else []
                     known[id] = paired or found
             return {dialogue.id: known[dialogue.id] for dialogue in dialogues}
@@ -428,8 +430,8 @@ class Negatives(NegativeStream):
             }
             for (_, variant), turns in zip(edited, asked, strict=True)
         }
-        # Check only the negatives for which the decoder returned a text. It refuses about half of the
-        # composed replies.
+        # The check takes time, and the decoder refuses about half of the composed replies, such as *So you
+        # don't like tea?*. Check only negatives for which the decoder returned a text.
         written = [
             plan
             for plan in wave.plans
@@ -438,8 +440,8 @@ class Negatives(NegativeStream):
         verdicts = _verdicts(self._prover, self._graph_cache, written)
         for plan in wave.plans:
             variant, reason = wave.variants.get(plan.id), refused[plan.id]
-            # The summary counts how many edited graphs were checked for well-formedness. A variant that
-            # failed the check has a `fault` instead of graphs. Count it as one graph.
+            # The summary counts the edited graphs that were checked for well-formedness. A variant that
+            # failed the check has a `fault` and no graphs, so it counts as one checked graph.
             for _ in range(0 if variant is None else max(1, len(variant.graphs))):
                 self.summary.check([variant.fault] if variant is not None and variant.fault else [])
             if variant is None or reason is not None:
@@ -449,7 +451,7 @@ class Negatives(NegativeStream):
                 yield plan, self._records_of(plan, wave, variant, decoded, verdict)
 
     def _refusal(self, plan: EditPlan, wave: _Wave) -> str | None:
-        """Return why a planned negative is refused before it is decoded; None if it is not."""
+        """Return why a planned negative is refused before it is decoded; None if it is not refused."""
         variant = wave.variants.get(plan.id)
         if variant is None:
             return "no-site: no transform of the recipe applies"
@@ -491,10 +493,13 @@ class Negatives(NegativeStream):
 
 
 def _verdicts(prover: Prover, graph_cache: GraphCache, plans: Sequence[EditPlan]) -> dict[str, Verdict]:
-    """Check the negatives whose transforms declare how their error can be proved, and the twins of these.
+    """Look for a proof of the error of each negative in the discourse layer.
+
+    A proof is, for example, that the reply contradicts an earlier clause. Negatives are left out if their
+    transforms declare no relation that proves the error.
 
     Returns:
-        The results, keyed by the id of the negative.
+        The verdicts, keyed by the id of the negative.
     """
     copied = {
         plan.id: found
@@ -510,7 +515,7 @@ def _verdicts(prover: Prover, graph_cache: GraphCache, plans: Sequence[EditPlan]
 
 
 def _texts(turns: Mapping[int, _DecodedTurn]) -> tuple[dict[int, str], str | None]:
-    """Return decoded texts, keyed by turn number, and the reason why one of them is refused, if any."""
+    """Return decoded texts, keyed by turn number, and why they are refused (None if they are not)."""
     texts = {turn: one.decoded.text or "" for turn, one in turns.items()}
     reason = next((one.decoded.reason for one in turns.values() if one.decoded.text is None), None)
     return texts, reason or _ungrammatical(turns)
@@ -726,7 +731,7 @@ class _Batch:
         self.proposals: defaultdict[str, dict[str, Sequence[Proposal]]] = defaultdict(dict)
 
     def open_slots(self) -> dict[str, range]:
-        """Return the numbers of new attempts, one for each missing negative, keyed by dialogue id."""
+        """Return the slots (attempt numbers) to try next: one per missing negative, keyed by dialogue id."""
         slots: dict[str, range] = {}
         for id, made in self.made.items():
             if len(made) < self._amount:
@@ -768,8 +773,7 @@ class _Batch:
     def _is_right(self, plan: EditPlan, negative: Negative) -> bool:
         """Return whether the response is a known correct response to its context or to an equal context."""
         right = self._right.get((plan.dialogue.id, plan.turn))
-        # If the context was edited, a response that is correct after the original context may be wrong. So do
-        # not refuse it.
+        # A correct response to the original context may be wrong in an edited context, so accept it there.
         if right is None or negative.original.context is not None:
             return False
         own = {*plan.dialogue.graphs, None}

@@ -1,10 +1,10 @@
 """Define recipes. A recipe says which transforms are combined in a negative, or which generator makes it.
 
 The recipe ``deam``, for example, draws one to four of DEAM's manipulations for each negative and applies them
-to any turns of a dialogue. The recipe ``contradiction`` draws one of seven transforms and edits the response:
+to any turns of a dialogue. The recipe ``contradiction`` draws one of eight transforms and edits the response:
 
 >>> len(get_recipe("contradiction").transforms), get_recipe("contradiction").target
-(7, 'response')
+(8, 'response')
 """
 
 from __future__ import annotations
@@ -189,15 +189,22 @@ CONTRADICTION = Recipe(
         ("antonym_claim",),
         ("quantifier_claim",),
         ("modality_claim",),
+        ("request_claim",),
     ),
     min_groups=1,
     max_groups=1,
     target="response",
-    weights={"negated_claim": 4, "antonym_claim": 2, "quantifier_claim": 2, "modality_claim": 2},
+    weights={
+        "negated_claim": 4,
+        "antonym_claim": 2,
+        "quantifier_claim": 2,
+        "modality_claim": 2,
+        "request_claim": 2,
+    },
 )
 """Contradictory responses as in Sato et al. 2024. They are made by the contradiction edits of DEAM, and by
-replies that repeat the opposite of an earlier statement. Such replies contradict both speakers and can be
-made in more contexts, so their transforms have a higher weight.
+replies that repeat the opposite of an earlier statement or request. Such replies contradict both speakers and
+can be made in more contexts, so their transforms have a higher weight.
 """
 
 PERSPECTIVE = Recipe(
@@ -229,6 +236,7 @@ ALL = Recipe(
             "dialogue_act_change", "entity_swap", "perspective_substitution", "topical_statement",
             "negated_claim", "antonym_claim", "thing_claim", "time_claim", "quantity_claim", "asked_claim",
             "modality_claim", "tense_claim", "person_claim", "role_claim", "quantifier_claim",
+            "request_claim",
         )
     ),
     min_groups=1,
@@ -243,7 +251,8 @@ ALL = Recipe(
             ),
             30,
         ),
-        "negated_claim": 8, "self_contradiction": 8, "topical_statement": 6, "person_swap": 3,
+        "negated_claim": 8, "self_contradiction": 8, "request_claim": 8, "topical_statement": 6,
+        "person_swap": 3,
     },
 )  # fmt: skip
 """One edit by any transform. The transforms cover the error categories of Gupta et al. 2021 ("Synthesizing
@@ -341,8 +350,8 @@ def chosen_recipe(recipe: str | Recipe, transforms: Sequence[str], target: Targe
     """
     if target is not None and target not in TARGETS:
         raise InputError(f"unknown target {target!r}; choose one of {', '.join(TARGETS)}")
-    # A user who names both transforms and a target has decided where to edit. The recipe then uses all sites,
-    # even sites that a transform marks for the other target.
+    # Usually, a recipe skips sites (places to edit) that a transform marks for the other target. If the user
+    # names both transforms and a target, use all sites.
     if transforms:
         return recipe_of(transforms, "clashing" if target is None else "any")
     return recipe if isinstance(recipe, Recipe) else get_recipe(recipe)

@@ -224,7 +224,8 @@ def _write_new(
         return
     run(tx, "edit/apply", variants=[variants[id] for id in new])
     rows = [row for id in new for row in edits[id]]
-    # Grafts are also linked to the node that they copy, so they are written with a separate statement.
+    # An edit that copies a subtree is also linked to the root of this subtree, so edits of this kind are
+    # written with a separate statement.
     plain = [row for row in rows if "from_amr" not in row]
     grafts = [row for row in rows if "from_amr" in row]
     written = run(tx, "edit/apply_edits", edits=plain)[0]["edits"] if plain else 0
@@ -334,7 +335,7 @@ def negative_from_variant(
 
 
 def _evidence(variant: Variant, copied: CopiedClause) -> Evidence:
-    """Return the sentence of the earlier clause as evidence, or the whole turn if the sentence is unknown."""
+    """Return the sentence from which a reply copies a clause; its whole turn if the sentence is unknown."""
     text, graph = copied.source.text, variant.sources[copied.source.graph_id or ""]
     tokens = tokenize(text)
     span = graph.spans.get(copied.node)
@@ -473,7 +474,7 @@ def describe(graph: AmrGraph, k: int) -> str:
 
 
 def _shown(edited: EditedGraph, edit: Edit, places: Mapping[tuple[str, int], int]) -> tuple[str, str]:
-    """Return descriptions of the edited node (for ``drop``, of its parent) before and after the edit."""
+    """Describe the node that an edit changes, before and after the edit."""
     before, after = edited.before, edited.after
     k = max(edit.position, 0)
     # A dropped node is not in the edited graph, so describe its parent.

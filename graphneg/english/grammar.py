@@ -66,7 +66,7 @@ def grammar_errors(text: str) -> tuple[str, ...]:
 
 
 def new_error(text: str, sources: Iterable[str]) -> str | None:
-    """Return an error of a text that none of its sources contains.
+    """Return the first grammatical error of an edited text that the original texts do not contain.
 
     Args:
         text: Text that was made by an edit.
@@ -77,7 +77,7 @@ def new_error(text: str, sources: Iterable[str]) -> str | None:
         The name of the first new error, or None if there is none.
     """
     sources = tuple(sources)
-    # An edit changes one or two sentences of a turn. The others need not be checked.
+    # An edit changes one or two sentences of a turn. Check only these sentences.
     unchanged = {sentence for source in sources for sentence in sentences(source)}
     changed = [sentence for sentence in sentences(text) if sentence not in unchanged]
     errors = grammar_errors(" ".join(changed)) if changed else ()

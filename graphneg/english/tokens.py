@@ -343,7 +343,7 @@ def _without_code(text: str) -> tuple[str, list[str]]:
         start, stop = match.span()
         if start < end:
             continue
-        # The fence (```) of a code block must begin a line. So the line breaks around a block belong to it.
+        # A fence (```) must be at the beginning of a line, so keep the line breaks around a code block.
         if "\n" in match[0]:
             start = len(text[:start].rstrip())
             stop += len(text[stop:]) - len(text[stop:].lstrip())

@@ -212,8 +212,8 @@ def cross_validate(
     scores: list[float] = []
     for fold in folds:
         last: str | Path = start
-        # With the source "made", nothing is trained on labelled responses. So test the detector ``start``,
-        # which was trained on the responses that graphneg made, on all folds.
+        # If ``source`` is "made", no detector is trained on labelled responses. The detector in ``start``,
+        # which was trained on graph-made responses, is then tested on all folds.
         if source != "made":
             # Name the folder of the detector after the generator, and replace characters that a file system
             # may refuse. The replacement may make two names equal, so add a hash of the original name.

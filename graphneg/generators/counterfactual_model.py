@@ -86,7 +86,7 @@ class CounterfactualReply:
         text: Text of the reply.
         finished: Whether the model ended the reply before the token limit was reached.
         unchanged_fraction: Fraction of the observed reply's tokens that this reply has at the same positions,
-        from 0 to 1.
+            from 0 to 1.
     """
 
     text: str

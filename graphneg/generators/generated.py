@@ -148,8 +148,8 @@ class Generated(NegativeStream):
             content: Digest of the store content that all shards have in common; None to compute the digest.
 
         Returns:
-            The header. If the final choice between candidates is made when shards are merged, its ``kind`` is
-            ``drafts``, and its ``choice`` contains the settings of this choice.
+            The header. If the generator chooses between candidates only when the shards are merged, the field
+            ``kind`` is ``drafts``, and the field ``choice`` contains the settings for choosing.
         """
         header, choice = super().shard_header(content), self._generator.choice(self._generation.per_context)
         return header if choice is None else replace(header, kind=DRAFTS, choice=choice)
@@ -181,8 +181,8 @@ class Generated(NegativeStream):
                 )
             yield from super().run_shard(skip)
             return
-        # Pass no negatives to `begin`: `drafts` returns all candidates for a context, regardless of the
-        # negatives for other contexts.
+        # `begin` takes the negatives that an interrupted run has written. Pass none, because the candidates
+        # that `drafts` returns do not depend on them.
         with self._named():
             generator.begin((), self._progress)
         for done, part in self._context_batches(skip):

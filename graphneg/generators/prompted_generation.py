@@ -356,9 +356,9 @@ class WritingGenerator(Generator):
         return {"by": BY_NEW_TEXTS, "most": per_context}
 
     def drafts(self, contexts: Sequence[Context], per_context: int, seed: int) -> list[Draft]:
-        """Return all candidates for each context, even if other contexts get the same texts.
+        """Return all candidates for each context, even if another context has a candidate with equal text.
 
-        These duplicates are removed when the shards of the run are merged.
+        When the shards of the run are merged, only one of the candidates with equal texts is kept.
 
         Args:
             contexts: Contexts that need wrong responses.
@@ -490,7 +490,7 @@ class WritingGenerator(Generator):
         # The copied generator only counts requests or sends them in advance. It returns no texts that a
         # ranker could score, so it needs no ranker.
         other.writer, other.refused, other._said, other._ranker = writer, Counter(), NearDuplicates(), None
-        # `other` has a copy of the list of missing candidates of `self`. The method `missing` clears it.
+        # The copy must not report the missing candidates of `self`. Calling `missing` clears the copied list.
         other.missing()
         return other
 

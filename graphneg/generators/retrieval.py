@@ -120,8 +120,8 @@ def bank_rows(store: Store, corpus: str) -> list[tuple[Any, ...]]:
 
     Returns:
         One row per response: the name of the corpus, the hash of the text, and the fields of a `BankEntry`.
-        From these rows, `read_bank` chooses the same responses as from the whole store, if it is asked for at
-        most `MOST` responses.
+        If ``most`` is at most `MOST`, `read_bank` chooses the same responses from these rows as from the
+        whole store.
     """
     sample = HashSample[tuple[int, BankEntry]](MOST)
     for draw, entry in _replies(store, (corpus,)):
@@ -338,9 +338,9 @@ class Bm25Generator(BankGenerator):
         """Read the bank and build the BM25 index.
 
         Returns:
-            A function that yields candidates for a context, sorted by BM25 score, highest first. Each shares
-            at least one word with the query. The function yields nothing if the query should be the correct
-            response, but the context has no correct response.
+            A function that yields candidates for a context, sorted by BM25 score, highest first. Each
+            candidate shares at least one word with the query. With ``by="response"``, the query is the
+            correct response, so the function yields nothing for a context without a correct response.
 
         Raises:
             GeneratorError: The package ``bm25s`` is not installed.

@@ -92,7 +92,8 @@ class Load(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def sort_records(loads: Sequence[Load], amount: int, folder: Path, tell: Callable[[Rejected], None]) -> None:
     """Read the files of ``graphneg load`` commands, and sort their records into blocks of dialogues.
 
-    If the folder exists, it is complete, and nothing is done. An incomplete folder has another name.
+    If the folder exists, an earlier call has completed it, and nothing is done. While the files are written,
+    the folder has a temporary name.
 
     Args:
         loads: The ``graphneg load`` commands whose files are read.

@@ -69,7 +69,7 @@ def layer_of(
     analyses: Analyses,
     lexicon: Lexicon,
 ) -> DiscourseLayer:
-    """Compute the discourse layer of a dialogue.
+    """Find the clauses and entities of a dialogue, and their relations, such as repetitions.
 
     Args:
         dialogue: The id of the dialogue.

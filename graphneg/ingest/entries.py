@@ -461,8 +461,8 @@ def _quotes(path: Path, encoding: str) -> bool:
     while at < len(start):
         cell = _QUOTED.match(start, at)
         if cell is None:
-            # `start` is only the beginning of the file, so it may end inside a quoted cell. Accept such an
-            # end only in a long text, that is, after many valid cells.
+            # `start` contains only the beginning of the file, so its last cell may be cut off. Accept a cell
+            # that is cut off only if `start` is long, because then many valid cells precede it.
             is_cut_off = re.compile(r'"(?:[^"]|"")*\Z').match(start, at) is not None
             return is_cut_off and len(start) > 1 << 15
         at = cell.end()

@@ -361,7 +361,8 @@ def _of_intercom(value: Value, notices: Notices) -> dict[str, Any]:
     parts = parts.get("conversation_parts") if isinstance(parts, dict) else parts
     if not isinstance(parts, list):
         raise ItemError("'conversation_parts' contains no list of parts")
-    # Parts without a text, such as assignments, become empty turns, which are left out and counted.
+    # A part may have no text, for example if it only assigns the conversation to a colleague. It becomes an
+    # empty turn, which is later left out and counted.
     whole = [{"body": None} | part if isinstance(part, dict) else part for part in cast("list[Any]", parts)]
     first = _first_message(value.get("source"), value.get("created_at"))
     messages: list[Any] = [*first, *whole]

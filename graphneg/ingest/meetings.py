@@ -167,7 +167,7 @@ def _have_marked_names(lines: Sequence[str], head: re.Pattern[str]) -> bool:
 
 
 def turn_lines(lines: Iterable[Line | Rejected], kind: Kind, notices: Notices) -> Iterator[Line | Rejected]:
-    """Yield one line for each turn, whose time, name and text `MADE_TURN` matches.
+    """Join the lines of each turn to one line. Its time, name and text match the pattern `MADE_TURN`.
 
     Args:
         lines: The lines of the file.

@@ -123,7 +123,7 @@ def langchain_message(value: Any) -> dict[str, Any] | None:
 
 
 def _has(value: Any, wanted: Callable[[Value], bool]) -> bool:
-    """Return whether a list has an object near its beginning for which a condition is true."""
+    """Return whether a condition is true for one of the first `_SEEN` objects in a list."""
     some = islice(cast("list[Any]", value), _SEEN) if isinstance(value, list) else ()
     return any(isinstance(one, dict) and wanted(cast("Value", one)) for one in some)
 
@@ -151,7 +151,8 @@ def _of_rasa(value: Value, notices: Notices) -> dict[str, Any]:
 
 def _of_cohere(value: Value, _: Notices) -> dict[str, Any]:
     earlier = cast("list[Any]", value["chat_history"])
-    # "message" has no role. It is from the user, like the first message, so use the role of that message.
+    # Cohere stores no role for "message", which the user wrote. The user also wrote the first message of
+    # "chat_history", so use its role.
     first: Any = earlier[0] if earlier else None
     role = first.get("role", "USER") if isinstance(first, dict) else "USER"
     return _others(value, "chat_history", "message") | {
@@ -160,7 +161,7 @@ def _of_cohere(value: Value, _: Notices) -> dict[str, Any]:
 
 
 def _continued(value: Value) -> tuple[str, str] | None:
-    """Return the keys of two lists of messages, of which the second continues the first."""
+    """Return the keys of a list of messages and of its continuation, such as ``prompt`` and ``chosen``."""
     for first, seconds in _CONTINUED.items():
         second = next((key for key in seconds if _are_messages([value.get(key)])), None)
         if second is not None and _are_messages([value.get(first)]):

@@ -45,7 +45,7 @@ _KEY = re.compile(r"[a-z][a-z0-9_]*")
 # Names of properties that graphneg itself sets. Attributes must not overwrite them.
 _RESERVED = {
     *("id", "corpus", "split", "turn", "speaker", "text", "key", "order", "digest", "attributes"),
-    # The following properties are set when the shifts or the sentences of a dialogue have been computed.
+    # "shifts" marks dialogues in the shift graph, "pooled" those whose sentences are in the sentence pool.
     *("shifts", "pooled"),
 }
 

@@ -173,8 +173,9 @@ class Dates:
 
         Returns:
             The indices of the messages, oldest first. None if no message has a time, if a time is not
-            understood, or if the two readings of the dates give different orders. In the last two cases, the
-            dialogue is counted, so that a notice can report it.
+            understood, or if the messages have a different order when the day comes first in dates than when
+            the month comes first. In the last two cases, the dialogue is counted, so that a notice can
+            report it.
         """
         if all(cell in (None, "") for cell in written):
             return None

@@ -252,7 +252,7 @@ def _part_kind(part: Mapping[str, Any]) -> str:
 
 
 def kinds_without_text(cells: Mapping[str, Any], content: Any) -> list[tuple[str, int]]:
-    """Return what a message without a text contains instead, such as photos, with the number of each kind.
+    """Count the contents of a message that has no text, such as photos or tool calls.
 
     >>> kinds_without_text({"tool_calls": [{}, {}]}, None), kinds_without_text({"photos": [{"uri": "x"}]}, "")
     ([('tool call', 2)], [('media placeholder', 1)])

@@ -225,10 +225,11 @@ def _write_conversation(tx: ManagedTransaction, batch: Batch, outcome: Outcome) 
                 f"{lost} texts were removed while their graphs were written; run the command again"
             )
     sent += batch.discourse.send(tx)
-    # Wait for the results only after all statements have been sent. This is faster than waiting after each.
+    # Send all statements before waiting for the first result, because this is faster.
     finish(sent)
-    # `Batch.add` has found the repetitions, clauses and entities of new dialogues. A dialogue that is already
-    # in the store may have further graphs there, so compute these data again from all of its graphs.
+    # `Batch.add` has found the repetitions, clauses and entities of new dialogues. A dialogue that was
+    # already in the store may have graphs in the store and in this batch. Find its repetitions, clauses and
+    # entities again in all of these graphs.
     elsewhere = {dialogue_of(read.of) for read in graphs} - unseen
     if elsewhere:
         write_discourse(tx, elsewhere, batch.graph_rows.analyses, batch.lexicon)

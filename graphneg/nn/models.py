@@ -269,7 +269,7 @@ def load_either(
 
 
 def _find(model: str | Path, gguf_file: str | None, offline: bool) -> ModelSource:
-    """Find or download a model. If its folder has no ``config.json``, use the folder's only GGUF file."""
+    """Find or download a model. Without a ``config.json``, the folder must contain exactly one GGUF file."""
     check_packages()
     path = expand_home(model)
     if path.is_file() and path.suffix == ".gguf":

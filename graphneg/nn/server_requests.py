@@ -231,9 +231,9 @@ def limit_of(body: Mapping[str, Any]) -> int | None:
 
 
 def completion(answer: Answer, request: ServerRequest) -> Completion:
-    """Convert an answer into a completion. Cut its text at the stop strings and by the constraints.
+    """Convert an answer into a completion, cut as the request's stop strings and constraints require.
 
-    The text must be cut because servers do not know the constraints, and some servers ignore stop strings.
+    A server does not get the constraints, and some servers ignore stop strings.
 
     Args:
         answer: The answer of a server.

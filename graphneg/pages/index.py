@@ -132,7 +132,7 @@ class ScoreDistribution:
             value: A value of the score. If it is between two of the `thresholds`, it is rounded down.
 
         Returns:
-            The share among the responses that have the score, from 0 to 1.
+            A share from 0 to 1. Responses without the score do not count.
         """
         at = max(0, bisect_right(self.thresholds, value) - 1)
         return self.below[at] / max(1, self.amount)
@@ -574,7 +574,7 @@ def _place(source: Path) -> Path:
 
 
 def _is_free(path: Path) -> bool:
-    """Return whether an index may be written to a path, where there is no file or only an older index."""
+    """Return whether an index may be written to a path: there is no file, or the file is an index."""
     try:
         open_regular(path).close()
     except FileNotFoundError:

@@ -336,7 +336,7 @@ def _scores(index: NegativesIndex, negative: Negative) -> list[tuple[str, float,
 
 def _histogram(spread: ScoreDistribution) -> Histogram:
     step = (len(spread.thresholds) - 1) // BARS
-    # The numbers of values below the left edge of each bar, and finally the number of all values.
+    # For each bar, the number of values below its left edge. The last number counts all values.
     below_edges = [*spread.below[:-1:step], spread.amount]
     amounts = [after - before for before, after in pairwise(below_edges)]
     most = max(*amounts, 1)

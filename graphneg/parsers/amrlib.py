@@ -487,7 +487,7 @@ def _sequence_engine(model: ParseModel, device: str, batch: int, beams: int, *, 
 
     def generate(rows: Sequence[Sequence[int]]) -> list[list[Output]]:
         """Truncate each row of token ids to the input limit, and run beam search."""
-        # Keep the last token of a truncated row, because it marks the end of the text.
+        # If a sentence is truncated, keep its last token, which is the end-of-text token.
         last = model.max_input - 1
         read = [[*row[:last], row[-1]] if len(row) > model.max_input else list(row) for row in rows]
         return backend.beams(read, beams, model.max_output)

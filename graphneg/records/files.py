@@ -118,7 +118,7 @@ def _plain(value: Any) -> Any:
     """Convert structs into dicts and tuples into lists, and return all other values unchanged."""
     # `msgspec.to_builtins` is not used here. For an invalid value, such as a numpy number, it would raise an
     # error that does not name the field.
-    # Most values are of one of these types. The check for a mapping is slower than this one.
+    # Test for strings, numbers and the like first: most values are of these types, and the test is fast.
     if type(value) in _SCALARS:
         return value
     if isinstance(value, msgspec.Struct):

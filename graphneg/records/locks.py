@@ -198,8 +198,8 @@ def _acquired(path: Path, file: Path) -> BinaryIO:
                 continue
         # A lock file begins with a mark that shows that graphneg wrote it. Accept an empty file as well,
         # because another run may have created it and not written the mark yet. Check the size before the
-        # mark. In the other order, that run could write its mark between the two checks, and its file would
-        # be mistaken for one without a mark.
+        # mark. If the mark were checked first, the other run could write it between the two checks. Its file
+        # would then seem to be neither empty nor marked.
         if os.fstat(lock.fileno()).st_size and not _is_marked(lock):
             lock.close()
             raise foreign_file_error(file)
@@ -224,7 +224,7 @@ def _is_marked(lock: BinaryIO) -> bool:
 def _token_in(lock: BinaryIO) -> str:
     """Return the token of the run that wrote a lock file; an empty string if the file has no token."""
     lock.seek(len(_MARK))
-    # Accept the token only if the lock file contains nothing else after its first bytes (`_MARK`).
+    # A lock file consists of the mark and the token. If anything else is in the file, return no token.
     found = _TOKEN.fullmatch(lock.read(100))
     return found[0].decode() if found else ""
 
@@ -239,7 +239,7 @@ def _remove_scratch(folder: Path, token: str) -> None:
 
 
 def _is_at(path: Path, known: os.stat_result) -> bool:
-    """Return whether a path still refers to the file with a known ``stat`` result."""
+    """Return whether a path still refers to the file for which ``stat`` returned ``known`` earlier."""
     try:
         return os.path.samestat(known, os.stat(path, follow_symlinks=False))
     except FileNotFoundError:

@@ -62,11 +62,11 @@ def check_output(out: str | Path, suffixes: Sequence[str], instead: str = "") ->
 
 
 def _check_place(path: Path, *faults: tuple[bool, str]) -> None:
-    """Raise `InputError` if the path of an output file has a fault, or if no file can be written there.
+    """Raise `InputError` if no file can be written at a path, or if one of ``faults`` is true.
 
     Args:
         path: The path of the output file.
-        *faults: Further checks of the path: whether there is a fault, and a description of it.
+        *faults: Further faults to report, as pairs of a condition and a message.
     """  # noqa: DOC501
     try:
         path.exists()
@@ -95,9 +95,10 @@ _IRREGULAR = "not a regular file, so it can't be replaced; name another file"
 
 
 def _is_irregular(path: Path) -> bool:
-    """Return whether a path refers to a pipe, a socket, a device, or a link to no file.
+    """Return whether a path refers to a pipe, a socket, a device or a dangling link.
 
-    A link to a file that does not exist is included, because the link would be replaced without a message.
+    A dangling link is a link to a file that does not exist. Writing to the path would replace the link
+    without a message.
     """
     return path.is_symlink() if not path.exists() else not (path.is_file() or path.is_dir())
 
@@ -394,7 +395,7 @@ class RunNote:
 
     @property
     def state(self) -> Literal["none", "same", "other"]:
-        """``none`` if no run note exists, ``same`` if its fingerprint is that of this run, else ``other``."""
+        """``none`` without a run note, ``same`` if it has the fingerprint of this run, else ``other``."""
         if not self.path.is_file():
             return "none"
         return "same" if noted_fingerprint(self.path) == self.fingerprint else "other"
@@ -411,7 +412,7 @@ class RunNote:
             unfinished.write_text(json_line({**noted, _SEAL: _seal(noted)}), encoding="utf-8")
 
     def remove(self) -> None:
-        """Remove the file if it exists."""
+        """Remove the run note if it exists."""
         self.path.unlink(missing_ok=True)
 
 

@@ -161,7 +161,7 @@ def write_batches(writer: ResumableWriter, batches: Iterable[ShardBatch]) -> int
     done: dict[str, int] = {"places": 0, "items": 0, **writer.resumed.notes.get("shard", {})}
     if not writer.resumed.is_complete:
         for batch in batches:
-            # Write one line per place (the sort key of a dialogue), with all items of the dialogue.
+            # Write one line per dialogue: its sort key (``place``) and its items.
             for place, items in groupby(batch.items, itemgetter(0)):
                 given = [item for _, item in items]
                 writer.write_line(_json([place, given]))
@@ -189,7 +189,8 @@ def numbered(
     Returns:
         Pairs of an index and a group. The indices also count the groups of other shards.
     """
-    # Every shard numbers the groups of all shards, but yields only its own, so no index occurs in two shards.
+    # Count the groups of all shards, but yield only the groups of this shard. The same index therefore never
+    # occurs in two shards.
     return (
         (place, group)
         for place, group in enumerate(groups)
@@ -314,7 +315,6 @@ def read_shards(paths: Sequence[str | Path]) -> list[ShardFile]:
         raise _mismatch_error("no shards to merge; give the files of the shards")
     files = sorted(map(ShardFile, map(Path, paths)), key=lambda file: file.header.part.index)
     first = files[0]
-    # If each shard has the same settings as the first one, all shards have the same settings.
     for other in files[1:]:
         _check_alike(first, other)
     amount = first.header.part.amount
@@ -348,8 +348,8 @@ def _check_alike(first: ShardFile, other: ShardFile) -> None:
     """Raise `InputError` if two shards have different versions, settings or content."""
     one, two = first.header.shared_settings, other.header.shared_settings
     both = f"{first.path} and {other.path} don't belong together: "
-    # Compare the most general values first. If different versions are the reason for different settings, the
-    # message should be about the versions.
+    # Compare the versions before the settings, so that the message names different versions of graphneg if
+    # these are the reason for different settings.
     for name in ("version", "kind", "amount"):
         if one[name] != two[name]:
             said = _MEANT.get(name, name + " {} and {}")

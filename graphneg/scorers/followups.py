@@ -27,8 +27,8 @@ from graphneg.model import Turn
 if TYPE_CHECKING:
     from graphneg.nn.language_models import LanguageModel
 
-# If a word ends with one of these strings, a question ends there. A quotation mark, a parenthesis or an
-# exclamation mark may follow the question mark.
+# A word that ends with one of these strings is the last word of a question. A quotation mark, a parenthesis
+# or an exclamation mark may follow the question mark.
 _QUESTION = ("?", '?"', "?'", "?)", "?!", "!?")
 
 

@@ -136,8 +136,9 @@ class Post:
     """The context of a reply: the turns before it, with the keywords that the reply can take up.
 
     Attributes:
-        turns: Texts of the turns before the reply, oldest first. The last turn is the post.
-        foci: Foci that have candidates, sorted by salience, highest first.
+        turns: Texts of the turns before the reply, oldest first. The last turn is the post, the turn that is
+            replied to.
+        foci: Keywords that the reply can take up and that have candidates, sorted by salience, highest first.
         keywords: Salience of all keywords of the context, keyed by the keyword's text. Keywords that are not
             in the shift graph are included.
     """
@@ -169,8 +170,8 @@ def posts(shifts: ShiftGraph, replies: Sequence[Reply], reach: CandidateOptions)
     for reply, keywords in zip(replies, salient, strict=True):
         foci: list[Focus] = []
         for text in filter(known.__contains__, keywords):
-            # The perspective of the reply may be among the candidates and is removed in the next statement,
-            # so take one more candidate than needed.
+            # Take one more candidate than needed, because the perspective of the reply may be among the
+            # candidates. It is removed in the next statement.
             ranked = known[text].ranked[: reach.max_candidates + 1]
             candidates = tuple(other for other in ranked if other != reply.perspective)[
                 : reach.max_candidates
@@ -250,8 +251,9 @@ def stored_reply(store: Store, id: str) -> Reply:
 def _salience(reply: Reply, turns: int) -> dict[str, float]:
     """Return the keywords of the last ``turns`` turns with their salience, highest salience first."""
     found: dict[str, float] = {}
-    # Multiply a score by DECAY once for each turn between the keyword's turn and the post. The keywords of
-    # the post thus keep their scores. If a keyword occurs in several turns, its highest value counts.
+    # The last turn (the post) keeps its scores. The scores of the turn before it are multiplied by DECAY, the
+    # scores of the turn before that by DECAY squared, and so on. If a keyword occurs in several turns, its
+    # highest score counts.
     for back, keywords in enumerate(reversed(reply.keywords[-turns:])):
         for text, score in keywords.items():
             found[text] = max(found.get(text, 0.0), score * DECAY**back)

@@ -224,10 +224,10 @@ class ShiftGraph:
     def _smoothed(
         self, counts: Mapping[str, int], ways: list[str], onward: Mapping[str, Mapping[str, int]]
     ) -> Likelihoods:
-        """Return the smoothed probabilities of perspectives after a focus; see the module docstring."""
+        """Smooth the counts of shifts from a focus to perspectives, and return the probabilities."""
         prior, total = self.prior, sum(counts.values())
         share = BACK_OFF if ways else 0.0
-        # `rest` is the factor of P(p) in the formula of the module docstring.
+        # In the formula for P(p | f) in the module docstring, P(p) is multiplied by `rest`.
         rest = STRENGTH * (1 - share) / (total + STRENGTH)
         mass: dict[str, float] = dict(counts)
         taken = sum(counts[way] for way in ways)

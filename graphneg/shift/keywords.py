@@ -196,7 +196,12 @@ class SpacyExtractor(ABC):
 
     @abstractmethod
     def _keywords(self, text: str, words: Sequence[KeywordToken]) -> Iterable[Keyword]:
-        """Return the keywords of one text, in any order. ``words`` also contains the punctuation marks."""
+        """Return the keywords of one text, in any order.
+
+        Args:
+            text: The text.
+            words: The tokens of the text, including punctuation marks.
+        """
 
     def _keyword_token(self, token: Any) -> KeywordToken:
         text: str = token.text

@@ -111,15 +111,15 @@ def stored_snapshot(store: Store) -> StoredSnapshot | None:
 def corpus_rows(store: Store, part: str, compute: Callable[[], list[Any]]) -> list[Any]:
     """Return data about the whole corpus, even if the store contains only one shard of it.
 
-    The store of a shard also contains a snapshot, which is a copy of these data. Without a snapshot, the data
-    are computed from the store.
+    If the store contains a snapshot, the data are read from the snapshot. Otherwise the store contains the
+    whole corpus, and the data are computed.
 
-    Raises `InputError` if the snapshot of the store lacks this part of the data.
+    Raises `InputError` if the snapshot lacks the part ``part``.
 
     Args:
         store: An open store.
-        part: Name of the part of a snapshot that contains the rows; a name in `PARTS`, or `ANSWERED` or
-            `COPIES`.
+        part: Name of the part of a snapshot that contains the rows: one of the names in `PARTS`, or the
+            constant `ANSWERED` or `COPIES`.
         compute: Function that computes the rows from a store with the whole corpus.
 
     Returns:
@@ -179,7 +179,7 @@ def has_whole_corpus(store: Store) -> bool:
 def require_part(store: Store, part: str) -> None:
     """Raise `InputError` if the store was loaded from a snapshot that lacks a part.
 
-    A run calls this function first, so that it fails at its start.
+    A run that needs the part calls this function at its start, so that it does not fail after hours.
 
     Args:
         store: An open store.
@@ -206,7 +206,7 @@ def shared_content(store: Store, selection: Selection) -> str:
     if snapshot is None:
         return shared_digest(store, selection)
     check_selection(store, selection)
-    # Return the digest of the snapshot: unlike the content, it is the same in the stores of all shards.
+    # All shards have the same snapshot, so its digest is the same for all shards.
     return f"snapshot {snapshot.digest}"
 
 

@@ -212,7 +212,7 @@ def read_mark(directory: Path) -> dict[str, Any]:
 
 
 def _check_mark(directory: Path, engine_version: str) -> None:
-    """Refuse a store in a different format, or from a different engine or a newer release of the engine."""
+    """Raise `StoreError` if the installed graphneg and database engine cannot read the store."""
     mark = read_mark(directory)
     if mark.get("format") != FORMAT:
         raise StoreError(
@@ -265,7 +265,7 @@ def read_endpoint(directory: Path) -> Endpoint | None:
             return None
         content = json.loads((run / supervisor.ENDPOINT).read_text(encoding="utf-8"))
         needed = {name: content[name] for name in Endpoint._fields if name not in Endpoint._field_defaults}
-        # The fields with defaults are optional, because older versions did not write them.
+        # Older versions of graphneg did not write the fields of `Endpoint` that have defaults.
         added = {name: content[name] for name in Endpoint._field_defaults if name in content}
         return Endpoint(**needed, **added)
     except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
@@ -585,9 +585,9 @@ def join(directory: Path, is_temporary: bool = False) -> Membership:
             membership = _connect_to_supervisor(directory, deadline)
             if membership and (is_other or membership.engine in (engine, None)):
                 return membership
-            # The running server has a different Java program, heap size or release of the engine. Leave the
-            # server once. If nobody else uses it, it stops, and the next iteration starts a new server.
-            # Otherwise, the next iteration joins the running server anyway.
+            # The running server has a different Java program, heap size or release of the engine. Close the
+            # connection to it. If no other process uses the server, it stops, and the next iteration starts
+            # a new server. Otherwise, the next iteration connects to the running server again and keeps it.
             if membership:
                 is_other = True
                 membership.leave()
@@ -645,8 +645,8 @@ def _check_content(directory: Path) -> None:
     before = _identity(path)
     database = directory / supervisor.ENGINE / "databases" / supervisor.DATABASE
     difference = damage(directory, database)
-    # If the checksum file has changed in the meantime, another process has started a server. Then the
-    # difference does not mean that the store is damaged.
+    # If the checksum file has changed during the check, another process has started a server, which changes
+    # the database files. In this case, a wrong checksum does not mean that the store is damaged.
     if difference and before == _identity(path):
         raise StoreError(
             f"{database} is damaged since the store was last closed ({difference}): restore it from a copy "

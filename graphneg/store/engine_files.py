@@ -156,8 +156,8 @@ def _check_pages(database: Path) -> None:
 
 def _is_sparse(status: os.stat_result) -> bool:
     """Return whether a file is large and consists mostly of holes, as after ``truncate -s 2T``."""
-    # A block has 512 bytes. Windows does not report the number of blocks. Use the size of the file instead,
-    # so that no file counts as sparse there.
+    # A block has 512 bytes. Windows does not report the number of blocks, so no file counts as sparse on
+    # Windows.
     allocated = getattr(status, "st_blocks", status.st_size) * 512
     # A compressing file system also stores an ordinary file in less space than its size. A file therefore
     # counts as sparse only if less than a hundredth of its size is on disk.
@@ -242,7 +242,7 @@ def _check_schema(path: Path) -> None:
 
 
 def _maps_numbers(value: Any) -> bool:
-    """Return whether a JSON value is an object such as ``{"24": 74}``, from numbers to numbers."""
+    """Return whether a JSON value is an object whose keys and values are numbers: ``{"24": 74}``."""
     if not isinstance(value, dict):
         return False
     items = cast("dict[str, Any]", value).items()
@@ -266,7 +266,7 @@ def _check_keys(
 
 
 def _quoted_first_key(value: Any) -> str:
-    """Return the first key of a dict, for a message such as ``the trigger "notify"``; else an empty text."""
+    """Quote the first key of a dict, for a message such as ``the trigger "notify"``; "" if it is no dict."""
     if isinstance(value, dict):
         return f" {as_json(min(cast('dict[str, Any]', value)))}"
     return ""

@@ -70,8 +70,8 @@ def _watch_process(java: int, port: int, has_left: threading.Event) -> None:
     stopped_looks = 0
     while not has_left.wait(LOOK_SECONDS):
         # Count checks instead of measuring time. If a container with this process and Java is paused and then
-        # continued, Java may continue a moment later than this process. Only one check then finds it stopped,
-        # although much time has passed.
+        # continued, Java may continue a moment later than this process. Then only one check finds that Java
+        # is stopped, although much time has passed.
         stopped_looks = stopped_looks + 1 if is_stopped(java) else 0
         # Shut down connections repeatedly as long as Java is suspended, because threads may open new ones in
         # the meantime, for example to cancel a query.

@@ -178,11 +178,11 @@ def run_directory(runs: Path, lock: os.stat_result) -> Path:
 
 
 def is_at(path: Path, known: os.stat_result) -> bool:
-    """Return whether a path still refers to the same file as before.
+    """Return whether a path still refers to the file for which ``stat`` returned ``known`` earlier.
 
     Args:
         path: The path.
-        known: The earlier result of ``stat`` for the file.
+        known: The earlier result of ``stat``.
 
     Returns:
         False if the file is gone or was replaced by another file.
@@ -249,8 +249,8 @@ class Supervisor:
         self._selector.register(self._listener, selectors.EVENT_READ)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._ask_to_stop)
-        # The server will change the files, so read the checksums and remove their file now. They are written
-        # again when the server has ended.
+        # The server will change the database files, so their checksums will no longer be valid. Read the
+        # checksums and remove the checksum file now. It is written again when the server has ended.
         self._checksums = read_checksums(directory)
         forget_checksums(directory)
         accounts = {OWNER: self._password, READER: self._reader_password}
@@ -310,7 +310,8 @@ class Supervisor:
             elif data.endswith(END):
                 self._stop_asked = self._stop_asked or len(self._users) == 1
             else:
-                # The request may arrive in parts. Keep the last 64 bytes, which is more than a request has.
+                # A request of a user process may arrive in parts. Keep the last 64 bytes: requests are
+                # shorter.
                 self._users[connection] = (self._users[connection] + data)[-64:]
 
     def _accept_user(self, connection: socket.socket, data: bytes) -> None:
@@ -374,8 +375,8 @@ class Supervisor:
 
     def _stop(self) -> None:
         """Accept no further connections, and stop the Java server."""
-        # If the store directory is gone, kill Java, because there are no files that it would have to close
-        # properly.
+        # If the store directory has been removed, kill Java. A normal exit, in which Java closes its files,
+        # would be useless.
         is_there = self._has_directory()
         has_failed = self._is_late or self._java.poll() is not None
         (self._run / ENDPOINT).unlink(missing_ok=True)
@@ -410,7 +411,7 @@ class Supervisor:
 
 
 def _send_line(user: socket.socket, line: bytes) -> None:
-    """Send a line to a user process. Ignore errors: if it is gone, the next read from it will fail."""
+    """Send a line to a user process. Ignore errors: if the process is gone, the next read will fail."""
     with contextlib.suppress(OSError):
         user.send(line)
 

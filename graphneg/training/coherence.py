@@ -163,8 +163,8 @@ class WindowSampler:
         Args:
             dialogues: Dialogues with their edited versions.
             mix: Number of edited versions of each dialogue to use per epoch, keyed by recipe, generator or
-                error category; ``twin`` for twins: coherent dialogues made by the same construction as an
-                edited version.
+                error category; ``twin`` for twins, the coherent counterparts of edited versions: a dialogue
+                with "So you like tea?" for one with "So you don't like tea?".
             seed: Seed for sampling edited versions and windows.
             held_out: Texts of turns. Dialogues that contain one of these turns are removed.
 
@@ -196,7 +196,7 @@ class WindowSampler:
         self._seed = seed
 
     def epoch(self, epoch: int) -> list[WindowExample]:
-        """Return the dialogues to use in an epoch, and set ``shortfall`` to the counts of this epoch.
+        """Return the dialogues to use in an epoch, and count the missing edited versions in ``shortfall``.
 
         Args:
             epoch: The number of the epoch, from 0.

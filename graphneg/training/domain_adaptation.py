@@ -242,7 +242,7 @@ class AdaptationExamples:
         self._order: list[int] = []
 
     def facts(self) -> list[Any]:
-        """Return the data that determine the examples: ids, contexts and correct responses."""
+        """Return the ids, contexts and correct responses, from which all examples are made."""
         return [(group.id, group.context, text) for group, text in self._pairs]
 
     def __len__(self) -> int:

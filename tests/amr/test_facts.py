@@ -56,6 +56,37 @@ def test_the_type_of_a_clause(penman: str, clause: str) -> None:
     assert facts_of(penman)[0]["clause_type"] == clause
 
 
+@pytest.mark.parametrize(
+    ("penman", "place"),
+    [
+        # "I like tea." "She likes tea." "It's snowing." "This is boring."
+        ("(l / like-01 :ARG0 (i / i) :ARG1 (t / tea))", "anywhere"),
+        ("(l / like-01 :ARG0 (s / she) :ARG1 (t / tea))", "nearby"),
+        ("(s / snow-01 :ARG1 (i / it))", "next"),
+        ("(b / boring :domain (t / this))", "next"),
+        # "There's a snowman." has a noun. "This dress is beautiful." "This way is beautiful."
+        ("(b / be-located-at-91 :ARG1 (s / snowman))", "anywhere"),
+        ("(b / beautiful-02 :ARG1 (d / dress :mod (t / this)))", "anywhere"),
+        ("(b / beautiful-02 :ARG1 (w / way :mod (t / this)))", "nearby"),
+        # "That's right." "It's okay." "Here it is."
+        ("(r / right-06 :ARG1 (t / that))", None),
+        ("(o / okay-04 :ARG1 (i / it))", None),
+        ("(f / fine-02 :ARG1 (t / that) :mod (y / yes))", None),
+        ("(b / be-located-at-91 :ARG1 (i / it) :ARG2 (h / here))", None),
+    ],
+)
+def test_where_a_sentence_can_be_repeated(penman: str, place: str | None) -> None:
+    assert facts_of(penman)[0].get("repeatable") == place
+
+
+def test_each_of_two_main_clauses_can_be_repeated_alone() -> None:
+    # "I'm tired, but she works."
+    found = facts_of(
+        "(c / contrast-01 :ARG1 (t / tire-01 :ARG1 (i / i)) :ARG2 (w / work-01 :ARG0 (s / she)))"
+    )
+    assert [facts.get("repeatable") for facts in found] == [None, "anywhere", None, "next", None]
+
+
 def test_clauses_below_conjunctions_and_multi_sentence_are_found() -> None:
     sentence = "(a / and :op1 (s / sing-01 :ARG0 (i / i)) :op2 (d / dance-01))"
     found = facts_of(f"(m / multi-sentence :snt1 {sentence})")
@@ -170,9 +201,9 @@ def test_the_discourse_layer_reads_the_same_from_its_own_facts(graph: AmrGraph) 
 # FACTS_VERSION
 
 RECORDED = (
-    "8c7ddab72e8ab8e70f18867eb4018474",
-    "d0d46c0f21998a2e434f18c0dc382f97",
-    "be337be5ee3a569e88f496326c30632e",
+    "59e664ad50668c0efb7bdbcc0ebcdacd",
+    "e8fa147c86c98ee8a13f9a5407113f43",
+    "258c9eec6877bed8841307fb4544246f",
 )
 """`facts_fingerprint`, and the fingerprints of the facts and the discourse layers of the bundled corpus."""
 FACTS = """

@@ -39,6 +39,7 @@ from graphneg.decoders.surface.operations.negation import affirm, negate
 from graphneg.decoders.surface.operations.pronouns import set_pronouns
 from graphneg.decoders.surface.operations.quantifiers import is_quantifier, set_quantifier
 from graphneg.decoders.surface.operations.removal import drop
+from graphneg.decoders.surface.operations.requests import deny_wish, state_request
 from graphneg.decoders.surface.operations.restating import (
     ask_for,
     contract_like,
@@ -335,7 +336,11 @@ def _say(said_by: Edit, edits: Sequence[Edit], sources: Sources, reply: Sentence
         raise RealisationError("unsupported-edit", f"there is no frame {said_by.frame}")
     source = sources.open_claim(said_by.from_amr)
     copy = _edits_of_copy(said_by, edits)
-    replace_polite_wish(source, keep_claim(source, said_by.from_position or 0))
+    if said_by.concept is None:
+        replace_polite_wish(source, keep_claim(source, said_by.from_position or 0))
+    else:
+        # The sentence is a request, and the reply repeats it as a wish.
+        state_request(source, said_by.from_position or 0)
     contract_like(source, reply)
     persons = _persons(source, copy)
     if len(persons) == 1:
@@ -344,6 +349,11 @@ def _say(said_by: Edit, edits: Sequence[Edit], sources: Sources, reply: Sentence
     if said_by.voice == "other":
         exchange_speakers(source, {source.node(edit.position).label: edit.concept or "" for edit in persons})
     copy = _replace_subject(source, copy)
+    if said_by.concept is not None:
+        if copy:
+            deny_wish(source)
+        put_into_frame(source, form)
+        return source.finish().strip()
     negative = negates_clause(source)
     negated = any((edit.op, edit.role, edit.value) == ("add", "polarity", "-") for edit in copy)
     if negated:

@@ -112,7 +112,7 @@ def draw(
 
 
 def _named(file: str) -> tuple[str, Path]:
-    """Split ``NAME=FILE`` into name and path. The name of a plain ``FILE`` is its name without suffix."""
+    """Return the name and the path in ``NAME=FILE``. For ``a/hard.jsonl``, the name is ``hard``."""
     name, equals, path = file.partition("=")
     return (name, Path(path)) if equals and name and path else (Path(file).stem, Path(file))
 

@@ -56,7 +56,8 @@ CREATE TABLE judgement (
     at REAL NOT NULL, step INTEGER NOT NULL, PRIMARY KEY (item, annotator)
 );
 """
-# Stores a row for an item and annotator, or replaces the existing row. The new row gets the next step number.
+# Stores a row for an item and annotator, or replaces the existing row. The value of `step` in the new row is
+# one more than the highest `step` in the table.
 _PUT = """
 INSERT INTO judgement (item, annotator, state, answers, comment, at, step)
 VALUES (?, ?, ?, ?, ?, ?, 1 + (SELECT coalesce(max(step), 0) FROM judgement))

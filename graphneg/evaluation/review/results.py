@@ -42,8 +42,8 @@ def _unanimous(votes: Counter[str], question: Question) -> str | None:
 
 def _two_of_three(votes: Counter[str], question: Question) -> str | None:
     """Return the positive answer if two thirds of the annotators gave it; otherwise a unanimous answer."""
-    # Sato et al. (2024), section 3, use this two-thirds rule for a question with a positive answer. If a
-    # question has no positive answer, use the majority instead.
+    # The two-thirds rule of Sato et al. (2024), section 3, needs a question with a positive answer, such as
+    # "contradictory". For any other question, use the majority.
     if not question.positive:
         return _majority(votes, question)
     if votes[question.positive] * ANNOTATORS >= MIN_VOTES * votes.total():

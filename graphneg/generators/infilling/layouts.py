@@ -207,7 +207,7 @@ class Marked(Layout):
 class Sentinels(Layout):
     """Put a sentinel token in place of each blank, as in the pretraining of T5.
 
-    ``kept`` must contain the sentinel tokens, so that they stay in the output.
+    ``kept_tokens`` must contain the sentinel tokens, so that they stay in the output.
     """
 
     name = "sentinels"

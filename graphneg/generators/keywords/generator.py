@@ -132,10 +132,11 @@ class KeywordOptions(WritingOptions):
 
 @dataclass(slots=True)
 class _PendingNegative(Gap):
-    """A negative that the model has not written yet.
+    """A negative for which no text has been accepted yet.
 
     ``at`` is the index of the context in the batch. ``words`` are the keywords in the last prompt. ``texts``
-    are the usable texts that the model wrote, each with its losses, sorted with the most likely text first.
+    are the well-formed texts that the model wrote, each with its losses, sorted with the most likely text
+    first.
     """
 
     id: str = ""

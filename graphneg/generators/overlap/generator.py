@@ -292,8 +292,8 @@ class OverlapGenerator(Generator):
             given.append(own := self._chosen_candidates(asked))
             if len(own) < per_context:
                 reason = (
-                    # If a shortlist contains sentences, they are suitable, but all of them have already been
-                    # used too often.
+                    # If there is a suitable sentence on a shortlist, candidates are missing because all
+                    # suitable sentences were already used ``max_uses`` times.
                     "used-up" if any(any(True for _ in listed) for listed in asked.lists) else "no-sentence"
                 )
                 self.leave_out(reason, asked.context.id, per_context - len(own))
@@ -372,7 +372,7 @@ class OverlapGenerator(Generator):
         yield from asked
 
     def _finish(self, contexts: Sequence[Context], given: list[list[Candidate]], seed: int) -> None:
-        """Apply ``second_sentence_rate`` and ``noun_substitution_rate`` to the candidates, in place."""
+        """Add a second sentence to some candidates, and replace a noun in some. Change the lists in place."""
         for part in (self._second, self._substitution):
             if part is not None:
                 part.apply(contexts, given, seed)

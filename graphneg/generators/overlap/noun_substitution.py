@@ -74,7 +74,7 @@ class NounSubstitution:
                 candidates[at][slot] = self._substituted(candidate, graph, order)
 
     def _substituted(self, candidate: Candidate, graph: AmrGraph, words: Sequence[str]) -> Candidate:
-        """Return the candidate with one noun replaced by one of ``words``, if a noun is suitable."""
+        """Replace one noun by one of ``words``. If no noun is suitable, return the candidate unchanged."""
         said = {node.label for node in graph.nodes}
         shared = set(candidate.provenance.get("shared", "").split(", "))
         # Do not replace a word that also occurs in the context, because the sentence was retrieved for this

@@ -91,7 +91,7 @@ class Scenes:
         self._centre = self._mean(self._often, self._often)
 
     def other_scene_filter(self, dialogue: str, texts: Iterable[str], terms: ContextTerms) -> TopicFilter:
-        """Return a filter that accepts only sentences about other scenes than a context.
+        """Return a filter that rejects sentences about the same scene as a context.
 
         Args:
             dialogue: Id of the dialogue to which the context belongs.
@@ -267,7 +267,7 @@ class TopicFilter:
         )
 
     def _has_other_scene(self, dialogue: str) -> bool:
-        """Return whether a dialogue is about another scene and is no copy of the context's dialogue."""
+        """Return whether a dialogue has a different scene than the context and is no copy of its dialogue."""
         scenes = self._scenes
         if scenes.conversation_id(dialogue) == self._talk or not self._rare.isdisjoint(
             scenes.terms_of_dialogue(dialogue)

@@ -579,9 +579,9 @@ def shortlist(
             if key in known_keys or key in listed:
                 continue
             mentioned, likest = sentence.terms, conditions.max_response_overlap * len(sentence.terms)
-            # Drop a sentence with a word to which replies usually shift (a word of `usual`), because it may
-            # be a correct response. A word of the context does not count, because repeating it does not shift
-            # the topic.
+            # Drop a sentence with a word to which replies usually shift (a word of `usual_words`), because it
+            # may be a correct response. A word of the context does not count, because repeating it does not
+            # shift the topic.
             if usual_words and not usual_words.isdisjoint(mentioned - terms.terms):
                 continue
             # Most sentences pass a fast test: if a sentence shares few enough words with all correct

@@ -421,8 +421,8 @@ def _tree(pool: _MergedDrafts, top: int) -> tuple[list[list[_Branch]], dict[int,
             branches[up].append((role, node, False))
         if depth >= DEEPEST:
             continue
-        # Below :sntN, the search stays within that sentence. A path through another sentence would put nodes
-        # of this sentence into the subtree of the other sentence.
+        # After an arc :sntN, prefer paths within that sentence. A path through another sentence would put
+        # nodes of this sentence into the subtree of the other sentence.
         home = node if role.startswith("snt") else home
         for to, way, price, n in ways[node]:
             if to not in depths:
@@ -443,9 +443,10 @@ def _arcs_from(pool: _MergedDrafts) -> list[list[tuple[int, str, int, int]]]:
     ways: list[list[tuple[int, str, int, int]]] = [[] for _ in pool.nodes]
     above = Counter(dep for _, dep, _ in pool.arcs)
     for n, (head, dep, role) in enumerate(pool.arcs):
-        # A step from argument to head needs an inverse role and costs 2. For :part, which AMR usually
-        # inverts, the step from head to argument costs 2. If the argument has several heads, the step to a
-        # head costs 1 more, so that other paths to the head are preferred.
+        # The spanning tree consists of the cheapest paths. From head to argument, an arc costs 0. From
+        # argument to head, the role must be inverted (:ARG0-of), and the arc costs 2. For :part, which AMR
+        # usually inverts, the two costs are exchanged. If the argument has several heads, the arc to a head
+        # costs 1 more, so that other paths to the head are preferred.
         usual = role not in _USUALLY_INVERSE
         ways[head].append((dep, role, 0 if usual else 2, n))
         if pool.nodes[dep].concept is not None:

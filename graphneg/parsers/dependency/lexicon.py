@@ -109,9 +109,10 @@ class ParserLexicon(FrameTable):
     def role_scores(self, head: str, kind: str, form: str, dependent: str) -> dict[str, float]:
         """Score the possible roles of a dependent.
 
-        The score is the probability of the role for this word class and signature, multiplied by three
-        smoothed ratios. Each ratio compares the frequency of the role with its average frequency: for the
-        head's frame, for the dependent's lemma, and in PropBank's examples of the frame.
+        The score is the probability of the role, given the word class of the head and the signature of the
+        dependency. It is multiplied by three smoothed ratios. Each ratio compares the frequency of the role
+        with this probability: the frequency for the head's frame, for the dependent's lemma, and in
+        PropBank's examples of the frame.
 
         Args:
             head: Concept of the head.
@@ -129,8 +130,8 @@ class ParserLexicon(FrameTable):
         shown = entry.seen.get(form, {}) if entry is not None else {}
         in_frame = {f"ARG{role}": count for role, count in shown.items() if role != "M"}
         # Additive smoothing keeps a ratio near 1 if there are few observations. The prior is the distribution
-        # of roles for the word class. It weighs as much as two observations of the head and of the dependent,
-        # and as one example in PropBank.
+        # of roles for the word class. It counts as two observations in the ratios for the head and for the
+        # dependent, and as one observation in the ratio for PropBank's examples.
         total = sum(general.values()) + 5.0
         n_head, n_word, n_frame = sum(by_head.values()), sum(by_word.values()), sum(in_frame.values())
         scores: dict[str, float] = {}
@@ -148,7 +149,8 @@ def _is_single_word(concept: str, lemma: str) -> bool:
     """Return whether a single word can express a concept. No word expresses ``monetary-quantity``."""
     if concept in {DELETED, "amr-unknown", "no-one"}:
         return True
-    # No single word expresses "go-on-25". The word "grown-up" expresses the concept "grown-up".
+    # Concepts with a hyphen, such as "go-on-25", need several words, unless the word itself has the hyphen:
+    # "grown-up".
     stem = concept.rpartition("-")[0] if concept[-1].isdigit() else concept
     return "-" not in stem or stem == lemma
 

@@ -79,7 +79,7 @@ def revise(draft: GraphDraft, revisers: Sequence[Reviser]) -> GraphDraft:
 
 
 def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
-    """Return copies of the arcs that the models must not remove, keyed by the reason for keeping them."""
+    """Return copies of the arcs that the models must not remove, keyed by a reason such as ``modals``."""
     nodes, spoken = draft.nodes, quoted_words(draft.words)
     times = Counter((arc.head, arc.dep) for arc in draft.arcs if arc.role.startswith("ARG"))
     # In "let's go", the node of "us" (concept "we") is the subject of "go".
@@ -117,8 +117,8 @@ def _kept_arcs(draft: GraphDraft) -> dict[str, list[DraftArc]]:
 def _is_always_restored(arc: DraftArc) -> bool:
     """Return whether an arc is restored even if the models have kept the node of its argument.
 
-    This is so for vocatives, politeness marks and examples. The arc to a negation is restored only if the
-    models have deleted the node of the negation.
+    Arcs to vocatives, politeness marks and examples are always restored. An arc to a negation is restored
+    only if the models have deleted the node of the negation.
     """
     return arc.role in _KEPT_ROLES or arc.rule == "example"
 
@@ -177,8 +177,8 @@ def _restore(draft: GraphDraft, kept: Mapping[str, Sequence[DraftArc]], tops: Ma
 def _restore_arc(draft: GraphDraft, arc: DraftArc, head: int) -> None:
     """Link an argument to its head again, as the rules did, and remove all other arcs to this argument."""
     node = draft.nodes[arc.dep]
-    # Do not restore the arc if the models have made its argument the top of the sentence, or if they have
-    # deleted a vocative.
+    # Accept two decisions of the models: that the argument is the top of the sentence, and that a vocative is
+    # deleted. In these cases, do not restore the arc.
     is_decided = head == arc.dep or draft.tops.get(node.sentence) == arc.dep
     if not is_decided and not (node.deleted and arc.role == "vocative"):
         node.deleted, back = False, (arc.dep, head)
@@ -215,7 +215,7 @@ def _drop_particles(draft: GraphDraft) -> None:
 
 
 def _restore_modal(draft: GraphDraft, arc: DraftArc) -> None:
-    """Restore a modal above a whole conjunction, where the rules have put it.
+    """Put a modal above a whole conjunction again, as the rules did.
 
     For example, in *can't eat or drink*, *can't* concerns both verbs.
     """
@@ -316,6 +316,6 @@ def _load_parts(folder: Traversable) -> tuple[Parts, GroupSums]:
 
 
 def learned_revisers() -> tuple[LearnedReviser, ...]:
-    """Return the reviser of the package in a tuple; the tuple is empty if the package has no model files."""
+    """Return the reviser with the trained models; an empty tuple if the package has no model files."""
     folder = files("graphneg.parsers.dependency").joinpath("data", "learned")
     return (LearnedReviser(folder),) if folder.joinpath("VERSION").is_file() else ()

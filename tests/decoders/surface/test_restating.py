@@ -83,10 +83,64 @@ def test_the_frame_alone_repeats_the_statement() -> None:
         ("Yes, of course, I really like tea, Tom.", "So you don't like tea?"),
         ("I like tea because it's warm.", "So you don't like tea?"),
         ("I'd like tea.", "So you don't want tea?"),
+        ("Actually, I like tea.", "So you don't like tea?"),
+        ("By the way, I like tea.", "So you don't like tea?"),
+        ("For breakfast, I like tea.", "So you don't like tea?"),
+        ("I like tea, don't I?", "So you don't like tea?"),
+        ("I like tea, right?", "So you don't like tea?"),
+        ("I like tea, but it's late.", "So you don't like tea?"),
+        ("It's late, and I like tea, so I'm happy.", "So you don't like tea?"),
+        ("I like tea when it rains.", "So you don't like tea when it rains?"),
+        ("I like this.", "So you don't like this?"),
     ],
 )
 def test_words_that_fit_only_the_earlier_turn_are_left_out(text: str, expected: str) -> None:
     assert said((text, TEA[1]), "check", NOT) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "penman", "expected"),
+    [
+        ("Tom is really busy.", "(b / busy-01 :ARG1 (p / person :name (n / name :op1 \"Tom\")))",
+         "So Tom isn't busy?"),
+        ("I met Mr . Chen here .",
+         "(m / meet-02 :ARG0 (i / i) :ARG1 (p / person :name (n / name :op1 \"Chen\")))",
+         "So you didn't meet Mr. Chen here ?"),
+        ("It's such a nice day.", "(d / day :mod (n / nice) :domain (i / it))",
+         "So it's not such a nice day?"),
+        ("It's cold, isn't it?", "(c / cold-01 :ARG1 (i / it))", "So it's not cold?"),
+        ("I'll get up and get ready.",
+         "(a / and :op1 (g / get-up-26 :ARG0 (i / i)) :op2 (g2 / get-03 :ARG1 i :ARG2 (r / ready-01)))",
+         "So you won't get up and get ready?"),
+        ("There is a snowman over there.", "(s / snowman :location (t / there))",
+         "So there is no snowman over there?"),
+        ("I'll come if it rains.", "(c / come-01 :ARG1 (i / i) :condition (r / rain-01))",
+         "So you won't come if it rains?"),
+    ],
+)  # fmt: skip
+def test_more_sentences_that_can_be_repeated(text: str, penman: str, expected: str) -> None:
+    assert said((text, penman), "check", NOT) == expected
+
+
+def test_a_relative_clause_is_not_repeated_alone() -> None:
+    penman = "(a / account :domain (t / this) :ARG1-of (b / be-located-at-91 :ARG2 (d / dollar)))"
+    text = "This is an account, which is in dollars."
+    assert said((text, penman), "check", NOT, top="be-located-at-91").startswith("unclear-clause")
+
+
+def test_only_the_main_clause_of_the_statement_is_repeated() -> None:
+    text = "I'm tired, but I have to go."
+    penman = (
+        "(c / contrast-01 :ARG1 (t / tire-01 :ARG1 (i / i)) "
+        ":ARG2 (o / obligate-01 :ARG1 i :ARG2 (g / go-02 :ARG0 i)))"
+    )
+    assert said((text, penman), "why", NOT, top="obligate-01") == "Why don't you have to go?"
+    assert said((text, penman), "check", NOT, top="tire-01") == "So you're not tired?"
+
+
+def test_a_clause_that_shares_nodes_with_the_next_one_is_not_cut() -> None:
+    text = "I like it, it is tea."
+    assert said((text, TEA[1]), "check", NOT).startswith("unclear-clause")
 
 
 def test_only_the_sentence_of_the_statement_is_repeated() -> None:
@@ -108,12 +162,11 @@ def test_a_text_that_writes_everything_out_is_not_contracted() -> None:
     "text",
     [
         "Maybe I like tea.",
-        "I like tea, don't I?",
+        "I like tea, or you like tea.",
         "I think so.",
-        "I like tea and you like tea.",
         'I like "tea".',
         "In the morning I like tea.",
-        "I like that.",
+        "I like U . S . dollars.",
         "A man likes tea.",
         "She must be a tea.",
         "I sing and dance.",

@@ -203,6 +203,9 @@ def set_done(source: SentenceDraft, k: int, *, inverted: bool) -> None:
     unfit = next((token for token in source.tokens if token.lower in words_of("not-perfect")), None)
     if unfit is not None:
         raise RealisationError("unclear-clause", f"'{unfit.text}' does not fit something that is done")
+    # "You'll get up and get ready" would become "you've already got up and get ready".
+    if source.conjuncts(_main(source)):
+        raise RealisationError("unclear-clause", "two verbs are joined, so only one of them would change")
     verb, person, _ = plain_predicate(source, k)
     if verb.is_be or verb.lower == "be":
         raise RealisationError("unclear-clause", "a state is not done")

@@ -16,11 +16,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
+from itertools import pairwise
 
 from graphneg.amr.concept_words import PRONOUNS
 from graphneg.decoders.surface.agreement import agree_with, case_of, follow, head_of, person_of, third_person
 from graphneg.decoders.surface.analysis.phrases import phrase
-from graphneg.decoders.surface.analysis.sentence import SentenceDraft
+from graphneg.decoders.surface.analysis.sentence import SentenceDraft, question_tag
 from graphneg.decoders.surface.analysis.verb_groups import TIME_NOUNS, VerbGroup
 from graphneg.decoders.surface.draft import EDGE, RealisationError, Token
 from graphneg.decoders.surface.inflection import (
@@ -42,7 +43,7 @@ from graphneg.english.reply_frames import ReplyFrame
 from graphneg.english.tagging import NOUNS, VERBS
 from graphneg.english.words import readings, table_rows, unique_rows, word_class
 
-MAX_WORDS = 16
+MAX_WORDS = 18
 """Maximum number of words in a sentence that a reply repeats."""
 MIN_WORDS = 3
 """Minimum number of words in a sentence that a reply repeats. Shorter sentences are answers or formulas: "I
@@ -56,6 +57,8 @@ _WRITTEN_OUT = re.compile(
     r"|i (?:am|have been|will)|(?:you|we|they) are|it is)\b",
     re.IGNORECASE,
 )
+# Tags of the words before which a word that may refer to another sentence is only a degree.
+_AFTER_DEGREES = {"such": ("DT",), "rather": ("JJ", "RB")}
 _EXCHANGED = {"i": "you", "you": "i"}
 # Tags of words that can follow a determiner in its noun phrase.
 _IN_PHRASE = NOUNS | {"JJ", "CD", "VBG", "VBN", "RB"}
@@ -63,9 +66,9 @@ _IN_PHRASE = NOUNS | {"JJ", "CD", "VBG", "VBN", "RB"}
 _PLACES_AND_TIMES = {"time": "when", "location": "where", "destination": "where"}
 _SOME_TIME = frozenset({"sometime", "later", "soon", "half", "past", "o'clock"})
 _THIRD = frozenset({"he", "she", "it"})
-# Punctuation that shows an interruption or insertion, so that the text cannot be restated as one sentence:
-# "(a joke)", "I like - love - it", "I ...".
-_BROKEN = re.compile(r"[()\[\]{}*/\"“”:;«»…_]|--|\.\.|^[-–—]$")
+BROKEN = re.compile(r"[()\[\]{}*/\"“”:;«»…_]|--|\.\.|^[-–—]$")
+"""Punctuation that shows an interruption or insertion, so that the text cannot be restated as one sentence:
+"(a joke)", "I like - love - it", "I ..."."""
 
 
 @cache
@@ -123,10 +126,13 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
     Example:
         "Well, I like it, you know." becomes "I like it."
     """
-    _keep_clause(source, k)
-    _cut_openings(source)
+    keep_text(source, k)
+    cut_openings(source)
+    _cut_opening_phrase(source)
+    _cut_question_tag(source)
+    _keep_main_clause(source, k)
     _cut_reason(source)
-    _cut_asides(source)
+    cut_asides(source)
     tokens = source.tokens
     words = [token for token in tokens if token.tag not in ("EN", "PU", "QT")]
     groups = [group for group in source.parse_verbs() if group.is_main]
@@ -140,22 +146,30 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
         and group.subject[1] <= group.first
     )
     # Words such as *may* show that a sentence is hedged, unless they are names: "I'll come in May".
-    hedges = (token for token in words if token.lower in words_of("hedges") and not _is_name(token))
+    # "I'll come if it rains" asserts something, too, under a condition.
+    hedges = (
+        token
+        for token in words
+        if token.lower in words_of("hedges")
+        and not _is_name(token)
+        and not (
+            token.lower in words_of("conditions")
+            and group is not None
+            and group.main < tokens.index_of(token)
+        )
+    )
     hedge = next(hedges, EDGE)
     last = words[-1] if words else EDGE
     pointers = words_of("pointers") | (words_of("last-pointers") & {last.lower})
-    # Find a word such as *that* in "I like that". It refers to something that the sentence does not name, so
-    # the sentence cannot be understood elsewhere.
+    # Find a word such as *so* in "I think so". It stands for another sentence. *That* in "I like that" is
+    # clear in the next turn, and the transforms repeat such a sentence only there.
     pointer = next(
         (
             token
             for index, token in enumerate(tokens)
+            # "Such a nice day" and "rather cold" refer to nothing.
             if token.lower in pointers
-            or (
-                token.lower in word_class("definite-determiners") - {"the"}
-                and token.tag in ("DT", "PN", "PRO", "PRS")
-                and tokens.get(index + 1).tag not in _IN_PHRASE
-            )
+            and tokens.get(index + 1).tag not in _AFTER_DEGREES.get(token.lower, ())
         ),
         EDGE,
     )
@@ -164,7 +178,7 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
         "claim",
         0,
         asks=any(token.tag == "EN" and token.text[:1] in "?!" and "?" in token.text for token in tokens),
-        marked=any(_BROKEN.search(token.text) for token in tokens)
+        marked=any(BROKEN.search(token.text) for token in tokens)
         or any(token.tag == "EN" for token in tokens[: max(0, len(tokens) - 1)]),
         long=len(words) > MAX_WORDS,
         short=len(words) < MIN_WORDS,
@@ -181,7 +195,7 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
         # because "I did not stay because it rained" may deny either clause.
         parts=any(
             (
-                token.lower in word_class("clause-openings")
+                token.lower in word_class("clause-openings") - words_of("later-clauses")
                 and token.tag in ("SC", "WP", "CC")
                 # "since" opens a clause in "since you left", but not in "since Friday", where no verb
                 # follows.
@@ -199,19 +213,29 @@ def keep_claim(source: SentenceDraft, k: int) -> VerbGroup:
         # Some texts end a sentence after a title: "I'd like to speak to Mr . Chen ."
         or last.lower in TITLES
         or last.lower in word_class("indefinite-articles") | {"the"}
+        # "I want to change some U . S . dollars": a text with spaces ends the sentence after each letter.
+        or (len(last.text) == 1 and last.capital and last.text != "I")
         or (last.expanded in DO | HAVE and len(words) < 4),
         # "must be" and "must have" express a conclusion ("She must be tired"), but "must go" does not.
         modal=group.verb.text if group is not None else "",
         concludes=group is not None
         and group.verb.lower in ("must", "should", "ought")
-        and (tokens[group.main].is_be or group.second.expanded in HAVE),
+        and (any(tokens[index].is_be for index in group.chain) or group.second.expanded in HAVE),
         # Refuse "I haven't seen you for ages", because "I have seen you for ages" is not English.
         lasting=group is not None
         and bool(group.negations)
         and group.verb.expanded in HAVE
         and any(token.lower in ("for", "since") for token in tokens[group.main :]),
-        courteous=any(token.lower in word_class("courtesies") for token in words),
-        joined=group is not None and bool(source.conjuncts(group)),
+        # "Nice to meet you" is courteous, "It's a nice day" is not.
+        courteous=any(
+            token.lower in word_class("courtesies")
+            and not (token.tag == "JJ" and tokens.get(tokens.index_of(token) + 1).tag in NOUNS)
+            for token in words
+        ),
+        # In "I will get up and get ready", both verbs depend on *will*, so both change.
+        joined=group is not None
+        and bool(joined := source.conjuncts(group))
+        and (len(group.chain) == 1 or any(verb.tag != "VB" for verb in joined)),
     )
     assert group is not None
     refuse_idiom(source, group.main)
@@ -298,13 +322,14 @@ def _is_last_verb(source: SentenceDraft, comma: int) -> bool:
     return bool(groups) and all(group.main < comma for group in groups)
 
 
-def _keep_clause(source: SentenceDraft, k: int) -> None:
+def keep_text(source: SentenceDraft, k: int) -> None:
     """Keep only the words of the sentence that contains the words of a clause.
 
     Raises:
         RealisationError: The words of the clause are in several sentences, or there are none
             (``no-alignment``).
     """
+    _join_titles(source)
     # Ignore pronouns. In "I'm late. I'm sorry.", both "I" are one node, whose first word is in the first
     # sentence even if the clause is the second one.
     indices = [
@@ -321,7 +346,102 @@ def _keep_clause(source: SentenceDraft, k: int) -> None:
     start, end = bounds.pop()
     source.tokens[:] = source.tokens[start:end]
     for token in [token for token in source.tokens if token.lower in words_of("left-out")]:
+        index = source.tokens.index_of(token)
+        before, after = source.tokens.get(index - 1), source.tokens.get(index + 1)
+        # In "He is really busy", *busy* may be tagged as a verb, because it follows an adverb.
+        if before.is_be and after.tag in ("VB", "VBP") and "ADJ" in readings(after.lower):
+            after.tag = "JJ"
         source.tokens.remove(token)
+    # "Actually, I like it." begins with the comma now.
+    source.cut(0, source.tokens.run_end(0, ("PU", "EN")))
+
+
+def _join_titles(source: SentenceDraft) -> None:
+    """Join a title to its full stop, which ends no sentence: "I met Mr . Chen ." -> "I met Mr. Chen ."."""
+    tokens = source.tokens
+    for token in [token for token in tokens if token.lower in TITLES]:
+        index = tokens.index_of(token)
+        name = tokens.get(index + 2)
+        if tokens.get(index + 1).text == "." and name.capital and name.tag in NOUNS:
+            source.cut(index + 1, index + 2)
+            token.text, name.sentence_initial, name.original_index = f"{token.text}.", False, -1
+
+
+def _cut_opening_phrase(source: SentenceDraft) -> None:
+    """Remove a phrase without a verb before the subject: "By the way, I like it" -> "I like it".
+
+    A place or time is removed, too: "At school, I like it" -> "I like it".
+    """
+    tokens = source.tokens
+    comma = next((index for index, token in enumerate(tokens) if token.text == ","), 0)
+    opening = tokens[:comma]
+    group = next((group for group in source.parse_verbs() if group.is_main), None)
+    if group is None or group.subject is None or group.inverted or group.subject[0] != comma + 1:
+        return
+    fixed = "_".join(token.lower for token in opening) in words_of("opening-phrases")
+    # "In my car" is a phrase, but "in Rome, Paris" may begin a list.
+    phrase_of = opening[:1] and opening[0].tag in ("IN", "TO") and not source.inside_list(comma)
+    changed = words_of("hedges") | word_class("negative-words") | word_class("clause-openings")
+    plain = all(token.tag not in (*VERBS, "MD", "AX", "WP", "NEG") for token in opening)
+    if comma and (fixed or (phrase_of and plain and all(token.lower not in changed for token in opening))):
+        source.cut(0, comma + 1)
+
+
+def _cut_question_tag(source: SentenceDraft) -> None:
+    """Remove a question tag: "It's cold, isn't it?" and "It's cold, right?" -> "It's cold."."""
+    tokens = source.tokens
+    group = next((group for group in source.parse_verbs() if group.is_main), None)
+    end = tokens.run_start(len(tokens), ("EN",))
+    if group is None or group.inverted or not tokens.get(end).text.startswith("?"):
+        return
+    comma = next((index for index in range(end - 1, 0, -1) if tokens[index].text == ","), 0)
+    words = tokens[comma + 1 : end]
+    if not comma or group.main >= comma or not words:
+        return
+    if question_tag(source, group) is not None or all(token.lower in words_of("tags") for token in words):
+        source.cut(comma, len(tokens))
+
+
+def _keep_main_clause(source: SentenceDraft, k: int) -> None:
+    """Keep only the main clause that a node heads: "I'm tired, but I have to go" -> "I have to go".
+
+    The other clauses stay if they express nodes below ``k``, too.
+    """
+    tokens = source.tokens
+    groups = [group for group in source.parse_verbs() if group.is_main and group.kind == "finite"]
+    starts = [
+        group.start
+        for group in groups[1:]
+        if group.subject is not None
+        and not group.inverted
+        # ", which is in dollars" is no main clause.
+        and tokens[group.start].tag not in ("WP", "SC")
+        and tokens[group.start].lower not in words_of("relative-subjects")
+        and tokens.get(group.start - 1).lower in words_of("between-clauses")
+    ]
+    if not starts:
+        return
+    own = source.indices(k)[:1]
+    bounds = [0, *starts, tokens.run_start(len(tokens), ("EN",))]
+    spans = pairwise(bounds)
+    kept = next(((start, end) for start, end in spans if own and start <= own[0] < end), None)
+    if kept is None:
+        return
+    outside = [
+        inner
+        for inner in range(k, source.node(k).subtree_last + 1)
+        if source.node(inner).concept not in PRONOUNS
+        for index in source.indices(inner)[:1]
+        if not kept[0] <= index < kept[1]
+    ]
+    if outside:
+        return
+    start, end = kept
+    # "I'm tired, but ...": the words between the clauses go, too.
+    while end < bounds[-1] and tokens.get(end - 1).lower in words_of("between-clauses"):
+        end -= 1
+    source.cut(end, bounds[-1])
+    source.cut(0, start)
 
 
 def _cut_reason(source: SentenceDraft) -> None:
@@ -358,7 +478,7 @@ def _wishes() -> dict[str, str]:
     return dict(pair.split(":") for pair in words_of("wishes"))
 
 
-def _cut_openings(source: SentenceDraft) -> None:
+def cut_openings(source: SentenceDraft) -> None:
     """Remove introductory words such as *well*: "Well, Tom, I like it" -> "I like it"."""
     tokens = source.tokens
     while len(tokens) > 3:
@@ -372,7 +492,7 @@ def _cut_openings(source: SentenceDraft) -> None:
             return
 
 
-def _cut_asides(source: SentenceDraft) -> None:
+def cut_asides(source: SentenceDraft) -> None:
     """Remove short phrases such as ", you know" and ", Tom" from the end of a sentence to repeat."""
     tokens = source.tokens
     while True:

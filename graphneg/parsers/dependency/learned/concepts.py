@@ -86,8 +86,8 @@ def candidates(
     total = [sum(counts[corpus] for counts in seen.values()) for corpus in (0, 1)]
     for fragment, counts in seen.items():
         large = fragment[:1] == "=" and len(fragment) > 3 and fragment[1:].isdigit()
-        # Skip the empty fragment if the rules wrote a node for the word, so that the word keeps a node. Also
-        # skip numbers of several digits: they come from phrases such as "two billion".
+        # A word whose fragment is empty gets no node. Skip the empty fragment if the rules wrote a node for
+        # the word. Also skip numbers of several digits, which come from phrases such as "two billion".
         if not any(counts) or (rule_fragment and not fragment) or large:
             continue
         marks = sources.setdefault(fragment, [])

@@ -144,7 +144,7 @@ class Paths:
         if a == b:
             return "=", "=", 0
         up, down, words = self.ancestors(a), self.ancestors(b), self.words
-        # The lowest common ancestor is the first ancestor of a that is also an ancestor of b.
+        # The lowest common ancestor is the first ancestor of word `a` that is also an ancestor of word `b`.
         steps = next((n for n, i in enumerate(up) if i in down), _LONGEST_PATH + 1)
         back = down.index(up[steps]) if steps < len(up) else 0
         if steps + back > _LONGEST_PATH:
@@ -313,7 +313,7 @@ class DraftFeatures:
             ("dep", role, back, ds),
         ]
         single = [f"HD={hs},{ds}"]
-        # If the rules have not linked the two nodes, their common neighbours show whether they are related.
+        # If the rules have not linked the two nodes, describe the paths between them over a common neighbour.
         if not role and not back:
             from_head, from_dep = self.steps[h], self.steps[d]
             groups.append(("steps", min(len(from_head), 5), min(len(from_dep), 3), hk, dk))
@@ -356,7 +356,7 @@ class DraftFeatures:
         return not self.steps[a].keys().isdisjoint(self.steps[b])
 
     def _nearest(self, head: DraftNode, dep: DraftNode) -> tuple[int, int]:
-        """Return a word of each node, such that the two words are closest in the dependency tree.
+        """Return the indices of the two words, one of each node, that are closest in the dependency tree.
 
         A node may have several words: *he* and *himself* share a node.
         """

@@ -296,7 +296,7 @@ class Model:
         for bag in bags:
             starts.append(len(ids))
             ids.extend([known.get(feature, nothing) for feature in bag])
-            # Add the zero row to every bag, because reduceat cannot sum an empty slice.
+            # Add a row of zeros to every bag, because NumPy's `reduceat` cannot sum an empty bag.
             ids.append(nothing)
         return np.add.reduceat(weights[ids], starts, axis=0)
 
@@ -333,7 +333,7 @@ class GroupSums:
         """
         with self._lock:
             new = list(dict.fromkeys([group for bag in bags for group in bag if group not in self._places]))
-            # If the cache would become too large, empty it, and add only the groups that are needed now.
+            # If the cache would become too large, empty it, and add only the feature groups in ``bags``.
             if len(self._places) + len(new) > _MOST_KEPT:
                 self._places.clear()
                 new = list(dict.fromkeys([group for bag in bags for group in bag]))

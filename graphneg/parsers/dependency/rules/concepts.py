@@ -172,7 +172,7 @@ def _forms(word: Word) -> list[str]:
 
 
 def _fit(state: RuleState, frame: str, form: str) -> float:
-    """Score how often an argument such as ``dobj`` (``form``) occurs with a frame, from 0.3 to 1.3."""
+    """Return a score from 0.3 to 1.3 for how often a frame has an argument with the relation ``form``."""
     entry = state.lexicon.frames.get(frame)
     graphs = state.lexicon.roles.get(("F", frame, form), {})
     seen = sum(count for role, count in (entry.seen.get(form, {}) if entry else {}).items() if role != "M")
@@ -205,8 +205,8 @@ def _write_noun(state: RuleState, word: Word) -> None:
 def _write_known(state: RuleState, word: Word, concept: str) -> None:
     """Add the concept that a noun most often had in annotated graphs."""
     lemma = word.lemma
-    # "player" becomes (person :ARG0-of play-01). For "bookseller", the table has only sell-01, so the first
-    # part of the word is added as the object: (person :ARG0-of (sell-01 :ARG1 book)).
+    # "player" becomes (person :ARG0-of play-01). For "bookseller", ``concepts.tsv`` has only sell-01, so the
+    # first part of the word is added as the object: (person :ARG0-of (sell-01 :ARG1 book)).
     tail = next((lemma[k:] for k in range(len(lemma)) if _is_agent(lemma[k:], concept)), None)
     first = "" if tail is None else lemma.removesuffix(tail)
     if tail is not None and (tail == lemma or "NOUN" in readings(first)):

@@ -164,9 +164,9 @@ def _location(be: Word) -> Word | None:
 
 
 def _fallback_word(be: Word) -> Word | None:
-    """Return the word whose node *be* shares if there is neither a predicate nor a place."""
-    # This word is the noun "trees" in "It is about trees", the adverb "over" in "The game is over", and the
-    # subject "I" in "I think, so I am".
+    """Return the word whose node *be* shares if the clause has neither a predicate nor a place."""
+    # "be" shares the node of "trees" in "It is about trees", of the adverb "over" in "The game is over", and
+    # of the subject "I" in "I think, so I am".
     for preposition in be.children("prep"):
         inner = preposition.child("pobj", "pcomp")
         if inner is not None:

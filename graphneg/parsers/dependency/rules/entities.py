@@ -206,7 +206,7 @@ def _write_amount(state: RuleState, word: Word) -> int:
         return _write_clock(state, word, after)
     last = after is None or after.tag in _AFTER_HOURS or after.lower in {"tonight", "tomorrow"}
     if _hour(word) is not None and last and word.dep == "pobj" and word.tree[word.i - 1].lower == "at":
-        return _write_clock(state, word, None)  # "at 6", "at seven" are hours if no noun follows.
+        return _write_clock(state, word, None)  # "at 6" and "at seven" name hours.
     if _opens_hours(word):
         return _write_hours(state, word)
     # "in 1990" names a year, but in "in 1990 cases" the number counts cases.

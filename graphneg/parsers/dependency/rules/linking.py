@@ -97,7 +97,7 @@ def write_coordination(state: RuleState) -> dict[int, list[int]]:
 
 
 def _shared_modal(state: RuleState, members: list[int]) -> DraftArc | None:
-    """Return the arc below a modal that belongs to all conjuncts, as in *you should sit and wait*."""
+    """Return the arc from a modal to its verb if the modal governs all conjuncts: *should sit and wait*."""
     outer, others = state.top_nodes[members[0]], [state.words[member] for member in members[1:]]
     own = any(word.child("nsubj", "nsubjpass", "aux", "expl") for word in others)
     # In "You should sit and I will wait", the second verb has its own subject, so the modal does not concern
@@ -109,7 +109,7 @@ def _shared_modal(state: RuleState, members: list[int]) -> DraftArc | None:
 
 
 def _conjunction(state: RuleState, group: list[int]) -> tuple[str, int | None]:
-    """Return the concept of a coordination, and the index of its conjunction, or ``None``."""
+    """Return the concept of a coordination, and the index of its conjunction (``None`` if it has none)."""
     conjunctions = [word for i in group for word in state.words[i].children("cc")]
     for word in conjunctions:
         concept = word_map("conjunction").get(word.lower)
@@ -317,7 +317,7 @@ def _antecedent(state: RuleState, pronoun: Word, named: list[Word]) -> Word | No
 
 
 def _fits(state: RuleState, noun: Word, kind: str) -> bool:
-    """Return whether a pronoun may refer to a noun. Its ``kind`` is ``person``, ``thing`` or ``people``."""
+    """Return whether a pronoun for a ``person``, a ``thing`` or ``people`` (``kind``) may refer to a noun."""
     if kind == "people" or noun.tag == "NNS":
         return kind == "people" and noun.tag == "NNS"
     # Proper nouns (NNP) count as people, because the tags do not distinguish "Ann" from "Rome".

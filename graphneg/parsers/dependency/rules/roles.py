@@ -100,7 +100,7 @@ def _topmost_sharing_node(state: RuleState, word: Word) -> Word:
 
 def _form(state: RuleState, through: Word, preposition: Word | None, below: Word, copular: bool) -> str:
     """Return a label for the dependency between a word and its governor, such as ``nsubj`` or ``prep_in``."""
-    # An earlier rule may have corrected the parser's dependency relation. Then use the corrected one.
+    # If an earlier rule has corrected the dependency relation of the word, use the corrected relation.
     if through.i in state.relations:
         return state.relations[through.i]
     if preposition is not None:
@@ -195,7 +195,11 @@ def _write_modifier(state: RuleState, edge: Dependency) -> bool:
 
 
 def _write_argument(state: RuleState, edge: Dependency, head: int, dep: int) -> bool:
-    """Link a dependent of a modal, *able*, *used to* or *shirtless*. Return False for other dependents."""
+    """Link a noun to *shirtless*, or an infinitive to a modal, *able* or *used to*.
+
+    Returns:
+        False if another rule must link the dependent.
+    """
     draft, node, infinitive = state.draft, state.draft.nodes[head], edge.form.startswith("xcomp")
     # In "a shirtless man", the man is the ARG0 of the negated have-03, since he has no shirt.
     if draft.nodes[dep].rule == "lack":
@@ -304,8 +308,8 @@ def _write_relative(state: RuleState, edge: Dependency, head: int) -> bool:
     if form in {"location", "time"}:
         draft.link(verb, form, head, "relative")
         return True
-    # In "a man who is tall", "who" is the subject of a copula. Role scores for such subjects have the key
-    # `cop_subj`.
+    # In "a man who is tall", "who" is the subject of a copula. The tables list the roles of such subjects
+    # under `cop_subj`.
     if clause.i != kid.i and form in SUBJECTS:
         form = "cop_subj"
     scores = state.lexicon.role_scores(concept, class_of(kid), form, state.words[edge.governor].lemma)
@@ -325,8 +329,7 @@ def _relation_in_relative_clause(state: RuleState, clause: Word) -> str:
             return kid.dep
         if kid.tag == "WRB" and kid.lower in {"where", "when"}:
             return word_map("question-role")[kid.lower]
-        # In "the house in which we live", the relation of "house" to the clause is that of the preposition
-        # "in".
+        # In "the house in which we live", the relation is `prep_in`, after the preposition "in".
         if kid.dep == "prep" and any(inner.tag in {"WP", "WDT"} for inner in kid.children("pobj")):
             return f"prep_{kid.lower}"
     # The noun is the object of the verb in "the book written by her", and its subject in "the man singing".
@@ -416,7 +419,7 @@ def _condition(cell: str, facts: dict[str, _Fact]) -> _Condition:
 
 @cache
 def _rules_of(form: str) -> list[tuple[list[_Condition], dict[str, float]]]:
-    """Return the conditions and role weights of each row of ``role_rules.tsv`` for a relation, in order."""
+    """Return the rows of ``role_rules.tsv`` for a relation, each as its conditions and role weights."""
     rules: list[tuple[list[_Condition], dict[str, float]]] = []
     for relations, governor, dependent, roles in rows("role_rules"):
         if any(fnmatchcase(form, name) for name in relations.split(",")):
@@ -491,7 +494,7 @@ def _is_transitive(state: RuleState, edge: Dependency) -> bool:
 
 
 def _usual_roles(state: RuleState, concept: str, form: str, scores: dict[str, float]) -> dict[str, float]:
-    """Remove roles that subjects or objects rarely have, except roles that were seen with the frame."""
+    """Return the scores without roles that are rare for the relation, unless the frame was seen with them."""
     entry = state.lexicon.frames.get(concept)
     shown = entry.seen.get(form, {}) if entry is not None else {}
     seen = {*state.lexicon.roles.get(("F", concept, form), {}), *(f"ARG{role}" for role in shown)}
@@ -602,7 +605,7 @@ def _used_roles(state: RuleState, head: int) -> set[str]:
 
 
 def subject_role(state: RuleState, verb: Word, form: str, lemma: str) -> str | None:
-    """Return the role of a shared subject: for *waited* in *he sat and waited*, the role of *he*.
+    """Return the role of a shared subject, such as the role of *he* under *waited* in *he sat and waited*.
 
     Args:
         state: The words of the text, and the graph under construction.

@@ -130,7 +130,7 @@ class RuleState:
             new: Index of the node that takes its place.
         """
         self.draft.redirect(old, new)
-        # Several words may share the deleted node, so all of them are updated.
+        # Several words may share the deleted node. Let all of them refer to the new node.
         for nodes in (self.head_nodes, self.top_nodes):
             for word, node in nodes.items():
                 if node == old:
@@ -195,7 +195,7 @@ class RuleState:
             word: Index of the word that may share a node, such as *is*.
 
         Returns:
-            The index of the word that has the node, such as *tall*. If ``word`` shares no node, ``word``.
+            The index of the word that has the node, such as *tall*; ``word`` itself if it shares no node.
         """
         # In "She is going to be tall", "going" shares the node of "be", which shares that of "tall". The
         # limit of 20 steps ends the loop if the rules have made a cycle by mistake.

@@ -213,8 +213,9 @@ def _attach_participle(noun: Word) -> None:
         for doing in preposition.children("pobj"):
             location = doing.tree[doing.i - 1]
             inner = [kid for kid in doing.children() if kid.i < location.i]
-            # Correct the tree only if the place has a determiner ("in a pub") or is a colour of clothes ("in
-            # white"). Otherwise, noun and participle may form a compound ("in choir singing").
+            # Correct the tree only if the noun after the preposition has a determiner ("in a pub") or is a
+            # colour of clothes ("in white"). Without a determiner, the noun and the participle may form a
+            # compound ("in choir singing").
             named = location.tag[:2] == "NN" and any(kid.dep in {"det", "poss"} for kid in inner)
             if _is_participle(doing) and location.head == doing.i and (named or location.lower in _COLOURS):
                 for kid in inner:
