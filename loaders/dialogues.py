@@ -104,9 +104,9 @@ def _counted(records: Iterator[Record], place: str, options: LoadOptions) -> Ite
 
 
 def _unnested(source: Source, fields: Fields, options: LoadOptions) -> Source:
-    """Return a source whose entries are single dialogues.
+    """Return a source whose entries are one dialogue each. An entry with a list of dialogues is split.
 
-    An object that contains a list of dialogues is split into these. A value that the user named with a path,
+    A value that the user named with a path,
     as in ``--map text=data.said``, gets this path as its key.
     """
 
@@ -167,7 +167,7 @@ def _of_lists(source: Source, fields: Fields, options: LoadOptions) -> tuple[Sou
             else:
                 yield entry._replace(value={**entry.value, key: value})
 
-    # If the user named this column with --map text=COLUMN, ignore that: its cells are now decoded.
+    # If the user named this column, as in --map text=COLUMN, ignore the option: its cells are not text now.
     named = {field: name for field, name in fields.named_by_user.items() if name != key}
     is_list = any(
         isinstance(decoded(str(entry.value.get(key) or "")), list)
@@ -193,8 +193,8 @@ def _list_key(source: Source, fields: Fields) -> str | None:
         value = decoded(str(entry.value.get(key) or ""))
         found += value is not None
         objects += isinstance(value, dict)
-        # If some cells contain JSON objects and others plain text, they are the messages of a bot and of its
-        # users. Do not decode any of them.
+        # If some cells contain JSON objects and others plain text, the column contains the messages of a bot
+        # (JSON) and of its users (text). Do not decode any cell.
         if objects and found < number:
             return None
         named = fields.of(entry.value).get("dialogue", "")
@@ -248,8 +248,8 @@ def _are_named_lines(source: Source, fields: Fields) -> bool:
             return False
         names = [one[0][0] for one in spoken]
         repeating += len(set(names)) < len(names)
-    # In a dialogue, speakers repeat. In a form such as ["Name: Ann", "Order: 7"], no label does. So require
-    # that names repeat in at least half of the lists.
+    # In a dialogue, a speaker usually has several turns. In a form such as ["Name: Ann", "Order: 7"], no
+    # label is repeated. So require repeated names in at least half of the lists.
     return number > 0 and repeating * 2 >= number
 
 

@@ -405,7 +405,7 @@ class Pairs:
 
 
 def _refuse_edited_context(pair: Pair, anchor: tuple[str, ...]) -> None:
-    """Raise `InputError` if a negative has an edited context, which differs from the anchor of its row."""
+    """Raise `InputError` if the context of a pair was edited, so that it is not the anchor of its row."""
     if pair.context != anchor:
         raise InputError(
             f"{pair.id.partition('~')[0]}: a negative of {pair.source!r} edits the context, and a row has "

@@ -420,8 +420,8 @@ class CountingWriter:
     def begin(self) -> None:
         """Start to count a new batch of contexts.
 
-        The next call of `complete` requests each text for the first time, and its requests are also counted
-        in `drafts`. Later calls request texts again that the generator has rejected.
+        The requests of the next call of `complete` are also counted in `drafts`. In later calls, the
+        generator only replaces texts that it has rejected.
         """
         self._is_first_call = True
 

@@ -202,8 +202,8 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             # the checkpoint that graphneg wrote the part file.
             if not (self.resumed.is_complete or self.resumed.dialogues):
                 self.checkpoint(0)
-            # The file was opened without an error, so keep its lock until `close` is called. After an error,
-            # the end of this block would have released the lock.
+            # The file was opened without an error, so keep its lock until `close` is called. Without
+            # `pop_all`, the end of the `with` block would release the lock.
             self._held = stack.pop_all()
 
     def __exit__(self, *_: object) -> None:
@@ -378,9 +378,8 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             return f"{part} is not the file that the run wrote, and is kept"
         if self._written.hexdigest() != before.digest:
             return f"{part} was changed after the run wrote it, and is kept"
-        # The part file matches its checkpoint, so graphneg wrote it. If the settings or the content have
-        # changed, the part file cannot be resumed, so remove it. A part file that does not match is
-        # kept (see above), because it may belong to another program.
+        # The part file matches its checkpoint, so graphneg wrote it and may remove it. If the settings or the
+        # content have changed, the part file cannot be resumed, so remove it.
         reason: str | None = None
         if before.fingerprint != self._fingerprint:
             reason = f"{self._path} was started with other settings"
@@ -427,8 +426,8 @@ class NegativeBatch:
         negatives: The negatives of the batch.
         last: The sort key of the last dialogue of the batch. If the run is interrupted, it resumes after this
             dialogue (`Resumed.last`).
-        places: The index of each negative in the output of a run over all dialogues; empty if the output is
-            sorted by dialogue.
+        places: For each negative, the number of its dialogue or context in the input. `merge` sorts the
+            negatives of all shards by these numbers. Empty if the output is sorted by dialogue.
     """
 
     dialogues: int

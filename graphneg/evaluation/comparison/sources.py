@@ -344,8 +344,8 @@ class NegativeCache:
             graph.shift(**self._chosen)
         # A context with n correct responses is stored as n dialogues. To get 5 negatives for a context with 2
         # responses, each dialogue must give 3. Add one, because an attempt may find nothing to edit. A recipe
-        # edits one turn after the other, and only edits of the last turn can be used. Therefore ask for one
-        # negative per turn for each negative that is needed.
+        # edits another turn for each negative, but only edits of the last turn can be used. So multiply the
+        # number by the number of turns.
         of_each = -(-self.amount // min(len(context.positives) for context in self.data.train)) + 1
         most = of_each * max(len(context.turns) for context in self.data.train)
         return graph.negatives(recipe, per_dialogue=most, target="response", **given)
