@@ -123,8 +123,8 @@ def discourse_facts(view: AmrView, clauses: Clauses) -> list[Facts]:
     This takes a third of the time that `facts` takes.
 
     Args:
-        view: The graph.
-        clauses: Its clauses.
+        view: The graph, indexed for look-ups.
+        clauses: The clauses of the graph.
 
     Returns:
         One dictionary per node, indexed by node index.

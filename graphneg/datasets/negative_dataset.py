@@ -163,7 +163,7 @@ class NegativeDataset:
             raise InputError(f"there are no negatives of the split {strange[0]!r}; available: {there}")
 
     def _not_held_out(self, entries: Iterable[Entry]) -> Iterator[Entry]:
-        """Yield the entries of splits that are not held out. Hold out the responses of all other entries."""
+        """Yield the entries of training splits. Add the texts of held-out splits to `_held_out`."""
         for entry in entries:
             self._seen.add(entry.split)
             if entry.split in self._splits:

@@ -236,7 +236,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
         return self.write(work)
 
     def change_version(self, transaction: ManagedTransaction) -> None:
-        """Do nothing: an imported database gets a content version when its content is first changed.
+        """Do nothing, because import files contain no content version.
 
         Args:
             transaction: The open transaction, which is not used.

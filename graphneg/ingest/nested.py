@@ -29,7 +29,7 @@ _KNOWN = Fields({})
 
 
 def lift_paths(value: Any, fields: Fields) -> Any:
-    """Return an entry in which the values that the user named with a path have this path as their key.
+    """Move nested values that the user named with a path to the top level. The path becomes the key.
 
     Args:
         value: An entry of a file.

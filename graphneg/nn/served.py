@@ -315,7 +315,7 @@ class ServedWriter:
         return self._endpoint.post(_PATHS[self.route], body)
 
     def _read(self, content: Any, request: ServerRequest) -> Answer:
-        """Return the answer in a server's JSON, and count the answers with impossible token counts."""
+        """Return the answer in the JSON of a server. Count answers whose token counts are impossible."""
         answer, is_miscounted = read_answer(content, self.route, request)
         with self._lock:
             self._miscounted += is_miscounted

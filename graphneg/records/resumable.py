@@ -176,7 +176,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             raise InputError(f"{STANDARD_OUTPUT}: standard output can't be resumed; name a file")
         self._path = path
         self._fingerprint, self._content_digest = fingerprint, content_digest
-        # `_run` identifies the run by its settings and content. The run note of a finished file contains it.
+        # The run note of a finished file contains `_run`, which identifies the settings and the content.
         self._run = f"{fingerprint} {content_digest}"
         self._file: BinaryIO | None = None
         self._written = hashlib.sha256()
@@ -189,8 +189,8 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
                 facts = converted(done, _FinishedFacts, f"the note of {path}")
                 self.resumed = Resumed(**msgspec.structs.asdict(facts), is_complete=True)
                 if noted.get("fingerprint") == fingerprint:
-                    # The file is already complete. If the previous run was stopped after it had renamed the
-                    # part file, it did not remove its last checkpoint (the note). So remove the note now.
+                    # The file is complete, but the note with the last checkpoint still exists. The previous
+                    # run was stopped before it could remove the note, so remove it now.
                     self._remove_leftovers(noted)
             else:
                 with self._writing():
@@ -353,7 +353,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         return part, create_exclusively(part), Resumed(discarded=reason)
 
     def _part_name(self, token: str) -> str:
-        """Return the name of the unfinished output file (part file) of the run with a given token."""
+        """Return the name of the part file: the name of the output, the token and ``.part``."""
         return f"{self._path.name}.{token}.part"
 
     def _reason_not_to_resume(self, before: _Checkpoint) -> str | None:

@@ -254,10 +254,9 @@ def _contradiction_in_turn(
         for where, part in ((at, part) for at in said for part in typed_sentences(before[at].text)):
             if (shared := len(words & set(content_lemmas(part.text)))) > most:
                 most, earlier, sentence = shared, where, part.text
-    # Choose `other`, the text of a turn of the same speaker that may be added to responses. If the statement
-    # and the contradiction are in different turns, `other` is the original text of the turn with the
-    # contradiction. If they are in the same turn, it is the speaker's next turn or, if there is none, the
-    # speaker's last other turn.
+    # `other` is a turn of the same speaker, whose text may be added to responses. If the statement is in an
+    # earlier turn, `other` is the edited turn, with its original text. If the edit replaced the statement,
+    # `other` is the next turn of the speaker, or the speaker's last other turn if there is none.
     if _speaks_of_oneself(sentence) and _speaks_of_oneself(added[0]):
         other = turn if earlier != turn else next((at for at in own if at > turn), own[-1] if own else None)
         if other is not None and before[other].text:

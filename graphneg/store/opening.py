@@ -143,7 +143,7 @@ def _finish_import(store: Store) -> None:
 
 
 def _run_schema_statement(store: Store, statement: str) -> None:
-    """Run a schema statement. The store's content version is not changed, because its data stay the same."""
+    """Run a schema statement. It changes no data, so the content version of the store stays the same."""
     marks = {"version": SCHEMA_VERSION, "facts": facts_fingerprint(), "graphneg": __version__}
     # Pass the same parameters to all statements. A server ignores the parameters that a statement does not
     # use.

@@ -221,8 +221,8 @@ def _draws(
     If ``validation`` is None, the second function is None.
 
     Raises:
-        InputError: ``data`` is a `Pairs` object, which has its own mix and held-out texts, and a mix or
-            held-out texts are given as well.
+        InputError: ``data`` is a `Pairs` object, which already has a mix and held-out texts, but ``mix`` or
+            ``held_out`` is also given.
     """
     if isinstance(data, Pairs):
         if mix is not None or held_out:

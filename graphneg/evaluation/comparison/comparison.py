@@ -176,7 +176,7 @@ class Bootstrap:
         weights = self._weights
 
         def values(of: Tallies) -> NDArray[Any]:
-            """Return ``measure`` on all contexts, followed by its value in each bootstrap sample."""
+            """Return the measure on all contexts, followed by the measure in each bootstrap sample."""
             # A weight is the number of times that a context occurs in a sample. Multiplying the counts by the
             # weights thus gives the sums over each sample, without copying any data.
             right, wrong = weights @ of.right, weights @ of.wrong

@@ -94,7 +94,7 @@ class NegativeSource:
 
     @property
     def source_field(self) -> str:
-        """The value of the field ``source`` that responses of this source have in the training data."""
+        """The value of ``source`` in the training data, for example ``random``."""
         return ADVERSARIAL if self.kind == "human" else self.name
 
 
