@@ -89,7 +89,7 @@ class Loader:
 
 
 def _counted(records: Iterator[Record], place: str, options: LoadOptions) -> Iterator[Record]:
-    """Yield the records of a source. Notify the user if every dialogue is a single turn of several lines."""
+    """Yield all records. Notify the user if each dialogue consists of one turn with several lines."""
     dialogues = turns = several = 0
     for record in records:
         if isinstance(record, Dialogue):

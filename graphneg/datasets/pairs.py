@@ -380,8 +380,7 @@ class Pairs:
             nonlocal left_out
             size = len(names)
             for index in sampler.shuffled(epoch):
-                # The negatives of a row are wrong for its anchor, so all of them must be for the same
-                # context.
+                # All responses of a row must belong to the same context, because a row has only one anchor.
                 pairs = [sampler.pair(draw) for draw in sampler.draws_of(index, epoch, Shortfall())]
                 for pair in pairs:
                     _refuse_edited_context(pair, sampler.groups[index].context)

@@ -110,7 +110,7 @@ class Signature:
 
 
 class NearDuplicates:
-    """An index of texts that contains no near-duplicates: `add` refuses a near-duplicate of an added text."""
+    """An index of texts. `add` refuses a text that nearly duplicates a text in the index."""
 
     def __init__(self) -> None:
         self._bands: dict[tuple[int, int], list[int]] = {}

@@ -464,7 +464,7 @@ class CountingWriter:
         return _completions(requests, here, n)
 
     def ask_first(self) -> None:
-        """Send the first counted request, to check before a run whether the server answers.
+        """Send the request in `first`, to check before a run whether the server answers.
 
         Raises `ModelError` if the server cannot be reached or refuses the request, and `StoppedError` if this
         single request might exceed the cost limit.
@@ -479,7 +479,7 @@ class CountingWriter:
 
     @property
     def most(self) -> Estimate:
-        """An upper bound of the requests, in case every text needs the maximum number of attempts.
+        """The number of requests if the generator tries to generate every text the maximum number of times.
 
         The run is simulated without a server: `complete` returns an empty text if a text is not in the cache.
         The generator rejects empty texts, and requests each text again until the maximum number of attempts.

@@ -334,7 +334,7 @@ def _responses(
         return texts[number(seed, name, id) % len(texts)]
 
     def beside(text: str, more: str, id: str) -> str:
-        """Join two texts in random order, which depends on the seed and the id."""
+        """Join two texts. The seed and the id determine which comes first."""
         return f"{text} {more}" if number(seed, "order", id) % 2 else f"{more} {text}"
 
     source, id = claim.source, claim.source.id

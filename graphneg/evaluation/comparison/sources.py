@@ -374,7 +374,7 @@ class NegativeCache:
         return self._loaded if kind == "generator" else fingerprint([self._loaded, kind])
 
     def _opened(self, kind: SourceKind) -> Any:
-        """Return the graph with the data for generators or recipes. The first call opens and fills it.
+        """Return the dialogue graph for generators or for recipes. The first call loads the data into it.
 
         Args:
             kind: ``generator`` or ``recipe``.

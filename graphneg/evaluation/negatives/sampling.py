@@ -138,7 +138,7 @@ def measured(negative: Negative) -> MeasuredTexts:
 
 
 def _edited_turns(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[int | None, int]]:
-    """Yield the old and the new index of each changed turn. The old index of an added turn is None."""
+    """Yield the index of each changed turn in ``before`` (None for an added turn) and in ``after``."""
     # If both dialogues have the same number of turns, assume that no turn was added or removed, and compare
     # the turns with the same index.
     if len(before) == len(after):
