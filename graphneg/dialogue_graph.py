@@ -242,8 +242,8 @@ class DialogueGraph(ShiftGraphMethods, AbstractContextManager["DialogueGraph"]):
             corpora: Names of the corpora to use; empty for all.
             splits: Names of the splits to use; empty for all.
             limit: Maximum number of dialogues. Dialogues without graphs are not counted.
-            shard: The shard whose dialogues are used, such as ``3/16``. Write such a stream with
-                `Negatives.to_shard`.
+            shard: The shard whose dialogues are used, such as ``3/16``. Use
+                `Negatives.to_shard` to write the file of a shard.
             batch: Number of dialogues that are edited together.
             progress: Progress display; advanced by the number of finished dialogues.
             generator_options: Options of the generator that the recipe ``hard`` uses.

@@ -94,7 +94,7 @@ class Loader:
 
 
 def _counted(records: Iterator[Record], place: str, options: LoadOptions) -> Iterator[Record]:
-    """Yield the records of a source. Notify the user if every dialogue is a single turn of several lines."""
+    """Yield all records. Notify the user if each dialogue consists of one turn with several lines."""
     dialogues = turns = several = 0
     for record in records:
         if isinstance(record, Dialogue):
@@ -131,9 +131,9 @@ def _of_one_chat(source: Source) -> Source:
 
 
 def _unnested(source: Source, fields: Fields, options: LoadOptions) -> Source:
-    """Return a source whose entries are single dialogues.
+    """Return a source whose entries are one dialogue each. An entry with a list of dialogues is split.
 
-    An object that contains a list of dialogues is split into these. A value that the user named with a path,
+    A value that the user named with a path,
     as in ``--map text=data.said``, gets this path as its key.
     """
 
@@ -203,7 +203,7 @@ def _of_lists(source: Source, fields: Fields, options: LoadOptions) -> tuple[Sou
             else:
                 yield entry._replace(value={**entry.value, key: value})
 
-    # If the user named this column with --map text=COLUMN, ignore that: its cells are now decoded.
+    # If the user named this column, as in --map text=COLUMN, ignore the option: its cells are not text now.
     named = {field: name for field, name in fields.named_by_user.items() if name != key}
     is_list = any(
         isinstance(decoded(str(entry.value.get(key) or "")), list)
@@ -229,8 +229,8 @@ def _list_key(source: Source, fields: Fields) -> str | None:
         value = decoded(str(entry.value.get(key) or ""))
         found += value is not None
         objects += isinstance(value, dict)
-        # If some cells contain JSON objects and others plain text, they are the messages of a bot and of its
-        # users. Do not decode any of them.
+        # If some cells contain JSON objects and others plain text, the column contains the messages of a bot
+        # (JSON) and of its users (text). Do not decode any cell.
         if objects and found < number:
             return None
         named = fields.of(entry.value).get("dialogue", "")
@@ -284,8 +284,8 @@ def _are_named_lines(source: Source, fields: Fields) -> bool:
             return False
         names = [one[0][0] for one in spoken]
         repeating += len(set(names)) < len(names)
-    # In a dialogue, speakers repeat. In a form such as ["Name: Ann", "Order: 7"], no label does. So require
-    # that names repeat in at least half of the lists.
+    # In a dialogue, a speaker usually has several turns. In a form such as ["Name: Ann", "Order: 7"], no
+    # label is repeated. So require repeated names in at least half of the lists.
     return number > 0 and repeating * 2 >= number
 
 

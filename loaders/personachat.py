@@ -27,7 +27,7 @@ from graphneg.ingest.validation import DialogueLoader, mapping, strings
 from graphneg.model import Dialogue, Rejected, Response, Utterance
 from graphneg.progress import Progress
 
-# In the corpus, this string stands for a missing first turn. The second form was split by a tokenizer.
+# PersonaChat writes "__SILENCE__" for a missing first turn. In some files, a tokenizer has split it.
 _SILENCE = {"__silence__", "__ silence __"}
 _NUMBERED = re.compile(r"(\d{1,6}) (.*)", re.DOTALL)
 _PERSONA_KEYS = {"persona": "persona", "personality": "persona", "partner_persona": "partner_persona"}

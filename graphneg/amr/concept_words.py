@@ -22,7 +22,7 @@ from graphneg.model import AmrGraph, AmrNode
 
 
 def _read_table(name: str) -> dict[str, tuple[str, ...]]:
-    """Read a table of this package. Each row contains a key and its words."""
+    """Read a table whose rows contain a key, such as a concept, and words that may express it."""
     return {key: tuple(words.split()) for key, words in table_rows("graphneg.amr", f"{name}.tsv")}
 
 

@@ -102,7 +102,7 @@ class Analysis(NamedTuple):
 
 
 def analysed(graph: AmrGraph, text: str, lexicon: Lexicon) -> Analysis:
-    """Compute the properties of each node of a graph, and what the nodes say (`Statement`).
+    """Compute the properties and the statements (`Statement`) of the nodes of a graph.
 
     Args:
         graph: The graph whose nodes are described.
@@ -123,8 +123,8 @@ def discourse_facts(view: AmrView, clauses: Clauses) -> list[Facts]:
     This takes a third of the time that `facts` takes.
 
     Args:
-        view: The graph.
-        clauses: Its clauses.
+        view: The graph, indexed for look-ups.
+        clauses: The clauses of the graph.
 
     Returns:
         One dictionary per node, indexed by node index.
@@ -151,7 +151,7 @@ class _Facts:
         self._heads = frozenset(self.clauses.heads)
 
     def all(self) -> list[Facts]:
-        """Return the properties of each node. Tops also get the properties of their sentence or graph."""
+        """Return the properties of each node. A top node also gets those of its sentence or graph."""
         found = [self._node_properties(node.position) for node in self.view.nodes]
         for top in sorted({0, *self.view.sentences}):
             found[top] |= self._sentence_properties(top)
@@ -225,7 +225,7 @@ class _Facts:
         return found
 
     def _swap(self, k: int) -> Facts:
-        """Return the words and the type of a name or number. Values of equal type can be swapped."""
+        """Return the properties with which transforms swap names and numbers: the type and the words."""
         swap = self._nouns.swap(k)
         return {} if swap is None else {"entity_type": swap[0], "entity_text": swap[1]}
 
@@ -250,7 +250,7 @@ class _Facts:
             {
                 "top_branches": [child.position for child in self.view.children[0]] or None,
                 "question_sentences": (questions if len(questions) < len(sentences) else []) or None,
-                # Set this property only for graphs with more than three nodes, so not for "Why?".
+                # Leave out short questions such as "Why?", whose graphs have at most three nodes.
                 "only_questions": all_ask and self.view.size > 3,
                 "depth": self.view.graph.depth,
                 "reentrant_top": tied,

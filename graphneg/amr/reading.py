@@ -128,7 +128,7 @@ class AmrView:
 
     @cached_property
     def roles_in(self) -> list[list[tuple[str, int]]]:
-        """For each node, its predicates as pairs (role, index of the predicate), including reentrancies."""
+        """For each node, the edges to it as pairs (role, index of the predicate), including reentrancies."""
         found: list[list[tuple[str, int]]] = [[] for _ in self.nodes]
         for above, role, below in self.edges:
             found[below].append((role, above))

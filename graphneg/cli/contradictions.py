@@ -60,7 +60,9 @@ def contexts(
     top: int = option(1000, "Number of contexts to keep: the ones with the highest scores.", min=1),
     per_dialogue: int = option(1, "Maximum number of contexts per dialogue.", min=1),
     max_turns_back: int = option(
-        3, "Number of the answerer's last turns that the question may be about.", min=1
+        3,
+        "Number of turns that the question may refer to: the last turns of the person who is asked.",
+        min=1,
     ),
     overwrite: Overwrite = False,
     device: options.AnyDevice = "auto",
@@ -122,8 +124,8 @@ def responses(
     ),
     from_file: list[str] | None = option(
         None,
-        'A file of responses, under a name of your choice: JSON lines with the keys "id" (of a '
-        'context) and "response". Repeatable.',
+        'A file of responses: JSON lines with the keys "id" (of a context) and "response". NAME is your '
+        "name for the file. Repeatable.",
         "NAME=FILE",
     ),
     per_context: int = option(

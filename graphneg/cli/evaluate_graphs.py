@@ -23,7 +23,7 @@ from graphneg.errors import InputError
 def graphs(
     *,
     files: list[Path] = argument(..., "PENMAN files to check.", "FILE..."),
-    frames: bool = option(False, "Also check that each frame is one of the frames loaded into the store."),
+    frames: bool = option(False, "Also report frames that are not loaded into the store."),
     where: StoreOptions,
 ) -> None:
     """Check PENMAN files for malformed graphs.

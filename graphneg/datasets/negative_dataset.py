@@ -130,8 +130,8 @@ class NegativeDataset:
             # The name of the folder is a digest of the files. If a file changes, a new folder is made.
             folder = self._cache / self._digest() if self._cache and cached else self.folder / "all"
             return self._stored(folder, self._read())
-        # Sources that are files or iterables are read only once. Sources that are functions are called in
-        # each epoch, and their negatives are added.
+        # Read files and iterables only once. Call functions in each epoch, and add the negatives that they
+        # make to the negatives from files and iterables.
         fixed = self.folder / "fixed.jsonl"
         if not fixed.exists():
             with open(unfinished := fixed.with_suffix(".tmp"), "wb") as file:
@@ -163,7 +163,7 @@ class NegativeDataset:
             raise InputError(f"there are no negatives of the split {strange[0]!r}; available: {there}")
 
     def _not_held_out(self, entries: Iterable[Entry]) -> Iterator[Entry]:
-        """Yield the entries of splits that are not held out. Hold out the responses of all other entries."""
+        """Yield entries whose split is not held out. Add the texts of held-out splits to `_held_out`."""
         for entry in entries:
             self._seen.add(entry.split)
             if entry.split in self._splits:
@@ -194,7 +194,8 @@ class StoredGroups(Sequence[Group]):
 
     Attributes:
         held_out: Number of responses that were left out because their texts are held out.
-        unusable: Number of responses that `graphneg.datasets.groups.without_unusable` dropped.
+        unusable: Number of dropped responses: empty ones, and wrong responses that are also correct
+            (see `graphneg.datasets.groups.without_unusable`).
     """
 
     def __init__(self, folder: Path) -> None:
@@ -229,7 +230,7 @@ class StoredGroups(Sequence[Group]):
         if isinstance(index, slice):
             return [self[item] for item in range(*index.indices(len(self)))]
         if not 0 <= index < len(self):
-            # Raise IndexError and no other error, because it ends Python's iteration over a sequence.
+            # Python ends a loop over a sequence when the sequence raises IndexError.
             raise IndexError(index)
         return self._group(index)
 

@@ -380,8 +380,7 @@ class Pairs:
             nonlocal left_out
             size = len(names)
             for index in sampler.shuffled(epoch):
-                # The negatives of a row are wrong for its anchor, so all of them must be for the same
-                # context.
+                # All responses of a row must belong to the same context, because a row has only one anchor.
                 pairs = [sampler.pair(draw) for draw in sampler.draws_of(index, epoch, Shortfall())]
                 for pair in pairs:
                     _refuse_edited_context(pair, sampler.groups[index].context)
@@ -405,7 +404,7 @@ class Pairs:
 
 
 def _refuse_edited_context(pair: Pair, anchor: tuple[str, ...]) -> None:
-    """Raise `InputError` if a negative has an edited context, which differs from the anchor of its row."""
+    """Raise `InputError` if the context of a pair was edited, so that it is not the anchor of its row."""
     if pair.context != anchor:
         raise InputError(
             f"{pair.id.partition('~')[0]}: a negative of {pair.source!r} edits the context, and a row has "

@@ -255,7 +255,7 @@ class T5Decoder:
 
 
 def _changed(answer: Decoded, original: str) -> Decoded:
-    """Replace a result by the reason ``unchanged`` if its text has the same words as the original text."""
+    """Return ``answer``, or the reason ``unchanged`` if its text has the same words as the original."""
     if answer.text is not None and same_words(answer.text, original):
         return Decoded(None, "unchanged: the model returned the original text")
     return answer

@@ -94,9 +94,8 @@ class UtteranceSamples:
         Args:
             store: Store with the utterances.
             query: Name of a shipped query with the parameters $corpus, $split, $low and $high.
-            part: Name of the table in a snapshot of the whole corpus that contains the rows of the query. If
-                the store contains only one shard of the corpus, this table is read instead of running the
-                query.
+            part: Name of a table in snapshots. The table contains the rows that the query returns for the
+                whole corpus. It is read instead if the store contains only one shard of the corpus.
             size: Approximate number of utterances in a sample.
             max_samples: Maximum number of distinct samples for each corpus and split.
         """
@@ -282,7 +281,7 @@ class Donors:
         return [row for row in rows if row["corpus"] == corpus and row["split"] == split]
 
     def _assigned(self, corpus: str, split: str) -> list[Row]:
-        """Compute the rows of `offers` from the utterances and dialogues of a corpus and split."""
+        """Compute the rows that `assign` returns, from the utterances of a corpus and split."""
         donors = self._donors(corpus, split)
         fitting: defaultdict[str, list[_Donor]] = defaultdict(list)
         for donor in donors:
@@ -385,7 +384,7 @@ class _Donor:
         self._takers: list[tuple[tuple[bool, int], str]] = []
 
     def consider(self, dialogue: str, says_noun: bool) -> None:
-        """Add a dialogue to the candidates that may copy this utterance. Only the best candidates are kept.
+        """Consider a dialogue that may copy from this utterance. Only the best dialogues are kept.
 
         Args:
             dialogue: Id of the dialogue.
@@ -530,7 +529,7 @@ class Proposal:
 
     @property
     def copied(self) -> frozenset[tuple[str, str]]:
-        """The graph ids and node numbers of the subtrees that the edits of the site copy."""
+        """The subtrees that the edits copy, as pairs of a graph id and the position of the top node."""
         sources = ((row.get("from_amr"), str(row.get("from_position"))) for row in self.rows)
         return frozenset((amr, position) for amr, position in sources if amr is not None)
 
@@ -594,8 +593,8 @@ def propose(
             raise TransformError(f"{transform.place}: {id!r} is not one of the requested dialogues")
         sites = found.setdefault(id, {})
         for site, proposal in _grouped(transform, cast("list[Any]", edits), of, sources[id]).items():
-            # Edits of a site are applied in order. If they were in two rows of the result, their order would
-            # be unknown, because the server returns rows in any order.
+            # The edits of a site are applied in the order of the list in their record. The server returns
+            # records in any order, so two records must not contain edits of the same site.
             if site in sites:
                 raise TransformError(
                     f"{transform.place}: two records of the dialogue {id!r} have edits of the site {site!r}; "
@@ -658,7 +657,7 @@ def paired(proposal: Proposal, partner: Proposal) -> tuple[Edit, ...]:
 
 
 def _given(edit: Edit, giver: Proposal) -> Edit:
-    """Return the edit with the subtree, value or concept of another proposal, ``giver``."""
+    """Return a copy of an edit that inserts the subtree, value or concept at the site of ``giver``."""
     gift = giver.edits[0]
     if edit.op == "graft":
         return edit._replace(from_amr=gift.amr, from_position=gift.position)
@@ -670,7 +669,7 @@ def _given(edit: Edit, giver: Proposal) -> Edit:
 def _grouped(
     transform: Transform, rows: list[Any], graphs: frozenset[str], sources: frozenset[str]
 ) -> dict[str, Proposal]:
-    """Check the edits that a query returned, and group them into proposals, keyed by the name of the site."""
+    """Check the edits that a query returned, and make one proposal per site, keyed by the site's name."""
     sites: dict[str, Proposal] = {}
     for row in rows:
         if (fault := _fault(row, graphs, sources)) is not None:

@@ -65,7 +65,7 @@ def twin_edits(settings: EditSettings, plan: EditPlan) -> tuple[Edit, ...] | str
 
 
 def can_have_twin(edits: Iterable[Edit]) -> bool:
-    """Return whether the reply that edits compose can be correct if it repeats its clause without a change.
+    """Return whether a composed reply can be correct if it repeats an earlier clause without a change.
 
     This depends on the reply frame. After "I like tea", "So you like tea?" is correct, but "But you said you
     like tea" objects to a claim that nobody has made.

@@ -110,7 +110,7 @@ class Signature:
 
 
 class NearDuplicates:
-    """An index of texts that contains no near-duplicates: `add` refuses a near-duplicate of an added text."""
+    """An index of texts. `add` refuses a text that nearly duplicates a text in the index."""
 
     def __init__(self) -> None:
         self._bands: dict[tuple[int, int], list[int]] = {}
@@ -173,7 +173,7 @@ class NearTexts:
         Returns:
             True if there is a text with the same normal form.
         """
-        # For most instances, this method is never called. So compute the normal forms on the first call.
+        # This method is rarely called, so compute the normal forms of the texts only on its first call.
         if self._keys is None:
             self._keys = set(map(match_key, self._texts))
         return match_key(text) in self._keys

@@ -31,7 +31,8 @@ class ReplyFrame(NamedTuple):
     Attributes:
         name: Name of the frame.
         voice: Who said the sentence: one of `VOICES`.
-        graph: AMR graph in PENMAN notation. The sentence replaces its node with the concept `CLAUSE`.
+        graph: AMR graph in PENMAN notation. The node with the concept `CLAUSE` stands for the
+            repeated sentence.
         opening: Words before the sentence; empty if there are none.
         order: Word order of the sentence: ``plain``, ``inverted`` ("do you like it"), or ``asked`` for a
             question about one of its phrases ("what do you like").

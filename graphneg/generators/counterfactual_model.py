@@ -230,7 +230,7 @@ def _decode(
     temperature: float,
     longer: int,
 ) -> list[list[int]]:
-    """Return the tokens of each counterfactual reply; a finished reply includes its end token."""
+    """Return the tokens of each counterfactual reply, with the end token if the reply is finished."""
     import torch
 
     def is_open(tokens: Sequence[int], item: _TokenIds) -> bool:

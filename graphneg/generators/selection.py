@@ -231,8 +231,9 @@ def pairs_to_learn(
         )
     if len({record.dialogue for record in right}) == 1:
         raise InputError("all records for validation come from one dialogue: random pairs need at least two")
-    # The random response for a record comes from another dialogue. Search for it from a random record on.
-    # After the last record, continue with the first. A slice of the doubled list has this order.
+    # The random response for a record comes from another dialogue. The search for it starts at a random
+    # record. After the last record, it continues with the first, so a slice of the doubled list contains the
+    # records in the order of the search.
     turned = right + right
     random: list[ContextResponse] = []
     for own in right:

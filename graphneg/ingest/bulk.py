@@ -225,7 +225,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
         return self._index.write(work)
 
     def write_derived(self, work: Callable[[ManagedTransaction], T]) -> T:
-        """Run a function like `write`: a bulk load does not distinguish computed data from other content.
+        """Run a function that writes computed data. In a bulk load, this is the same as `write`.
 
         Args:
             work: Function that runs statements in the transaction that is passed to it.
@@ -236,7 +236,7 @@ class BulkFiles(AbstractContextManager["BulkFiles"]):
         return self.write(work)
 
     def change_version(self, transaction: ManagedTransaction) -> None:
-        """Do nothing: an imported database gets a content version when its content is first changed.
+        """Do nothing, because import files contain no content version.
 
         Args:
             transaction: The open transaction, which is not used.

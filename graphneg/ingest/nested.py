@@ -29,7 +29,7 @@ _KNOWN = Fields({})
 
 
 def lift_paths(value: Any, fields: Fields) -> Any:
-    """Return an entry in which the values that the user named with a path have this path as their key.
+    """Move nested values that the user named with a path to the top level. The path becomes the key.
 
     Args:
         value: An entry of a file.
@@ -88,7 +88,7 @@ def inner_dialogues(value: Any, fields: Fields) -> list[Any] | None:
         The dialogues, also those in lists of lists; None if the entry is a dialogue or an utterance itself,
         or does not contain exactly one list of dialogues.
     """
-    # To save time, exclude the most frequent entries first: dialogues with messages, and rows without lists.
+    # Most entries are dialogues with messages, or rows without lists. Test for these first, to save time.
     cells = cast("Value", value) if isinstance(value, dict) else {}
     if isinstance(cells.get("messages", cells.get("turns")), list):
         return None

@@ -206,11 +206,11 @@ class Threads:
         return sum(self._spelling(_name(answered)) is None for (answered,) in rows)
 
     def refer_to_dialogues(self) -> bool:
-        """Return whether messages refer to their dialogue instead of the message that they answer.
+        """Return whether the references in messages are ids of dialogues instead of ids of messages.
 
         Returns:
-            True if every message refers to something, at least two messages refer to the same thing, and
-            nothing that they refer to was added as a message.
+            True if every message has a reference, at least two messages have the same reference, and no
+            reference is the id of a message.
         """
         count = "SELECT COUNT(*), COUNT(answered), COUNT(DISTINCT answered) FROM messages"
         [whole, named, different] = self._db.execute(count).fetchone()

@@ -94,8 +94,8 @@ class LanguageModel(ABC):
         """The maximum number of tokens that the model reads at once; None if there is no limit."""
         config = self.model.config
         limits = [
-            # The limit is called n_positions in the configuration of GPT-2, and max_position_embeddings in
-            # most other configurations.
+            # GPT-2 stores its maximum number of tokens as n_positions, most other models store it as
+            # max_position_embeddings.
             getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None),
             self.tokenizer.model_max_length,
         ]
@@ -268,7 +268,7 @@ class LanguageModel(ABC):
         run: Callable[[Sequence[TokenPair]], Sequence[Result]],
         nothing: Result,
     ) -> list[Result]:
-        """Apply ``run`` to batches of texts. The result for an empty text is ``nothing``."""
+        """Call ``run`` on batches of texts. Return one result per text: ``nothing`` for an empty text."""
         sources = given if given is not None else [""] * len(texts)
         if len(sources) != len(texts):
             raise InputError(

@@ -315,7 +315,7 @@ class ServedWriter:
         return self._endpoint.post(_PATHS[self.route], body)
 
     def _read(self, content: Any, request: ServerRequest) -> Answer:
-        """Return the answer in a server's JSON, and count the answers with impossible token counts."""
+        """Return the answer in the JSON of a server. Count answers whose token counts are impossible."""
         answer, is_miscounted = read_answer(content, self.route, request)
         with self._lock:
             self._miscounted += is_miscounted
@@ -420,8 +420,8 @@ class CountingWriter:
     def begin(self) -> None:
         """Start to count a new batch of contexts.
 
-        The next call of `complete` requests each text for the first time, and its requests are also counted
-        in `drafts`. Later calls request texts again that the generator has rejected.
+        The requests of the next call of `complete` are also counted in `drafts`. In later calls, the
+        generator only replaces texts that it has rejected.
         """
         self._is_first_call = True
 
@@ -464,7 +464,7 @@ class CountingWriter:
         return _completions(requests, here, n)
 
     def ask_first(self) -> None:
-        """Send the first counted request, to check before a run whether the server answers.
+        """Send the request in `first`, to check before a run whether the server answers.
 
         Raises `ModelError` if the server cannot be reached or refuses the request, and `StoppedError` if this
         single request might exceed the cost limit.
@@ -479,7 +479,7 @@ class CountingWriter:
 
     @property
     def most(self) -> Estimate:
-        """An upper bound of the requests, in case every text needs the maximum number of attempts.
+        """The number of requests if the generator tries to generate every text the maximum number of times.
 
         The run is simulated without a server: `complete` returns an empty text if a text is not in the cache.
         The generator rejects empty texts, and requests each text again until the maximum number of attempts.

@@ -449,7 +449,7 @@ class LocalWriter:
         items: list[TokenPair] = []
         for number, tokens in enumerate(sequences):
             end = over.lengths[number] if watched else None
-            # Keep the end token here, because its log-probability is part of the log-probability of the text.
+            # Score the end token, too: its log-probability is part of the log-probability of the text.
             if end is None:
                 end = next((at + 1 for at, token in enumerate(tokens) if token in shared.ends), None)
             text, stopped = cut(text_of(tokens[:end]).strip(), shared.stop)
@@ -495,7 +495,7 @@ class LocalWriter:
 
 
 def _is_over(constraints: Constraints, stop: Sequence[str]) -> Callable[[str], bool] | None:
-    """Return a function that tells whether a text must end; None if only end tokens can end the text."""
+    """Return a function that tells whether a text is complete; None if texts end only at end tokens."""
     longer = [string for string in stop if len(string) > 1]
     if not longer and not constraints.min_words:
         return None

@@ -176,7 +176,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             raise InputError(f"{STANDARD_OUTPUT}: standard output can't be resumed; name a file")
         self._path = path
         self._fingerprint, self._content_digest = fingerprint, content_digest
-        # `_run` identifies the run by its settings and content. The run note of a finished file contains it.
+        # The run note of a finished file contains `_run`, which identifies the settings and the content.
         self._run = f"{fingerprint} {content_digest}"
         self._file: BinaryIO | None = None
         self._written = hashlib.sha256()
@@ -189,8 +189,8 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
                 facts = converted(done, _FinishedFacts, f"the note of {path}")
                 self.resumed = Resumed(**msgspec.structs.asdict(facts), is_complete=True)
                 if noted.get("fingerprint") == fingerprint:
-                    # The file is already complete. If the previous run was stopped after it had renamed the
-                    # part file, it did not remove its last checkpoint (the note). So remove the note now.
+                    # The file is complete, but the note with the last checkpoint still exists. The previous
+                    # run was stopped before it could remove the note, so remove it now.
                     self._remove_leftovers(noted)
             else:
                 with self._writing():
@@ -202,8 +202,8 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             # the checkpoint that graphneg wrote the part file.
             if not (self.resumed.is_complete or self.resumed.dialogues):
                 self.checkpoint(0)
-            # The file was opened without an error, so keep its lock until `close` is called. After an error,
-            # the end of this block would have released the lock.
+            # The file was opened without an error, so keep its lock until `close` is called. Without
+            # `pop_all`, the end of the `with` block would release the lock.
             self._held = stack.pop_all()
 
     def __exit__(self, *_: object) -> None:
@@ -353,7 +353,7 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
         return part, create_exclusively(part), Resumed(discarded=reason)
 
     def _part_name(self, token: str) -> str:
-        """Return the name of the unfinished output file (part file) of the run with a given token."""
+        """Return the name of the part file: the name of the output, the token and ``.part``."""
         return f"{self._path.name}.{token}.part"
 
     def _reason_not_to_resume(self, before: _Checkpoint) -> str | None:
@@ -378,9 +378,8 @@ class ResumableWriter(AbstractContextManager["ResumableWriter"]):
             return f"{part} is not the file that the run wrote, and is kept"
         if self._written.hexdigest() != before.digest:
             return f"{part} was changed after the run wrote it, and is kept"
-        # The part file matches its checkpoint, so graphneg wrote it. If the settings or the content have
-        # changed, the part file cannot be resumed, so remove it. A part file that does not match is
-        # kept (see above), because it may belong to another program.
+        # The part file matches its checkpoint, so graphneg wrote it and may remove it. If the settings or the
+        # content have changed, the part file cannot be resumed, so remove it.
         reason: str | None = None
         if before.fingerprint != self._fingerprint:
             reason = f"{self._path} was started with other settings"
@@ -427,8 +426,8 @@ class NegativeBatch:
         negatives: The negatives of the batch.
         last: The sort key of the last dialogue of the batch. If the run is interrupted, it resumes after this
             dialogue (`Resumed.last`).
-        places: The index of each negative in the output of a run over all dialogues; empty if the output is
-            sorted by dialogue.
+        places: For each negative, the number of its dialogue or context in the input. `merge` sorts the
+            negatives of all shards by these numbers. Empty if the output is sorted by dialogue.
     """
 
     dialogues: int

@@ -238,7 +238,7 @@ def _turns(negative: Negative, context: Sequence[Turn], response: str | None) ->
 def _contradiction_in_turn(
     id: str, turn: int, before: Mapping[int, Turn], after: Mapping[int, Turn]
 ) -> Iterator[Contradiction]:
-    """Yield the contradiction in an edited turn, if the edit added or replaced exactly one sentence."""
+    """Yield a contradiction if the edit of a turn added or replaced exactly one sentence."""
     old, new = ([part.text for part in typed_sentences(said[turn].text)] for said in (before, after))
     gone, added = [text for text in old if text not in new], [text for text in new if text not in old]
     # Skip turns in which several sentences were added or removed, because it is unclear which of them
@@ -254,10 +254,9 @@ def _contradiction_in_turn(
         for where, part in ((at, part) for at in said for part in typed_sentences(before[at].text)):
             if (shared := len(words & set(content_lemmas(part.text)))) > most:
                 most, earlier, sentence = shared, where, part.text
-    # Choose `other`, the text of a turn of the same speaker that may be added to responses. If the statement
-    # and the contradiction are in different turns, `other` is the original text of the turn with the
-    # contradiction. If they are in the same turn, it is the speaker's next turn or, if there is none, the
-    # speaker's last other turn.
+    # `other` is a turn of the same speaker, whose text may be added to responses. If the statement is in an
+    # earlier turn, `other` is the edited turn, with its original text. If the edit replaced the statement,
+    # `other` is the next turn of the speaker, or the speaker's last other turn if there is none.
     if _speaks_of_oneself(sentence) and _speaks_of_oneself(added[0]):
         other = turn if earlier != turn else next((at for at in own if at > turn), own[-1] if own else None)
         if other is not None and before[other].text:
@@ -295,7 +294,7 @@ class _Claim:
 
 
 def _claim(item: Contradiction, others: DenialWordings | None, seed: int) -> _Claim:
-    """Collect wordings of a statement and its contradiction. In a tenth of the cases, swap the two."""
+    """Collect wordings of a statement and its contradiction. Exchange these two in a tenth of the cases."""
     # The templates reword only denials. Either the contradiction or the statement is a denial, so try both.
     if wordings := reword_denial(item.contradiction):
         said, contradicting = wordings.affirmed, wordings.denied
@@ -314,7 +313,7 @@ def _claim(item: Contradiction, others: DenialWordings | None, seed: int) -> _Cl
         new_said, new_contrary = others.affirmed, others.denied
 
     def saying(wordings: Sequence[str]) -> tuple[str, ...]:
-        """Return copies of the earlier utterance. In each, another wording replaces the statement."""
+        """Return one copy of the earlier utterance for each wording, which replaces the statement."""
         return tuple(item.earlier.replace(item.sentence, text, 1) for text in wordings)
 
     if item.sentence not in item.earlier:
@@ -328,14 +327,14 @@ def _claim(item: Contradiction, others: DenialWordings | None, seed: int) -> _Cl
 def _responses(
     claim: _Claim, other: _Claim, kind: Kind, seed: int
 ) -> tuple[tuple[str, str], tuple[str, str]]:
-    """Make a contradictory and a consistent pair, each of an earlier utterance and a response to it."""
+    """Make two pairs of an earlier utterance and a response: a contradictory and a consistent pair."""
 
     def drawn(texts: Sequence[str], name: str, id: str) -> str:
         """Choose a text at random, depending on the seed, the name and the id."""
         return texts[number(seed, name, id) % len(texts)]
 
     def beside(text: str, more: str, id: str) -> str:
-        """Join two texts in random order, which depends on the seed and the id."""
+        """Join two texts. The seed and the id determine which comes first."""
         return f"{text} {more}" if number(seed, "order", id) % 2 else f"{more} {text}"
 
     source, id = claim.source, claim.source.id
@@ -373,7 +372,7 @@ def _opposite_polarity(text: str, spoken: Sequence[str]) -> str:
 
 
 def _of_another_dialogue(claim: _Claim, claims: Sequence[_Claim], seed: int) -> _Claim:
-    """Return a random claim from another dialogue. If there is none, return the claim after ``claim``."""
+    """Return a random claim from another dialogue; if there is none, the next claim in the list."""
     start = number(seed, "elsewhere", claim.source.id) % len(claims)
     rotated = chain(islice(claims, start, None), islice(claims, start))
     others = (item for item in rotated if item.source.dialogue != claim.source.dialogue)

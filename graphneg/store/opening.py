@@ -143,7 +143,7 @@ def _finish_import(store: Store) -> None:
 
 
 def _run_schema_statement(store: Store, statement: str) -> None:
-    """Run a schema statement. The store's content version is not changed, because its data stay the same."""
+    """Run a schema statement. It changes no data, so the content version of the store stays the same."""
     marks = {"version": SCHEMA_VERSION, "facts": facts_fingerprint(), "graphneg": __version__}
     # Pass the same parameters to all statements. A server ignores the parameters that a statement does not
     # use.
@@ -174,7 +174,7 @@ def open_store(
 ) -> Store:
     """Open the embedded store in a directory, or the store on a Neo4j server.
 
-    This also raises `StoreError` if the server does not answer or refuses the credentials, if the directory
+    Raises `StoreError` if the server does not answer or refuses the credentials, if the directory
     is not a store, or if a different version of graphneg wrote it and ``exporting`` is False.
 
     Args:
@@ -287,8 +287,8 @@ def open_server(uri: str, auth: Auth | None, database: str | None, exporting: bo
             reader = Reader(account or driver, accept_listed_procedures if account else refuse)
         store = Store(driver, database, description, resources, reader=reader)
         ensure_schema(store, exporting)
-        # Let `Store.close` close the drivers from now on. Until here, `opened` would have closed them after
-        # an exception.
+        # Keep the drivers open until `Store.close` is called. Without `pop_all`, the end of the `with` block
+        # would close them.
         resources.push(opened.pop_all())
         return store
 
@@ -389,7 +389,7 @@ def open_embedded(
                     if _is_failure_of_engine(error):
                         raise StoreError(f"{error}; {_DAMAGED}") from error
                     raise
-                # Let `Store.close` close the connections, and not the end of the `with` statement.
+                # Keep the connections open until `Store.close` is called.
                 resources.push(opened.pop_all())
                 return store
     raise StoreError(f"the server of {directory} ended while it was opened; {explain_exit(directory)}")

@@ -108,8 +108,8 @@ class EarlyStopping:
             given: Training arguments that the user set.
 
         Returns:
-            The arguments in ``given``, and further arguments. With these, the trainer evaluates and saves the
-            model at the same steps, so that it can restore the best model.
+            The arguments in ``given``, and arguments that make the trainer evaluate and save the model at the
+            same steps, so that it can restore the best model.
         """
         batch = int(given.get("per_device_train_batch_size", 8))
         step = batch * int(given.get("gradient_accumulation_steps", 1))
@@ -221,8 +221,8 @@ def _draws(
     If ``validation`` is None, the second function is None.
 
     Raises:
-        InputError: ``data`` is a `Pairs` object, which has its own mix and held-out texts, and a mix or
-            held-out texts are given as well.
+        InputError: ``data`` is a `Pairs` object, which already has a mix and held-out texts, but ``mix`` or
+            ``held_out`` is also given.
     """
     if isinstance(data, Pairs):
         if mix is not None or held_out:
@@ -253,8 +253,8 @@ def describe_untrained(learner: Any) -> list[Any]:
         The class of the model, its configuration, its maximum input length, and the names of the parameters
         to train.
     """
-    # Do not include the values of the parameters. If a run is resumed with the same object in memory, the
-    # first part of the run has already changed these values, and the description would differ.
+    # Leave out the values of the parameters, because training changes them. Otherwise, the description would
+    # differ if a run is resumed with the same model object.
     config: Any = getattr(learner.model, "config", None)
     learning = [name for name, weights in learner.model.named_parameters() if weights.requires_grad]
     settings = (config.to_dict(), config.name_or_path) if config is not None else None

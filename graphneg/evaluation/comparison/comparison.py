@@ -120,8 +120,9 @@ def tallies(
     ends = np.cumsum([0, *(len(wrong) for _, wrong in pairs)])
     wins = np.zeros((len(pairs), len(pairs)), dtype=np.int32)
     for at, (right, _) in enumerate(pairs):
-        # For each wrong response of any context, add 2 for each correct response to this context that scores
-        # higher, and 1 for each that scores equally. Then sum over the wrong responses to each context.
+        # `won` has a number for each wrong response to any context: 2 for each correct response to this
+        # context that scores higher, plus 1 for each that scores the same. `wins[at]` contains the sums of
+        # these numbers over the wrong responses to each context.
         won = (2 * (right[:, None] > flat) + (right[:, None] == flat)).sum(axis=0)
         wins[at] = np.diff(np.concatenate([[0], np.cumsum(won)])[ends])
     return Tallies(
@@ -175,7 +176,7 @@ class Bootstrap:
         weights = self._weights
 
         def values(of: Tallies) -> NDArray[Any]:
-            """Return ``measure`` on all contexts, followed by its value in each bootstrap sample."""
+            """Return the measure on all contexts, followed by the measure in each bootstrap sample."""
             # A weight is the number of times that a context occurs in a sample. Multiplying the counts by the
             # weights thus gives the sums over each sample, without copying any data.
             right, wrong = weights @ of.right, weights @ of.wrong
@@ -217,7 +218,7 @@ def gap_closed(
     if upper.whole <= lower.whole:
         return None
     gap = upper.drawn - lower.drawn
-    # Ignore bootstrap samples in which ``everything`` is not above ``nothing``, because the share of a gap of
+    # Ignore bootstrap samples in which ``upper`` is not above ``lower``, because the share of a gap of
     # zero is undefined.
     there = gap > 0
     shares = (estimate.drawn - lower.drawn)[there] / gap[there]
@@ -385,7 +386,8 @@ def _closed(
         Pairs of a measure and a share. Nothing if the share is undefined.
     """
     own, nothing, everything = (adversarial.get(source) for source in (name, RANDOM, HUMAN))
-    # The gap is the difference between "random" and "human", so both must have been compared.
+    # The gap is the difference between the results of the sources "random" and "human". It is unknown if one
+    # of these sources was not compared.
     if name in (RANDOM, HUMAN) or own is None or nothing is None or everything is None:
         return
     for measure in GAPS:

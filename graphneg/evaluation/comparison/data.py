@@ -291,7 +291,7 @@ class LeakageFilter:
             for response in dialogue.responses
             if response.label == 1 and response.turn < end and self._allows(response.text, "responses")
         )
-        # Drop the dialogue if fewer than two turns are left, unless there is one turn with a response to it.
+        # Keep a dialogue if at least two turns are left, or one turn and a loaded response to it.
         if end < 2 and not (end and responses):
             return None
         return replace(dialogue, utterances=said[:end], responses=responses)

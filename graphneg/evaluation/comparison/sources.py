@@ -94,7 +94,7 @@ class NegativeSource:
 
     @property
     def source_field(self) -> str:
-        """The value of the field ``source`` that responses of this source have in the training data."""
+        """The value of ``source`` in the training data, for example ``random``."""
         return ADVERSARIAL if self.kind == "human" else self.name
 
 
@@ -344,8 +344,8 @@ class NegativeCache:
             graph.shift(**self._chosen)
         # A context with n correct responses is stored as n dialogues. To get 5 negatives for a context with 2
         # responses, each dialogue must give 3. Add one, because an attempt may find nothing to edit. A recipe
-        # edits one turn after the other, and only edits of the last turn can be used. Therefore ask for one
-        # negative per turn for each negative that is needed.
+        # edits another turn for each negative, but only edits of the last turn can be used. So multiply the
+        # number by the number of turns.
         of_each = -(-self.amount // min(len(context.positives) for context in self.data.train)) + 1
         most = of_each * max(len(context.turns) for context in self.data.train)
         return graph.negatives(recipe, per_dialogue=most, target="response", **given)
@@ -374,7 +374,7 @@ class NegativeCache:
         return self._loaded if kind == "generator" else fingerprint([self._loaded, kind])
 
     def _opened(self, kind: SourceKind) -> Any:
-        """Return the graph with the data for generators or recipes. The first call opens and fills it.
+        """Return the dialogue graph for generators or for recipes. The first call loads the data into it.
 
         Args:
             kind: ``generator`` or ``recipe``.

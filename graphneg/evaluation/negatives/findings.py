@@ -31,8 +31,8 @@ If there are few negatives, the standard error is large, so that only strong cue
 # `AGAIN`: negatives are suspicious if more than this share of them repeats another negative of the same
 # context. `ELSEWHERE`: they are suspicious if more than this share of them occurs after several contexts.
 AGAIN, ELSEWHERE = 0.05, 0.25
-# Negatives are suspicious if their words alone tell them from their twins with an AUC above this value. Twins
-# have the same construction, so that fewer words should differ than between negatives and correct responses.
+# Negatives are suspicious if their words alone tell them from their twins with an AUC above this value. A
+# negative and its twin have the same construction, so their words should hardly differ.
 TWINS_AUC = 0.65
 # `JUDGED_RIGHT`: negatives are suspicious if the judge accepts at least this share of them as correct.
 # `JUDGED_EASY`: if the judge accepts less than this share, a note says that the negatives are easy.

@@ -104,7 +104,7 @@ class Report:
 
     @property
     def most_specific(self) -> list[CategoryLine]:
-        """The rows for single error categories. A source without such rows has its row for all categories."""
+        """The rows for single error categories, and for each source without such rows its only row."""
         divided = {(line.source, line.target) for line in self.lines if line.category != ALL}
         return [
             line for line in self.lines if line.category != ALL or (line.source, line.target) not in divided
@@ -233,7 +233,7 @@ def _areas(report: Report, cue: str) -> Mapping[str, float]:
 
 
 def _cues(report: Report) -> Drawing:
-    """Plot the strength of the cues: one row for each row of the report, with one marker per cue."""
+    """Plot the AUC of each cue as a marker. The plot has one line for each row of the report."""
     from bokeh.models import BoxAnnotation, ColumnDataSource, HoverTool, Range1d
 
     names = [line.name for line in report.lines if any(area is not None for area in line.cue_auc.values())]

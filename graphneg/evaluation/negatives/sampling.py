@@ -81,7 +81,7 @@ class MeasuredTexts(NamedTuple):
         wrong: The wrong texts: a wrong response, or edited turns. Empty if the record is a correct response.
         right: The right texts: the correct response, or the originals of the edited texts.
         twin: The response of a twin, which is a record with label 1 in a minimal pair; otherwise None. A twin
-            is not counted as a correct response, because it may be edited.
+            is not counted as a correct response, because its text may come from an edited graph.
     """
 
     wrong: Sequence[Text]
@@ -106,7 +106,7 @@ def measured(negative: Negative) -> MeasuredTexts:
         right = Text(id, RESPONSE, after[:-1], after[:-1], negative.response, pair=pair)
         if pair is None:
             return MeasuredTexts((), (right,))
-        # The twin of an edited dialogue may differ from it in any turn, so there is no text to compare.
+        # If a whole dialogue was edited, its twin may differ from it in any turn, so compare no text.
         return MeasuredTexts((), (), right if target == RESPONSE else None)
     context, response = negative.original.context, negative.original.response
     # If a response was retrieved or generated instead of edited, the record has no original text.
@@ -138,7 +138,7 @@ def measured(negative: Negative) -> MeasuredTexts:
 
 
 def _edited_turns(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[int | None, int]]:
-    """Yield the old and the new index of each changed turn. The old index of an added turn is None."""
+    """Yield the index of each changed turn in ``before`` (None for an added turn) and in ``after``."""
     # If both dialogues have the same number of turns, assume that no turn was added or removed, and compare
     # the turns with the same index.
     if len(before) == len(after):
@@ -444,7 +444,7 @@ class NegativeStatistics:
             rows.executemany("INSERT INTO wrong VALUES (?, ?, ?)", [(pool.line, *digests) for pool in pools])
 
     def _is_counted_twice(self, key: Key) -> bool:
-        """Return whether the row for all categories equals the only other row of its source."""
+        """Return whether the row for all categories of a source repeats its only row for a category."""
         same = [other for other in self.wrong if other[::2] == key[::2] and other.category != ALL]
         if key.category != ALL or len(same) != 1:
             return False

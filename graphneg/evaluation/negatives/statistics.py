@@ -118,8 +118,7 @@ def score(texts: Sequence[Text], models: Models, progress: Progress | None = Non
         The scores, keyed by the name of the score and then by the text.
     """
     bar = progress or NoProgress()
-    # Remove duplicates, which occur because the row for all categories has the same texts as the rows for
-    # single categories.
+    # Remove duplicates: a text occurs in the row for all categories and in the row for its own category.
     every = list(dict.fromkeys(texts))
     in_context = [text for text in every if text.context]
     with_right = [text for text in every if text.right is not None]
