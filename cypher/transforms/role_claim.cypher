@@ -20,7 +20,7 @@ UNWIND $dialogues AS d
 UNWIND d.turns AS t
 MATCH (n:AmrNode {amr: t.amr})
 WHERE
-  // The node is the top of the graph of a turn. The reply replaces the whole turn.
+  // The node is the top of the graph of a turn. The edit "say" replaces it and everything below it.
   n.position = 0
   // The node is the main predicate of a sentence that can be repeated later: "She loves letters."
   OR n.repeatable IS NOT NULL
@@ -41,7 +41,7 @@ UNWIND [n IN nodes WHERE
   // The node is the top of its sentence ("know" in "I know that she loves letters"), or the ARG1 of the top: in "I
   // stayed because it rained", the top is cause-01, and its ARG1 is the main clause.
   AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
-  // Skip long sentences, in which a reader does not notice the change.
+  // Skip long sentences, because readers do not notice a small change in them.
   AND n.node.subtree_last - n.position <= 16
   // Skip "I think" and "I know".
   AND NOT 'thinking' IN n.node.classes] AS claim
@@ -82,8 +82,8 @@ UNWIND CASE
     ELSE ['check', 'why', 'surprise', 'meaning']
   END AS frame
 
-// Step 3: make the edits. The other speaker repeats "I'll call you" as "You'll call me". The edits exchange the two
-// pronouns of this copy: "I'll call you".
+// Step 3: make the edits. In the words of the other speaker, "I'll call you" is "You'll call me". Exchange the two
+// pronouns, so that the other speaker says "I'll call you".
 UNWIND [
   {position: 0, op: 'say', from_amr: predicate.amr, from_position: predicate.position, voice: 'other', frame: frame},
   {position: one.position, op: 'set', copy_of: predicate.amr,
