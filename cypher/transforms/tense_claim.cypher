@@ -93,7 +93,7 @@ WHERE change IS NOT NULL AND size(times) <= 1 AND NOT timed_elsewhere
 UNWIND [top IN tops WHERE
   // The later turn is by the other speaker: speakers would not ask what they themselves want or have done.
   top.turn > claim.turn AND top.speaker <> claim.speaker
-  // "She loves it" can only be repeated in the next turn: later, "she" may be unclear. "My sister loves letters" is
+  // "She loves it" is repeated only in the next turn. Later, it may be unclear who "she" is. "My sister loves letters" is
   // clear without its context, so it can be repeated up to four turns later.
   AND (top.turn = claim.turn + 1 OR context_free AND top.turn <= claim.turn + 4)] AS top
 UNWIND CASE
