@@ -50,8 +50,8 @@ WITH dialogue, nodes, tops, claim, claim.node AS predicate,
      // True if the statement contains "you": "You can call me" is about the addressee, too.
      size([y IN addressees WHERE y.amr = claim.amr AND claim.node.sentence_top IN y.node.pronoun_sentences]) > 0
        AS to_addressee,
-     // True if the statement contains "we". The other speaker does not repeat "We went to Rome", because "we" may or
-     // may not include the other speaker.
+     // True if the statement contains "we". The other speaker does not repeat "We went to Rome", because "we"
+     // may or may not include the other speaker.
      size([w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences]) > 0
        AS of_group,
      // The action: the predicate itself ("I live in Rome"), or the action below a modality ("I want to buy a car").
@@ -96,8 +96,8 @@ UNWIND CASE
 UNWIND [top IN tops WHERE
   // The later turn is by the other speaker: speakers would not ask what they themselves want or have done.
   top.turn > claim.turn AND top.speaker <> claim.speaker
-  // "She loves it" is repeated only in the next turn. Later, it may be unclear who "she" is. "My sister loves letters" is
-  // clear without its context, so it can be repeated up to four turns later.
+  // "She loves it" is repeated only in the next turn. Later, it may be unclear who "she" is. "My sister loves
+  // letters" is clear without its context, so it can be repeated up to four turns later.
   AND (top.turn = claim.turn + 1 OR context_free AND top.turn <= claim.turn + 4)] AS top
 UNWIND CASE
     // If the statement is about the addressee, do not ask "why": "Why can't I pay by card?" would be strange.

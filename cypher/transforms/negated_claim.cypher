@@ -61,13 +61,14 @@ WITH dialogue, tops, claim, claim.node AS predicate, coalesce(claim.node.repeata
      // True if the statement contains "you": "You can call me" is about the addressee, too.
      size([y IN addressees WHERE y.amr = claim.amr AND claim.node.sentence_top IN y.node.pronoun_sentences]) > 0
        AS to_addressee,
-     // True if the statement contains "we". The other speaker does not repeat "We went to Rome", because "we" may or
-     // may not include the other speaker.
+     // True if the statement contains "we". The other speaker does not repeat "We went to Rome", because "we"
+     // may or may not include the other speaker.
      size([w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences]) > 0
        AS of_group
 UNWIND [top IN tops WHERE
   top.turn > claim.turn AND (
-    // "She loves it" is repeated only in the next turn, by the other speaker. Later, it may be unclear who "she" is.
+    // "She loves it" is repeated only in the next turn, by the other speaker. Later, it may be unclear who
+    // "she" is.
     top.turn = claim.turn + 1 AND top.speaker <> claim.speaker
     // "My sister loves letters" is clear without its context, so either speaker can repeat it up to four turns later.
     OR context_free AND top.turn <= claim.turn + 4)] AS top

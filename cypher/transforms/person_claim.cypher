@@ -46,8 +46,8 @@ UNWIND [n IN nodes WHERE
   AND (n.position = n.node.sentence_top OR n.node.parent = n.node.sentence_top AND n.node.role = 'ARG1')
   // Skip long sentences, because readers do not notice a small change in them.
   AND n.node.subtree_last - n.position <= 16
-  // Skip "I think that it rains", because the reply "So you think that it rains?" is about the rain and not about
-  // the person who thinks.
+  // Skip "I think that it rains", because the reply "So you think that it rains?" is about the rain and not
+  // about the person who thinks.
   AND NOT 'thinking' IN n.node.classes
   // Skip short answers: "She did last year."
   AND NOT n.node.concept IN ['do-02', 'name-01']] AS claim
@@ -69,7 +69,8 @@ WHERE none(w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.
 WITH dialogue, nodes, tops, claim, predicate, context_free,
      CASE
        // "He has to work on Sunday" becomes "Why do you have to work on Sunday?" "I" and "you" may occur only
-       // inside the phrase that is replaced, such as "my sister". "He called me" would become "You called you".
+       // inside the phrase that is replaced, such as "my sister". "He called me" would become "You called
+       // you".
        WHEN size(people) = 1 AND all(s IN speakers WHERE head(people).position < s.position
          AND s.position <= head(people).node.subtree_last) THEN [{person: head(people), concept: 'you', frames: ['check', 'why', 'surprise', 'meaning']}]
        // "I have to work on Sunday" becomes "Why do I have to work on Sunday?": the pronoun stays.
@@ -86,8 +87,8 @@ WITH dialogue, nodes, tops, claim, predicate, context_free,
 UNWIND [top IN tops WHERE
   // The later turn is by the other speaker: speakers would not ask what they themselves want or have done.
   top.turn > claim.turn AND top.speaker <> claim.speaker
-  // "She loves it" is repeated only in the next turn. Later, it may be unclear who "she" is. "My sister loves letters" is
-  // clear without its context, so it can be repeated up to four turns later.
+  // "She loves it" is repeated only in the next turn. Later, it may be unclear who "she" is. "My sister loves
+  // letters" is clear without its context, so it can be repeated up to four turns later.
   AND (top.turn = claim.turn + 1 OR context_free AND top.turn <= claim.turn + 4)] AS top
 UNWIND changes AS change
 UNWIND change.frames AS frame

@@ -55,8 +55,8 @@ WITH nodes, dialogue, tops, claim, claim.node AS predicate,
      // True if the statement contains "you": "You can call me" is about the addressee, too.
      size([y IN addressees WHERE y.amr = claim.amr AND claim.node.sentence_top IN y.node.pronoun_sentences]) > 0
        AS to_addressee,
-     // True if the statement contains "we". The other speaker does not repeat "We went to Rome", because "we" may or
-     // may not include the other speaker.
+     // True if the statement contains "we". The other speaker does not repeat "We went to Rome", because "we"
+     // may or may not include the other speaker.
      size([w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences]) > 0
        AS of_group,
      // The quantities and frequencies of the statement that can be replaced, such as "always".
@@ -69,8 +69,8 @@ WITH nodes, dialogue, tops, claim, claim.node AS predicate,
             // Skip "It never hurt anyone", because "It always hurt anyone" is not English.
             AND size([a IN nodes WHERE a.amr = c.amr
               AND a.node.concept IN ['anyone', 'anybody', 'anything', 'any', 'again']]) = 0
-          // Replace words such as "always" only in affirmative clauses. "Always" becomes "ever", and the main predicate
-          // is negated ("never"). So "always" must belong to the main predicate.
+          // Replace words such as "always" only in affirmative clauses. "Always" becomes "ever", and the main
+          // predicate is negated ("never"). So "always" must belong to the main predicate.
           OR c.node.concept <> 'ever' AND claim.node.negated IS NULL
             AND (c.options <> ['ever'] OR c.node.parent = claim.position)
           // "Nobody came", "I need nothing": the word itself is the negation.
@@ -78,7 +78,8 @@ WITH nodes, dialogue, tops, claim, claim.node AS predicate,
 WHERE size(changes) > 0
 UNWIND [top IN tops WHERE
   top.turn > claim.turn AND (
-    // "She loves it" is repeated only in the next turn, by the other speaker. Later, it may be unclear who "she" is.
+    // "She loves it" is repeated only in the next turn, by the other speaker. Later, it may be unclear who
+    // "she" is.
     top.turn = claim.turn + 1 AND top.speaker <> claim.speaker
     // "My sister loves letters" is clear without its context, so either speaker can repeat it up to four turns later.
     OR context_free AND top.turn <= claim.turn + 4)] AS top

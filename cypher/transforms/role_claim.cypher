@@ -72,8 +72,8 @@ WHERE one.node.concept <> other.node.concept
 UNWIND [top IN tops WHERE
   // The later turn is by the other speaker: speakers would not ask what they themselves want or have done.
   top.turn > claim.turn AND top.speaker <> claim.speaker
-  // "She loves it" is repeated only in the next turn. Later, it may be unclear who "she" is. "My sister loves letters" is
-  // clear without its context, so it can be repeated up to four turns later.
+  // "She loves it" is repeated only in the next turn. Later, it may be unclear who "she" is. "My sister loves
+  // letters" is clear without its context, so it can be repeated up to four turns later.
   AND (top.turn = claim.turn + 1 OR context_free AND top.turn <= claim.turn + 4)] AS top
 UNWIND CASE
     // If both people are speakers, do not use "why" and "I'm surprised": speakers know what they do, so "I'm surprised
@@ -82,8 +82,8 @@ UNWIND CASE
     ELSE ['check', 'why', 'surprise', 'meaning']
   END AS frame
 
-// Step 3: make the edits. In the words of the other speaker, "I'll call you" is "You'll call me". Exchange the two
-// pronouns, so that the other speaker says "I'll call you".
+// Step 3: make the edits. In the words of the other speaker, "I'll call you" is "You'll call me". Exchange
+// the two pronouns, so that the other speaker says "I'll call you".
 UNWIND [
   {position: 0, op: 'say', from_amr: predicate.amr, from_position: predicate.position, voice: 'other', frame: frame},
   {position: one.position, op: 'set', copy_of: predicate.amr,

@@ -69,8 +69,8 @@ WHERE
   AND (
     // The antonym edge applies to the frame of the node: "love" as the frame love-01 has an antonym edge to hate-01.
     a.used_as = predicate.opposable_as
-    // The antonym edge applies to every frame of the word that PropBank does not list. The property "known" of the
-    // edge contains the frames that PropBank lists.
+    // The antonym edge applies to every frame of the word that PropBank does not list. The property "known"
+    // of the edge contains the frames that PropBank lists.
     OR a.used_as = 'frame'
       AND predicate.frame
       AND NOT predicate.opposable_as IN a.known)

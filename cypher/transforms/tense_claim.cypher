@@ -52,8 +52,8 @@ WITH dialogue, nodes, tops, claim, claim.node AS predicate,
      // True if the statement contains "you": "You can call me" is about the addressee, too.
      size([y IN addressees WHERE y.amr = claim.amr AND claim.node.sentence_top IN y.node.pronoun_sentences]) > 0
        AS to_addressee,
-     // True if the statement contains "we". The other speaker does not repeat "We went to Rome", because "we" may or
-     // may not include the other speaker.
+     // True if the statement contains "we". The other speaker does not repeat "We went to Rome", because "we"
+     // may or may not include the other speaker.
      size([w IN groups WHERE w.amr = claim.amr AND claim.node.sentence_top IN w.node.pronoun_sentences]) > 0
        AS of_group,
      // The action: the predicate itself ("I bought a car"), or the action below it ("I want to buy a car").
@@ -73,8 +73,8 @@ WITH dialogue, nodes, tops, claim, predicate, context_free, to_addressee, head(a
 WITH dialogue, tops, claim, predicate, context_free, to_addressee, action.position AS action,
      // The nodes of the times of the action: "yesterday" in "I bought a car yesterday". The edit drops them.
      [c IN nodes WHERE c.amr = claim.amr AND c.node.role = 'time' AND c.node.parent = action.position] AS times,
-     // True if the statement contains a time that does not belong to the action. The edit would keep this time, so
-     // the statement is skipped.
+     // True if the statement contains a time that does not belong to the action. The edit would keep this
+     // time, so the statement is skipped.
      size([c IN nodes WHERE c.amr = claim.amr AND c.node.temporal
        AND c.position > claim.position AND c.position <= claim.node.subtree_last
        AND none(time IN nodes WHERE time.amr = c.amr AND time.node.role = 'time' AND time.node.parent = action.position
@@ -93,8 +93,8 @@ WHERE change IS NOT NULL AND size(times) <= 1 AND NOT timed_elsewhere
 UNWIND [top IN tops WHERE
   // The later turn is by the other speaker: speakers would not ask what they themselves want or have done.
   top.turn > claim.turn AND top.speaker <> claim.speaker
-  // "She loves it" is repeated only in the next turn. Later, it may be unclear who "she" is. "My sister loves letters" is
-  // clear without its context, so it can be repeated up to four turns later.
+  // "She loves it" is repeated only in the next turn. Later, it may be unclear who "she" is. "My sister loves
+  // letters" is clear without its context, so it can be repeated up to four turns later.
   AND (top.turn = claim.turn + 1 OR context_free AND top.turn <= claim.turn + 4)] AS top
 UNWIND CASE
     // If the statement is about the addressee, do not ask "why": speakers know why they have done something, so "Why
